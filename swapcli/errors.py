@@ -1,0 +1,193 @@
+"""Every error that swapcli raises on purpose, as one tree.
+
+SwapcliError
+├── InvalidInput            what the caller gave cannot be used
+│   ├── InvalidAmount       not an amount, out of range, or too many decimals
+│   ├── InvalidAddress      not an address of the network
+│   ├── UnknownNetwork
+│   ├── UnknownToken
+│   ├── AmbiguousToken      one symbol, several tokens
+│   ├── UnknownProtocol
+│   ├── SameToken           the order sells and buys the same token
+│   ├── InvalidOption       an option's value is out of range or does not fit another option
+│   ├── ConfigError         a setting is unknown or has the wrong type
+│   └── MarketError         a market file breaks its format
+│       └── PoolStateError  one pool of it does
+├── NoRoute                 no path of pools joins the two tokens
+├── PoolError               a pool cannot execute a swap
+│   ├── InsufficientLiquidity   the pool runs out before the input is spent
+│   └── SwapReverts         the contract would revert
+├── IntegratorError         a key or an integrator rule
+├── UpstreamError           a node or a remote service failed
+├── StaleError              a route or the state is too old
+├── SimulationError         a simulation or balance check failed
+├── UnhealthyError
+└── RateLimited
+
+`code` is stable and meant for programs; the message is a plain sentence; `hint` says what to do next; `details` holds
+the values that a caller would act on, JSON-ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+
+class SwapcliError(Exception):
+    """Base of all errors raised on purpose."""
+
+    code: ClassVar[str] = "ERROR"
+
+    def __init__(self, message: str, *, hint: str | None = None, details: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details: dict[str, object] = dict(details or {})
+
+
+class InvalidInput(SwapcliError):
+    """What the caller gave cannot be used."""
+
+    code = "INVALID_INPUT"
+
+
+class InvalidAmount(InvalidInput):
+    """Not an amount, out of range, or more decimals than the token has."""
+
+    code = "INVALID_AMOUNT"
+
+
+class InvalidAddress(InvalidInput):
+    """Not an address of the network."""
+
+    code = "INVALID_ADDRESS"
+
+
+class UnknownNetwork(InvalidInput):
+    """No network of that name."""
+
+    code = "UNKNOWN_NETWORK"
+
+
+class UnknownToken(InvalidInput):
+    """No token of that symbol or address in the market."""
+
+    code = "UNKNOWN_TOKEN"
+
+
+class AmbiguousToken(InvalidInput):
+    """One symbol, several tokens."""
+
+    code = "AMBIGUOUS_TOKEN"
+
+    def __init__(self, symbol: str, network: str, addresses: Sequence[str]) -> None:
+        super().__init__(
+            f'"{symbol}" names {len(addresses)} tokens on {network}: {", ".join(addresses)}',
+            hint="give the address instead of the symbol",
+            details={"symbol": symbol, "candidates": list(addresses)},
+        )
+
+
+class UnknownProtocol(InvalidInput):
+    """An excluded protocol that the network does not have."""
+
+    code = "UNKNOWN_PROTOCOL"
+
+
+class SameToken(InvalidInput):
+    """The order sells and buys the same token."""
+
+    code = "SAME_TOKEN"
+
+    def __init__(self) -> None:
+        super().__init__("Token in and token out cannot be the same")
+
+
+class InvalidOption(InvalidInput):
+    """An option's value is out of range or does not fit another option."""
+
+    code = "INVALID_OPTION"
+
+
+class ConfigError(InvalidInput):
+    """A setting is unknown or has the wrong type."""
+
+    code = "CONFIG_ERROR"
+
+
+class MarketError(InvalidInput):
+    """A market file breaks its format."""
+
+    code = "MARKET_ERROR"
+
+
+class PoolStateError(MarketError):
+    """One pool of a market file breaks the format; names the pool and the field."""
+
+    code = "POOL_STATE_ERROR"
+
+    def __init__(self, field: str, problem: str, *, pool: str | None = None) -> None:
+        self.field, self.problem, self.pool = field, problem, pool
+        where = f"pool {pool}: " if pool else ""
+        super().__init__(f"{where}{field}: {problem}", details={"pool": pool, "field": field})
+
+
+class NoRoute(SwapcliError):
+    """No path of pools joins the two tokens."""
+
+    code = "NO_ROUTE"
+
+
+class PoolError(SwapcliError):
+    """A pool cannot execute a swap."""
+
+    code = "POOL_ERROR"
+
+
+class InsufficientLiquidity(PoolError):
+    """The pool runs out of liquidity before the input is spent."""
+
+    code = "INSUFFICIENT_LIQUIDITY"
+
+
+class SwapReverts(PoolError):
+    """The pool's contract would revert."""
+
+    code = "SWAP_REVERTS"
+
+
+class IntegratorError(SwapcliError):
+    """A missing or unknown key, or a broken integrator rule."""
+
+    code = "INTEGRATOR_ERROR"
+
+
+class UpstreamError(SwapcliError):
+    """A node or a remote service failed."""
+
+    code = "UPSTREAM_ERROR"
+
+
+class StaleError(SwapcliError):
+    """A route or the pool state is too old."""
+
+    code = "STALE"
+
+
+class SimulationError(SwapcliError):
+    """A simulation or a balance check failed."""
+
+    code = "SIMULATION_FAILED"
+
+
+class UnhealthyError(SwapcliError):
+    """A health check failed."""
+
+    code = "UNHEALTHY"
+
+
+class RateLimited(SwapcliError):
+    """Too many requests."""
+
+    code = "RATE_LIMITED"

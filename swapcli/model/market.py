@@ -1,0 +1,37 @@
+"""A network's pools at one block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from swapcli.model.network import Network
+from swapcli.model.pool import Pool
+from swapcli.model.token import Token
+
+
+class Provenance(StrEnum):
+    """Where pool state comes from."""
+
+    RECORDED = "recorded"
+    SYNCED = "synced"
+    MODELLED = "modelled"
+    SYNTHETIC = "synthetic"
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """`tokens` by lower-case address (never the native token: pools hold its wrapped form), `pools` by key.
+
+    `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None where unknown.
+    """
+
+    network: Network
+    tokens: Mapping[str, Token]
+    pools: Mapping[str, Pool]
+    provenance: Provenance
+    source: str
+    gas_price_wei: int
+    block: int | None = None
+    timestamp: int | None = None

@@ -1,0 +1,79 @@
+"""A network that is served: ids, tokens, protocols and addresses. Pure data; adding a network touches no code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from swapcli.model.token import Token
+
+
+class Kind(StrEnum):
+    """How addresses and payloads of a network are written."""
+
+    EVM = "evm"
+    STARKNET = "starknet"
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolInfo:
+    """A DEX brand on a network.
+
+    `family` is a pool family of swapcli, or None where its maths is not supported. `extra_keys` are the fields of the
+    wire's `extraData` for its pools, in order (`("fee",)`, `("tickSpacing",)`, ...).
+    """
+
+    id: int
+    amm_name: str
+    display_name: str
+    family: str | None = None
+    extra_keys: tuple[str, ...] = ()
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """The contracts of a protocol: `addresses` by role (factory, router, quoter_v2, pool_manager, ...).
+
+    `source` says where the facts come from; `unconfirmed` names the fields that were seen in one weak place only.
+    """
+
+    protocols: tuple[str, ...]
+    name: str
+    addresses: dict[str, str]
+    init_code_hash: str | None = None
+    fee_tiers: dict[int, int] = field(default_factory=dict)
+    source: str = ""
+    unconfirmed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
+
+    `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default used when neither a node
+    nor the market tells one. `unconfirmed` names facts that should be checked before use.
+    """
+
+    name: str
+    kind: Kind
+    chain_id: int
+    native: Token
+    wrapped_native: Token | None
+    tokens: tuple[Token, ...]
+    protocols: tuple[ProtocolInfo, ...]
+    deployments: tuple[Deployment, ...] = ()
+    router: str | None = None
+    rpc_urls: tuple[str, ...] = ()
+    multicall: str | None = None
+    explorer: str | None = None
+    stablecoins: tuple[str, ...] = ()
+    gas_price_wei: int = 0
+    block_time_s: float | None = None
+    has_v2: bool = True
+    sources: dict[str, str] = field(default_factory=dict)
+    unconfirmed: tuple[str, ...] = ()
+
+    def protocol(self, amm_name: str) -> ProtocolInfo | None:
+        """The protocol called `amm_name`, if the network has it."""
+        return next((p for p in self.protocols if p.amm_name == amm_name), None)

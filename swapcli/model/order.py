@@ -1,0 +1,27 @@
+"""What a user asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swapcli.model.token import Token
+
+ZERO_ADDRESS = "0x" + "0" * 40
+DEFAULT_MAX_HOPS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A swap of `amount` base units: of `token_in`, or of `token_out` when `reverse`.
+
+    The native token is written with the zero address; routing works on its wrapped form.
+    `excluded_protocols` are `amm_name`s.
+    """
+
+    token_in: Token
+    token_out: Token
+    amount: int
+    reverse: bool = False
+    direct: bool = False
+    excluded_protocols: frozenset[str] = frozenset()
+    max_hops: int = DEFAULT_MAX_HOPS

@@ -1,0 +1,97 @@
+"""What the rest of the program asks of a liquidity pool, whatever its family."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, Self
+
+
+class RateCurve(Protocol):
+    """One direction of a pool as the solver sees it: floats, input -> output, fee included.
+
+    Amounts are base units; a rate is output units per input unit. `amount_out` is concave and increasing, so the
+    marginal rate falls from `start_rate` as more is sold.
+    """
+
+    @property
+    def start_rate(self) -> float:
+        """Marginal rate of the first unit; 0.0 where nothing can be sold."""
+
+    @property
+    def capacity(self) -> float:
+        """The most input that the pool accepts; `inf` where there is no limit."""
+
+    def trade_to(self, rate: float) -> tuple[float, float, float]:
+        """The trade that brings the marginal rate down to `rate` (> 0).
+
+        Returns (amount_in, amount_out, slope) with slope = -d amount_in / d ln rate >= 0; zeros where
+        `rate >= start_rate`. At capacity the slope is 0.
+        """
+
+    def amount_out(self, amount_in: float) -> float:
+        """Output for `amount_in`; input beyond `capacity` adds nothing."""
+
+    def rate(self, amount_in: float) -> float:
+        """Marginal rate after `amount_in` has been sold; 0.0 at and beyond `capacity`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool(ABC):
+    """A pool's identity and state at one block; families add their state.
+
+    `tokens` are lower-case addresses in the contract's order, `decimals` theirs, `protocol` the network's `amm_name`.
+    """
+
+    address: str
+    protocol: str
+    tokens: tuple[str, ...]
+    decimals: tuple[int, ...]
+    fee_ppm: int
+
+    family: ClassVar[str]
+
+    @property
+    def key(self) -> str:
+        """Unique within a market: the address, or the pool id where one contract holds many pools."""
+        return self.address
+
+    @abstractmethod
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` base units (> 0): (amount_out, the pool afterwards), exactly as the contract does.
+
+        Raises `InsufficientLiquidity` where the pool would not take the whole input, `SwapReverts` where the contract
+        would revert, also because the output rounds to zero.
+        """
+
+    @abstractmethod
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """The same direction in floats, for the solver. Built anew at each call: the caller keeps it."""
+
+    @abstractmethod
+    def state(self) -> dict[str, object]:
+        """The family's fields of `swap-market/1`, JSON-ready; `from_state` of the family reads them back."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Check and read the family's fields of `swap-market/1`. Raises `PoolStateError` naming the field."""
+
+    def wire_traits(self) -> dict[str, int | str]:
+        """What tells this pool from its siblings, as in the wire's `extraData`; `{}` where the address says it all.
+
+        A concentrated pool gives `fee` and `tickSpacing`, a Uniswap V4 one also `poolId`, `token0`, `token1`, `hooks`.
+        """
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class PoolIdentity:
+    """The fields of a pool that every family shares, already checked."""
+
+    address: str
+    protocol: str
+    tokens: tuple[str, ...]
+    decimals: tuple[int, ...]
+    fee_ppm: int

@@ -1,0 +1,88 @@
+"""A route: how an order is split over paths of hops, and the quote that a replay of it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swapcli.model.order import Order
+
+SHARES_PER_HOP = 10_000
+SHARES_PER_ROUTE = 100
+RATE_SCALE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """One pool of a hop with its share in hundredths of a percent (a hop's shares sum to 10,000)."""
+
+    pool: str
+    token_in: str
+    token_out: str
+    share: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A path with its share in whole percent. `hops` in order; the swaps of one hop run in parallel."""
+
+    percent: int
+    hops: tuple[tuple[Swap, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Segments whose percents sum to 100."""
+
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entry of the flat list that a router executes: spends `floor(balance * rate / 1_000_000)` of `token_in`."""
+
+    pool: str
+    token_in: str
+    token_out: str
+    rate: int
+    amount_in: int
+    amount_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """How far any router could still go.
+
+    `bound` is a proven upper bound on the output of any routing over all pools of the market, in base units of the
+    output token; `acyclic_bound` is the same over the directions that the route may use, where the market holds
+    arbitrage. Gaps are relative to the quote's output in basis points.
+    """
+
+    bound: float
+    gap_bps: float
+    acyclic_bound: float
+    acyclic_gap_bps: float
+    pools_checked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A route with exact amounts: `amount_out` is what the router pays out on the same state, to the unit.
+
+    `gas_units` is an estimate; `gas_usd`, prices and `price_impact` (a fraction) are None where unknown.
+    `best_single_path_out` is the exact output of the best route with one pool per hop. `time_s` is the core's time.
+    """
+
+    order: Order
+    route: Route
+    steps: tuple[Step, ...]
+    amount_in: int
+    amount_out: int
+    gas_units: int
+    gas_price_wei: int
+    gas_usd: float | None
+    price_in_usd: float | None
+    price_out_usd: float | None
+    price_impact: float | None
+    best_single_path_out: int | None
+    time_s: float
+    certificate: Certificate | None = None

@@ -1,0 +1,1 @@
+"""One module per family of pool maths, behind `swapcli.model.pool.Pool`."""
