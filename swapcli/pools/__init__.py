@@ -1,1 +1,29 @@
-"""One module per family of pool maths, behind `swapcli.model.pool.Pool`."""
+"""One module per family of pool maths, behind `swapcli.model.pool.Pool`.
+
+A family lands with one line here; it is imported when the first pool of it is read.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+from swapcli.model.pool import Pool
+
+_HOMES: dict[str, str] = {
+    "constant_product": "ConstantProduct",
+    "concentrated": "Concentrated",
+    "solidly_stable": "SolidlyStable",
+    "stableswap": "StableSwap",
+    "weighted": "Weighted",
+    "wrapper": "Wrapper",
+}
+
+FAMILIES: tuple[str, ...] = tuple(_HOMES)
+"""Names as in the `family` field of market files."""
+
+
+def family(name: str) -> type[Pool]:
+    """The class of the family called `name`, from `swapcli/pools/<name>.py`. Raises `KeyError` for an unknown one."""
+    module = import_module(f"swapcli.pools.{name}") if name in _HOMES else None
+    return cast(type[Pool], getattr(module, _HOMES[name]))
