@@ -1,0 +1,100 @@
+"""Read the fields of a pool's state, as in a market file, with errors that name the field.
+
+Whole numbers come as JSON integers or as decimal strings (`-?[0-9]+`); a bool or a float is never one. Every function
+raises `PoolStateError(field, problem)`; the caller that knows the pool adds its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from swapcli.errors import PoolStateError
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,80}").fullmatch
+_MISSING: Final = object()
+_SHOWN_CHARACTERS = 40
+
+
+def read_uint(state: Mapping[str, object], field: str, bits: int = 256) -> int:
+    """The required number `field`, 0 <= n < 2^bits."""
+    return parse_uint(field, state.get(field, _MISSING), bits)
+
+
+def read_optional_uint(state: Mapping[str, object], field: str, bits: int = 256) -> int | None:
+    """Like `read_uint`, or None where the field is absent or null."""
+    value = state.get(field)
+    return None if value is None else parse_uint(field, value, bits)
+
+
+def read_int(state: Mapping[str, object], field: str, low: int, high: int) -> int:
+    """The required number `field`, low <= n <= high."""
+    number = parse_int(field, state.get(field, _MISSING))
+    if not low <= number <= high:
+        raise PoolStateError(field, f"expected a whole number from {low} to {high}, got {number}")
+    return number
+
+
+def read_uints(state: Mapping[str, object], field: str, count: int, bits: int = 256) -> tuple[int, ...]:
+    """The required list `field` of exactly `count` numbers, each 0 <= n < 2^bits. Errors name `field[index]`."""
+    values = read_list(state, field)
+    if len(values) != count:
+        raise PoolStateError(field, f"expected {count} entries, got {len(values)}")
+    return tuple(parse_uint(f"{field}[{i}]", value, bits) for i, value in enumerate(values))
+
+
+def read_list(state: Mapping[str, object], field: str) -> Sequence[object]:
+    """The required list `field`, its entries unchecked."""
+    value = state.get(field, _MISSING)
+    if not isinstance(value, list | tuple):
+        raise PoolStateError(field, _problem("a list", value))
+    return value
+
+
+def read_choice(state: Mapping[str, object], field: str, choices: Sequence[str]) -> str:
+    """One of `choices`; the first where the field is absent or null."""
+    value = state.get(field)
+    if value is None:
+        return choices[0]
+    if not isinstance(value, str) or value not in choices:
+        raise PoolStateError(field, _problem(" or ".join(f'"{choice}"' for choice in choices), value))
+    return value
+
+
+def read_optional_hex(state: Mapping[str, object], field: str, length: int) -> str | None:
+    """`0x` and 2 * `length` hex digits, in lower case, or None where the field is absent or null."""
+    value = state.get(field)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not re.fullmatch(rf"0x[0-9a-fA-F]{{{2 * length}}}", value):
+        raise PoolStateError(field, _problem(f"0x and {2 * length} hex digits", value))
+    return value.lower()
+
+
+def parse_uint(field: str, value: object, bits: int = 256) -> int:
+    """`value` as a number 0 <= n < 2^bits; `field` is the name that an error shows."""
+    number = parse_int(field, value)
+    if number < 0 or number >> bits:
+        raise PoolStateError(field, f"expected a whole number from 0 to 2^{bits} - 1, got {_shown(value)}")
+    return number
+
+
+def parse_int(field: str, value: object) -> int:
+    """`value` as a whole number of any sign; `field` is the name that an error shows."""
+    if type(value) is int:
+        return value
+    if type(value) is str and _WHOLE_NUMBER(value):
+        return int(value)
+    raise PoolStateError(field, _problem("a whole number", value))
+
+
+def _problem(expected: str, value: object) -> str:
+    return "is missing" if value is _MISSING else f"expected {expected}, got {_shown(value)}"
+
+
+def _shown(value: object) -> str:
+    if type(value) is int and value.bit_length() > 512:
+        return f"a number of {value.bit_length()} bits"  # printing it could exceed Python's digit limit
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
