@@ -51,6 +51,8 @@ class Pool(ABC):
     fee_ppm: int
 
     family: ClassVar[str]
+    swap_gas: ClassVar[int]
+    """Gas units of one swap through a router, without what depends on its size."""
 
     @property
     def key(self) -> str:
@@ -77,6 +79,11 @@ class Pool(ABC):
     @abstractmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Check and read the family's fields of `swap-market/1`. Raises `PoolStateError` naming the field."""
+
+    def gas_units(self, after: Pool) -> int:
+        """Estimated gas units of the swap that led from this state to `after`."""
+        del after
+        return self.swap_gas
 
     def wire_traits(self) -> dict[str, int | str]:
         """What tells this pool from its siblings, as in the wire's `extraData`; `{}` where the address says it all.
