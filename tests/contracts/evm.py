@@ -1,0 +1,279 @@
+"""A small in-process EVM for differential tests: load an artifact, deploy it, call it.
+
+    chain = Chain()
+    token = chain.deploy(load_artifact("@uniswap/v4-core/out/TestERC20.sol/TestERC20.json"), 10**30)
+    token.send("transfer", bob, 5)
+    (balance,) = token.call("balanceOf", bob)
+
+Artifacts are read from `node_modules` beside this file; what has no published bytecode is compiled there with solc and
+kept in `node_modules/.cache`. Nothing of it is ever committed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyrevm
+from Crypto.Hash import keccak
+from eth_abi.abi import decode, encode
+
+HERE = Path(__file__).parent
+NODE_MODULES = HERE / "node_modules"
+DEPLOYER = "0x" + "d0" * 20
+ZERO_ADDRESS = "0x" + "0" * 40
+_BLOCK_GAS = 2**63
+_ETHER_SUPPLY = 2**120
+_REVERTED = re.compile(r"output: 0x([0-9a-f]*)")
+
+
+class MissingPackagesError(RuntimeError):
+    """The npm packages with the contracts are not installed."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} not found: run `npm ci` in {HERE}")
+
+
+class RevertedError(Exception):
+    """A call reverted or ran out of gas; `data` is what it returned, the message its reason where it gave one."""
+
+    def __init__(self, data: bytes, detail: str) -> None:
+        super().__init__(_reason(data) or detail)
+        self.data = data
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A contract that can be deployed: its ABI and creation bytecode."""
+
+    abi: tuple[Mapping[str, Any], ...]
+    bytecode: bytes
+
+
+class Chain:
+    """One EVM with its own state. `DEPLOYER` sends whatever names no sender; gas is free and unlimited."""
+
+    def __init__(self, timestamp: int = 1_700_000_000) -> None:
+        self._evm = pyrevm.EVM(gas_limit=_BLOCK_GAS, spec_id="CANCUN")
+        self.fund(DEPLOYER, _ETHER_SUPPLY)
+        self.set_time(timestamp)
+
+    def fund(self, address: str, wei: int) -> None:
+        """Set the native balance of `address`."""
+        self._evm.set_balance(address, wei)
+
+    def set_time(self, timestamp: int, number: int = 1) -> None:
+        """The block's timestamp (Unix seconds) and number from now on."""
+        self._evm.set_block_env(pyrevm.BlockEnv(number=number, timestamp=timestamp, gas_limit=_BLOCK_GAS))
+
+    def deploy(self, artifact: Artifact, *arguments: object, sender: str = DEPLOYER) -> Contract:
+        """Deploy with constructor arguments. Raises `RevertedError`."""
+        types = next((_types(f["inputs"]) for f in artifact.abi if f["type"] == "constructor"), [])
+        code = artifact.bytecode + encode(types, arguments)
+        with _translated():
+            address = self._evm.deploy(sender, code)
+        self._evm.reset_transient_storage()
+        return self.at(address, artifact)
+
+    def at(self, address: str, artifact: Artifact) -> Contract:
+        """The contract at `address`, spoken to through the ABI of `artifact`."""
+        return Contract(self, address.lower(), artifact)
+
+    def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
+        """One transaction; returns what the call returned. Raises `RevertedError` and leaves the state as it was."""
+        try:
+            with _translated():
+                return bytes(self._evm.message_call(sender, to, calldata=calldata, value=value))
+        finally:
+            self._evm.reset_transient_storage()
+
+    def storage(self, address: str, slot: int) -> int:
+        """The storage word of a contract at `slot`."""
+        return int(self._evm.storage(address, slot))
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Whatever happens inside leaves no trace."""
+        mark = self._evm.snapshot()
+        try:
+            yield
+        finally:
+            self._evm.revert(mark)
+
+
+class Contract:
+    """A deployed contract: `call` and `send` encode by name; a full signature picks one of several overloads."""
+
+    def __init__(self, chain: Chain, address: str, artifact: Artifact) -> None:
+        self.chain, self.address, self._artifact = chain, address, artifact
+        self._functions: dict[str, _Function] = {}
+
+    def send(self, function: str, *arguments: object, value: int = 0, sender: str = DEPLOYER) -> tuple[Any, ...]:
+        """Run `function` as a transaction; returns its decoded outputs. Raises `RevertedError`."""
+        coder = self._coder(function)
+        calldata = coder.selector + coder.encode(arguments)
+        return coder.decode(self.chain.send(self.address, calldata, value=value, sender=sender))
+
+    def call(self, function: str, *arguments: object, sender: str = DEPLOYER) -> tuple[Any, ...]:
+        """Like `send`, its effects undone."""
+        with self.chain.undone():
+            return self.send(function, *arguments, sender=sender)
+
+    def calldata(self, function: str, *arguments: object) -> bytes:
+        """Selector and encoded arguments."""
+        coder = self._coder(function)
+        return coder.selector + coder.encode(arguments)
+
+    def _coder(self, function: str) -> _Function:
+        coder = self._functions.get(function)
+        if coder is None:
+            coder = self._functions[function] = _find_function(self._artifact, function)
+        return coder
+
+
+@dataclass(frozen=True)
+class _Function:
+    selector: bytes
+    encode: Callable[[Sequence[object]], bytes]
+    decode: Callable[[bytes], tuple[Any, ...]]
+
+
+@cache
+def load_artifact(path: str) -> Artifact:
+    """The artifact at `path` under `node_modules`, as Truffle, Hardhat, Foundry or solc write it."""
+    document = load_json(path)
+    return Artifact(tuple(document["abi"]), parse_bytecode(document["bytecode"]))
+
+
+def load_json(path: str) -> Any:
+    """The JSON file at `path` under `node_modules`. Raises `MissingPackagesError`."""
+    file = NODE_MODULES / path
+    if not file.is_file():
+        raise MissingPackagesError(file)
+    return json.loads(file.read_text())
+
+
+def parse_bytecode(value: str | Mapping[str, Any]) -> bytes:
+    """Creation bytecode as hex text, or wrapped as `{"object": hex}` or `{"creationCode": hex}`; libraries linked."""
+    text = value if isinstance(value, str) else value.get("object") or value["creationCode"]
+    return bytes.fromhex(text.removeprefix("0x"))
+
+
+@cache
+def compile_solidity(*entries: str, runs: int = 200) -> dict[str, Artifact]:
+    """The contracts of the Solidity files `entries`, by name: paths under this folder or under `node_modules`.
+
+    Compiled by the pinned solc (about a second) when the sources are first seen, then kept in `node_modules/.cache`.
+    """
+    kept = NODE_MODULES / ".cache" / "swapcli" / f"{_fingerprint(entries, runs)}.json"
+    if not kept.is_file():
+        _write_atomically(kept, _run_solc(entries, runs))
+    contracts = json.loads(kept.read_text())
+    return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
+
+
+def selector(signature: str) -> bytes:
+    """The first four bytes of the Keccak-256 of `name(type,...)`."""
+    return keccak.new(digest_bits=256, data=signature.encode()).digest()[:4]
+
+
+def _fingerprint(entries: Sequence[str], runs: int) -> str:
+    # Everything that is imported comes from this folder or from packages that the lock file pins.
+    content = [*sorted(HERE.glob("*.sol")), HERE / "compile.cjs", HERE / "package-lock.json"]
+    digest = hashlib.sha256(json.dumps([entries, runs]).encode())
+    for file in content:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def _run_solc(entries: Sequence[str], runs: int) -> str:
+    if not (NODE_MODULES / "solc").is_dir():
+        raise MissingPackagesError(NODE_MODULES / "solc")
+    request = json.dumps({"entries": entries, "runs": runs})
+    done = subprocess.run(
+        ["node", HERE / "compile.cjs"], input=request, capture_output=True, text=True, check=False, cwd=HERE
+    )
+    if done.returncode:
+        raise RuntimeError(f"solc failed for {', '.join(entries)}:\n{done.stderr}")
+    return done.stdout
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    Path(name).replace(path)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        found = _REVERTED.search(str(error))
+        raise RevertedError(bytes.fromhex(found[1]) if found else b"", str(error)) from None
+
+
+def _reason(data: bytes) -> str | None:
+    if data[:4] == selector("Error(string)"):
+        return str(decode(["string"], data[4:])[0])
+    return f"0x{data.hex()}" if data else None
+
+
+def _find_function(artifact: Artifact, name: str) -> _Function:
+    for entry in artifact.abi:
+        if entry["type"] != "function":
+            continue
+        inputs = _types(entry["inputs"])
+        signature = f"{entry['name']}({','.join(inputs)})"
+        if name in (entry["name"], signature):
+            return _Function(selector(signature), _encoder(inputs), _decoder(_types(entry["outputs"])))
+    raise KeyError(f"no function {name} in the ABI")
+
+
+def _types(parameters: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [_signature_type(p) for p in parameters]
+
+
+def _signature_type(parameter: Mapping[str, Any]) -> str:
+    kind = str(parameter["type"])
+    if not kind.startswith("tuple"):
+        return kind
+    return f"({','.join(_types(parameter['components']))}){kind.removeprefix('tuple')}"
+
+
+# eth_abi costs tens of microseconds a call; plain words are most of what thousands of swaps encode.
+_INTEGER = re.compile(r"(u?)int\d+").fullmatch
+
+
+def _encoder(types: Sequence[str]) -> Callable[[Sequence[object]], bytes]:
+    if all(_INTEGER(kind) or kind in ("address", "bool") for kind in types):
+        return lambda arguments: b"".join(map(_word, arguments))
+    return lambda arguments: encode(types, arguments)
+
+
+def _word(value: object) -> bytes:
+    number = int(value, 16) if isinstance(value, str) else value
+    assert isinstance(number, int)
+    return number.to_bytes(32, "big", signed=number < 0)
+
+
+def _decoder(types: Sequence[str]) -> Callable[[bytes], tuple[Any, ...]]:
+    signs = [_INTEGER(kind) for kind in types]
+    if not all(signs):
+        return lambda data: tuple(decode(types, data))
+    signed = [sign is not None and not sign[1] for sign in signs]
+    return lambda data: tuple(
+        int.from_bytes(data[32 * i : 32 * i + 32], "big", signed=negative) for i, negative in enumerate(signed)
+    )
