@@ -1,0 +1,69 @@
+"""A proven bound on what any router could still add to a quote.
+
+Any prices v > 0 bound the output of every routing: D(v) = amount * v_in + the worth of every pool's best trade at v.
+The solution's prices give tokens outside its neighbourhood no price; each of them gets the best value that it has in
+terms of the priced ones, at which no pool is worth selling it into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from swapcli.model.route import Certificate
+from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.solver import Prices
+
+_ROUNDS = 12
+
+
+def certificate_for(graph: Graph, prices: Prices, order: tuple[int, int, float], amount_out: int, allowed: Callable[[Arc], bool]) -> Certificate:
+    """Bound over all arcs of `graph` at the solution's `prices`, and over those that `allowed` accepts.
+
+    `order` is (source, target, amount in base units); a pool with several directions counts each as if it were a pool
+    of its own, which can only raise the bound.
+    """
+    source, target, amount = order
+    everywhere = extended(graph, prices, target)
+    bound = acyclic = amount * everywhere[source]
+    pools: set[str] = set()
+    for arc in graph.arcs():
+        pools.add(arc.pool.key)
+        worth = surplus(arc, everywhere)
+        if worth > 0.0:
+            bound += worth
+            if allowed(arc):
+                acyclic += worth
+    return Certificate(bound, _gap_bps(bound, amount_out), acyclic, _gap_bps(acyclic, amount_out), len(pools))
+
+
+def surplus(arc: Arc, prices: Prices) -> float:
+    """Worth of the arc's best trade at `prices`, in units of the output token."""
+    price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0)
+    if price_in <= 0.0 or price_out * arc.rate <= price_in:
+        return 0.0
+    amount_in, amount_out, _ = arc.trade_to(price_in / price_out)
+    return price_out * amount_out - price_in * amount_in
+
+
+def extended(graph: Graph, prices: Prices, target: int) -> Prices:
+    """`prices` with a value for every token that can be sold, through any number of pools, into a priced one."""
+    values = dict(prices)
+    front = set(prices)
+    for _ in range(_ROUNDS):
+        found: Prices = {}
+        for j in front:
+            for i, rate in graph.best_into[j].items():
+                value = values[j] * rate
+                if i not in prices and value > max(values.get(i, 0.0), found.get(i, 0.0)):
+                    found[i] = value
+        if not found:
+            break
+        values.update(found)
+        front = set(found)
+    values[target] = 1.0
+    return values
+
+
+def _gap_bps(bound: float, amount_out: int) -> float:
+    return (bound / amount_out - 1.0) * 1e4 if amount_out else inf

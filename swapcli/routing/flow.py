@@ -1,0 +1,168 @@
+"""The flow of an order: trades grouped to hops on an acyclic graph of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from swapcli.routing.graph import Arc
+from swapcli.routing.hop import Hop
+from swapcli.routing.solver import Solution, Trade
+
+Link = tuple[int, int]
+"""(token in, token out) of a hop."""
+
+
+def by_link(trades: Iterable[Trade]) -> dict[Link, list[Trade]]:
+    """Trades of the same two tokens together."""
+    links: dict[Link, list[Trade]] = {}
+    for trade in trades:
+        links.setdefault((trade.arc.token_in, trade.arc.token_out), []).append(trade)
+    return links
+
+
+def flow_values(solution: Solution) -> dict[Link, float]:
+    """What flows through each hop, as the value of its input in units of the output token."""
+    prices = solution.prices
+    values: dict[Link, float] = {}
+    for trade in solution.trades:
+        link = (trade.arc.token_in, trade.arc.token_out)
+        values[link] = values.get(link, 0.0) + prices[link[0]] * trade.amount_in
+    return values
+
+
+def flow_order(links: Iterable[Link]) -> list[int] | None:
+    """Tokens so that every hop leads forward; None when the hops form a cycle."""
+    onward: dict[int, list[int]] = {}
+    open_inflows: dict[int, int] = {}
+    for i, j in links:
+        onward.setdefault(i, []).append(j)
+        open_inflows[j] = open_inflows.get(j, 0) + 1
+        open_inflows.setdefault(i, 0)
+    ready = [t for t, n in open_inflows.items() if n == 0]
+    order: list[int] = []
+    while ready:
+        token = ready.pop()
+        order.append(token)
+        for j in onward.get(token, ()):
+            open_inflows[j] -= 1
+            if open_inflows[j] == 0:
+                ready.append(j)
+    return order if len(order) == len(open_inflows) else None
+
+
+def weakest_of_a_cycle(values: Mapping[Link, float]) -> Link | None:
+    """The hop that carries least in some cycle of hops; None when there is no cycle."""
+    remaining = dict(values)
+    while True:  # peel off what cannot lie on a cycle
+        starts, ends = {i for i, _ in remaining}, {j for _, j in remaining}
+        kept = {link: v for link, v in remaining.items() if link[0] in ends and link[1] in starts}
+        if len(kept) == len(remaining):
+            break
+        remaining = kept
+    if not remaining:
+        return None
+    onward = {i: (i, j) for i, j in remaining}
+    walk = [next(iter(onward))]
+    while walk[-1] not in walk[:-1]:
+        walk.append(onward[walk[-1]][1])
+    ring = walk[walk.index(walk[-1]) :]
+    return min(zip(ring, ring[1:], strict=False), key=lambda link: remaining[link])
+
+
+def links_to_forbid(solution: Solution) -> set[Link]:
+    """Directions that an acyclic route cannot use beside the others: the weaker of two opposite ones, else the weakest
+    hop of a cycle. Empty when the flow is acyclic."""
+    values = flow_values(solution)
+    against = {
+        min((link, link[::-1]), key=lambda one: values[one]) for link in values if link[::-1] in values
+    }
+    if against:
+        return {(i, j) for i, j in against}
+    weakest = weakest_of_a_cycle(values)
+    return {weakest} if weakest else set()
+
+
+def longest_path(links: Iterable[Link]) -> list[Link]:
+    """A path of the acyclic `links` with the most hops."""
+    known = list(links)
+    length: dict[int, list[Link]] = {}
+    for token in flow_order(known) or []:
+        for link in known:
+            if link[0] == token and len(length.get(token, ())) + 1 > len(length.get(link[1], ())):
+                length[link[1]] = [*length.get(token, ()), link]
+    return max(length.values(), key=len, default=[])
+
+
+def arcs_to_forbid(solution: Solution) -> set[int]:
+    """Ids of arcs whose pool trades more in another direction: its state would change under the other trade."""
+    strongest: dict[str, Trade] = {}
+    weaker: set[int] = set()
+    prices = solution.prices
+    for trade in solution.trades:
+        key = trade.arc.pool.key
+        other = strongest.get(key)
+        if other is None:
+            strongest[key] = trade
+            continue
+        worth = prices[trade.arc.token_in] * trade.amount_in
+        lesser = trade if worth < prices[other.arc.token_in] * other.amount_in else other
+        weaker.add(id(lesser.arc))
+        strongest[key] = other if lesser is trade else trade
+    return weaker
+
+
+@dataclass(slots=True)
+class Flow:
+    """Hops in flow order, the share of the order that each carries, and the amount of a token that one share is worth.
+
+    `shares[h]` sums to 1 over the hops that leave the source; `unit[t]` is base units of t per whole order.
+    """
+
+    source: int
+    target: int
+    hops: list[Hop]
+    shares: list[float]
+    unit: dict[int, float]
+
+
+def continuous_flow(
+    solution: Solution, nearby: Mapping[Link, list[Arc]], source: int, target: int, amount: float, least_share: float
+) -> Flow:
+    """The solution's flow run forward through the pools. Hops that carry less than `least_share` are left out.
+
+    `nearby` are the arcs of each link that a hop may use; the best split over them is found anew.
+    """
+    values = _connected(
+        {link: v for link, v in flow_values(solution).items()}, source, target, least_share
+    )
+    order = flow_order(values) or []
+    leaving: dict[int, list[Link]] = {}
+    for link in values:
+        leaving.setdefault(link[0], []).append(link)
+    held, share = {source: amount}, {source: 1.0}
+    flow = Flow(source, target, [], [], {})
+    for token in order:
+        total = sum(values[link] for link in leaving.get(token, ()))
+        flow.unit[token] = held[token] / share[token]
+        for link in leaving.get(token, ()):
+            part = values[link] / total
+            hop = Hop(nearby[link])
+            got = hop.amount_out(min(held[token] * part, hop.capacity))
+            held[link[1]] = held.get(link[1], 0.0) + got
+            share[link[1]] = share.get(link[1], 0.0) + share[token] * part
+            flow.hops.append(hop)
+            flow.shares.append(share[token] * part)
+    return flow
+
+
+def _connected(values: dict[Link, float], source: int, target: int, least_share: float) -> dict[Link, float]:
+    """Hops on paths from source to target, without those below `least_share` of the order."""
+    total = sum(v for (i, _), v in values.items() if i == source)
+    kept = {link: v for link, v in values.items() if v >= least_share * total}
+    while True:
+        starts, ends = {i for i, _ in kept} | {target}, {j for _, j in kept} | {source}
+        smaller = {link: v for link, v in kept.items() if link[0] in ends and link[1] in starts}
+        if len(smaller) == len(kept):
+            return kept
+        kept = smaller

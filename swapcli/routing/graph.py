@@ -1,0 +1,102 @@
+"""The market as a graph: tokens are nodes, each direction of each pool is an arc.
+
+Built once per state and kept between orders. It answers what a solver asks before it solves: the arcs between two
+tokens, the best first-unit rate of each pair, and which tokens can be intermediates at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from swapcli.model.pool import Pool, RateCurve
+
+_JUST_BELOW = 1 - 1e-9
+
+
+class Arc:
+    """One direction of one pool. `rate` is the marginal rate of the first unit, fee included."""
+
+    __slots__ = ("curve", "pool", "rate", "token_in", "token_out", "trade_to")
+
+    def __init__(self, token_in: int, token_out: int, pool: Pool, curve: RateCurve) -> None:
+        self.token_in, self.token_out, self.pool, self.curve = token_in, token_out, pool, curve
+        self.rate = curve.start_rate
+        self.trade_to = curve.trade_to
+
+    @property
+    def depth(self) -> float:
+        """Input units that move the logarithm of the rate by one, measured at the first unit."""
+        return self.trade_to(self.rate * _JUST_BELOW)[2]
+
+
+class Graph:
+    """Arcs of the given pools. Tokens are numbered; `token_index` maps addresses to numbers.
+
+    `pairs[i][j]` are the arcs that sell i for j, best first-unit rate first; `best[i][j]` is that rate, and
+    `best_into[j][i]` the same looked up from the other end.
+    """
+
+    def __init__(self, pools: Iterable[Pool], addresses: Iterable[str]) -> None:
+        self.addresses = tuple(addresses)
+        self.token_index: Mapping[str, int] = {address: k for k, address in enumerate(self.addresses)}
+        size = len(self.addresses)
+        self.pairs: list[dict[int, list[Arc]]] = [{} for _ in range(size)]
+        for pool in pools:
+            self._add(pool)
+        self.best: list[dict[int, float]] = [{} for _ in range(size)]
+        self.best_into: list[dict[int, float]] = [{} for _ in range(size)]
+        for i, targets in enumerate(self.pairs):
+            for j, arcs in targets.items():
+                arcs.sort(key=lambda arc: -arc.rate)
+                self.best[i][j] = self.best_into[j][i] = arcs[0].rate
+
+    def _add(self, pool: Pool) -> None:
+        index = self.token_index
+        for token_in in pool.tokens:
+            for token_out in pool.tokens:
+                if token_in == token_out:
+                    continue
+                curve = pool.curve(token_in, token_out)
+                if curve.start_rate > 0.0:
+                    arc = Arc(index[token_in], index[token_out], pool, curve)
+                    self.pairs[arc.token_in].setdefault(arc.token_out, []).append(arc)
+
+    def arcs(self) -> Iterable[Arc]:
+        """Every arc."""
+        return (arc for targets in self.pairs for arcs in targets.values() for arc in arcs)
+
+    def neighbours(self, token: int) -> set[int]:
+        """Tokens that share a pool with `token`, in either direction."""
+        return self.best[token].keys() | self.best_into[token].keys()
+
+    @cached_property
+    def _pruning(self) -> tuple[set[int], dict[int, int]]:
+        around = {t: self.neighbours(t) for t in range(len(self.addresses))}
+        core, towards = set(around), {}
+        leaves = [t for t in core if len(around[t]) <= 1]
+        while leaves:
+            leaf = leaves.pop()
+            core.discard(leaf)
+            for t in around.pop(leaf, ()):
+                towards[leaf] = t
+                around[t].discard(leaf)
+                if len(around[t]) == 1:
+                    leaves.append(t)
+        return core, towards
+
+    @property
+    def core(self) -> set[int]:
+        """Tokens that lie on some cycle of pairs: only they can be intermediates for orders between other tokens.
+
+        A token that one other token touches, or a tree of such tokens, is a dead end for everybody else.
+        """
+        return self._pruning[0]
+
+    def way_to_core(self, token: int) -> list[int]:
+        """`token` and the tokens between it and the core; ends in the core, or at the root of its tree."""
+        core, towards = self._pruning
+        way = [token]
+        while way[-1] not in core and way[-1] in towards:
+            way.append(towards[way[-1]])
+        return way

@@ -1,0 +1,103 @@
+"""One hop: the pools between two tokens, filled in parallel so that their marginal rates are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from swapcli.routing.graph import Arc
+
+_ROUNDS = 60
+_CLOSE = 1e-11
+
+
+class Hop:
+    """`arcs` sell the same token for the same other one. Amounts are base units."""
+
+    __slots__ = ("arcs", "capacity", "token_in", "token_out")
+
+    def __init__(self, arcs: Sequence[Arc]) -> None:
+        self.arcs = tuple(arcs)
+        self.token_in, self.token_out = arcs[0].token_in, arcs[0].token_out
+        self.capacity = sum(arc.curve.capacity for arc in arcs)
+
+    def amount_out(self, amount_in: float) -> float:
+        """Output of the best split of `amount_in`; minus infinity beyond the pools' capacity."""
+        if amount_in > self.capacity:
+            return -inf
+        if len(self.arcs) == 1:
+            return self.arcs[0].curve.amount_out(amount_in)
+        return sum(arc.curve.amount_out(x) for arc, x in zip(self.arcs, self.fill(amount_in), strict=True))
+
+    def rate(self, amount_in: float) -> float:
+        """Marginal rate at the best split of `amount_in`."""
+        return max(arc.curve.rate(x) for arc, x in zip(self.arcs, self.fill(amount_in), strict=True))
+
+    def fill(self, amount_in: float) -> list[float]:
+        """What each arc gets, in their order: marginal rates equal where an arc gets anything."""
+        arcs = self.arcs
+        if len(arcs) == 1:
+            return [amount_in]
+        if amount_in >= self.capacity:
+            return _scaled([arc.curve.capacity for arc in arcs], amount_in)
+        return self._level(amount_in)
+
+    def _level(self, amount_in: float) -> list[float]:
+        """Search the common rate between one that takes less than `amount_in` and one that takes more."""
+        arcs = self.arcs
+        high = max(arc.rate for arc in arcs)
+        low = 0.0
+        less = [0.0] * len(arcs)
+        more: list[float] | None = None
+        rate = self._first_guess(amount_in, high)
+        for _ in range(_ROUNDS):
+            trades = [arc.trade_to(rate) if rate < arc.rate else (0.0, 0.0, 0.0) for arc in arcs]
+            amounts = [trade[0] for trade in trades]
+            missing = amount_in - sum(amounts)
+            if abs(missing) <= _CLOSE * amount_in:
+                return _scaled(amounts, amount_in)
+            if missing > 0.0:
+                high, less = rate, amounts
+            else:
+                low, more = rate, amounts
+            slope = sum(trade[2] for trade in trades)
+            rate = _next_rate(rate, missing, slope, low, high)
+            if high - low <= 1e-15 * high:
+                break
+        return _between(less, more, amount_in)
+
+    def _first_guess(self, amount_in: float, high: float) -> float:
+        """The rate that the arc with the best first unit would end at, or just below the best where that is zero."""
+        guess = self.arcs[0].curve.rate(amount_in)
+        return guess if 0.0 < guess < high else high * 0.999
+
+
+def _next_rate(rate: float, missing: float, slope: float, low: float, high: float) -> float:
+    """Newton on the logarithm of the rate, kept inside (low, high)."""
+    if slope > 0.0:
+        change = missing / slope
+        guess = rate / (1.0 + change) if change > -0.5 else rate * (1.0 - change)
+        if low < guess < high:
+            return guess
+    return (low * high) ** 0.5 if low > 0.0 else high * 0.25 if high < rate * 1.0000001 else (low + high) / 2
+
+
+def _between(less: list[float], more: list[float] | None, amount_in: float) -> list[float]:
+    """At a jump of the supply the last part is split in proportion to what each arc would add there."""
+    if more is None:
+        return _scaled(less, amount_in)
+    short = amount_in - sum(less)
+    span = sum(more) - sum(less)
+    part = min(1.0, max(0.0, short / span)) if span > 0.0 else 0.0
+    return _scaled([a + part * (b - a) for a, b in zip(less, more, strict=True)], amount_in)
+
+
+def _scaled(amounts: list[float], total: float) -> list[float]:
+    """The amounts in proportion, summing to `total`; an infinite one takes everything."""
+    endless = [k for k, x in enumerate(amounts) if x == inf]
+    if endless:
+        return [total / len(endless) if k in endless else 0.0 for k in range(len(amounts))]
+    have = sum(amounts)
+    if have <= 0.0:
+        return [total / len(amounts)] * len(amounts)
+    return [x * total / have for x in amounts]

@@ -1,0 +1,50 @@
+"""USD prices from the pools themselves.
+
+The network's dollar stablecoins are anchored at 1 (where the market knows none, the reference prices that came with its
+tokens are). Every other token gets the depth-weighted mid price of its pools with the neighbour over which the thinnest
+pair of the way is deepest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from heapq import heappop, heappush
+from math import inf, sqrt
+
+from swapcli.routing.graph import Graph
+
+
+def usd_prices(graph: Graph, anchored: Mapping[int, float]) -> dict[int, float]:
+    """USD per base unit of every token that the anchors reach, from USD per base unit of the anchors."""
+    prices: dict[int, float] = {}
+    heap = [(-inf, token, price) for token, price in anchored.items()]
+    heap.sort()
+    while heap:
+        width, token, price = heappop(heap)
+        if token in prices:
+            continue
+        prices[token] = price
+        for other in graph.neighbours(token):
+            if other in prices:
+                continue
+            rate, depth = mid_rate(graph, other, token)
+            if rate > 0.0:
+                heappush(heap, (max(width, -depth * price), other, rate * price))
+    return prices
+
+
+def mid_rate(graph: Graph, token: int, other: int) -> tuple[float, float]:
+    """Units of `other` per unit of `token` between the two directions, and the depth, in units of `other`.
+
+    The mean of the pools' mid rates (the fees of the two directions cancel), weighted by their depth.
+    """
+    backward = {arc.pool.key: arc for arc in graph.pairs[other].get(token, ())}
+    weighted = total = 0.0
+    for arc in graph.pairs[token].get(other, ()):
+        back = backward.get(arc.pool.key)
+        if back is None:
+            continue
+        depth = back.depth
+        weighted += depth * sqrt(arc.rate / back.rate)
+        total += depth
+    return (weighted / total, total) if total > 0.0 else (0.0, 0.0)

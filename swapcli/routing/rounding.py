@@ -1,0 +1,212 @@
+"""From a continuous flow to the wire's percents: the best whole-percent flow, its paths, and the pools' shares.
+
+Moving share between paths costs value hop by hop: at the solution's prices a hop that carries x loses
+price_in * x - price_out * out(x), a convex function. The best rounding is therefore a convex-cost flow in whole
+percents, and such a flow is optimal when no cycle of single-percent moves lowers its cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf
+
+from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.routing.flow import Flow, Link, flow_order
+from swapcli.routing.graph import Graph
+from swapcli.routing.hop import Hop
+from swapcli.routing.solver import Prices
+
+Percents = dict[Link, int]
+_MAX_MOVES = 400
+_PENALTY = 1e3  # for what exceeds a hop's capacity: it would stay in the router
+_SPARE = 1 - 1e-6  # of a pool's capacity, against the float's rounding
+
+
+def whole_percents(flow: Flow, prices: Prices) -> Percents:
+    """Whole percents per hop that lose least against the continuous flow."""
+    percents = _first_rounding(flow)
+    links = [(hop.token_in, hop.token_out) for hop in flow.hops]
+    losses = {link: _loss(hop, flow, prices) for link, hop in zip(links, flow.hops, strict=True)}
+    scale = abs(flow.unit[flow.source] * prices[flow.source]) * 1e-13
+    for _ in range(_MAX_MOVES):
+        cycle = _gaining_cycle(links, percents, losses, scale)
+        if not cycle:
+            break
+        for link, change in cycle:
+            percents[link] = percents.get(link, 0) + change
+    return {link: n for link, n in percents.items() if n > 0}
+
+
+def _loss(hop: Hop, flow: Flow, prices: Prices) -> Callable[[int], float]:
+    """Value lost by the hop when it carries n percent, against its marginal prices."""
+    known = {0: 0.0}
+    price_in, price_out = prices[hop.token_in], prices[hop.token_out]
+    unit = flow.unit[hop.token_in] / SHARES_PER_ROUTE
+
+    def loss(n: int) -> float:
+        value = known.get(n)
+        if value is None:
+            taken = min(unit * n, hop.capacity)
+            value = price_in * unit * n - price_out * hop.amount_out(taken) + _PENALTY * price_in * (unit * n - taken)
+            known[n] = value
+        return value
+
+    return loss
+
+
+_Move = tuple[int, int, float, Link, int]  # from token, to token, cost, hop, change in percent
+
+
+def _gaining_cycle(
+    links: list[Link], percents: Percents, losses: Mapping[Link, Callable[[int], float]], scale: float
+) -> list[tuple[Link, int]]:
+    """A cycle of single-percent moves that lowers the loss, by Bellman and Ford; empty when there is none."""
+    moves: list[_Move] = []
+    for link in links:
+        n, loss = percents.get(link, 0), losses[link]
+        now = loss(n)
+        if n < SHARES_PER_ROUTE:
+            moves.append((link[0], link[1], loss(n + 1) - now + scale, link, 1))
+        if n > 0:
+            moves.append((link[1], link[0], loss(n - 1) - now + scale, link, -1))
+    distance = {t: 0.0 for link in links for t in link}
+    before: dict[int, _Move] = {}
+    for _ in range(len(distance)):
+        last = None
+        for move in moves:
+            reached = distance[move[0]] + move[2]
+            if reached < distance[move[1]] - scale:
+                distance[move[1]] = reached
+                before[move[1]] = move
+                last = move[1]
+        if last is None:
+            return []
+        cycle = _cycle_through(before)
+        if cycle:
+            return cycle
+    return []
+
+
+def _cycle_through(before: Mapping[int, _Move]) -> list[tuple[Link, int]]:
+    """A cycle in the graph of predecessors, if there is one by now."""
+    done: set[int] = set()
+    for start in before:
+        trail: list[int] = []
+        token = start
+        while token in before and token not in done and token not in trail:
+            trail.append(token)
+            token = before[token][0]
+        if token in trail:
+            ring = trail[trail.index(token) :]
+            return [(before[t][3], before[t][4]) for t in ring]
+        done.update(trail)
+    return []
+
+
+def _first_rounding(flow: Flow) -> Percents:
+    """Decompose the flow to paths, widest first, and round the paths by largest remainder."""
+    shares = {(hop.token_in, hop.token_out): share for hop, share in zip(flow.hops, flow.shares, strict=True)}
+    paths = decompose(shares, flow.source, flow.target, 1e-9)
+    total = sum(width for _, width in paths)
+    exact = [width * SHARES_PER_ROUTE / total for _, width in paths]
+    whole = round_to(exact, SHARES_PER_ROUTE)
+    percents: Percents = {}
+    for (path, _), n in zip(paths, whole, strict=True):
+        for link in path:
+            percents[link] = percents.get(link, 0) + n
+    return {link: n for link, n in percents.items() if n}
+
+
+def round_to(exact: list[float], total: int) -> list[int]:
+    """Whole numbers near `exact` that sum to `total`: the largest remainders are rounded up."""
+    whole = [int(x) for x in exact]
+    by_remainder = sorted(range(len(exact)), key=lambda k: whole[k] - exact[k])
+    short = total - sum(whole)
+    for k in by_remainder[: max(0, short)]:
+        whole[k] += 1
+    return whole
+
+
+def decompose(amounts: Mapping[Link, float], source: int, target: int, least: float) -> list[tuple[list[Link], float]]:
+    """Paths that carry the acyclic flow `amounts`, widest first: at most one per hop. Leaves less than `least`."""
+    left = dict(amounts)
+    order = flow_order(left) or []
+    paths: list[tuple[list[Link], float]] = []
+    while True:
+        path = _widest_path(left, order, source, target)
+        width = min((left[link] for link in path), default=0.0)
+        if width <= least:
+            return paths
+        paths.append((path, width))
+        for link in path:
+            left[link] -= width
+
+
+def _widest_path(left: Mapping[Link, float], order: list[int], source: int, target: int) -> list[Link]:
+    leaving: dict[int, list[Link]] = {}
+    for link, amount in left.items():
+        if amount > 0:
+            leaving.setdefault(link[0], []).append(link)
+    width: dict[int, float] = {source: inf}
+    before: dict[int, Link] = {}
+    for token in order:
+        if token not in width:
+            continue
+        for link in leaving.get(token, ()):
+            reach = min(width[token], left[link])
+            if reach > width.get(link[1], 0.0):
+                width[link[1]], before[link[1]] = reach, link
+    path: list[Link] = []
+    token = target
+    while token in before:
+        path.append(before[token])
+        token = before[token][0]
+    return path[::-1]
+
+
+def build_route(percents: Percents, flow: Flow, graph: Graph, amount: float) -> Route:
+    """The route that carries `percents`: pools filled again for what now reaches each hop, paths widest first."""
+    hops = {(hop.token_in, hop.token_out): hop for hop in flow.hops}
+    swaps = _fill(percents, hops, graph, flow.source, amount)
+    paths = decompose(percents, flow.source, flow.target, 0.5)
+    segments = tuple(Segment(int(width), tuple(swaps[link] for link in path)) for path, width in paths)
+    return Route(segments)
+
+
+def _fill(
+    percents: Percents, hops: Mapping[Link, Hop], graph: Graph, source: int, amount: float
+) -> dict[Link, tuple[Swap, ...]]:
+    held = {source: amount}
+    filled: dict[Link, tuple[Swap, ...]] = {}
+    for token in flow_order(percents) or []:
+        leaving = [link for link in percents if link[0] == token]
+        total = sum(percents[link] for link in leaving)
+        for link in leaving:
+            hop, amount_in = hops[link], held[token] * percents[link] / total
+            shares = _pool_shares(hop, amount_in)
+            filled[link] = tuple(
+                Swap(hop.arcs[k].pool.key, graph.addresses[link[0]], graph.addresses[link[1]], share)
+                for k, share in shares
+            )
+            got = sum(hop.arcs[k].curve.amount_out(amount_in * share / SHARES_PER_HOP) for k, share in shares)
+            held[link[1]] = held.get(link[1], 0.0) + got
+    return filled
+
+
+def _pool_shares(hop: Hop, amount_in: float) -> list[tuple[int, int]]:
+    """(arc, hundredths of a percent) of the pools worth a share, largest first; a full pool is rounded down."""
+    exact = [x * SHARES_PER_HOP / amount_in for x in hop.fill(amount_in)]
+    limits = [int(arc.curve.capacity * _SPARE / amount_in * SHARES_PER_HOP) if arc.curve.capacity < inf else SHARES_PER_HOP for arc in hop.arcs]
+    whole = round_to(exact, SHARES_PER_HOP)
+    spill = sum(max(0, n - limit) for n, limit in zip(whole, limits, strict=True))
+    whole = [min(n, limit) for n, limit in zip(whole, limits, strict=True)]
+    while spill > 0:
+        room = [k for k, n in enumerate(whole) if n < limits[k]]
+        if not room:
+            break
+        k = max(room, key=lambda one: hop.arcs[one].curve.rate(amount_in * whole[one] / SHARES_PER_HOP))
+        step = min(spill, limits[k] - whole[k])
+        whole[k] += step
+        spill -= step
+    whole[max(range(len(whole)), key=lambda k: whole[k])] += spill
+    return sorted(((k, n) for k, n in enumerate(whole) if n > 0), key=lambda entry: -entry[1])

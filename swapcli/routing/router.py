@@ -1,0 +1,153 @@
+"""Quotes orders on one market: the front of the routing core."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TypeVar
+
+from swapcli.errors import NoRoute, SameToken, UnknownToken
+from swapcli.model.market import Market
+from swapcli.model.order import Order
+from swapcli.model.route import Certificate, Quote
+from swapcli.model.token import Token
+from swapcli.routing.certificate import certificate_for
+from swapcli.routing.graph import Graph
+from swapcli.routing.prices import usd_prices
+from swapcli.routing.search import Found, Search, Task
+from swapcli.routing.zero_size import ZeroSizePrices
+
+_KEPT_PRICES = 64
+_KEPT_GRAPHS = 8
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class Router:
+    """Keeps what is the same for every order on a state: the graph, and zero-size prices by output token."""
+
+    def __init__(self, market: Market) -> None:
+        self.market = market
+        self._graphs: dict[frozenset[str], Graph] = {}
+        self._zero: dict[tuple[frozenset[str], int, int], ZeroSizePrices] = {}
+
+    def quote(self, order: Order, *, gas_price_wei: int | None = None, certify: bool = False) -> Quote:
+        """The best route for `order` with exact amounts; `time_s` is left at 0.
+
+        `gas_price_wei` overrides the market's; 0 ranks by gross output. Raises `NoRoute`, `SameToken`, `UnknownToken`.
+        """
+        graph = self._graph(order.excluded_protocols)
+        source, target = _number(graph, order.token_in), _number(graph, order.token_out)
+        if source == target:
+            raise SameToken()
+        gas_price = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
+        max_hops = 1 if order.direct else order.max_hops
+        zero = self._zero_size(order.excluded_protocols, target, max_hops)
+        task = Task(source, target, order.amount, max_hops, gas_price * self._native_value(zero, graph))
+        search = Search(graph, self.market.pools, zero, task)
+        found, single = search.best()
+        if found is None:
+            raise _no_route(order, graph, zero, source)
+        certificate = self._certificate(graph, search, found) if certify else None
+        return self._quote(order, search, found, single, gas_price, certificate)
+
+    def _graph(self, excluded: frozenset[str]) -> Graph:
+        graph = self._graphs.get(excluded)
+        if graph is None:
+            pools = (pool for pool in self.market.pools.values() if pool.protocol not in excluded)
+            graph = self._graphs[excluded] = Graph(pools, self.market.tokens)
+            _drop_oldest(self._graphs, _KEPT_GRAPHS)
+        return graph
+
+    def _zero_size(self, excluded: frozenset[str], target: int, max_hops: int) -> ZeroSizePrices:
+        key = (excluded, target, max_hops)
+        zero = self._zero.get(key)
+        if zero is None:
+            zero = self._zero[key] = ZeroSizePrices(self._graph(excluded), target, max_hops)
+            _drop_oldest(self._zero, _KEPT_PRICES)
+        return zero
+
+    def _native_value(self, zero: ZeroSizePrices, graph: Graph) -> float:
+        """Worth of one wei of the native token in base units of the output token; 0.0 where no path tells."""
+        wrapped = self.market.network.wrapped_native
+        number = graph.token_index.get(wrapped.address) if wrapped else None
+        return zero.value(number) if number is not None else 0.0
+
+    def _certificate(self, graph: Graph, search: Search, found: Found) -> Certificate:
+        solution = search.polished()
+        task = search.task
+        order = (task.source, task.target, float(task.amount))
+        return certificate_for(graph, solution.prices, order, found.replay.amount_out, search.allows)
+
+    def _quote(
+        self,
+        order: Order,
+        search: Search,
+        found: Found,
+        single: Found | None,
+        gas_price_wei: int,
+        certificate: Certificate | None,
+    ) -> Quote:
+        amount_in, amount_out = search.task.amount, found.replay.amount_out
+        native = self.market.network.wrapped_native or self.market.network.native
+        price_in, price_out, price_native = self.usd_prices(order.token_in, order.token_out, native)
+        gas = found.gas_units * gas_price_wei * price_native / 10**native.decimals if price_native is not None else None
+        fair = amount_in * search.zero.value(search.task.source)
+        return Quote(
+            order=order,
+            route=found.route,
+            steps=found.replay.steps,
+            amount_in=amount_in,
+            amount_out=amount_out,
+            gas_units=found.gas_units,
+            gas_price_wei=gas_price_wei,
+            gas_usd=gas,
+            price_in_usd=price_in,
+            price_out_usd=price_out,
+            price_impact=1.0 - amount_out / fair if fair > 0.0 else None,
+            best_single_path_out=single.replay.amount_out if single else None,
+            time_s=0.0,
+            certificate=certificate,
+        )
+
+    def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
+        """USD per whole token, None where no pool tells."""
+        prices = self._usd
+        return tuple(prices.get(token.address) for token in tokens)
+
+    @cached_property
+    def _usd(self) -> dict[str, float]:
+        tokens, graph = self.market.tokens, self._graph(frozenset())
+        stablecoins = [a for a in self.market.network.stablecoins if a in tokens]
+        per_token = dict.fromkeys(stablecoins, 1.0) or {
+            a: t.price_usd for a, t in tokens.items() if t.price_usd is not None and t.price_usd > 0.0
+        }
+        anchored = {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
+        found = usd_prices(graph, anchored)
+        return {graph.addresses[n]: price * 10 ** tokens[graph.addresses[n]].decimals for n, price in found.items()}
+
+
+def _no_route(order: Order, graph: Graph, zero: ZeroSizePrices, source: int) -> NoRoute:
+    """Says what was tried: whether the tokens are joined at all, or the amount is the trouble."""
+    names = f"{order.token_in.symbol or order.token_in.address} to {order.token_out.symbol or order.token_out.address}"
+    details: dict[str, object] = {"token_in": order.token_in.address, "token_out": order.token_out.address}
+    if zero.path(source):
+        message = f"no route from {names} for this amount: every path runs out of liquidity or rounds to nothing"
+        return NoRoute(message, hint="try another amount", details=details)
+    limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
+    tried = sum(1 for _ in graph.arcs()) // 2
+    without = f" without {', '.join(sorted(order.excluded_protocols))}" if order.excluded_protocols else ""
+    hint = "allow more hops, or fewer exclusions" if order.direct or without else "check the tokens"
+    return NoRoute(f"no route from {names} {limit}{without}: {tried} pools were tried", hint=hint, details=details)
+
+
+def _number(graph: Graph, token: Token) -> int:
+    number = graph.token_index.get(token.address)
+    if number is None:
+        raise UnknownToken(f"the market has no token {token.symbol or token.address} ({token.address})")
+    return number
+
+
+def _drop_oldest(cache: dict[_K, _V], keep: int) -> None:
+    while len(cache) > keep:
+        del cache[next(iter(cache))]

@@ -1,0 +1,249 @@
+"""Finds the route for one order on one graph: neighbourhood, prices, acyclic flow, gas, rounding, exact replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from swapcli.errors import PoolError
+from swapcli.model.pool import Pool
+from swapcli.model.route import Route
+from swapcli.routing.flow import (
+    Link,
+    arcs_to_forbid,
+    by_link,
+    continuous_flow,
+    flow_order,
+    flow_values,
+    links_to_forbid,
+    longest_path,
+)
+from swapcli.routing.gas import route_gas
+from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.hop import Hop
+from swapcli.routing.neighbourhood import arcs_among, detours
+from swapcli.routing.replay import Replay, replay
+from swapcli.routing.rounding import build_route, whole_percents
+from swapcli.routing.single_path import best_single_path, single_route
+from swapcli.routing.solver import Prices, Solution, solve
+from swapcli.routing.zero_size import ZeroSizePrices
+
+_GROWTH_ROUNDS = 8
+_ACYCLIC_ROUNDS = 40
+_LEAST_DETOUR = 2e-3  # of the order: less cannot be told from nothing in whole percents
+_LEAST_HOP = 1e-4
+_NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
+_NEARBY_POOLS = 3
+_REPAIRS = 8
+_FEW_POOLS = 40  # more than these are never the cheapest with gas
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of a search. `gas_value` is the worth of one unit of gas in base units of the target."""
+
+    source: int
+    target: int
+    amount: int
+    max_hops: int
+    gas_value: float = 0.0
+
+
+@dataclass(slots=True)
+class Found:
+    """A route with its exact replay, and its worth after gas in base units of the target."""
+
+    route: Route
+    replay: Replay
+    gas_units: int
+    net: float
+
+
+@dataclass(slots=True)
+class Search:
+    """One order over `graph`; `pools` by key execute the replay. Solutions of earlier amounts are warm starts."""
+
+    graph: Graph
+    pools: Mapping[str, Pool]
+    zero: ZeroSizePrices
+    task: Task
+    tolerance: float = 1e-4
+    forbidden_links: set[Link] = field(default_factory=set)
+    forbidden_arcs: set[int] = field(default_factory=set)
+    solution: Solution | None = None
+    arcs: list[Arc] = field(default_factory=list)
+
+    def best(self) -> tuple[Found | None, Found | None]:
+        """The best route found and the best with one pool per hop; None where there is none."""
+        path = self.zero.path(self.task.source)
+        if len(path) < 2 or len(path) - 1 > self.task.max_hops:
+            return None, None
+        self._solve_neighbourhood(path)
+        single = self._single()
+        candidates = [single, self._rounded()]
+        if self.task.gas_value > 0.0:
+            candidates.extend(self._cheaper())
+        found = [one for one in candidates if one is not None]
+        return max(found, key=lambda one: one.net, default=None), single
+
+    # --- the continuous optimum
+
+    def _solve_neighbourhood(self, path: list[int]) -> None:
+        prices = self._path_prices(path)
+        for _ in range(_GROWTH_ROUNDS):
+            self.arcs = self._allowed_arcs(prices)
+            solution = self._solve(prices)
+            least = _LEAST_DETOUR * self.task.amount * solution.prices[self.task.source]
+            wider = detours(self.graph, solution.prices, self.task.source, self.task.target, least)
+            prices = {**solution.prices, **wider}
+            if not wider:
+                break
+        self._make_acyclic()
+
+    def _allowed_arcs(self, prices: Prices) -> list[Arc]:
+        task = self.task
+        arcs = arcs_among(self.graph, list(prices), task.source, task.target, task.max_hops)
+        return [arc for arc in arcs if self.allows(arc)]
+
+    def allows(self, arc: Arc) -> bool:
+        """Whether an acyclic route of this order may use `arc` beside the others."""
+        return (
+            (arc.token_in, arc.token_out) not in self.forbidden_links
+            and id(arc) not in self.forbidden_arcs
+            and arc.token_out != self.task.source
+            and arc.token_in != self.task.target
+        )
+
+    def _solve(self, prices: Prices) -> Solution:
+        task = self.task
+        self.solution = solve(self.arcs, task.source, task.target, float(task.amount), prices, tolerance=self.tolerance)
+        return self.solution
+
+    def polished(self) -> Solution:
+        """The solution with its prices refined as far as floats go: the tightest bound."""
+        assert self.solution is not None
+        task = self.task
+        arcs = self._allowed_arcs(self.solution.prices)
+        return solve(arcs, task.source, task.target, float(task.amount), self.solution.prices, tolerance=1e-10)
+
+    def _make_acyclic(self) -> None:
+        for _ in range(_ACYCLIC_ROUNDS):
+            assert self.solution is not None
+            links, arcs = links_to_forbid(self.solution), arcs_to_forbid(self.solution)
+            if not links and not arcs:
+                links = self._too_long(self.solution)
+            if not links and not arcs:
+                return
+            self.forbidden_links |= links
+            self.forbidden_arcs |= arcs
+            self.arcs = [arc for arc in self.arcs if self.allows(arc)]
+            self._solve(self.solution.prices)
+
+    def _too_long(self, solution: Solution) -> set[Link]:
+        values = flow_values(solution)
+        path = longest_path(values)
+        return {min(path, key=lambda link: values[link])} if len(path) > self.task.max_hops else set()
+
+    def _path_prices(self, path: list[int]) -> Prices:
+        """Prices at which the pools of the best path alone would carry the order."""
+        held = float(self.task.amount)
+        rates = []
+        for i, j in zip(path, path[1:], strict=False):
+            hop = Hop(self.graph.pairs[i][j])
+            held = min(held, hop.capacity * 0.99)
+            rates.append(max(hop.rate(held), hop.arcs[0].rate * 1e-6))
+            held = hop.amount_out(held)
+        prices = {path[-1]: 1.0}
+        for token, after, rate in zip(path[-2::-1], path[:0:-1], rates[::-1], strict=True):
+            prices[token] = prices[after] * rate
+        return prices
+
+    # --- routes
+
+    def _single(self) -> Found | None:
+        task = self.task
+        path = best_single_path(self.arcs, task.source, task.target, float(task.amount), task.max_hops)
+        return self._replayed(single_route(self.graph, path)) if path else None
+
+    def _rounded(self) -> Found | None:
+        """The solution on the wire's precision. A pool that refuses its share is left out."""
+        refused: set[str] = set()
+        for _ in range(_REPAIRS):
+            route = self._round(refused)
+            if route is None:
+                return None
+            try:
+                return self._found(route, replay(self.pools, route, self.task.amount))
+            except PoolError as error:
+                refused.add(str(error.details.get("pool")))
+        return None
+
+    def _round(self, refused: set[str]) -> Route | None:
+        task, solution = self.task, self.solution
+        assert solution is not None
+        nearby = {link: arcs for link, arcs in self._nearby(solution, refused) if arcs}
+        if flow_order(flow_values(solution)) is None:
+            return None
+        usable = Solution(
+            solution.prices,
+            [trade for trade in solution.trades if (trade.arc.token_in, trade.arc.token_out) in nearby],
+            solution.value,
+            solution.residual,
+            solution.iterations,
+        )
+        flow = continuous_flow(usable, nearby, task.source, task.target, float(task.amount), _LEAST_HOP)
+        if not flow.hops:
+            return None
+        percents = whole_percents(flow, solution.prices)
+        return build_route(percents, flow, self.graph, float(task.amount))
+
+    def _nearby(self, solution: Solution, refused: set[str]) -> Iterator[tuple[Link, list[Arc]]]:
+        """Per hop in use: the pools that trade, and with free gas those that a little more input would wake up."""
+        allowed: dict[Link, list[Arc]] = {}
+        for arc in self.arcs:
+            allowed.setdefault((arc.token_in, arc.token_out), []).append(arc)
+        for link, trades in by_link(solution.trades).items():
+            arcs = [trade.arc for trade in trades if trade.arc.pool.key not in refused]
+            if self.task.gas_value == 0.0:
+                trading = {trade.arc.pool.key for trade in solution.trades}
+                rate = solution.prices[link[0]] / solution.prices[link[1]] * _NEARBY
+                idle = [arc for arc in allowed[link] if arc.rate > rate and arc.pool.key not in trading | refused]
+                arcs += idle[:_NEARBY_POOLS]
+            yield link, arcs
+
+    def _replayed(self, route: Route) -> Found | None:
+        try:
+            return self._found(route, replay(self.pools, route, self.task.amount))
+        except PoolError:
+            return None
+
+    def _found(self, route: Route, result: Replay) -> Found:
+        gas = route_gas(self.pools, result.pools_after)
+        return Found(route, result, gas, result.amount_out - gas * self.task.gas_value)
+
+    # --- gas
+
+    def _cheaper(self) -> Iterator[Found | None]:
+        """Routes with fewer pools: those whose trade is worth less than their gas are dropped, the least useful first."""
+        for _ in range(_ACYCLIC_ROUNDS):
+            assert self.solution is not None
+            trades = self.solution.trades
+            costs = {id(t.arc): t.arc.pool.swap_gas * self.task.gas_value for t in trades}
+            poor = sorted((t for t in trades if t.surplus < costs[id(t.arc)]), key=lambda t: t.surplus)
+            if not poor or len(trades) < 2:
+                return
+            dropped = {id(t.arc) for t in poor[: (len(poor) + 1) // 2]}
+            self.arcs = [t.arc for t in trades if id(t.arc) not in dropped]
+            if not self._still_joined():
+                return
+            self._solve(self.solution.prices)
+            if len(self.solution.trades) <= _FEW_POOLS:
+                yield self._rounded()
+
+    def _still_joined(self) -> bool:
+        reached = {self.task.source}
+        while True:
+            more = {arc.token_out for arc in self.arcs if arc.token_in in reached} - reached
+            if not more:
+                return self.task.target in reached
+            reached |= more
