@@ -1,0 +1,127 @@
+"""The `pools` list of a market file. What a family adds to a pool is read and written by the family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from swapcli.errors import InvalidAddress, PoolStateError
+from swapcli.markets.addresses import is_hex, read_address
+from swapcli.markets.document import shown
+from swapcli.model.network import Network
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.token import Token
+from swapcli.pools import FAMILIES, family
+from swapcli.pools.fields import read_int
+
+MAX_FEE_PPM = 999_999
+
+
+def rendered(pool: Pool) -> dict[str, object]:
+    """One entry of the list, JSON-ready."""
+    return {
+        "address": pool.address,
+        "protocol": pool.protocol,
+        "family": pool.family,
+        "tokens": list(pool.tokens),
+        "fee_ppm": pool.fee_ppm,
+        **pool.state(),
+    }
+
+
+class PoolReader:
+    """Reads the pools of one file, whose `tokens` and network are known."""
+
+    def __init__(self, network: Network, tokens: Mapping[str, Token]) -> None:
+        self._network = network
+        self._protocols = {protocol.amm_name: protocol.amm_name for protocol in network.protocols}
+        self._tokens = tokens
+        self._families: dict[str, type[Pool]] = {}
+
+    def read(self, items: Sequence[object], skip_bad_pools: bool) -> tuple[dict[str, Pool], list[PoolStateError]]:
+        """The pools by key, and the errors of those left out. Raises the first `PoolStateError` unless they may be."""
+        pools: dict[str, Pool] = {}
+        skipped: list[PoolStateError] = []
+        for index, item in enumerate(items):
+            try:
+                pool = self._pool(item, index)
+                if pool.key in pools:
+                    raise PoolStateError("address", "this pool is listed twice", pool=pool.key)
+                pools[pool.key] = pool
+            except PoolStateError as error:
+                if not skip_bad_pools:
+                    raise
+                skipped.append(error)
+        return pools, skipped
+
+    def _pool(self, item: object, index: int) -> Pool:
+        if not isinstance(item, dict):
+            raise PoolStateError(f"pools[{index}]", f"expected an object, not {shown(item)}")
+        try:
+            return self._family(item).from_state(self._identity(item), item)
+        except PoolStateError as error:
+            raise PoolStateError(error.field, error.problem, pool=_label(item, index)) from error
+
+    def _identity(self, item: Mapping[str, object]) -> PoolIdentity:
+        tokens = self._pool_tokens(item)
+        return PoolIdentity(
+            address=self._address("address", item.get("address")),
+            protocol=self._protocol(item),
+            tokens=tuple([token.address for token in tokens]),
+            decimals=tuple([token.decimals for token in tokens]),
+            fee_ppm=read_int(item, "fee_ppm", 0, MAX_FEE_PPM),
+        )
+
+    def _pool_tokens(self, item: Mapping[str, object]) -> list[Token]:
+        listed = item.get("tokens")
+        if not isinstance(listed, list) or len(listed) < 2:
+            expected = f"expected a list of at least two addresses, not {shown(listed)}"
+            raise PoolStateError("tokens", "missing" if listed is None else expected)
+        tokens = [self._token(address, index) for index, address in enumerate(listed)]
+        if len({token.address for token in tokens}) != len(tokens):
+            raise PoolStateError("tokens", "the same token stands there twice")
+        return tokens
+
+    def _token(self, address: object, index: int) -> Token:
+        # Most files write an address in one way everywhere, the canonical one: then this look-up is all.
+        known = self._tokens.get(address) if isinstance(address, str) else None
+        if known is None:
+            canonical = self._address(f"tokens[{index}]", address)
+            known = self._tokens.get(canonical)
+        if known is None:
+            raise PoolStateError(f"tokens[{index}]", f"{canonical} is not among the file's tokens")
+        return known
+
+    def _address(self, field: str, value: object) -> str:
+        try:
+            return read_address(value, self._network.kind)
+        except InvalidAddress as error:
+            raise PoolStateError(field, error.message) from None
+
+    def _protocol(self, item: Mapping[str, object]) -> str:
+        name = item.get("protocol")
+        if name is None:
+            raise PoolStateError("protocol", "missing")
+        known = self._protocols.get(name) if isinstance(name, str) else None
+        if known is None:
+            raise PoolStateError("protocol", f"{self._network.name} has no protocol {shown(name)}")
+        return known
+
+    def _family(self, item: Mapping[str, object]) -> type[Pool]:
+        name = item.get("family")
+        known = self._families.get(name) if isinstance(name, str) else None
+        if known is not None:
+            return known
+        if not isinstance(name, str) or name not in FAMILIES:
+            expected = f"expected one of {', '.join(FAMILIES)}, not {shown(name)}"
+            raise PoolStateError("family", "missing" if name is None else expected)
+        self._families[name] = family(name)
+        return self._families[name]
+
+
+def _label(item: Mapping[str, object], index: int) -> str:
+    """How an error names a pool: by its id in a contract that holds many, its address, or its place in the file."""
+    for key in ("pool_id", "address"):
+        value = item.get(key)
+        if isinstance(value, str) and is_hex(value):
+            return value
+    return f"pools[{index}]"
