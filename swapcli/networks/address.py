@@ -1,0 +1,122 @@
+"""Addresses: read them, show them, and derive the ones that CREATE2 fixes.
+
+Inside the program an address is always canonical: `0x` and lower-case hex, 40 digits on an EVM network, 64 on Starknet.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from swapcli.errors import InvalidAddress
+from swapcli.model.network import Kind
+from swapcli.model.order import ZERO_ADDRESS
+
+NATIVE_PLACEHOLDER = "0x" + "e" * 40
+"""What many clients write for the native token; the zero address means the same."""
+
+STARKNET_ADDRESS_LIMIT = 1 << 251
+
+_EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
+_STARKNET = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
+_SHOWN_CHARACTERS = 80
+
+
+def parse_address(text: str, kind: Kind) -> str:
+    """The canonical form of `text`. Raises `InvalidAddress`, also for a mixed-case EVM address whose checksum is wrong.
+
+    All digits in one letter case carry no checksum and are accepted as they are. Starknet: 0 < address < 2^251.
+    """
+    return _parse_starknet(text) if kind is Kind.STARKNET else _parse_evm(text)
+
+
+@lru_cache(maxsize=4096)
+def display_address(address: str, kind: Kind) -> str:
+    """How people see a canonical address: with its EIP-55 checksum on an EVM network, as it is on Starknet."""
+    return address if kind is Kind.STARKNET else _with_checksum(address)
+
+
+def is_native(address: str, kind: Kind = Kind.EVM) -> bool:
+    """Whether an address, in any letter case, stands for the native token; on Starknet that is an ordinary token."""
+    return kind is Kind.EVM and address.lower() in (ZERO_ADDRESS, NATIVE_PLACEHOLDER)
+
+
+def keccak256(message: bytes) -> bytes:
+    """Keccak-256 as Ethereum uses it (the padding before the SHA-3 standard)."""
+    from Crypto.Hash import keccak
+
+    return bytes(keccak.new(digest_bits=256, data=message).digest())
+
+
+def create2_address(deployer: str, salt: bytes, init_code_hash: str) -> str:
+    """Where `deployer` puts a contract with CREATE2 (EIP-1014); `salt` is 32 bytes, the hash 32 bytes in hex."""
+    digest = keccak256(b"\xff" + _raw(deployer) + salt + _raw(init_code_hash))
+    return "0x" + digest[12:].hex()
+
+
+def clone_init_code_hash(implementation: str) -> str:
+    """Hash of the init code of a minimal proxy (EIP-1167) of `implementation`, as OpenZeppelin's Clones deploys it."""
+    proxy = bytes.fromhex("3d602d80600a3d3981f3363d3d373d3d3d363d73") + _raw(implementation)
+    return "0x" + keccak256(proxy + bytes.fromhex("5af43d82803e903d91602b57fd5bf3")).hex()
+
+
+def v2_pair_address(deployer: str, token_a: str, token_b: str, init_code_hash: str) -> str:
+    """The pair of two tokens in Uniswap V2 and its forks."""
+    token0, token1 = sorted((token_a, token_b))
+    return create2_address(deployer, keccak256(_raw(token0) + _raw(token1)), init_code_hash)
+
+
+def solidly_pair_address(deployer: str, token_a: str, token_b: str, stable: bool, init_code_hash: str) -> str:
+    """The pair of two tokens in Solidly and its forks, which keep a stable and a volatile one apart."""
+    token0, token1 = sorted((token_a, token_b))
+    return create2_address(deployer, keccak256(_raw(token0) + _raw(token1) + bytes([stable])), init_code_hash)
+
+
+def v3_pool_address(deployer: str, token_a: str, token_b: str, key: int, init_code_hash: str) -> str:
+    """The pool of two tokens in Uniswap V3 and its forks; `key` is the fee in ppm, in Slipstream the tick spacing."""
+    token0, token1 = sorted((token_a, token_b))
+    return create2_address(deployer, keccak256(_word(token0) + _word(token1) + key.to_bytes(32)), init_code_hash)
+
+
+def v4_pool_id(token_a: str, token_b: str, fee_ppm: int, tick_spacing: int, hooks: str = ZERO_ADDRESS) -> str:
+    """The id of a Uniswap V4 pool: the hash of its PoolKey. 32 bytes in hex; the zero address is the native token."""
+    token0, token1 = sorted((token_a, token_b))
+    numbers = fee_ppm.to_bytes(32) + tick_spacing.to_bytes(32)
+    return "0x" + keccak256(_word(token0) + _word(token1) + numbers + _word(hooks)).hex()
+
+
+def _parse_evm(text: str) -> str:
+    if not _EVM.fullmatch(text):
+        raise _invalid(text, "not an EVM address: expected 0x and 40 hexadecimal digits")
+    digits, canonical = text[2:], text.lower()
+    if digits not in (digits.lower(), digits.upper()) and digits != _with_checksum(canonical)[2:]:
+        raise _invalid(text, "an address with a wrong checksum: check it, or write it in lower case")
+    return canonical
+
+
+def _parse_starknet(text: str) -> str:
+    if not _STARKNET.fullmatch(text):
+        raise _invalid(text, "not a Starknet address: expected 0x and up to 64 hexadecimal digits")
+    if not 0 < int(text, 16) < STARKNET_ADDRESS_LIMIT:
+        raise _invalid(text, "not a Starknet address: expected a number above 0 and below 2^251")
+    return "0x" + text[2:].lower().zfill(64)
+
+
+def _invalid(text: str, problem: str) -> InvalidAddress:
+    shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+    return InvalidAddress(f'"{shown}" is {problem}', details={"address": shown})
+
+
+def _with_checksum(address: str) -> str:
+    """EIP-55: a letter is upper-case where the address's own hash has a digit of 8 or more in its place."""
+    digits = address[2:]
+    marks = keccak256(digits.encode()).hex()
+    return "0x" + "".join(d.upper() if mark >= "8" else d for d, mark in zip(digits, marks, strict=False))
+
+
+def _raw(hex_text: str) -> bytes:
+    return bytes.fromhex(hex_text[2:])
+
+
+def _word(address: str) -> bytes:
+    return _raw(address).rjust(32, b"\0")

@@ -1,0 +1,103 @@
+"""Look a network up by name or chain id. A network is a file in `definitions/`: adding one touches no code.
+
+A user's configuration may describe more networks, or add tokens, routers and the like to the packaged ones: what its
+`networks` section holds is passed as `added` (name -> mapping), and read only when that network is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from swapcli.errors import UnknownNetwork
+from swapcli.model.network import Network
+from swapcli.networks.definition import extend_network, parse_network
+
+__all__ = ["by_chain_id", "extend_network", "network", "network_names", "parse_network"]
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "definitions")
+_SUFFIX = ".json"
+_CHAIN_ID = re.compile(r"[0-9]{1,78}|0x[0-9a-f]{1,64}")
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+def network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
+    """The network called `name`, in any letter case, or with that chain id (decimal, or hex with 0x).
+
+    Raises `UnknownNetwork` with close matches in the hint and all names in the details, and `ConfigError` where the
+    configuration describes it badly.
+    """
+    wanted = name.strip().lower()
+    if wanted in network_names(added):
+        return _named(wanted, added)
+    chain_id = _as_chain_id(wanted)
+    return by_chain_id(chain_id, added) if chain_id is not None else _refuse(name, wanted, added)
+
+
+def network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
+    """The names of all networks, in lower case and alphabetical order."""
+    return tuple(sorted({*_packaged_names(), *(str(name).lower() for name in added)}))
+
+
+def by_chain_id(chain_id: int, added: Mapping[str, object] = _NOTHING) -> Network:
+    """The network with that chain id. Raises `UnknownNetwork`."""
+    for name in network_names(added):
+        if _chain_id_of(name, added) == chain_id:
+            return _named(name, added)
+    raise UnknownNetwork(
+        f"no network has the chain id {chain_id}",
+        hint=f"known networks: {', '.join(network_names(added))}",
+        details={"network": str(chain_id), "networks": list(network_names(added))},
+    )
+
+
+def _named(name: str, added: Mapping[str, object]) -> Network:
+    given = [(label, mapping) for label, mapping in added.items() if str(label).lower() == name]
+    if name in _packaged_names():
+        known = _packaged(name)
+    else:
+        label, mapping = given.pop(0)
+        described = {**mapping, "name": name} if isinstance(mapping, Mapping) else mapping
+        known = parse_network(described, f"networks.{label}")
+    for label, mapping in given:
+        known = extend_network(known, mapping, f"networks.{label}")
+    return known
+
+
+def _chain_id_of(name: str, added: Mapping[str, object]) -> int:
+    if name in _packaged_names():
+        return int(_definition(name)["chain_id"])
+    return _named(name, added).chain_id
+
+
+@lru_cache
+def _packaged_names() -> frozenset[str]:
+    return frozenset(entry.removesuffix(_SUFFIX) for entry in os.listdir(_FOLDER) if entry.endswith(_SUFFIX))
+
+
+@lru_cache
+def _packaged(name: str) -> Network:
+    return parse_network(_definition(name), name + _SUFFIX)
+
+
+@lru_cache
+def _definition(name: str) -> dict[str, str | int]:
+    with open(os.path.join(_FOLDER, name + _SUFFIX), encoding="utf-8") as file:
+        return dict(json.load(file))
+
+
+def _as_chain_id(text: str) -> int | None:
+    return int(text, 16 if text.startswith("0x") else 10) if _CHAIN_ID.fullmatch(text) else None
+
+
+def _refuse(name: str, wanted: str, added: Mapping[str, object]) -> Network:
+    from difflib import get_close_matches
+
+    names = network_names(added)
+    closest = get_close_matches(wanted, names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(closest)}?" if closest else f"known networks: {', '.join(names)}"
+    raise UnknownNetwork(f'no network "{name}"', hint=hint, details={"network": name, "networks": list(names)})

@@ -1,0 +1,40 @@
+"""Where a protocol's pools must be: addresses and ids that follow from the tokens, the tier and a deployment."""
+
+from __future__ import annotations
+
+from swapcli.model.network import Deployment, Network, ProtocolInfo
+from swapcli.networks.address import solidly_pair_address, v2_pair_address, v3_pool_address
+
+_SOLIDLY_STABLE = "solidly_stable"
+
+
+def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, tier: int = 0) -> str | None:
+    """The address of a protocol's pool of two tokens, by CREATE2; None where the catalogue does not tell enough.
+
+    `tier` is the fee in ppm, the tick spacing where that tells pools apart (Slipstream), and of no matter elsewhere.
+    Uniswap V4 keeps all pools in one contract: its pool manager.
+    """
+    protocol = network.protocol(amm_name)
+    deployment = next((d for d in network.deployments if amm_name in d.protocols), None)
+    if protocol is None or deployment is None:
+        return None
+    if "poolId" in protocol.extra_keys:
+        return deployment.addresses.get("pool_manager")
+    deployer = deployment.addresses.get("pool_deployer") or deployment.addresses.get("factory")
+    if deployer is None or deployment.init_code_hash is None:
+        return None
+    if protocol.extra_keys:
+        return v3_pool_address(deployer, token_a, token_b, tier, deployment.init_code_hash)
+    if _is_solidly(network, deployment):
+        return solidly_pair_address(deployer, token_a, token_b, _is_stable(protocol), deployment.init_code_hash)
+    return v2_pair_address(deployer, token_a, token_b, deployment.init_code_hash)
+
+
+def _is_solidly(network: Network, deployment: Deployment) -> bool:
+    """One factory for stable and volatile pairs."""
+    served = (network.protocol(amm_name) for amm_name in deployment.protocols)
+    return any(protocol is not None and _is_stable(protocol) for protocol in served)
+
+
+def _is_stable(protocol: ProtocolInfo) -> bool:
+    return protocol.family == _SOLIDLY_STABLE
