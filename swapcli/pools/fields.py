@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from contextlib import suppress
+from typing import Final, cast
 
 from swapcli.errors import PoolStateError
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,80}").fullmatch
+_DIGITS_AND_SIGNS = re.compile(r"[-0-9]*").fullmatch
 _MISSING: Final = object()
 _SHOWN_CHARACTERS = 40
 
@@ -62,6 +64,14 @@ def read_choice(state: Mapping[str, object], field: str, choices: Sequence[str])
     return value
 
 
+def read_flag(state: Mapping[str, object], field: str) -> bool:
+    """A JSON boolean; False where the field is absent or null."""
+    value = state.get(field)
+    if value is not None and not isinstance(value, bool):
+        raise PoolStateError(field, _problem("true or false", value))
+    return bool(value)
+
+
 def read_optional_hex(state: Mapping[str, object], field: str, length: int) -> str | None:
     """`0x` and 2 * `length` hex digits, in lower case, or None where the field is absent or null."""
     value = state.get(field)
@@ -78,6 +88,20 @@ def parse_uint(field: str, value: object, bits: int = 256) -> int:
     if number < 0 or number >> bits:
         raise PoolStateError(field, f"expected a whole number from 0 to 2^{bits} - 1, got {_shown(value)}")
     return number
+
+
+def parse_ints(field: str, values: Sequence[object]) -> tuple[int, ...]:
+    """Every entry as a whole number; errors name `field[index]`."""
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        return tuple(cast(Sequence[int], values))
+    if kinds == {str}:
+        texts = cast(Sequence[str], values)
+        # One match over all of them instead of one each: long lists are most of what a market file holds.
+        if _DIGITS_AND_SIGNS("".join(texts)):
+            with suppress(ValueError):
+                return tuple(map(int, texts))
+    return tuple(parse_int(f"{field}[{i}]", value) for i, value in enumerate(values))
 
 
 def parse_int(field: str, value: object) -> int:

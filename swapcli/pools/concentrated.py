@@ -1,0 +1,223 @@
+"""Concentrated liquidity: Uniswap V3 and its forks, Slipstream, PancakeSwap V3, Algebra, Uniswap V4 without hooks.
+
+A swap moves the square-root price from one step to the next; inside a step the liquidity is constant. The step ends at
+the next initialised tick or, in the contracts that keep ticks in a bitmap, at the edge of the current word of 256
+ticks: each step rounds on its own, so the edges count. Algebra Integral (`variant` "algebra_integral") keeps its
+initialised ticks in a list and has no such edges.
+
+Whole swaps of an exact input, with the widest price limit: what a router asks for.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from swapcli.errors import InsufficientLiquidity, SwapReverts
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.pools.concentrated_curve import ConcentratedCurve
+from swapcli.pools.concentrated_state import ZERO_ADDRESS, Ladder, read_ladder, read_position
+from swapcli.pools.pair import PPM, check_pair, is_forward, slot_setters
+from swapcli.pools.rounding import div_up, mul_div, mul_div_up
+from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
+
+_WORD = 1 << 256
+_CROSSING_GAS = 28_500
+
+
+@dataclass(frozen=True, slots=True)
+class Concentrated(Pool):
+    """`sqrt_price_x96` is the square root of token1 per token0 in Q64.96, `liquidity` what is active there.
+
+    `tick` is the contract's: one below the price's own after a boundary was reached on the way down. `ladder` is what
+    swaps leave as it is.
+    """
+
+    sqrt_price_x96: int
+    tick: int
+    liquidity: int
+    ladder: Ladder
+
+    family: ClassVar[str] = "concentrated"
+    swap_gas: ClassVar[int] = 60_800
+
+    @property
+    def key(self) -> str:
+        """The pool id in Uniswap V4, where one contract holds all pools; else the address."""
+        return self.ladder.pool_id or self.address
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell exactly `amount_in`. Raises as `Pool.swap`.
+
+        The contracts take an input that is too large in part, and pay nothing for one that is too small; a router can
+        use neither, so both are errors here.
+        """
+        sell = _sell_token0 if is_forward(self, token_in, token_out) else _sell_token1
+        if amount_in <= 0 or amount_in >> self.ladder.amount_bits:
+            raise SwapReverts(f"pool {self.key} takes an input from 1 to 2^{self.ladder.amount_bits} - 1")
+        amount_out, sqrt_price_x96, tick, liquidity = sell(self, amount_in)
+        if amount_out == 0:
+            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+        return amount_out, self._at(sqrt_price_x96, tick, liquidity)
+
+    def curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
+        """The direction in floats; its table of ticks is built when first needed."""
+        down = is_forward(self, token_in, token_out)
+        ladder = self.ladder
+        return ConcentratedCurve(
+            self.sqrt_price_x96, self.tick, self.liquidity, ladder.ticks, ladder.nets, self.fee_ppm, down
+        )
+
+    def state(self) -> dict[str, object]:
+        """The family's fields of `swap-market/1`."""
+        return {
+            "sqrt_price_x96": str(self.sqrt_price_x96),
+            "tick": self.tick,
+            "liquidity": str(self.liquidity),
+            **self.ladder.state(),
+        }
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read `sqrt_price_x96, tick, liquidity, tick_spacing, ticks: [[tick, liquidity_net], ...]`.
+
+        Optional: `variant` ("uniswap_v3" or "algebra_integral"); for Uniswap V4 `pool_id`, `hooks` (zero), `native`
+        (true where currency0 is the native token, listed under its wrapped form).
+        """
+        check_pair(identity)
+        ladder = read_ladder(state)
+        sqrt_price_x96, tick, liquidity = read_position(state, ladder)
+        return cls(
+            identity.address,
+            identity.protocol,
+            identity.tokens,
+            identity.decimals,
+            identity.fee_ppm,
+            sqrt_price_x96,
+            tick,
+            liquidity,
+            ladder,
+        )
+
+    def gas_units(self, after: Pool) -> int:
+        """`swap_gas` and what the initialised ticks on the way to `after` cost."""
+        assert isinstance(after, Concentrated)
+        ticks = self.ladder.ticks
+        return self.swap_gas + _CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, after.tick))
+
+    def wire_traits(self) -> dict[str, int | str]:
+        """`fee` (ppm) and `tickSpacing`; of a Uniswap V4 pool the rest of its key too."""
+        traits: dict[str, int | str] = {"fee": self.fee_ppm, "tickSpacing": self.ladder.tick_spacing}
+        if self.ladder.pool_id:
+            token0 = ZERO_ADDRESS if self.ladder.native else self.tokens[0]
+            traits |= {"poolId": self.ladder.pool_id, "token0": token0, "token1": self.tokens[1], "hooks": ZERO_ADDRESS}
+        return traits
+
+    def _at(self, sqrt_price_x96: int, tick: int, liquidity: int) -> Self:
+        after: Self = object.__new__(type(self))
+        _set_address(after, self.address)
+        _set_protocol(after, self.protocol)
+        _set_tokens(after, self.tokens)
+        _set_decimals(after, self.decimals)
+        _set_fee_ppm(after, self.fee_ppm)
+        _set_sqrt_price_x96(after, sqrt_price_x96)
+        _set_tick(after, tick)
+        _set_liquidity(after, liquidity)
+        _set_ladder(after, self.ladder)
+        return after
+
+
+(
+    _set_address,
+    _set_protocol,
+    _set_tokens,
+    _set_decimals,
+    _set_fee_ppm,
+    _set_sqrt_price_x96,
+    _set_tick,
+    _set_liquidity,
+    _set_ladder,
+) = slot_setters(Concentrated)
+
+
+def _sell_token0(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
+    """Walk down: (amount_out, sqrt_price_x96, tick, liquidity) after `rest` of token0 has been sold."""
+    price, tick, liquidity, ladder = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.ladder
+    ticks, word, kept_ppm = ladder.ticks, ladder.word, PPM - pool.fee_ppm
+    amount_out = 0
+    i = bisect_right(ticks, tick) - 1
+    while rest:
+        if i < 0:
+            raise _exhausted(pool)
+        edge = ticks[i]
+        if word and liquidity:  # without liquidity a step costs nothing: empty words are skipped
+            first = tick // word * word
+            if first > edge:
+                edge = first
+        target = limited_sqrt_ratio(edge)
+        net = mul_div(rest, kept_ppm, PPM)
+        span, area = (liquidity << 96) * (price - target), price * target
+        if net * area < span:
+            after = _price_after_token0(price, liquidity, net)
+            amount_out += liquidity * (price - after) >> 96
+            return amount_out, after, tick if after == price else tick_at_sqrt_ratio(after), liquidity
+        rest -= mul_div_up(div_up(span, area), PPM, kept_ppm)
+        amount_out += liquidity * (price - target) >> 96
+        price = target
+        if edge == MIN_TICK:  # the price limit, just above it, is reached: nothing is left below
+            tick, i = MIN_TICK, -1
+        else:
+            tick = edge - 1
+            if edge == ticks[i]:
+                liquidity -= ladder.nets[i]
+                i -= 1
+    return amount_out, price, tick, liquidity
+
+
+def _sell_token1(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
+    """Walk up: like `_sell_token0`, for token1."""
+    price, tick, liquidity, ladder = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.ladder
+    ticks, word, kept_ppm, spacing = ladder.ticks, ladder.word, PPM - pool.fee_ppm, ladder.tick_spacing
+    amount_out = 0
+    i = bisect_right(ticks, tick)
+    while rest:
+        if i == len(ticks):
+            raise _exhausted(pool)
+        edge = ticks[i]
+        if word and liquidity:
+            last = (tick + spacing) // word * word + word - spacing
+            if last < edge:
+                edge = last
+        target = limited_sqrt_ratio(edge)
+        net = mul_div(rest, kept_ppm, PPM)
+        span = liquidity * (target - price)
+        if net << 96 < span:
+            after = price + (net << 96) // liquidity
+            amount_out += (liquidity << 96) * (after - price) // (after * price)
+            return amount_out, after, tick if after == price else tick_at_sqrt_ratio(after), liquidity
+        rest -= mul_div_up(div_up(span, Q96), PPM, kept_ppm)
+        amount_out += (liquidity << 96) * (target - price) // (target * price)
+        price = target
+        if edge == MAX_TICK:  # the price limit, just below it, is reached: nothing is left above
+            tick, i = MAX_TICK - 1, len(ticks)
+        else:
+            tick = edge
+            if edge == ticks[i]:
+                liquidity += ladder.nets[i]
+                i += 1
+    return amount_out, price, tick, liquidity
+
+
+def _price_after_token0(price: int, liquidity: int, net: int) -> int:
+    """liquidity * price / (liquidity + net * price), rounded up; less precisely where a word would overflow."""
+    shifted = liquidity << 96
+    denominator = shifted + net * price
+    if denominator < _WORD:
+        return mul_div_up(shifted, price, denominator)
+    return div_up(shifted, shifted // price + net)
+
+
+def _exhausted(pool: Concentrated) -> InsufficientLiquidity:
+    return InsufficientLiquidity(f"pool {pool.key} runs out of liquidity before the input is spent")

@@ -1,0 +1,170 @@
+"""One direction of a concentrated pool in floats, for the solver.
+
+Both directions are the same curve in q, which grows as input is sold: 1 / sqrt(price) when token0 is sold, sqrt(price)
+when token1 is. Over a segment of liquidity L, from q_a to q_b, with g = 1 - fee:
+
+    amount_in = L (q_b - q_a) / g        amount_out = L (1 / q_a - 1 / q_b)        marginal rate = g / q^2
+
+A table holds q and the amounts so far at each tick; every question is then one bisection and one such formula. It is
+built when a trade is first asked for: most directions of a market never trade.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
+from math import expm1, log1p, sqrt
+
+from swapcli.pools.pair import PPM
+from swapcli.pools.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_tick
+
+# Segments by their start: q, input and output so far, liquidity; then the end, where the liquidity is 0.
+_Table = tuple[list[float], list[float], list[float], list[float]]
+
+_HALF_LOG = log1p(1e-4) / 2
+_BLOCK_BITS = 9
+_BLOCK_MASK = (1 << _BLOCK_BITS) - 1
+# The contract rounds ratios to whole units of 2^-96: below this tick a float would notice.
+_ROUGH_TICK = -580_000
+# The contracts round inputs up, so the true capacity is never below its real value; a float's might be above.
+_CAPACITY_MARGIN = 1.0 - 2.0**-46
+
+
+class ConcentratedCurve:
+    """See `RateCurve`. `nets` is the liquidity that each of the `ticks` adds on the way up; `down` sells token0."""
+
+    __slots__ = ("_down", "_gamma", "_liquidity", "_nets", "_price", "_table", "_tick", "_ticks", "start_rate")
+
+    def __init__(
+        self,
+        sqrt_price_x96: int,
+        tick: int,
+        liquidity: int,
+        ticks: Sequence[int],
+        nets: Sequence[int],
+        fee_ppm: int,
+        down: bool,
+    ) -> None:
+        self._price, self._tick, self._liquidity = sqrt_price_x96, tick, liquidity
+        self._ticks, self._nets, self._down = ticks, nets, down
+        self._gamma = (PPM - fee_ppm) / PPM
+        self._table: _Table | None = None
+        if liquidity and not self._stands_on_a_tick():
+            q = Q96 / sqrt_price_x96 if down else sqrt_price_x96 / Q96
+            self.start_rate = self._gamma / (q * q)
+        else:
+            qs, _, _, liquidities = self._build()
+            self.start_rate = self._gamma / (qs[0] * qs[0]) if liquidities[0] else 0.0
+
+    @property
+    def capacity(self) -> float:
+        """The input that runs the pool out of ticks."""
+        return (self._table or self._build())[1][-1]
+
+    def trade_to(self, rate: float) -> tuple[float, float, float]:
+        """(amount_in, amount_out, slope); see `RateCurve`."""
+        if rate >= self.start_rate:
+            return 0.0, 0.0, 0.0
+        qs, ins, outs, liquidities = self._table or self._build()
+        gamma = self._gamma
+        q = sqrt(gamma / rate)
+        i = bisect_right(qs, q) - 1
+        if i < 0:
+            return 0.0, 0.0, 0.0
+        liquidity = liquidities[i]
+        if not liquidity:
+            return ins[i], outs[i], 0.0
+        start = qs[i]
+        step = liquidity * (q - start)
+        return ins[i] + step / gamma, outs[i] + step / (start * q), 0.5 * liquidity * q / gamma
+
+    def amount_out(self, amount_in: float) -> float:
+        """Output for `amount_in`."""
+        _, ins, outs, liquidities = table = self._table or self._build()
+        i = bisect_right(ins, amount_in) - 1
+        if i < 0:
+            return 0.0
+        if not liquidities[i]:
+            return outs[i]
+        start = table[0][i]
+        step = (amount_in - ins[i]) * self._gamma
+        return outs[i] + step / (start * (start + step / liquidities[i]))
+
+    def rate(self, amount_in: float) -> float:
+        """Marginal rate after `amount_in` has been sold."""
+        qs, ins, _, liquidities = self._table or self._build()
+        i = max(bisect_right(ins, amount_in) - 1, 0)
+        if not liquidities[i]:
+            return 0.0
+        q = qs[i] + (amount_in - ins[i]) * self._gamma / liquidities[i]
+        return self._gamma / (q * q)
+
+    def _stands_on_a_tick(self) -> bool:
+        """Whether the first segment may be empty: the price can be exactly at the next tick."""
+        ticks, edge = self._ticks, self._tick if self._down else self._tick + 1
+        i = bisect_left(ticks, edge)
+        return i < len(ticks) and ticks[i] == edge
+
+    def _build(self) -> _Table:
+        """Walk the ticks; the table starts at the first liquidity."""
+        ticks, nets, gamma, down = self._ticks, self._nets, self._gamma, self._down
+        price, liquidity = self._price, self._liquidity
+        i = bisect_right(ticks, self._tick)
+        way, sign = (range(i - 1, -1, -1), -1) if down else (range(i, len(ticks)), 1)
+        q = Q96 / price if down else price / Q96
+        table: _Table = ([], [], [], [])
+        qs, ins, outs, liquidities = table
+        amount_in = amount_out = 0.0
+        last: int | None = None
+        for i in way:
+            tick = ticks[i]
+            width = _first_width(price, tick) if last is None else _width(last, tick)
+            end = 1.0 / _sqrt_price(tick) if down else _sqrt_price(tick)
+            depth = float(liquidity)
+            if qs or (depth and width):
+                qs.append(q)
+                ins.append(amount_in)
+                outs.append(amount_out)
+                liquidities.append(depth)
+            amount_in += depth * q * width / gamma
+            amount_out += depth * width / end
+            q, last = end, tick
+            liquidity += sign * nets[i]
+        qs.append(q)
+        ins.append(amount_in * _CAPACITY_MARGIN)
+        outs.append(amount_out)
+        liquidities.append(0.0)
+        self._table = table
+        return table
+
+
+def _first_width(price: int, tick: int) -> float:
+    edge = limited_sqrt_ratio(tick)
+    return abs(price - edge) / min(price, edge)
+
+
+def _width(a: int, b: int) -> float:
+    """The relative growth of q from tick to tick."""
+    low = min(a, b)
+    if low > _ROUGH_TICK:
+        return _growth(abs(a - b))
+    return _first_width(limited_sqrt_ratio(a), b)
+
+
+@lru_cache(maxsize=1 << 12)
+def _growth(ticks: int) -> float:
+    return expm1(ticks * _HALF_LOG)
+
+
+@lru_cache(maxsize=1 << 16)
+def _sqrt_price(tick: int) -> float:
+    """The square-root price at `tick`, good to 3 units in the last place; far cheaper than the exact one."""
+    if tick <= _ROUGH_TICK:
+        return limited_sqrt_ratio(tick) / Q96
+    return _block_ratio(tick >> _BLOCK_BITS << _BLOCK_BITS) * _block_ratio(tick & _BLOCK_MASK)
+
+
+@lru_cache(maxsize=1 << 12)
+def _block_ratio(tick: int) -> float:
+    return sqrt_ratio_at_tick(tick) / Q96

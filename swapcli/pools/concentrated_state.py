@@ -1,0 +1,146 @@
+"""What a concentrated pool's state is made of, read from a market file and checked."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import lt
+from typing import Final, cast
+
+from swapcli.errors import PoolStateError
+from swapcli.pools.fields import (
+    parse_ints,
+    read_choice,
+    read_flag,
+    read_int,
+    read_list,
+    read_optional_hex,
+    read_uint,
+)
+from swapcli.pools.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
+
+UNISWAP_V3: Final = "uniswap_v3"
+ALGEBRA_INTEGRAL: Final = "algebra_integral"
+ZERO_ADDRESS: Final = "0x" + "0" * 40
+
+_WORD_TICKS = 256
+_MAX_TICK_SPACING = 32_767
+_PAIR_TYPES = (list, tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """What swaps leave as it is: the initialised `ticks`, ascending, with the liquidity that each adds on the way up.
+
+    `word` is the width in ticks of a word of the contract's bitmap, 0 where it keeps a list. A pool of Uniswap V4 has
+    a `pool_id`; `native` tells that its currency0 is the native token. Inputs are below 2^`amount_bits`.
+    """
+
+    tick_spacing: int
+    ticks: tuple[int, ...]
+    nets: tuple[int, ...]
+    word: int
+    pool_id: str | None = None
+    native: bool = False
+    amount_bits: int = 255
+
+    def state(self) -> dict[str, object]:
+        """The fields that `read_ladder` reads."""
+        state: dict[str, object] = {
+            "tick_spacing": self.tick_spacing,
+            "ticks": [[tick, str(net)] for tick, net in zip(self.ticks, self.nets, strict=True)],
+        }
+        if not self.word:
+            state["variant"] = ALGEBRA_INTEGRAL
+        if self.pool_id:
+            state |= {"pool_id": self.pool_id, "hooks": ZERO_ADDRESS}
+        if self.native:
+            state["native"] = True
+        return state
+
+
+def read_ladder(state: Mapping[str, object]) -> Ladder:
+    """Check and read all but the position. Raises `PoolStateError`."""
+    spacing = read_int(state, "tick_spacing", 1, _MAX_TICK_SPACING)
+    in_list = read_choice(state, "variant", (UNISWAP_V3, ALGEBRA_INTEGRAL)) == ALGEBRA_INTEGRAL
+    pool_id = read_optional_hex(state, "pool_id", 32)
+    _refuse_hooks(state)
+    ticks, nets = _read_ticks(state)
+    # Algebra's spacing can change while older positions stay.
+    if not in_list and any(tick % spacing for tick in ticks):
+        off = next(i for i, tick in enumerate(ticks) if tick % spacing)
+        raise PoolStateError(f"ticks[{off}]", f"{ticks[off]} is not a multiple of the tick spacing {spacing}")
+    return Ladder(
+        tick_spacing=spacing,
+        ticks=ticks,
+        nets=nets,
+        word=0 if in_list else _WORD_TICKS * spacing,
+        pool_id=pool_id,
+        native=read_flag(state, "native"),
+        amount_bits=127 if pool_id or in_list else 255,
+    )
+
+
+def read_position(state: Mapping[str, object], ladder: Ladder) -> tuple[int, int, int]:
+    """Check and read (sqrt_price_x96, tick, liquidity). Raises `PoolStateError`."""
+    price = read_uint(state, "sqrt_price_x96", 160)
+    if not MIN_SQRT_RATIO <= price < MAX_SQRT_RATIO:
+        raise PoolStateError("sqrt_price_x96", f"{price} is outside {MIN_SQRT_RATIO} to {MAX_SQRT_RATIO} - 1")
+    tick = read_int(state, "tick", MIN_TICK, MAX_TICK - 1)
+    # On the way down a price that stops on a boundary already counts to the tick below it.
+    if not sqrt_ratio_at_tick(tick) <= price <= sqrt_ratio_at_tick(tick + 1):
+        raise PoolStateError("tick", f"{tick} does not hold the square-root price {price}")
+    liquidity = read_uint(state, "liquidity", 128)
+    active = sum(ladder.nets[: bisect_right(ladder.ticks, tick)])
+    if liquidity != active:
+        raise PoolStateError("liquidity", f"{liquidity} differs from {active}, the sum of the ticks up to {tick}")
+    return price, tick, liquidity
+
+
+def _read_ticks(state: Mapping[str, object]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    entries = read_list(state, "ticks")
+    ticks, nets = _columns(entries)
+    if ticks and not (ticks[0] >= MIN_TICK and ticks[-1] <= MAX_TICK and all(map(lt, ticks, ticks[1:]))):
+        raise _disorder(ticks)
+    active = tuple(accumulate(nets))
+    if active and active[-1] != 0:
+        raise PoolStateError("ticks", f"their net liquidity sums to {active[-1]} instead of 0")
+    if active and (min(active) < 0 or max(active) >> 128):
+        raise _impossible(active)
+    return ticks, nets
+
+
+def _columns(entries: Sequence[object]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    for i, entry in enumerate(entries):
+        if type(entry) not in _PAIR_TYPES or len(cast(Sequence[object], entry)) != 2:
+            raise PoolStateError(f"ticks[{i}]", "expected a pair [tick, net liquidity]")
+    if not entries:
+        return (), ()
+    ticks, nets = zip(*cast(Sequence[tuple[object, object]], entries), strict=True)
+    return parse_ints("ticks", ticks), parse_ints("ticks", nets)
+
+
+def _disorder(ticks: Sequence[int]) -> PoolStateError:
+    previous = MIN_TICK - 1
+    for i, tick in enumerate(ticks):
+        if not MIN_TICK <= tick <= MAX_TICK:
+            return PoolStateError(f"ticks[{i}]", f"{tick} is outside {MIN_TICK} to {MAX_TICK}")
+        if tick <= previous:
+            return PoolStateError(f"ticks[{i}]", f"{tick} does not come after {previous}")
+        previous = tick
+    raise AssertionError("the ticks are in order")
+
+
+def _impossible(active: Sequence[int]) -> PoolStateError:
+    i = next(i for i, liquidity in enumerate(active) if not 0 <= liquidity < 1 << 128)
+    return PoolStateError(f"ticks[{i}]", f"the active liquidity above it would be {active[i]}")
+
+
+def _refuse_hooks(state: Mapping[str, object]) -> None:
+    hooks = read_optional_hex(state, "hooks", 20)
+    if hooks not in (None, ZERO_ADDRESS):
+        raise PoolStateError(
+            "hooks", f"{hooks} can change the maths of the pool; only pools without hooks are supported"
+        )

@@ -1,0 +1,167 @@
+"""Constant product pools, x * y = k: Uniswap V2, its forks with any fee, and volatile Solidly pools.
+
+Uniswap V2 keeps the fee inside the reserves: the output is the most that leaves
+(x * 10^6 + in * (10^6 - fee)) * (y - out) >= x * y * 10^6, and reserves are 112 bits wide. Solidly, Velodrome and
+Aerodrome (`variant` "solidly") cut the fee off the input first, rounded down, and move it out of the pool, so that both
+the output and the reserves afterwards differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import nextafter, sqrt
+from typing import ClassVar, Final, Self
+
+from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.pools.fields import read_choice, read_uints
+from swapcli.pools.pair import PPM, check_pair, is_forward, slot_setters
+
+UNISWAP_V2: Final = "uniswap_v2"
+SOLIDLY: Final = "solidly"
+
+_MAX_RESERVE = (1 << 112) - 1
+_WORD_BITS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantProduct(Pool):
+    """`reserves` in base units of the two tokens; `solidly` tells the variant."""
+
+    reserves: tuple[int, int]
+    solidly: bool = False
+
+    family: ClassVar[str] = "constant_product"
+    swap_gas: ClassVar[int] = 62_600
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` for the most that the pair lets out. Raises as `Pool.swap`."""
+        forward = is_forward(self, token_in, token_out)
+        x, y = self.reserves if forward else self.reserves[::-1]
+        if not (x and y):
+            raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
+        trade = _trade_solidly if self.solidly else _trade_uniswap
+        amount_out, x_after = trade(self, x, y, amount_in)
+        if amount_out <= 0:
+            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+        y_after = y - amount_out
+        return amount_out, self._with((x_after, y_after) if forward else (y_after, x_after))
+
+    def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
+        """The direction in floats."""
+        i, j = self.tokens.index(token_in), self.tokens.index(token_out)
+        x, y = self.reserves[i], self.reserves[j]
+        room = (1 << _WORD_BITS) // (y or 1) if self.solidly else _MAX_RESERVE - x
+        return ConstantProductCurve(x, y, self.fee_ppm, room)
+
+    def state(self) -> dict[str, object]:
+        """`reserves` and, where it is not Uniswap V2's, `variant`."""
+        state: dict[str, object] = {"reserves": [str(reserve) for reserve in self.reserves]}
+        if self.solidly:
+            state["variant"] = SOLIDLY
+        return state
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read `reserves: [x, y]`, which may be zero, and the optional `variant`."""
+        check_pair(identity)
+        solidly = read_choice(state, "variant", (UNISWAP_V2, SOLIDLY)) == SOLIDLY
+        x, y = read_uints(state, "reserves", 2, _WORD_BITS if solidly else 112)
+        if x * y >> _WORD_BITS:
+            raise PoolStateError("reserves", "their product exceeds 256 bits")
+        return cls(
+            identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm, (x, y), solidly
+        )
+
+    def gas_units(self, after: Pool) -> int:
+        """Solidly pools also pay out the fee and write price observations."""
+        del after
+        return _SOLIDLY_GAS if self.solidly else self.swap_gas
+
+    def _with(self, reserves: tuple[int, int]) -> Self:
+        after: Self = object.__new__(type(self))
+        _set_address(after, self.address)
+        _set_protocol(after, self.protocol)
+        _set_tokens(after, self.tokens)
+        _set_decimals(after, self.decimals)
+        _set_fee_ppm(after, self.fee_ppm)
+        _set_reserves(after, reserves)
+        _set_solidly(after, self.solidly)
+        return after
+
+
+_SOLIDLY_GAS = 95_000
+(
+    _set_address,
+    _set_protocol,
+    _set_tokens,
+    _set_decimals,
+    _set_fee_ppm,
+    _set_reserves,
+    _set_solidly,
+) = slot_setters(ConstantProduct)
+
+
+class ConstantProductCurve:
+    """out = g a y / (x + g a) with g = 1 - fee: every question has a closed form.
+
+    With q = (x + g a) / x the marginal rate is start_rate / q^2.
+    """
+
+    __slots__ = ("_gamma", "_x", "_y", "capacity", "start_rate")
+
+    def __init__(self, x: int, y: int, fee_ppm: int, room: int) -> None:
+        """Reserves of the sold and the bought token; `room` is the most input that the contract can add."""
+        self._x, self._y = float(x), float(y)
+        self._gamma = (PPM - fee_ppm) / PPM
+        sellable = x > 0 and y > 0 and room > 0
+        self.capacity: float = nextafter(float(room), 0.0) if sellable else 0.0
+        self.start_rate: float = self._gamma * y / x if sellable else 0.0
+
+    def trade_to(self, rate: float) -> tuple[float, float, float]:
+        """(amount_in, amount_out, slope); see `RateCurve`."""
+        start = self.start_rate
+        if rate >= start:
+            return 0.0, 0.0, 0.0
+        excess = (start - rate) / rate
+        q = sqrt(1.0 + excess)
+        x, gamma = self._x, self._gamma
+        growth = excess / (q + 1.0)  # q - 1 without its cancellation
+        amount_in = x * growth / gamma
+        if amount_in < self.capacity:
+            return amount_in, self._y * growth / q, 0.5 * x * q / gamma
+        return self.capacity, self.amount_out(self.capacity), 0.0
+
+    def amount_out(self, amount_in: float) -> float:
+        """Output for `amount_in`, all floats."""
+        if amount_in > self.capacity:
+            amount_in = self.capacity
+        if amount_in <= 0.0:
+            return 0.0
+        net = self._gamma * amount_in
+        return self._y * (net / (self._x + net))
+
+    def rate(self, amount_in: float) -> float:
+        """Marginal rate after `amount_in` has been sold."""
+        if amount_in >= self.capacity:
+            return 0.0
+        q = 1.0 + self._gamma * amount_in / self._x
+        return self.start_rate / (q * q)
+
+
+def _trade_uniswap(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tuple[int, int]:
+    x_after = x + amount_in
+    if x_after > _MAX_RESERVE:
+        raise SwapReverts(f"pool {pool.key}: {amount_in} would lift a reserve above 2^112 - 1")
+    net = amount_in * (PPM - pool.fee_ppm)
+    return net * y // (x * PPM + net), x_after
+
+
+def _trade_solidly(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tuple[int, int]:
+    net = amount_in - amount_in * pool.fee_ppm // PPM
+    x_after = x + net
+    amount_out = net * y // x_after
+    if (net * y | x_after * (y - amount_out)) >> _WORD_BITS:
+        raise SwapReverts(f"pool {pool.key}: {amount_in} overflows the contract's arithmetic")
+    return amount_out, x_after
