@@ -1,0 +1,14 @@
+"""Hypothesis profiles: `default` for everyday runs, `thorough` for nights (`HYPOTHESIS_PROFILE=thorough`)."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# Two shared cores: a deadline would test the machine. Sharing one market between examples is intended.
+settings.register_profile(
+    "default", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
