@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from swapcli.routing.graph import Arc
 from swapcli.routing.hop import Hop
-from swapcli.routing.solver import Solution, Trade
+from swapcli.routing.solver import Prices, Solution, Trade
 
 Link = tuple[int, int]
 """(token in, token out) of a hop."""
@@ -51,36 +52,31 @@ def flow_order(links: Iterable[Link]) -> list[int] | None:
     return order if len(order) == len(open_inflows) else None
 
 
-def weakest_of_a_cycle(values: Mapping[Link, float]) -> Link | None:
-    """The hop that carries least in some cycle of hops; None when there is no cycle."""
+def _on_cycles(values: Mapping[Link, float]) -> dict[Link, float]:
+    """What is left after peeling off the hops that cannot lie on a cycle."""
     remaining = dict(values)
-    while True:  # peel off what cannot lie on a cycle
+    while True:
         starts, ends = {i for i, _ in remaining}, {j for _, j in remaining}
         kept = {link: v for link, v in remaining.items() if link[0] in ends and link[1] in starts}
         if len(kept) == len(remaining):
-            break
+            return kept
         remaining = kept
-    if not remaining:
-        return None
-    onward = {i: (i, j) for i, j in remaining}
-    walk = [next(iter(onward))]
-    while walk[-1] not in walk[:-1]:
-        walk.append(onward[walk[-1]][1])
-    ring = walk[walk.index(walk[-1]) :]
-    return min(zip(ring, ring[1:], strict=False), key=lambda link: remaining[link])
 
 
-def links_to_forbid(solution: Solution) -> set[Link]:
-    """Directions that an acyclic route cannot use beside the others: the weaker of two opposite ones, else the weakest
-    hop of a cycle. Empty when the flow is acyclic."""
-    values = flow_values(solution)
-    against = {
-        min((link, link[::-1]), key=lambda one: values[one]) for link in values if link[::-1] in values
-    }
-    if against:
-        return {(i, j) for i, j in against}
-    weakest = weakest_of_a_cycle(values)
-    return {weakest} if weakest else set()
+def cycle_breakers(values: Mapping[Link, float]) -> set[Link]:
+    """Hops without which the flow is acyclic: the weaker of two opposite ones, then the weakest of each cycle left."""
+    breakers = {link for link, v in values.items() if v < values.get(link[::-1], 0.0)}
+    remaining = _on_cycles({link: v for link, v in values.items() if link not in breakers})
+    while remaining:
+        onward = {i: (i, j) for i, j in remaining}
+        walk = [next(iter(onward))]
+        while walk[-1] not in walk[:-1]:
+            walk.append(onward[walk[-1]][1])
+        ring = walk[walk.index(walk[-1]) :]
+        weakest = min(pairwise(ring), key=lambda link: remaining[link])
+        breakers.add(weakest)
+        remaining = _on_cycles({link: v for link, v in remaining.items() if link != weakest})
+    return breakers
 
 
 def longest_path(links: Iterable[Link]) -> list[Link]:
@@ -94,21 +90,16 @@ def longest_path(links: Iterable[Link]) -> list[Link]:
     return max(length.values(), key=len, default=[])
 
 
-def arcs_to_forbid(solution: Solution) -> set[int]:
+def second_uses(trades: Iterable[Trade], prices: Prices) -> set[int]:
     """Ids of arcs whose pool trades more in another direction: its state would change under the other trade."""
-    strongest: dict[str, Trade] = {}
+    strongest: dict[str, tuple[float, int]] = {}
     weaker: set[int] = set()
-    prices = solution.prices
-    for trade in solution.trades:
-        key = trade.arc.pool.key
-        other = strongest.get(key)
-        if other is None:
-            strongest[key] = trade
-            continue
-        worth = prices[trade.arc.token_in] * trade.amount_in
-        lesser = trade if worth < prices[other.arc.token_in] * other.amount_in else other
-        weaker.add(id(lesser.arc))
-        strongest[key] = other if lesser is trade else trade
+    for trade in trades:
+        use = (prices[trade.arc.token_in] * trade.amount_in, id(trade.arc))
+        other = strongest.get(trade.arc.pool.key)
+        strongest[trade.arc.pool.key] = use if other is None else max(use, other)
+        if other is not None:
+            weaker.add(min(use, other)[1])
     return weaker
 
 
@@ -127,15 +118,18 @@ class Flow:
 
 
 def continuous_flow(
-    solution: Solution, nearby: Mapping[Link, list[Arc]], source: int, target: int, amount: float, least_share: float
+    values: Mapping[Link, float],
+    nearby: Mapping[Link, list[Arc]],
+    source: int,
+    target: int,
+    amount: float,
+    least_share: float,
 ) -> Flow:
-    """The solution's flow run forward through the pools. Hops that carry less than `least_share` are left out.
+    """The flow `values` run forward through the pools. Hops that carry less than `least_share` are left out.
 
     `nearby` are the arcs of each link that a hop may use; the best split over them is found anew.
     """
-    values = _connected(
-        {link: v for link, v in flow_values(solution).items()}, source, target, least_share
-    )
+    values = _connected(values, source, target, least_share)
     order = flow_order(values) or []
     leaving: dict[int, list[Link]] = {}
     for link in values:
@@ -156,7 +150,7 @@ def continuous_flow(
     return flow
 
 
-def _connected(values: dict[Link, float], source: int, target: int, least_share: float) -> dict[Link, float]:
+def _connected(values: Mapping[Link, float], source: int, target: int, least_share: float) -> dict[Link, float]:
     """Hops on paths from source to target, without those below `least_share` of the order."""
     total = sum(v for (i, _), v in values.items() if i == source)
     kept = {link: v for link, v in values.items() if v >= least_share * total}

@@ -13,7 +13,8 @@ from swapcli.model.token import Token
 from swapcli.routing.certificate import certificate_for
 from swapcli.routing.graph import Graph
 from swapcli.routing.prices import usd_prices
-from swapcli.routing.search import Found, Search, Task
+from swapcli.routing.reverse import route_for_output
+from swapcli.routing.search import Outcome, Search, Task
 from swapcli.routing.zero_size import ZeroSizePrices
 
 _KEPT_PRICES = 64
@@ -43,13 +44,16 @@ class Router:
         gas_price = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
         max_hops = 1 if order.direct else order.max_hops
         zero = self._zero_size(order.excluded_protocols, target, max_hops)
-        task = Task(source, target, order.amount, max_hops, gas_price * self._native_value(zero, graph))
-        search = Search(graph, self.market.pools, zero, task)
-        found, single = search.best()
-        if found is None:
+        gas_value = gas_price * self._native_value(zero, graph)
+
+        def search_for(amount: int) -> Search:
+            return Search(graph, self.market.pools, zero, Task(source, target, amount, max_hops, gas_value))
+
+        outcome = route_for_output(search_for, order.amount) if order.reverse else search_for(order.amount).best()
+        if outcome is None:
             raise _no_route(order, graph, zero, source)
-        certificate = self._certificate(graph, search, found) if certify else None
-        return self._quote(order, search, found, single, gas_price, certificate)
+        certificate = _certificate(graph, outcome) if certify else None
+        return self._quote(order, outcome, gas_price, certificate)
 
     def _graph(self, excluded: frozenset[str]) -> Graph:
         graph = self._graphs.get(excluded)
@@ -73,38 +77,26 @@ class Router:
         number = graph.token_index.get(wrapped.address) if wrapped else None
         return zero.value(number) if number is not None else 0.0
 
-    def _certificate(self, graph: Graph, search: Search, found: Found) -> Certificate:
-        solution = search.polished()
-        task = search.task
-        order = (task.source, task.target, float(task.amount))
-        return certificate_for(graph, solution.prices, order, found.replay.amount_out, search.allows)
-
     def _quote(
-        self,
-        order: Order,
-        search: Search,
-        found: Found,
-        single: Found | None,
-        gas_price_wei: int,
-        certificate: Certificate | None,
+        self, order: Order, outcome: Outcome, gas_price_wei: int, certificate: Certificate | None
     ) -> Quote:
-        amount_in, amount_out = search.task.amount, found.replay.amount_out
+        found, single, task = outcome.found, outcome.single, outcome.search.task
         native = self.market.network.wrapped_native or self.market.network.native
         price_in, price_out, price_native = self.usd_prices(order.token_in, order.token_out, native)
         gas = found.gas_units * gas_price_wei * price_native / 10**native.decimals if price_native is not None else None
-        fair = amount_in * search.zero.value(search.task.source)
+        fair = found.amount_in * outcome.search.zero.value(task.source)
         return Quote(
             order=order,
             route=found.route,
             steps=found.replay.steps,
-            amount_in=amount_in,
-            amount_out=amount_out,
+            amount_in=found.amount_in,
+            amount_out=found.replay.amount_out,
             gas_units=found.gas_units,
             gas_price_wei=gas_price_wei,
             gas_usd=gas,
             price_in_usd=price_in,
             price_out_usd=price_out,
-            price_impact=1.0 - amount_out / fair if fair > 0.0 else None,
+            price_impact=1.0 - found.replay.amount_out / fair if fair > 0.0 else None,
             best_single_path_out=single.replay.amount_out if single else None,
             time_s=0.0,
             certificate=certificate,
@@ -125,6 +117,12 @@ class Router:
         anchored = {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
         found = usd_prices(graph, anchored)
         return {graph.addresses[n]: price * 10 ** tokens[graph.addresses[n]].decimals for n, price in found.items()}
+
+
+def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
+    search, found = outcome.search, outcome.found
+    order = (search.task.source, search.task.target, float(found.amount_in))
+    return certificate_for(graph, search.polished(outcome.prices), order, found.replay.amount_out, search.allows)
 
 
 def _no_route(order: Order, graph: Graph, zero: ZeroSizePrices, source: int) -> NoRoute:

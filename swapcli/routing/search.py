@@ -10,13 +10,12 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Route
 from swapcli.routing.flow import (
     Link,
-    arcs_to_forbid,
     by_link,
     continuous_flow,
-    flow_order,
+    cycle_breakers,
     flow_values,
-    links_to_forbid,
     longest_path,
+    second_uses,
 )
 from swapcli.routing.gas import route_gas
 from swapcli.routing.graph import Arc, Graph
@@ -25,7 +24,7 @@ from swapcli.routing.neighbourhood import arcs_among, detours
 from swapcli.routing.replay import Replay, replay
 from swapcli.routing.rounding import build_route, whole_percents
 from swapcli.routing.single_path import best_single_path, single_route
-from swapcli.routing.solver import Prices, Solution, solve
+from swapcli.routing.solver import Prices, Solution, Trade, solve
 from swapcli.routing.zero_size import ZeroSizePrices
 
 _GROWTH_ROUNDS = 8
@@ -54,9 +53,20 @@ class Found:
     """A route with its exact replay, and its worth after gas in base units of the target."""
 
     route: Route
+    amount_in: int
     replay: Replay
     gas_units: int
     net: float
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a search ended with: the best route, the best with one pool per hop, and the search for its prices."""
+
+    search: Search
+    found: Found
+    single: Found | None
+    prices: Prices
 
 
 @dataclass(slots=True)
@@ -70,25 +80,31 @@ class Search:
     tolerance: float = 1e-4
     forbidden_links: set[Link] = field(default_factory=set)
     forbidden_arcs: set[int] = field(default_factory=set)
-    solution: Solution | None = None
     arcs: list[Arc] = field(default_factory=list)
 
-    def best(self) -> tuple[Found | None, Found | None]:
-        """The best route found and the best with one pool per hop; None where there is none."""
+    def best(self) -> Outcome | None:
+        """The route with the best output net of gas; None when no route carries the order."""
         path = self.zero.path(self.task.source)
         if len(path) < 2 or len(path) - 1 > self.task.max_hops:
-            return None, None
-        self._solve_neighbourhood(path)
+            return None
+        solution = self._solve_neighbourhood(path)
         single = self._single()
-        candidates = [single, self._rounded()]
+        candidates = [single, self._rounded(solution)]
         if self.task.gas_value > 0.0:
-            candidates.extend(self._cheaper())
-        found = [one for one in candidates if one is not None]
-        return max(found, key=lambda one: one.net, default=None), single
+            candidates.extend(self._cheaper(solution))
+        found = max((one for one in candidates if one is not None), key=lambda one: one.net, default=None)
+        return Outcome(self, found, single, solution.prices) if found else None
+
+    def replayed(self, route: Route, amount_in: int) -> Found | None:
+        """`route` with its exact amounts for `amount_in`; None where a pool refuses."""
+        try:
+            return self._found(route, amount_in, replay(self.pools, route, amount_in))
+        except PoolError:
+            return None
 
     # --- the continuous optimum
 
-    def _solve_neighbourhood(self, path: list[int]) -> None:
+    def _solve_neighbourhood(self, path: list[int]) -> Solution:
         prices = self._path_prices(path)
         for _ in range(_GROWTH_ROUNDS):
             self.arcs = self._allowed_arcs(prices)
@@ -98,7 +114,7 @@ class Search:
             prices = {**solution.prices, **wider}
             if not wider:
                 break
-        self._make_acyclic()
+        return self._make_acyclic(solution)
 
     def _allowed_arcs(self, prices: Prices) -> list[Arc]:
         task = self.task
@@ -116,33 +132,41 @@ class Search:
 
     def _solve(self, prices: Prices) -> Solution:
         task = self.task
-        self.solution = solve(self.arcs, task.source, task.target, float(task.amount), prices, tolerance=self.tolerance)
-        return self.solution
+        return solve(self.arcs, task.source, task.target, float(task.amount), prices, tolerance=self.tolerance)
 
-    def polished(self) -> Solution:
-        """The solution with its prices refined as far as floats go: the tightest bound."""
-        assert self.solution is not None
-        task = self.task
-        arcs = self._allowed_arcs(self.solution.prices)
-        return solve(arcs, task.source, task.target, float(task.amount), self.solution.prices, tolerance=1e-10)
-
-    def _make_acyclic(self) -> None:
+    def _make_acyclic(self, solution: Solution) -> Solution:
+        """Forbid what an acyclic route cannot use beside the rest, and solve again, until nothing of note is left."""
         for _ in range(_ACYCLIC_ROUNDS):
-            assert self.solution is not None
-            links, arcs = links_to_forbid(self.solution), arcs_to_forbid(self.solution)
+            values = self._notable(solution)
+            links, arcs = cycle_breakers(values), second_uses(self._notable_trades(solution), solution.prices)
             if not links and not arcs:
-                links = self._too_long(self.solution)
+                links = self._too_long(values)
             if not links and not arcs:
-                return
+                break
             self.forbidden_links |= links
             self.forbidden_arcs |= arcs
             self.arcs = [arc for arc in self.arcs if self.allows(arc)]
-            self._solve(self.solution.prices)
+            solution = self._solve(solution.prices)
+        return solution
 
-    def _too_long(self, solution: Solution) -> set[Link]:
-        values = flow_values(solution)
+    def _notable(self, solution: Solution) -> dict[Link, float]:
+        least = _LEAST_HOP * self.task.amount * solution.prices[self.task.source]
+        return {link: value for link, value in flow_values(solution).items() if value > least}
+
+    def _notable_trades(self, solution: Solution) -> list[Trade]:
+        prices = solution.prices
+        least = _LEAST_HOP * self.task.amount * prices[self.task.source]
+        return [t for t in solution.trades if t.amount_in * prices[t.arc.token_in] > least]
+
+    def _too_long(self, values: Mapping[Link, float]) -> set[Link]:
         path = longest_path(values)
         return {min(path, key=lambda link: values[link])} if len(path) > self.task.max_hops else set()
+
+    def polished(self, prices: Prices) -> Prices:
+        """`prices` refined as far as floats go, for the tightest bound."""
+        task = self.task
+        arcs = self._allowed_arcs(prices)
+        return solve(arcs, task.source, task.target, float(task.amount), prices, tolerance=1e-10).prices
 
     def _path_prices(self, path: list[int]) -> Prices:
         """Prices at which the pools of the best path alone would carry the order."""
@@ -163,35 +187,26 @@ class Search:
     def _single(self) -> Found | None:
         task = self.task
         path = best_single_path(self.arcs, task.source, task.target, float(task.amount), task.max_hops)
-        return self._replayed(single_route(self.graph, path)) if path else None
+        return self.replayed(single_route(self.graph, path), task.amount) if path else None
 
-    def _rounded(self) -> Found | None:
+    def _rounded(self, solution: Solution) -> Found | None:
         """The solution on the wire's precision. A pool that refuses its share is left out."""
         refused: set[str] = set()
         for _ in range(_REPAIRS):
-            route = self._round(refused)
+            route = self._round(solution, refused)
             if route is None:
                 return None
             try:
-                return self._found(route, replay(self.pools, route, self.task.amount))
+                return self._found(route, self.task.amount, replay(self.pools, route, self.task.amount))
             except PoolError as error:
                 refused.add(str(error.details.get("pool")))
         return None
 
-    def _round(self, refused: set[str]) -> Route | None:
-        task, solution = self.task, self.solution
-        assert solution is not None
+    def _round(self, solution: Solution, refused: set[str]) -> Route | None:
+        task = self.task
         nearby = {link: arcs for link, arcs in self._nearby(solution, refused) if arcs}
-        if flow_order(flow_values(solution)) is None:
-            return None
-        usable = Solution(
-            solution.prices,
-            [trade for trade in solution.trades if (trade.arc.token_in, trade.arc.token_out) in nearby],
-            solution.value,
-            solution.residual,
-            solution.iterations,
-        )
-        flow = continuous_flow(usable, nearby, task.source, task.target, float(task.amount), _LEAST_HOP)
+        values = {link: value for link, value in self._notable(solution).items() if link in nearby}
+        flow = continuous_flow(values, nearby, task.source, task.target, float(task.amount), _LEAST_HOP)
         if not flow.hops:
             return None
         percents = whole_percents(flow, solution.prices)
@@ -202,43 +217,34 @@ class Search:
         allowed: dict[Link, list[Arc]] = {}
         for arc in self.arcs:
             allowed.setdefault((arc.token_in, arc.token_out), []).append(arc)
+        taken = {trade.arc.pool.key for trade in solution.trades} | refused
         for link, trades in by_link(solution.trades).items():
             arcs = [trade.arc for trade in trades if trade.arc.pool.key not in refused]
             if self.task.gas_value == 0.0:
-                trading = {trade.arc.pool.key for trade in solution.trades}
                 rate = solution.prices[link[0]] / solution.prices[link[1]] * _NEARBY
-                idle = [arc for arc in allowed[link] if arc.rate > rate and arc.pool.key not in trading | refused]
+                idle = [arc for arc in allowed[link] if arc.rate > rate and arc.pool.key not in taken]
                 arcs += idle[:_NEARBY_POOLS]
             yield link, arcs
 
-    def _replayed(self, route: Route) -> Found | None:
-        try:
-            return self._found(route, replay(self.pools, route, self.task.amount))
-        except PoolError:
-            return None
-
-    def _found(self, route: Route, result: Replay) -> Found:
+    def _found(self, route: Route, amount_in: int, result: Replay) -> Found:
         gas = route_gas(self.pools, result.pools_after)
-        return Found(route, result, gas, result.amount_out - gas * self.task.gas_value)
+        return Found(route, amount_in, result, gas, result.amount_out - gas * self.task.gas_value)
 
     # --- gas
 
-    def _cheaper(self) -> Iterator[Found | None]:
-        """Routes with fewer pools: those whose trade is worth less than their gas are dropped, the least useful first."""
-        for _ in range(_ACYCLIC_ROUNDS):
-            assert self.solution is not None
-            trades = self.solution.trades
-            costs = {id(t.arc): t.arc.pool.swap_gas * self.task.gas_value for t in trades}
-            poor = sorted((t for t in trades if t.surplus < costs[id(t.arc)]), key=lambda t: t.surplus)
-            if not poor or len(trades) < 2:
-                return
+    def _cheaper(self, solution: Solution) -> Iterator[Found | None]:
+        """Routes with fewer pools: those whose trade is worth less than their gas are dropped, the poorest first."""
+        while True:
+            trades = solution.trades
+            poor = [t for t in trades if t.surplus < t.arc.pool.swap_gas * self.task.gas_value]
+            poor.sort(key=lambda trade: trade.surplus)
             dropped = {id(t.arc) for t in poor[: (len(poor) + 1) // 2]}
             self.arcs = [t.arc for t in trades if id(t.arc) not in dropped]
-            if not self._still_joined():
+            if not dropped or not self._still_joined():
                 return
-            self._solve(self.solution.prices)
-            if len(self.solution.trades) <= _FEW_POOLS:
-                yield self._rounded()
+            solution = self._solve(solution.prices)
+            if len(solution.trades) <= _FEW_POOLS:
+                yield self._rounded(solution)
 
     def _still_joined(self) -> bool:
         reached = {self.task.source}

@@ -12,6 +12,7 @@ def best_single_path(arcs: Iterable[Arc], source: int, target: int, amount: floa
     """The path over `arcs` that delivers most for `amount`, at most `max_hops` long; empty when there is none.
 
     One round of relaxation a hop: a pool's output grows with its input, so only the best amount per token matters.
+    Amounts are whole units, so that a token with few decimals is charged for what it rounds away.
     """
     leaving: dict[int, list[Arc]] = {}
     for arc in arcs:
@@ -27,7 +28,7 @@ def best_single_path(arcs: Iterable[Arc], source: int, target: int, amount: floa
                 beaten = max(found.get(j, (0.0,))[0], best.get(j, (0.0,))[0])
                 if held * arc.rate <= beaten or j in visited or held > arc.curve.capacity:
                     continue
-                got = arc.curve.amount_out(held)
+                got = float(int(arc.curve.amount_out(held)))
                 if got > beaten:
                     found[j] = (got, (*path, arc))
         if not found:

@@ -16,7 +16,7 @@ Efficient Algorithm for Optimal Routing Through CFMMs (2023).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
@@ -26,9 +26,14 @@ from swapcli.routing.graph import Arc
 Prices = dict[int, float]
 
 _MAX_ITERATIONS = 60
-_MAX_ATTEMPTS = 12
+_MAX_ATTEMPTS = 4
+_SLOW = 0.7  # a step that leaves more of the imbalance than this is followed by a relaxation
+_BALANCED = 1e-4
+_HALVINGS = 40
+_FAR = 40.0
 _MAX_STEP = 3.0  # of a logarithmic price in one iteration
 _SWITCH_ROUNDS = 3
+_DAMPING = 0.25  # resistance to ground per unit of imbalance: where nothing conducts a price moves by four at most
 _EXHAUSTED = 1e-30  # a source price this far below its start means that nobody takes the rest
 
 
@@ -97,6 +102,44 @@ class _Problem:
         self.amount = amount
         self.arcs = [(number[arc.token_in], number[arc.token_out], arc.rate, arc.trade_to) for arc in arcs]
 
+    def balanced_price(self, token: int, prices: list[float]) -> float:
+        """The price of `token` at which nothing of it piles up or is missing, the other prices held."""
+        inward = [(i, rate, trade_to) for i, j, rate, trade_to in self.arcs if j == token]
+        outward = [(j, rate, trade_to) for i, j, rate, trade_to in self.arcs if i == token]
+        given = self.amount if token == 0 else 0.0
+
+        def surplus(price: float) -> float:
+            held = given
+            for i, rate, trade_to in inward:
+                if price * rate > prices[i]:
+                    held += trade_to(prices[i] / price)[1]
+            for j, rate, trade_to in outward:
+                if prices[j] * rate > price:
+                    held -= trade_to(price / prices[j])[0]
+            return held
+
+        return _root(surplus, prices[token], self.amount * prices[0] * _BALANCED)
+
+
+def _root(rising: Callable[[float], float], start: float, close: float) -> float:
+    """Where `rising` crosses zero on a logarithmic scale around `start`; `close` is an excess in value that will do."""
+    excess = rising(start)
+    low = high = start
+    reach = 1e-3
+    while excess != 0.0 and reach < _FAR:
+        other = start * exp(-reach if excess > 0.0 else reach)
+        if (rising(other) > 0.0) != (excess > 0.0):
+            low, high = min(start, other), max(start, other)
+            break
+        start, reach = other, reach * 2.0
+    for _ in range(_HALVINGS):
+        middle = (low * high) ** 0.5
+        excess = rising(middle)
+        if abs(excess) * middle <= close:
+            return middle
+        low, high = (low, middle) if excess > 0.0 else (middle, high)
+    return (low * high) ** 0.5
+
 
 def solve(
     arcs: Sequence[Arc], source: int, target: int, amount: float, start: Prices, *, tolerance: float = 1e-5
@@ -109,15 +152,16 @@ def solve(
     problem = _Problem(arcs, source, target, amount)
     point = _Point(problem, [start[t] for t in problem.tokens])
     least = point.prices[0] * _EXHAUSTED
-    reach = 1.0
-    iterations = 0
-    while point.residual > tolerance and iterations < _MAX_ITERATIONS and point.prices[0] > least:
-        iterations += 1
-        found, reach = _improve(problem, point, reach)
-        if found is None:
-            break
+    for iteration in range(_MAX_ITERATIONS):
+        if point.residual <= tolerance or point.prices[0] < least:
+            return _solution(problem, point, iteration)
+        found = _newton(problem, point)
+        if found is None or found.residual > _SLOW * point.residual:
+            found = _relaxed(problem, found or point)
+        if found.value >= point.value and found.residual >= point.residual:
+            return _solution(problem, point, iteration)
         point = found
-    return _solution(problem, point, iterations)
+    return _solution(problem, point, _MAX_ITERATIONS)
 
 
 def _solution(problem: _Problem, point: _Point, iterations: int) -> Solution:
@@ -131,44 +175,58 @@ def _solution(problem: _Problem, point: _Point, iterations: int) -> Solution:
     return Solution(prices, trades, point.value, point.residual, iterations)
 
 
-def _improve(problem: _Problem, point: _Point, reach: float) -> tuple[_Point | None, float]:
-    """One accepted step from `point`: the new point (None when no step improves) and the next trust in the model.
+def _newton(problem: _Problem, point: _Point) -> _Point | None:
+    """One accepted step of Newton's method from `point`; None when none pays.
 
-    An attempt that does not pay is repeated with the arcs that it woke up in the model, then with shorter steps.
+    An attempt that does not pay has shown what every arc does over that distance: the next model takes each arc's
+    chord instead of its tangent, so that pools that wake up or run out on the way are met.
     """
-    model = list(point.live)
-    known = {entry[0] for entry in model}
+    model = {entry[0]: entry for entry in point.live}
     for _ in range(_MAX_ATTEMPTS):
-        step = _model_step(point, model, reach)
+        step = _model_step(point, list(model.values()))
         prices = [p * exp(d) for p, d in zip(point.prices, step, strict=True)]
         trial = _Point(problem, prices)
-        gain, promised = point.value - trial.value, _promised(point, model, step)
-        if gain > 0.3 * promised > 0 or (gain >= 0.0 and trial.residual < 0.5 * point.residual):
-            return trial, min(4.0, reach * 2.0)
-        woken = [entry for entry in trial.live if entry[0] not in known]
-        if woken:
-            known.update(entry[0] for entry in woken)
-            model.extend(_sleeping(problem, point, entry) for entry in woken)
-            continue
-        if gain > 0.0 and trial.residual < 2.0 * point.residual:
-            return trial, reach
-        reach *= 0.3
-    return None, reach
+        gain = point.value - trial.value
+        if gain > 0.2 * _promised(point, model.values(), step) > 0.0:
+            return trial
+        if gain >= 0.0 and trial.residual < 0.5 * point.residual:
+            return trial
+        model = _chords(model, trial, step)
+    return None
 
 
-def _sleeping(problem: _Problem, point: _Point, entry: _Live) -> _Live:
-    """An arc that does not trade yet, as a resistor behind a gap: its flow is negative until the gap is crossed."""
-    k, i, j, _, conductance = entry
-    gap = log(point.prices[i] / (point.prices[j] * problem.arcs[k][2]))
-    return k, i, j, -conductance * max(gap, 0.0), conductance
+def _relaxed(problem: _Problem, point: _Point) -> _Point:
+    """Each token's price in turn set to where its own inflow and outflow balance, the others held.
+
+    Slower than Newton's method but immune to kinks: it never raises the dual.
+    """
+    prices = point.prices.copy()
+    for token in sorted(range(len(prices)), key=lambda t: -abs(point.gradient[t])):
+        if token != 1 and abs(point.gradient[token]) > 0.0:
+            prices[token] = problem.balanced_price(token, prices)
+    return _Point(problem, prices)
 
 
-def _model_step(point: _Point, model: list[_Live], reach: float) -> list[float]:
+def _chords(model: dict[int, _Live], trial: _Point, step: list[float]) -> dict[int, _Live]:
+    """The model with the conductances that the arcs showed between its point and `trial`."""
+    there = {entry[0]: entry for entry in trial.live}
+    chords: dict[int, _Live] = {}
+    for k in model.keys() | there.keys():
+        _, i, j, flow, conductance = model.get(k) or (*there[k][:3], 0.0, there[k][4])
+        change = step[j] - step[i]
+        gained = (there[k][3] if k in there else 0.0) - flow
+        if change * gained > 0.0:
+            conductance = gained / change
+        chords[k] = (k, i, j, flow, conductance)
+    return chords
+
+
+def _model_step(point: _Point, model: list[_Live]) -> list[float]:
     """Change of each logarithmic price by the resistor model; an arc whose flow would turn negative is cut off."""
     used = model
     step: list[float] = []
     for _ in range(_SWITCH_ROUNDS):
-        step = _linear_step(point, used, reach)
+        step = _linear_step(point, used)
         carrying = [entry for entry in model if entry[3] + entry[4] * (step[entry[2]] - step[entry[1]]) > 0.0]
         if len(carrying) == len(used):
             break
@@ -176,7 +234,7 @@ def _model_step(point: _Point, model: list[_Live], reach: float) -> list[float]:
     return step
 
 
-def _linear_step(point: _Point, used: list[_Live], reach: float) -> list[float]:
+def _linear_step(point: _Point, used: list[_Live]) -> list[float]:
     """Balance every token's inflow over the conductances in use. Token 1 is ground."""
     size = len(point.prices)
     right = point.gradient.copy()
@@ -196,14 +254,13 @@ def _linear_step(point: _Point, used: list[_Live], reach: float) -> list[float]:
             off[i][j] = off[j][i] = off[i].get(j, 0.0) + conductance
     total = abs(point.gradient[0]) + point.value
     for k, pull in enumerate(point.gradient):
-        diagonal[k] += abs(pull) / (4.0 * reach) + 1e-13 * total
+        diagonal[k] += _DAMPING * abs(pull) + 1e-13 * total
     diagonal[1], right[1] = 1.0, 0.0
     step = laplacian.solve(diagonal, off, [-pull for pull in right])
-    limit = _MAX_STEP * min(reach, 1.0)
-    return [max(-limit, min(limit, d)) for d in step]
+    return [max(-_MAX_STEP, min(_MAX_STEP, d)) for d in step]
 
 
-def _promised(point: _Point, model: list[_Live], step: list[float]) -> float:
+def _promised(point: _Point, model: Iterable[_Live], step: list[float]) -> float:
     """Decrease of the dual that the model predicts for `step`."""
     linear = sum(g * d for g, d in zip(point.gradient, step, strict=True))
     bend = 0.0
@@ -211,6 +268,6 @@ def _promised(point: _Point, model: list[_Live], step: list[float]) -> float:
         if conductance > 0.0:
             change = step[j] - step[i]
             after = max(0.0, flow + conductance * change)
-            bend += (after * after - max(flow, 0.0) ** 2) / (2.0 * conductance) - max(flow, 0.0) * change
+            bend += (after * after - flow * flow) / (2.0 * conductance) - flow * change
     return -linear - bend
 

@@ -1,0 +1,208 @@
+"""What defines the answer: exact, feasible, optimal within what the wire can say, and never worse than simpler ways."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from math import inf
+
+import pytest
+from hypothesis import given
+
+from swapcli.errors import NoRoute, SameToken, UnknownToken
+from swapcli.model.market import Market
+from swapcli.model.order import Order
+from swapcli.model.route import Quote
+from swapcli.routing import Router
+from swapcli.routing.replay import replay
+from tests.routing.build import UNIT, amounts, constant_product, market, order, random_market, seeds, token
+
+
+def quoted(held: Market, asked: Order, *, certify: bool = False) -> Quote | None:
+    try:
+        return Router(held).quote(asked, certify=certify)
+    except NoRoute:
+        return None
+
+
+@given(seeds, amounts)
+def test_the_quote_is_what_the_replay_delivers(seed: int, amount: int) -> None:
+    held = random_market(seed)
+    quote = quoted(held, order(held, 0, 1, amount))
+    if quote is not None:
+        again = replay(held.pools, quote.route, quote.amount_in)
+        assert (again.amount_out, again.steps) == (quote.amount_out, quote.steps)
+
+
+@given(seeds, amounts)
+def test_shares_sum_exactly_and_paths_join_the_two_tokens_without_a_cycle(seed: int, amount: int) -> None:
+    held = random_market(seed)
+    asked = order(held, 0, 1, amount)
+    quote = quoted(held, asked)
+    if quote is None:
+        return
+    assert sum(segment.percent for segment in quote.route.segments) == 100
+    for segment in quote.route.segments:
+        visited = [segment.hops[0][0].token_in]
+        for hop in segment.hops:
+            assert sum(swap.share for swap in hop) == 10_000
+            assert {swap.token_in for swap in hop} == {visited[-1]}
+            assert len({swap.token_out for swap in hop}) == 1
+            visited.append(hop[0].token_out)
+        assert (visited[0], visited[-1]) == (asked.token_in.address, asked.token_out.address)
+        assert len(set(visited)) == len(visited) <= asked.max_hops + 1
+
+
+@given(seeds, amounts)
+def test_no_pool_serves_two_directions_and_nothing_is_left_in_the_router(seed: int, amount: int) -> None:
+    held = random_market(seed)
+    quote = quoted(held, order(held, 0, 1, amount))
+    if quote is None:
+        return
+    assert len({step.pool for step in quote.steps}) == len(quote.steps)
+    balances: dict[str, int] = defaultdict(int)
+    balances[quote.order.token_in.address] = quote.amount_in
+    for step in quote.steps:
+        balances[step.token_in] -= step.amount_in
+        balances[step.token_out] += step.amount_out
+    assert balances.pop(quote.order.token_out.address) == quote.amount_out
+    assert set(balances.values()) <= {0}
+
+
+@given(seeds, amounts)
+def test_never_worse_than_the_best_single_path(seed: int, amount: int) -> None:
+    held = random_market(seed)
+    quote = quoted(held, order(held, 0, 1, amount))
+    if quote is not None and quote.best_single_path_out is not None:
+        assert quote.amount_out >= quote.best_single_path_out
+
+
+@given(seeds, amounts)
+def test_output_never_exceeds_the_certified_bound(seed: int, amount: int) -> None:
+    held = random_market(seed)
+    quote = quoted(held, order(held, 0, 1, amount), certify=True)
+    if quote is not None:
+        assert quote.certificate is not None
+        assert quote.amount_out <= quote.certificate.acyclic_bound * (1 + 1e-9)
+        assert quote.certificate.acyclic_bound <= quote.certificate.bound * (1 + 1e-12)
+
+
+@given(seeds, amounts)
+def test_output_grows_with_input(seed: int, amount: int) -> None:
+    held = random_market(seed)
+    smaller, larger = (quoted(held, order(held, 0, 1, a)) for a in (amount, amount + amount // 10))
+    if smaller is not None and larger is not None:
+        assert larger.amount_out >= smaller.amount_out
+
+
+@given(seeds, amounts)
+def test_adding_a_pool_costs_at_most_what_rounding_to_percents_can(seed: int, amount: int) -> None:
+    held = random_market(seed, pools=15)
+    fewer = market(list(held.pools.values())[:-1], list(held.tokens.values()))
+    more, less = quoted(held, order(held, 0, 1, amount)), quoted(fewer, order(fewer, 0, 1, amount))
+    if more is not None and less is not None:
+        assert more.amount_out >= less.amount_out * (1 - 1e-6) - 2
+
+
+@given(seeds, amounts)
+def test_used_paths_have_equal_marginal_prices_within_rounding(seed: int, amount: int) -> None:
+    """Two segments whose marginal rates differ could still trade a percent with profit: what is left to gain is tiny."""
+    held = random_market(seed)
+    quote = quoted(held, order(held, 0, 1, amount), certify=True)
+    if quote is None or quote.certificate is None or len(quote.route.segments) < 2 or quote.amount_out < 10**6:
+        return
+    for taken in quote.route.segments:
+        for given_to in quote.route.segments:
+            if taken is given_to or taken.percent == 1:
+                continue
+            changed = tuple(
+                replace(s, percent=s.percent + (s is given_to) - (s is taken)) for s in quote.route.segments
+            )
+            moved = replace(quote.route, segments=changed)
+            try:
+                other = replay(held.pools, moved, quote.amount_in).amount_out
+            except Exception as error:  # a full pool refuses one percent more
+                assert type(error).__name__ in {"InsufficientLiquidity", "SwapReverts"}  # noqa: PT017
+                continue
+            assert other <= quote.amount_out * (1 + 2e-6) + 2
+
+
+def test_a_dead_end_pool_changes_nothing() -> None:
+    a, b, c = token(0), token(1), token(2)
+    direct = constant_product(0, a, b, 10**24, 10**24)
+    dead_end = constant_product(1, b, c, 10**30, 10**30)
+    with_it, without = market([direct, dead_end], [a, b, c]), market([direct], [a, b, c])
+    assert Router(with_it).quote(order(with_it, 0, 1, UNIT)).amount_out == Router(without).quote(
+        order(without, 0, 1, UNIT)
+    ).amount_out
+
+
+def test_two_equal_pools_share_equally() -> None:
+    a, b = token(0), token(1)
+    held = market([constant_product(k, a, b, 10**24, 10**24) for k in range(2)], [a, b])
+    quote = Router(held).quote(order(held, 0, 1, 10**22))
+    assert [swap.share for swap in quote.route.segments[0].hops[0]] == [5000, 5000]
+
+
+def test_direct_orders_use_one_hop_and_fewer_hops_are_respected() -> None:
+    a, b, c = token(0), token(1), token(2)
+    pools = [
+        constant_product(0, a, b, 10**22, 10**22),
+        constant_product(1, a, c, 10**26, 10**26),
+        constant_product(2, c, b, 10**26, 10**26),
+    ]
+    held = market(pools, [a, b, c])
+    free = Router(held).quote(order(held, 0, 1, 10**22))
+    direct = Router(held).quote(replace(order(held, 0, 1, 10**22), direct=True))
+    assert max(len(segment.hops) for segment in free.route.segments) == 2
+    assert [len(segment.hops) for segment in direct.route.segments] == [1]
+    assert direct.amount_out < free.amount_out
+
+
+def test_excluded_protocols_are_not_used() -> None:
+    a, b = token(0), token(1)
+    pools = [constant_product(k, a, b, 10**24, 10**24 + k, protocol=name) for k, name in enumerate(["one", "two"])]
+    held = market(pools, [a, b])
+    asked = replace(order(held, 0, 1, 10**20), excluded_protocols=frozenset({"two"}))
+    assert {step.pool for step in Router(held).quote(asked).steps} == {pools[0].key}
+
+
+def test_gas_keeps_a_small_order_in_one_pool_and_lets_a_large_one_split() -> None:
+    a, b = token(0), token(1)
+    pools = [constant_product(k, a, b, 10**21, 10**21) for k in range(4)]
+    held = market(pools, [a, b], gas_price_wei=10**9)
+    small, large = (Router(held).quote(order(held, 0, 1, x)) for x in (10**16, 10**21))
+    assert (len(small.steps), len(large.steps)) == (1, 4)
+
+
+def test_without_a_path_the_error_says_what_was_tried() -> None:
+    a, b, c = token(0), token(1), token(2)
+    held = market([constant_product(0, a, b, 10**24, 10**24)], [a, b, c])
+    with pytest.raises(NoRoute, match=r"no route from T0 to T2 in at most 6 hops: 1 pools were tried"):
+        Router(held).quote(order(held, 0, 2, UNIT))
+
+
+def test_the_same_or_an_unknown_token_is_refused() -> None:
+    a, b = token(0), token(1)
+    held = market([constant_product(0, a, b, 10**24, 10**24)], [a, b])
+    with pytest.raises(SameToken):
+        Router(held).quote(order(held, 0, 0, UNIT))
+    with pytest.raises(UnknownToken):
+        Router(held).quote(Order(a, token(7), UNIT))
+
+
+@pytest.mark.parametrize("amount", [1, 2, 3, 5, 10, 100])
+def test_dust_is_quoted_or_refused_but_never_wrong(amount: int) -> None:
+    held = random_market(7)
+    quote = quoted(held, order(held, 0, 1, amount))
+    assert quote is None or replay(held.pools, quote.route, amount).amount_out == quote.amount_out > 0
+
+
+def test_prices_in_dollars_come_from_the_pools() -> None:
+    a, usd = token(0), token(1, decimals=6)
+    held = market([constant_product(0, a, usd, 10**21, 3_000 * 10**9)], [a, usd])
+    quote = Router(held).quote(order(held, 0, 1, UNIT))
+    assert quote.price_out_usd == 1.0
+    assert quote.price_in_usd == pytest.approx(3_000)
+    assert quote.price_impact == pytest.approx(0.001, rel=0.01)
+    assert quote.best_single_path_out == quote.amount_out < inf
