@@ -31,6 +31,8 @@ _SLOW = 0.7  # a step that leaves more of the imbalance than this is followed by
 _BALANCED = 1e-4
 _HALVINGS = 40
 _FAR = 40.0
+_STALLS = 3  # iterations in a row that lower the dual by less than _STALL of the tolerance
+_STALL = 1e-3
 _MAX_STEP = 3.0  # of a logarithmic price in one iteration
 _SWITCH_ROUNDS = 3
 _DAMPING = 0.25  # resistance to ground per unit of imbalance: where nothing conducts a price moves by four at most
@@ -152,6 +154,7 @@ def solve(
     problem = _Problem(arcs, source, target, amount)
     point = _Point(problem, [start[t] for t in problem.tokens])
     least = point.prices[0] * _EXHAUSTED
+    stalled = 0
     for iteration in range(_MAX_ITERATIONS):
         if point.residual <= tolerance or point.prices[0] < least:
             return _solution(problem, point, iteration)
@@ -160,7 +163,10 @@ def solve(
             found = _relaxed(problem, found or point)
         if found.value >= point.value and found.residual >= point.residual:
             return _solution(problem, point, iteration)
+        stalled = stalled + 1 if found.value > point.value * (1.0 - tolerance * _STALL) else 0
         point = found
+        if stalled >= _STALLS:
+            return _solution(problem, point, iteration)
     return _solution(problem, point, _MAX_ITERATIONS)
 
 
@@ -182,8 +188,9 @@ def _newton(problem: _Problem, point: _Point) -> _Point | None:
     chord instead of its tangent, so that pools that wake up or run out on the way are met.
     """
     model = {entry[0]: entry for entry in point.live}
+    damping = _DAMPING
     for _ in range(_MAX_ATTEMPTS):
-        step = _model_step(point, list(model.values()))
+        step = _model_step(point, list(model.values()), damping)
         prices = [p * exp(d) for p, d in zip(point.prices, step, strict=True)]
         trial = _Point(problem, prices)
         gain = point.value - trial.value
@@ -192,6 +199,7 @@ def _newton(problem: _Problem, point: _Point) -> _Point | None:
         if gain >= 0.0 and trial.residual < 0.5 * point.residual:
             return trial
         model = _chords(model, trial, step)
+        damping *= 4.0
     return None
 
 
@@ -221,12 +229,12 @@ def _chords(model: dict[int, _Live], trial: _Point, step: list[float]) -> dict[i
     return chords
 
 
-def _model_step(point: _Point, model: list[_Live]) -> list[float]:
+def _model_step(point: _Point, model: list[_Live], damping: float) -> list[float]:
     """Change of each logarithmic price by the resistor model; an arc whose flow would turn negative is cut off."""
     used = model
     step: list[float] = []
     for _ in range(_SWITCH_ROUNDS):
-        step = _linear_step(point, used)
+        step = _linear_step(point, used, damping)
         carrying = [entry for entry in model if entry[3] + entry[4] * (step[entry[2]] - step[entry[1]]) > 0.0]
         if len(carrying) == len(used):
             break
@@ -234,7 +242,7 @@ def _model_step(point: _Point, model: list[_Live]) -> list[float]:
     return step
 
 
-def _linear_step(point: _Point, used: list[_Live]) -> list[float]:
+def _linear_step(point: _Point, used: list[_Live], damping: float) -> list[float]:
     """Balance every token's inflow over the conductances in use. Token 1 is ground."""
     size = len(point.prices)
     right = point.gradient.copy()
@@ -254,7 +262,7 @@ def _linear_step(point: _Point, used: list[_Live]) -> list[float]:
             off[i][j] = off[j][i] = off[i].get(j, 0.0) + conductance
     total = abs(point.gradient[0]) + point.value
     for k, pull in enumerate(point.gradient):
-        diagonal[k] += _DAMPING * abs(pull) + 1e-13 * total
+        diagonal[k] += damping * abs(pull) + 1e-13 * total
     diagonal[1], right[1] = 1.0, 0.0
     step = laplacian.solve(diagonal, off, [-pull for pull in right])
     return [max(-_MAX_STEP, min(_MAX_STEP, d)) for d in step]
