@@ -1,0 +1,75 @@
+"""Join the sources of settings: flags over environment over file over defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from swapcli.config import networks
+from swapcli.config.kinds import PATH, shown
+from swapcli.config.settings import FIELDS, IntegratorSettings, Setting, Settings
+from swapcli.config.sources import (
+    CONFIG_VARIABLE,
+    Given,
+    config_file_path,
+    expanded,
+    from_environment,
+    from_file,
+    from_flags,
+    read_text,
+    row_of,
+)
+from swapcli.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def load_settings(
+    *,
+    flags: Mapping[str, object],
+    environ: Mapping[str, str],
+    config_path: Path | None,
+    home: Path,
+    read: Callable[[Path], str] = read_text,
+) -> Settings:
+    """All settings. Reads the settings file and nothing else; every value of every source is checked.
+
+    `flags` by dotted key, as text or typed, None where not given; `config_path` is the file asked for on the command
+    line. Raises `ConfigError` naming the file, variable or flag, the key and what was expected.
+    """
+    path = config_file_path(config_path, environ, home)
+    asked_for = config_path is not None or bool(environ.get(CONFIG_VARIABLE))
+    in_file = from_file(path, read, required=asked_for)
+    in_environment = from_environment(environ, lambda: networks.known_names(in_file))
+    sources = (in_file, in_environment, from_flags(flags))
+    given: dict[str, Given] = {}
+    values: dict[str, Any] = {}
+    for source in sources:
+        given |= source
+        values |= {key: _value(row, each, home) for key, each in source.items() if (row := row_of(key))}
+    return Settings(
+        **_fields("", values),
+        integrator=IntegratorSettings(**_fields("integrator", values)),
+        networks=networks.read_networks(given, values),
+        origins={key: each.origin for key, each in given.items()},
+    )
+
+
+def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values[row.key] for name, row in FIELDS[group].items() if row.key in values}
+
+
+def _value(row: Setting, given: Given, home: Path) -> object:
+    try:
+        value = row.kind.read(given.value)
+    except ValueError:
+        found = "" if row.secret else f", not {shown(given.value)}"
+        raise ConfigError(
+            f"{given.place}: expected {row.kind.expected}{found}",
+            details={"key": row.key, "expected": row.kind.expected, "origin": given.origin},
+        ) from None
+    if row.kind is not PATH:
+        return value
+    path = expanded(value, home)
+    return given.folder / path if given.folder else path

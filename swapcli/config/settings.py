@@ -1,0 +1,186 @@
+"""The table of settings. Each is one field here; the loader, `config show`, the example file and the names of
+environment variables are derived from it.
+"""
+
+# ruff: noqa: RUF009 - `setting` is `dataclasses.field` with a row of the table.
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from swapcli.config import kinds
+from swapcli.config.kinds import Kind
+from swapcli.config.secret import Secret
+from swapcli.model.order import DEFAULT_MAX_HOPS
+from swapcli.wire.terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, Generation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Color = Literal["auto", "always", "never"]
+Output = Literal["auto", "table", "plain", "json"]
+
+ENVIRONMENT_PREFIX: Final = "SWAPCLI_"
+DEFAULT_ORIGIN: Final = "default"
+NETWORKS: Final = "networks"
+
+_MAX_HOPS = 16
+_DAY_S = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row of the table. `key` is its dotted name in files, `example` a value that reads where there is no default.
+
+    A `secret` never shows in a message. What is not `on_command_line` would show there to the machine's other users.
+    """
+
+    key: str
+    kind: Kind[Any]
+    default: object
+    help: str
+    example: str
+    on_command_line: bool
+
+    @property
+    def secret(self) -> bool:
+        """Must its value not show?"""
+        return self.kind is kinds.KEY or self.kind is kinds.NODE_URL
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable."""
+        return variable_of(self.key)
+
+    @property
+    def flag(self) -> str:
+        """How it is named on the command line."""
+        return "--" + self.key.replace(".", "-").replace("_", "-")
+
+
+def variable_of(key: str) -> str:
+    """`a.b_c` is `SWAPCLI_A_B_C`."""
+    return ENVIRONMENT_PREFIX + key.upper().replace(".", "_").replace("-", "_")
+
+
+def setting(
+    default: object, kind: Kind[Any], text: str, *, key: str = "", example: str = "", on_command_line: bool = True
+) -> Any:
+    """A field that is a setting; `key` where its name in files differs from the field's, which tells the unit."""
+    row = (key, kind, text, example, on_command_line)
+    return field(default=default, metadata={"setting": row})
+
+
+@dataclass(frozen=True, slots=True)
+class IntegratorSettings:
+    """Who earns on a swap; zero counts as not set."""
+
+    address: str | None = setting(
+        None, kinds.ADDRESS, "Wallet that receives the fee or surplus; needs a key.", example="0x" + "12" * 20
+    )
+    fee_bps: int = setting(
+        0, kinds.whole(0, MAX_FEE_BPS), "Fee on the output in basis points; not together with a surplus share."
+    )
+    surplus_bps: int = setting(
+        0, kinds.whole(0, MAX_SURPLUS_BPS), "Share of the surplus in basis points; not together with a fee."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSettings:
+    """What the user adds to a network, or a network of the user's.
+
+    `additions` are in the form of the catalogue's definitions, with `rpc_url` first among its `rpc_urls`.
+    """
+
+    rpc_url: Secret | None = setting(
+        None,
+        kinds.NODE_URL,
+        "Node to ask; its path and credentials are never shown.",
+        example="https://node.example/v1/key",
+    )
+    router: str | None = setting(None, kinds.ADDRESS, "Contract that payloads are made for.", example="0x" + "34" * 20)
+    additions: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings, typed. `origins` tells by key where each came from: `flag`, `environment SWAPCLI_X`, `file PATH`
+    or `default`."""
+
+    network: str | None = setting(None, kinds.TEXT, "Network of commands that are not told one.", example="base")
+    api_version: Generation | None = setting(
+        None,
+        kinds.choice([generation.value for generation in Generation], Generation),
+        "Generation of the interface, v1 or v2; without it v2 where the network has it.",
+        example="v2",
+    )
+    slippage_ppm: int = setting(
+        DEFAULT_SLIPPAGE_PPM,
+        kinds.SLIPPAGE,
+        "How far below the quote the output may fall, in percent.",
+        key="slippage",
+    )
+    max_hops: int = setting(DEFAULT_MAX_HOPS, kinds.whole(1, _MAX_HOPS), "Most pools in a row.")
+    exclude_protocols: tuple[str, ...] = setting(
+        (), kinds.TEXTS, "Protocols that no route uses.", example="[uniswapV2]"
+    )
+    gas_price_wei: int | None = setting(
+        None,
+        kinds.GAS_PRICE,
+        "Gas price in wei; without it the market's.",
+        key="gas_price",
+        example="10000000",
+    )
+    market: Path | None = setting(
+        None, kinds.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
+    )
+    route_ttl_s: int = setting(60, kinds.whole(1, _DAY_S), "Seconds after which a route is stale.")
+    color: Color = setting("auto", kinds.choice(get_args(Color)), "When to colour: auto, always or never.")
+    output: Output = setting(
+        "auto",
+        kinds.choice(get_args(Output)),
+        "Form of results: table, plain, json, or auto, which is a table on a terminal.",
+    )
+    integrator: IntegratorSettings = field(default_factory=IntegratorSettings)
+    api_url: str | None = setting(
+        None,
+        kinds.SERVICE_URL,
+        "Service to ask instead of quoting here.",
+        example="https://quotes.example",
+    )
+    api_key_file: Path | None = setting(None, kinds.PATH, "File that holds the API key.", example="api-key")
+    api_key: Secret | None = setting(
+        None, kinds.KEY, "API key; better kept in a file of its own.", example="a-key", on_command_line=False
+    )
+    timeout_s: float = setting(10.0, kinds.seconds(_DAY_S), "Seconds to wait for a node or a service.")
+    networks: Mapping[str, NetworkSettings] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def origin(self, key: str) -> str:
+        """Where the setting called `key` came from."""
+        return self.origins.get(key, DEFAULT_ORIGIN)
+
+
+def _rows(holder: type[Any], prefix: str = "") -> Iterator[tuple[str, Setting]]:
+    """The attribute path and the row of every setting in a class."""
+    for each in fields(holder):
+        if "setting" in each.metadata:
+            key, kind, text, example, on_command_line = each.metadata["setting"]
+            row = Setting(prefix + (key or each.name), kind, each.default, text, example, on_command_line)
+            yield each.name, row
+
+
+FIELDS: Final[Mapping[str, Mapping[str, Setting]]] = {
+    "": dict(_rows(Settings)),
+    "integrator": dict(_rows(IntegratorSettings, "integrator.")),
+}
+"""The rows by group of `Settings` ("" for itself) and field."""
+
+TABLE: Final[Mapping[str, Setting]] = {row.key: row for group in FIELDS.values() for row in group.values()}
+"""Every setting that is not a network's, by key."""
+
+NETWORK_TABLE: Final[Mapping[str, Setting]] = dict(_rows(NetworkSettings))
+"""The settings of one network, by the last part of their key."""

@@ -1,0 +1,100 @@
+"""Settings as text: the rows of `config show`, and the example file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+from swapcli.config.kinds import NODE_URL
+from swapcli.config.secret import Secret
+from swapcli.config.settings import FIELDS, NETWORK_TABLE, NETWORKS, NetworkSettings, Setting, Settings, variable_of
+
+_HEADER = """\
+# Settings of swapcli, each with its default; those without one are commented out.
+# A flag goes before an environment variable, that before this file. The file is found by --config, by SWAPCLI_CONFIG,
+# or as swapcli/config.yaml in $XDG_CONFIG_HOME or ~/.config. Relative file names start from its folder.
+"""
+_NETWORKS_EXAMPLE = """\
+# Nodes, routers and tokens of networks, and networks of your own.
+# networks:
+#   base:
+{settings}#     tokens:
+#       - {{address: 0x5656565656565656565656565656565656565656, symbol: MINE, name: My Token, decimals: 18}}
+#   my-network:
+#     chain_id: 31337
+#     native: {{symbol: ETH, name: Ether, decimals: 18}}
+#     wrapped_native: 0x7878787878787878787878787878787878787878
+#     tokens:
+#       - {{address: 0x7878787878787878787878787878787878787878, symbol: WETH, name: Wrapped Ether, decimals: 18}}
+#     protocols:
+#       - {{id: 0, amm_name: wrapper, display_name: Wrapper, family: wrapper}}
+#       - {{id: 1, amm_name: uniswapV2, display_name: Uniswap V2, family: constant_product}}
+"""
+
+
+class Row(NamedTuple):
+    """A setting as people see it; `value` is None where it is not set. No secret shows."""
+
+    key: str
+    value: str | None
+    origin: str
+
+
+def masked(settings: Settings) -> list[Row]:
+    """Every setting with its value and origin, in the order of the table, networks last."""
+    rows = []
+    for group, members in FIELDS.items():
+        holder = getattr(settings, group) if group else settings
+        for name, row in members.items():
+            rows.append(Row(row.key, _shown(row, getattr(holder, name)), settings.origin(row.key)))
+    for name, network in settings.networks.items():
+        rows.extend(_network_rows(f"{NETWORKS}.{name}", network, settings))
+    return rows
+
+
+def example_config() -> str:
+    """A settings file that explains every setting and changes none."""
+    parts = [_HEADER]
+    for group, members in FIELDS.items():
+        entries = [_example(row, "  " if group else "") for row in members.values()]
+        parts.append((f"{group}:\n" if group else "") + "\n".join(entries))
+    entries = [_example(row, "#     ", of_network="base") for row in NETWORK_TABLE.values()]
+    parts.append(_NETWORKS_EXAMPLE.format(settings="".join(entries)))
+    return "\n".join(parts)
+
+
+def _network_rows(prefix: str, network: NetworkSettings, settings: Settings) -> Iterator[Row]:
+    for name, row in NETWORK_TABLE.items():
+        if (value := getattr(network, name)) is not None:
+            yield Row(f"{prefix}.{name}", _shown(row, value), settings.origin(f"{prefix}.{name}"))
+    for name, value in network.additions.items():
+        if name == "rpc_urls":
+            # `rpc_url` is the first of them and has a row of its own.
+            others = cast(list[str], value)[network.rpc_url is not None :]
+            if others:
+                yield Row(
+                    f"{prefix}.{name}", _json([NODE_URL.read(url).shown for url in others]), settings.origin(prefix)
+                )
+        elif name not in NETWORK_TABLE:
+            yield Row(f"{prefix}.{name}", _json(value), settings.origin(prefix))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _shown(row: Setting, value: object) -> str | None:
+    if isinstance(value, Secret):
+        return value.shown
+    return None if value is None else row.kind.show(value)
+
+
+def _example(row: Setting, indent: str, of_network: str = "") -> str:
+    variable = variable_of(f"{NETWORKS}.{of_network}.{row.key}") if of_network else row.variable
+    name = row.key.rpartition(".")[2]
+    if row.default is None:
+        entry = f"{name}: {row.example}" if of_network else f"# {name}: {row.example}"
+    else:
+        entry = f"{name}: {row.kind.show(row.default) or '[]'}"
+    return f"{indent}# {row.help} [{variable}]\n{indent}{entry}\n"

@@ -1,0 +1,198 @@
+"""Where settings come from: flags, the environment, a file. Each source becomes `Given`s by key, values still raw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from swapcli.config.kinds import shown
+from swapcli.config.settings import ENVIRONMENT_PREFIX, NETWORK_TABLE, NETWORKS, TABLE, Setting, variable_of
+from swapcli.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONFIG_VARIABLE = "SWAPCLI_CONFIG"
+MAX_BYTES = 1 << 20
+
+_FOLDER_VARIABLE = "XDG_CONFIG_HOME"
+
+_NETWORKS_PREFIX = variable_of(NETWORKS) + "_"
+_NETWORK_NAME = r"[a-z0-9][a-z0-9_-]*"
+_GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A raw value: `origin` says where it came from, `place` begins the sentence about what is wrong with it.
+
+    `folder` is what a relative file name in it starts from; None is the working directory.
+    """
+
+    value: object
+    origin: str
+    place: str
+    folder: Path | None = None
+
+
+def config_file_path(config_path: Path | None, environ: Mapping[str, str], home: Path) -> Path:
+    """The settings file in use: the one asked for, else `SWAPCLI_CONFIG`, else the one in the user's folder."""
+    from pathlib import Path
+
+    if config_path is not None:
+        return config_path
+    if environ.get(CONFIG_VARIABLE):
+        return expanded(Path(environ[CONFIG_VARIABLE]), home)
+    folder = Path(environ.get(_FOLDER_VARIABLE, ""))
+    # The XDG specification has relative folders ignored.
+    return (folder if folder.is_absolute() else home / ".config") / "swapcli" / "config.yaml"
+
+
+def read_text(path: Path) -> str:
+    """The text of a settings file. Raises `OSError`, `UnicodeDecodeError`, and `ConfigError` for one too large."""
+    with path.open("rb") as file:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes")
+    return content.decode("utf-8-sig")
+
+
+def from_flags(flags: Mapping[str, object]) -> dict[str, Given]:
+    """Flags by the key of their setting; None is one that was not given."""
+    given = {}
+    for key, value in flags.items():
+        row = row_of(key) or _refuse_unknown("flag", key, TABLE)
+        if value is None:
+            continue
+        if not row.on_command_line:
+            raise ConfigError(
+                f"{key} cannot be given on the command line, where other users can read it",
+                hint=f"set {row.variable} or {key}_file",
+                details={"key": key},
+            )
+        given[key] = Given(value, "flag", row.flag)
+    return given
+
+
+def from_environment(environ: Mapping[str, str], network_names: Callable[[], tuple[str, ...]]) -> dict[str, Given]:
+    """The `SWAPCLI_*` variables. An empty one counts as not set; an unknown one is refused."""
+    by_variable = {row.variable: key for key, row in TABLE.items()}
+    given = {}
+    for name in sorted(environ):
+        if not name.startswith(ENVIRONMENT_PREFIX) or name == CONFIG_VARIABLE:
+            continue
+        key = by_variable.get(name) or _network_key(name, network_names)
+        if key is None:
+            _refuse_unknown("environment variable", name, [*by_variable, CONFIG_VARIABLE])
+        if environ[name]:
+            given[key] = Given(environ[name], f"environment {name}", name)
+    return given
+
+
+def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dict[str, Given]:
+    """What a settings file says, and under `networks.NAME` the mapping that it holds for a network.
+
+    A file that does not exist says nothing, unless it is `required`.
+    """
+    try:
+        text = read(path)
+    except FileNotFoundError:
+        if not required:
+            return {}
+        raise ConfigError(f"{path}: no such file", hint="swapcli config init writes one") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: byte {error.start} is not UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    from swapcli.config.yaml_text import parse_yaml
+
+    return dict(_FileReader(path).entries(parse_yaml(text, str(path))))
+
+
+def row_of(key: str) -> Setting | None:
+    """The row of a key, also of `networks.NAME.x`; None where it is not a setting."""
+    group, *rest = key.split(".")
+    return NETWORK_TABLE.get(rest[1]) if group == NETWORKS and len(rest) == 2 else TABLE.get(key)
+
+
+def expanded(path: Path, home: Path) -> Path:
+    """`path` with a leading `~` as the user's home."""
+    return home.joinpath(*path.parts[1:]) if path.parts[:1] == ("~",) else path
+
+
+class _FileReader:
+    """Flattens the mapping of a settings file to keys."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def entries(self, document: object) -> Iterator[tuple[str, Given]]:
+        if document is not None and not isinstance(document, dict):
+            raise ConfigError(f"{self._path}: expected a mapping of settings")
+        for key, value in (document or {}).items():
+            if key == NETWORKS:
+                yield from self._networks(self._mapping(key, value))
+            elif key in _GROUPS:
+                for name, member in self._mapping(key, value).items():
+                    yield from self._leaf(f"{key}.{name}", member)
+            else:
+                yield from self._leaf(key, value)
+
+    def _leaf(self, key: str, value: object) -> Iterator[tuple[str, Given]]:
+        if key not in TABLE:
+            _refuse_unknown(f"{self._path}: key", key, [*TABLE, *_GROUPS, NETWORKS])
+        if value is not None:
+            yield key, self._given(key, value)
+
+    def _networks(self, networks: Mapping[str, object]) -> Iterator[tuple[str, Given]]:
+        """Each network whole as `networks.NAME`, and again those members that are settings."""
+        for name in networks:
+            key = f"{NETWORKS}.{name.lower()}"
+            if not re.fullmatch(_NETWORK_NAME, name.lower()):
+                self._refuse(NETWORKS, f"{shown(name)} is not a name of letters, digits, - and _")
+            if [other.lower() for other in networks].count(name.lower()) > 1:
+                self._refuse(key, "the same name in two letter cases")
+            members = self._mapping(f"{NETWORKS}.{name}", networks[name])
+            yield key, self._given(key, {member: value for member, value in members.items() if value is not None})
+            for member in NETWORK_TABLE:
+                if members.get(member) is not None:
+                    yield f"{key}.{member}", self._given(f"{key}.{member}", members[member])
+
+    def _mapping(self, key: str, value: object) -> dict[str, object]:
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            self._refuse(key, f"expected a mapping, not {shown(value)}")
+        return value
+
+    def _refuse(self, key: str, problem: str) -> NoReturn:
+        raise ConfigError(f"{self._path}: {key}: {problem}", details={"key": key})
+
+    def _given(self, key: str, value: object) -> Given:
+        return Given(value, f"file {self._path}", f"{self._path}: {key}", self._path.parent)
+
+
+def _network_key(variable: str, network_names: Callable[[], tuple[str, ...]]) -> str | None:
+    """The key of `SWAPCLINETWORKS_NAME_X`: a network whose name is spelled so, else NAME in lower case."""
+    if not variable.startswith(_NETWORKS_PREFIX):
+        return None
+    for member in NETWORK_TABLE:
+        suffix = "_" + member.upper()
+        spelled = variable.removeprefix(_NETWORKS_PREFIX).removesuffix(suffix)
+        if spelled and variable.endswith(suffix):
+            named = (name for name in network_names() if name.upper().replace("-", "_") == spelled)
+            return f"{NETWORKS}.{next(named, spelled.lower())}.{member}"
+    return None
+
+
+def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> NoReturn:
+    from difflib import get_close_matches
+
+    closest = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    raise ConfigError(
+        f"{what} {shown(name)}: no such setting",
+        hint=f"did you mean {closest[0]}?" if closest else "swapcli config show lists all settings",
+        details={"key": name, "closest": closest},
+    )
