@@ -1,0 +1,134 @@
+"""Natural exponential and logarithm in fixed point, exactly as Balancer V2's contracts compute them.
+
+Numbers are integers scaled by 10^18. The algorithm is the published one of `LogExpMath`: the argument is decomposed
+over the powers e^(2^7) ... e^(2^-4), what remains goes through a short Taylor series, and every division truncates
+towards zero. Inside, twenty decimals are carried (36 where the argument of the logarithm is within 10 % of one).
+"""
+
+from __future__ import annotations
+
+from swapcli.errors import SwapReverts
+
+ONE = 10**18
+
+_ONE_20 = 10**20
+_ONE_36 = 10**36
+
+_LARGE_POWERS = (
+    (128 * ONE, 38877084059945950922200000000000000000000000000000000000),
+    (64 * ONE, 6235149080811616882910000000),
+)
+"""(k, e^k): k with 18 decimals, e^k with none."""
+
+_POWERS = (
+    (3200 * ONE, 7896296018268069516100000000000000),
+    (1600 * ONE, 888611052050787263676000000),
+    (800 * ONE, 298095798704172827474000),
+    (400 * ONE, 5459815003314423907810),
+    (200 * ONE, 738905609893065022723),
+    (100 * ONE, 271828182845904523536),
+    (50 * ONE, 164872127070012814685),
+    (25 * ONE, 128402541668774148407),
+    (125 * 10**17, 113314845306682631683),
+    (625 * 10**16, 106449445891785942956),
+)
+"""(k, e^k) for k = 32, 16, ... 1/16, both with 20 decimals. The exponential stops at k = 1/4."""
+
+_POWERS_OF_EXP = _POWERS[:8]
+_TAYLOR_TERMS = range(2, 13)
+_ATANH_TERMS_20 = range(3, 12, 2)
+_ATANH_TERMS_36 = range(3, 16, 2)
+
+_MIN_EXPONENT = -41 * ONE
+_MAX_EXPONENT = 130 * ONE
+_NEAR_ONE = (ONE - 10**17, ONE + 10**17)
+_MILD_EXPONENT_BOUND = 2**254 // _ONE_20
+
+
+def power(base: int, exponent: int) -> int:
+    """base ^ exponent, both non-negative, as `LogExpMath.pow`. Raises `SwapReverts` where the contract does."""
+    if exponent == 0:
+        return ONE
+    if base == 0:
+        return 0
+    if base >> 255 or exponent >= _MILD_EXPONENT_BOUND:
+        raise SwapReverts("the pool's power function does not accept numbers this large")
+    if _NEAR_ONE[0] < base < _NEAR_ONE[1]:
+        whole, rest = _split(_ln_near_one(base))
+        product = whole * exponent + _truncated(rest * exponent, ONE)
+    else:
+        product = _ln(base) * exponent
+    product = _truncated(product, ONE)
+    if not _MIN_EXPONENT <= product <= _MAX_EXPONENT:
+        raise SwapReverts("the pool's power function leaves its range")
+    return _exp(product)
+
+
+def _exp(x: int) -> int:
+    """e^x for -41 <= x <= 130."""
+    if x < 0:
+        return ONE * ONE // _exp(-x)
+    first = 1
+    for k, e_k in _LARGE_POWERS:
+        if x >= k:
+            x, first = x - k, e_k
+            break
+    x *= 100
+    product = _ONE_20
+    for k, e_k in _POWERS_OF_EXP:
+        if x >= k:
+            x -= k
+            product = product * e_k // _ONE_20
+    term = x
+    series = _ONE_20 + term
+    for n in _TAYLOR_TERMS:
+        term = term * x // _ONE_20 // n
+        series += term
+    return product * series // _ONE_20 * first // 100
+
+
+def _ln(x: int) -> int:
+    """Natural logarithm of x > 0 with 18 decimals."""
+    if x < ONE:
+        return -_ln(ONE * ONE // x)
+    total = 0
+    for k, e_k in _LARGE_POWERS:
+        if x >= e_k * ONE:
+            x //= e_k
+            total += k
+    total *= 100
+    x *= 100
+    for k, e_k in _POWERS:
+        if x >= e_k:
+            x = x * _ONE_20 // e_k
+            total += k
+    z = (x - _ONE_20) * _ONE_20 // (x + _ONE_20)
+    z_squared = z * z // _ONE_20
+    series = term = z
+    for n in _ATANH_TERMS_20:
+        term = term * z_squared // _ONE_20
+        series += term // n
+    return (total + 2 * series) // 100
+
+
+def _ln_near_one(x: int) -> int:
+    """Natural logarithm of 0.9 < x < 1.1, with 36 decimals."""
+    x *= ONE
+    z = _truncated((x - _ONE_36) * _ONE_36, x + _ONE_36)
+    z_squared = z * z // _ONE_36
+    series = term = z
+    for n in _ATANH_TERMS_36:
+        term = _truncated(term * z_squared, _ONE_36)
+        series += _truncated(term, n)
+    return 2 * series
+
+
+def _split(x: int) -> tuple[int, int]:
+    """Quotient and remainder of x / 10^18, both with the sign of x."""
+    whole = _truncated(x, ONE)
+    return whole, x - whole * ONE
+
+
+def _truncated(numerator: int, denominator: int) -> int:
+    """numerator / denominator (> 0), rounded towards zero."""
+    return numerator // denominator if numerator >= 0 else -(-numerator // denominator)

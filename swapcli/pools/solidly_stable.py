@@ -1,0 +1,228 @@
+"""Stable pools of Solidly's descendants, x^3 y + x y^3 = k, exactly as Aerodrome's `Pool` computes them.
+
+The fee comes off the input first, rounded down, and leaves the pool. Both reserves are scaled to 18 decimals, and an
+integer Newton iteration finds the new reserve y with f(x, y) >= k. Its branches for a step that rounds to zero are the
+contract's own, down to one that scales its arguments twice: with fewer than 18 decimals that test usually overflows,
+and the swap reverts where another input goes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import asinh, atanh, cbrt, expm1, log1p, sinh, sqrt
+from typing import ClassVar, Final, Self
+
+from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.pools.fields import read_uints
+from swapcli.pools.pair import PPM, check_pair, is_forward
+
+_WAD: Final = 10**18
+_WORD_BITS: Final = 256
+_NEWTON_STEPS: Final = 255
+_MAX_DECIMALS: Final = 36
+
+
+@dataclass(frozen=True, slots=True)
+class SolidlyStable(Pool):
+    """`reserves` in base units of the two tokens."""
+
+    reserves: tuple[int, int]
+
+    family: ClassVar[str] = "solidly_stable"
+    swap_gas: ClassVar[int] = 97_000
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` for the contract's `getAmountOut`. Raises as `Pool.swap`."""
+        forward = is_forward(self, token_in, token_out)
+        if not all(self.reserves):
+            raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
+        net = amount_in - amount_in * self.fee_ppm // PPM
+        k = self._k(*self.reserves)
+        amount_out = self._amount_out(forward, net, k)
+        if amount_out <= 0:
+            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+        x, y = self.reserves
+        after = (x + net, y - amount_out) if forward else (x - amount_out, y + net)
+        if min(after) <= 0 or self._k(*after) < k:
+            raise SwapReverts(f"pool {self.key}: {amount_in} would break the contract's invariant")
+        return amount_out, self._with(after)
+
+    def curve(self, token_in: str, token_out: str) -> SolidlyStableCurve:
+        """The direction in floats."""
+        i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
+        return SolidlyStableCurve(
+            self.reserves[i], self.reserves[j], self.decimals[i], self.decimals[j], (PPM - self.fee_ppm) / PPM
+        )
+
+    def state(self) -> dict[str, object]:
+        """`reserves`."""
+        return {"reserves": [str(reserve) for reserve in self.reserves]}
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read `reserves: [x, y]`, which may be zero."""
+        check_pair(identity)
+        if max(identity.decimals) > _MAX_DECIMALS:
+            raise PoolStateError("decimals", f"at most {_MAX_DECIMALS} are supported, got {max(identity.decimals)}")
+        x, y = read_uints(state, "reserves", 2, 128)
+        return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm, (x, y))
+
+    def _with(self, reserves: tuple[int, int]) -> Self:
+        return type(self)(self.address, self.protocol, self.tokens, self.decimals, self.fee_ppm, reserves)
+
+    def _amount_out(self, forward: bool, net: int, k: int) -> int:
+        i, j = (0, 1) if forward else (1, 0)
+        unit_in, unit_out = _unit(self.decimals[i]), _unit(self.decimals[j])
+        x = _checked(net * _WAD) // unit_in + self.reserves[i] * _WAD // unit_in
+        y = self.reserves[j] * _WAD // unit_out
+        return (y - self._reserve_out(x, k, y)) * unit_out // _WAD
+
+    def _reserve_out(self, x: int, k: int, y: int) -> int:
+        """The contract's `_get_y`: the least y that it finds with f(x, y) >= k, starting from the reserve before."""
+        for _ in range(_NEWTON_STEPS):
+            f = _f(x, y)
+            slope = _slope(x, y)
+            if not slope:
+                break
+            if f < k:
+                step = (k - f) * _WAD // slope
+                if step == 0:
+                    if self._k(x, y + 1) > k:
+                        return y + 1
+                    step = 1
+                y += step
+            else:
+                step = (f - k) * _WAD // slope
+                if step == 0:
+                    if f == k or _f(x, y - 1) < k:
+                        return y
+                    step = 1
+                y -= step
+                if y < 0:
+                    break
+        raise SwapReverts(f"pool {self.key}: the contract finds no output reserve")
+
+    def _k(self, x: int, y: int) -> int:
+        """The contract's `_k`, of amounts in base units."""
+        first, second = self.decimals
+        return _f(_checked(x * _WAD) // _unit(first), _checked(y * _WAD) // _unit(second))
+
+
+class SolidlyStableCurve:
+    """The invariant is homogeneous, so the price depends on t = x / y alone, and every question has a closed form.
+
+    p = (3 t^2 + 1) / (t^3 + 3 t) gives (1 - p) / (1 + p) = ((t - 1) / (t + 1))^3: a cube root turns a price into
+    s = (t - 1) / (t + 1). On the curve x^4 is proportional to t^3 / (1 + t^2). In the other direction y solves the
+    cubic y^3 + x^2 y = k / x, whose one real root is a hyperbolic sine.
+    """
+
+    __slots__ = ("_gamma", "_net", "_s", "_t", "_unit", "_x", "_y", "capacity", "start_rate")
+
+    def __init__(self, x: int, y: int, decimals_in: int, decimals_out: int, gamma: float) -> None:
+        """Reserves of the sold and the bought token in base units; `gamma` is what the fee leaves of the input."""
+        self._gamma = gamma
+        self._x, self._y = float(x), float(y)
+        unit_in, unit_out = 10.0**decimals_in, 10.0**decimals_out
+        self._unit = gamma * unit_out / unit_in
+        self.capacity: float = _room(self._x / unit_in, self._y / unit_out) * unit_in / gamma if x and y else 0.0
+        if self.capacity == 0.0:
+            self.start_rate: float = 0.0
+            return
+        self._t = t = (self._x / unit_in) / (self._y / unit_out)
+        self._s = (t - 1.0) / (t + 1.0)
+        self.start_rate = _price(t) * self._unit
+
+    def trade_to(self, rate: float) -> tuple[float, float, float]:
+        """(amount_in, amount_out, slope); see `RateCurve`. At parity of the reserves the slope is merely huge."""
+        if rate >= self.start_rate:
+            return 0.0, 0.0, 0.0
+        price = rate / self._unit
+        s0, t0 = self._s, self._t
+        s = cbrt((1.0 - price) / (1.0 + price))
+        if s <= s0:  # a rate that differs from the first unit's by rounding only
+            return 0.0, 0.0, 0.0
+        log_t = 2.0 * atanh((s - s0) / (1.0 - s * s0)) if s < 1.0 else _DEEPEST
+        t = t0 * (1.0 + expm1(log_t))
+        log_x = 0.75 * log_t - 0.25 * log1p((t - t0) * (t + t0) / (1.0 + t0 * t0))
+        amount_in = self._x * expm1(log_x) / self._gamma
+        if amount_in >= self.capacity:
+            return self.capacity, self.amount_out(self.capacity), 0.0
+        tt, ss = t * t, s * s
+        steepness = (3.0 + tt) * (1.0 + ss + ss * ss) / (12.0 * (1.0 + tt) * max(ss, _FLAT))
+        return amount_in, -self._y * expm1(log_x - log_t), (self._x / self._gamma + amount_in) * steepness
+
+    def amount_out(self, amount_in: float) -> float:
+        """Output for `amount_in`, all floats."""
+        if amount_in > self.capacity:
+            amount_in = self.capacity
+        return self._y * self._share_out(self._gamma * amount_in / self._x) if amount_in > 0.0 else 0.0
+
+    def rate(self, amount_in: float) -> float:
+        """Marginal rate after `amount_in` has been sold."""
+        if amount_in >= self.capacity:
+            return 0.0
+        growth = self._gamma * amount_in / self._x
+        t = self._t * (1.0 + growth) / (1.0 - self._share_out(growth))
+        return _price(t) * self._unit
+
+    def _share_out(self, growth: float) -> float:
+        """What part of the output reserve leaves when the input reserve grows by the part `growth`.
+
+        With y in units of the reserve before: y^3 + p y = q. The root alone would lose small trades to cancellation;
+        one Newton step on the change of the cubic restores them.
+        """
+        tt = self._t * self._t
+        x = 1.0 + growth
+        p, q = tt * x * x, (tt + 1.0) / x
+        root = sqrt(p / 3.0)
+        y = 2.0 * root * sinh(asinh(0.5 * q / (root * root * root)) / 3.0)
+        out = 1.0 - y
+        change = (tt + 1.0) * growth / x + tt * growth * (1.0 + x) * y - out * (1.0 + y + y * y + tt)
+        return out + change / (3.0 * y * y + p)
+
+
+_FLAT: Final = 1e-10
+_DEEPEST: Final = 300.0
+
+
+def _price(t: float) -> float:
+    return (3.0 * t + 1.0 / t) / (t * t + 3.0)
+
+
+def _room(x: float, y: float) -> float:
+    """How many whole input tokens fit before the contract's 256-bit products overflow; 0.0 where they do already."""
+    most = cbrt(min(2.0**256 * 1e-36 / (2.0 * y), 2.0**256 * 1e-36)) * 0.99
+    return most - x if most > max(x, y) else 0.0
+
+
+def _unit(decimals: int) -> int:
+    unit: int = 10**decimals
+    return unit
+
+
+def _f(x: int, y: int) -> int:
+    xx, yy = x * x, y * y
+    product = (x * y // _WAD) * (xx // _WAD + yy // _WAD)
+    if (xx | yy | product) >> _WORD_BITS:
+        raise _overflow()
+    return product // _WAD
+
+
+def _slope(x: int, y: int) -> int:
+    """df/dy. `_f` of the same arguments has shown that their squares fit."""
+    mixed, cube = 3 * x * (y * y // _WAD), (x * x // _WAD) * x
+    if (mixed | cube) >> _WORD_BITS:
+        raise _overflow()
+    return mixed // _WAD + cube // _WAD
+
+
+def _checked(product: int) -> int:
+    if product >> _WORD_BITS:
+        raise _overflow()
+    return product
+
+
+def _overflow() -> SwapReverts:
+    return SwapReverts("the amount overflows the contract's arithmetic")

@@ -1,0 +1,232 @@
+"""Curve's StableSwap pools of two to eight coins, step by step as the StableSwap-NG contract computes them.
+
+Balances are multiplied by their rates to a common 18 decimals. Two integer Newton iterations, each stopped at a step of
+at most one unit, give the invariant D and the new balance y of the bought coin. The fee comes off the output and, with
+an off-peg multiplier, grows with the imbalance at the middle of the trade; half of it leaves the pool's balances as
+admin fee. The contract pays zero for an input that is too small; a router cannot use that, so it is an error here.
+
+`amp` is A without the contract's precision factor of 100, hence constant: a ramp between two values is not modelled.
+Older pools, which divide by n inside the product of the invariant, may differ from this by a unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+
+from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
+from swapcli.model.pool import Pool, PoolIdentity, RateCurve
+from swapcli.pools.basket import check_basket, moved, positions, to_18_decimals
+from swapcli.pools.fields import read_int, read_optional_uint, read_uints
+from swapcli.pools.pair import PPM
+from swapcli.pools.stableswap_curve import EmptyCurve, StableSwapCurve
+
+_WAD: Final = 10**18
+_WORD: Final = 1 << 256
+_A_PRECISION: Final = 100
+_FEE_DENOMINATOR: Final = 10**10
+_FEE_PER_PPM: Final = _FEE_DENOMINATOR // PPM
+_MOST_FEE: Final = _FEE_DENOMINATOR // 2
+_MOST_AMP: Final = 10**6
+_NEWTON_STEPS: Final = 255
+_PACKED_BITS: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class StableSwap(Pool):
+    """`reserves` in base units without admin fees; `rates` scaled by 10^18, on top of the scaling to 18 decimals.
+
+    `offpeg_fee_multiplier` is scaled by 10^10; up to one, as 0 is, the fee is constant.
+    """
+
+    reserves: tuple[int, ...]
+    amp: int
+    rates: tuple[int, ...]
+    offpeg_fee_multiplier: int = 0
+
+    family: ClassVar[str] = "stableswap"
+    swap_gas: ClassVar[int] = 105_000
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` as the contract's `exchange` does. Raises as `Pool.swap`."""
+        i, j = positions(self, token_in, token_out)
+        rates = self._contract_rates()
+        balances = _scaled(self.reserves, rates)
+        if not all(balances):
+            raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
+        x = balances[i] + _checked(amount_in * rates[i]) // _WAD
+        amount_out, admin_fee = self._exchange(balances, i, j, x, rates[j])
+        if amount_out <= 0:
+            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+        return amount_out, self._with(moved(self.reserves, i, amount_in, j, amount_out + admin_fee))
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """The direction in floats."""
+        i, j = positions(self, token_in, token_out)
+        rates = self._contract_rates()
+        try:
+            balances = _scaled(self.reserves, rates)
+            d = invariant(balances, self.amp * _A_PRECISION) if all(balances) else 0
+        except SwapReverts:
+            d = 0
+        if not d:
+            return EmptyCurve()
+        return StableSwapCurve(
+            balances,
+            d,
+            (i, j),
+            self.amp,
+            self.fee_ppm / PPM,
+            self.offpeg_fee_multiplier / _FEE_DENOMINATOR,
+            (_WAD / rates[i], _WAD / rates[j]),
+        )
+
+    def state(self) -> dict[str, object]:
+        """`reserves`, `amp`, `rates` and, where there is one, `offpeg_fee_multiplier`."""
+        state: dict[str, object] = {
+            "reserves": [str(reserve) for reserve in self.reserves],
+            "amp": self.amp,
+            "rates": [str(rate) for rate in self.rates],
+        }
+        if self.offpeg_fee_multiplier:
+            state["offpeg_fee_multiplier"] = str(self.offpeg_fee_multiplier)
+        return state
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read `reserves`, which may be zero, `amp`, `rates` and the optional `offpeg_fee_multiplier`."""
+        check_basket(identity)
+        count = len(identity.tokens)
+        fee = identity.fee_ppm * _FEE_PER_PPM
+        if fee > _MOST_FEE:
+            raise PoolStateError("fee_ppm", f"expected at most half of the output, got {identity.fee_ppm}")
+        reserves = read_uints(state, "reserves", count, _PACKED_BITS)
+        rates = read_uints(state, "rates", count, _PACKED_BITS)
+        if not all(rates):
+            raise PoolStateError("rates", "a rate is zero")
+        multiplier = read_optional_uint(state, "offpeg_fee_multiplier", 64) or 0
+        if multiplier * fee > _MOST_FEE * _FEE_DENOMINATOR:
+            raise PoolStateError("offpeg_fee_multiplier", f"lifts the fee above half of the output, got {multiplier}")
+        return cls(
+            identity.address,
+            identity.protocol,
+            identity.tokens,
+            identity.decimals,
+            identity.fee_ppm,
+            reserves,
+            read_int(state, "amp", 1, _MOST_AMP),
+            rates,
+            multiplier,
+        )
+
+    def _with(self, reserves: tuple[int, ...]) -> Self:
+        return type(self)(
+            self.address,
+            self.protocol,
+            self.tokens,
+            self.decimals,
+            self.fee_ppm,
+            reserves,
+            self.amp,
+            self.rates,
+            self.offpeg_fee_multiplier,
+        )
+
+    def _contract_rates(self) -> list[int]:
+        return [rate * to_18_decimals(places) for rate, places in zip(self.rates, self.decimals, strict=True)]
+
+    def _exchange(self, balances: Sequence[int], i: int, j: int, x: int, rate_out: int) -> tuple[int, int]:
+        """(amount_out, admin_fee) in base units when the i-th scaled balance becomes `x`."""
+        amp = self.amp * _A_PRECISION
+        d = invariant(balances, amp)
+        after = list(balances)
+        after[i] = x
+        after[j] = y = _balance_out(after, j, amp, d)
+        gross = balances[j] - y - 1
+        if gross < 0:
+            raise SwapReverts(f"pool {self.key}: the output is less than the contract's rounding")
+        fee = gross * self._fee((balances[i] + x) // 2, (balances[j] + y) // 2) // _FEE_DENOMINATOR
+        _check_price_oracle(after, amp, d)
+        return (gross - fee) * _WAD // rate_out, fee // 2 * _WAD // rate_out
+
+    def _fee(self, x: int, y: int) -> int:
+        """The fee of 10^10 at the scaled balances `x` and `y`."""
+        fee, multiplier = self.fee_ppm * _FEE_PER_PPM, self.offpeg_fee_multiplier
+        if multiplier <= _FEE_DENOMINATOR:
+            return fee
+        closeness = _checked((multiplier - _FEE_DENOMINATOR) * 4 * x * y) // _checked((x + y) ** 2)
+        return multiplier * fee // (closeness + _FEE_DENOMINATOR)
+
+
+def invariant(balances: Sequence[int], amp: int) -> int:
+    """The contract's `get_D`: A n S + D = A n D + D^(n+1) / (n^n * product), `amp` being 100 A, `balances` positive."""
+    n, total = len(balances), sum(balances)
+    ann = amp * n
+    n_to_n: int = n**n
+    d = total
+    for _ in range(_NEWTON_STEPS):
+        d_p = d
+        for balance in balances:
+            d_p = _checked(d_p * d) // balance
+        d_p //= n_to_n
+        before = d
+        numerator = _checked((ann * total // _A_PRECISION + d_p * n) * d)
+        d = numerator // ((ann - _A_PRECISION) * d // _A_PRECISION + (n + 1) * d_p)
+        if -1 <= d - before <= 1:
+            return d
+    raise _diverges()
+
+
+def _balance_out(balances: Sequence[int], j: int, amp: int, d: int) -> int:
+    """The contract's `get_y`: what the j-th balance must be for the invariant `d` beside the others."""
+    n = len(balances)
+    ann = amp * n
+    total, c = 0, d
+    for k, balance in enumerate(balances):
+        if k != j:
+            total += balance
+            c = _checked(c * d) // (balance * n)
+    c = _checked(c * d * _A_PRECISION) // (ann * n)
+    b = total + d * _A_PRECISION // ann
+    y = d
+    for _ in range(_NEWTON_STEPS):
+        before = y
+        divisor = 2 * y + b - d
+        if divisor <= 0:
+            break
+        y = _checked(y * y + c) // divisor
+        if -1 <= y - before <= 1:
+            return y
+    raise _diverges()
+
+
+def _check_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
+    """Raise `SwapReverts` where the contract's price oracle, which every swap updates, would revert."""
+    n = len(balances)
+    ratio = d // n**n
+    for balance in balances:
+        if not balance:
+            raise SwapReverts("the bought coin would run out")
+        ratio = _checked(ratio * d) // balance
+    first = balances[0]
+    amplified = _checked(amp * n * first) // _A_PRECISION
+    for balance in balances[1:]:
+        _checked(_WAD * (amplified + ratio * first // balance))
+    _checked(ratio * first)
+    if d >> _PACKED_BITS:
+        raise SwapReverts("the invariant outgrows the contract's oracle")
+
+
+def _scaled(reserves: Sequence[int], rates: Sequence[int]) -> list[int]:
+    return [_checked(reserve * rate) // _WAD for reserve, rate in zip(reserves, rates, strict=True)]
+
+
+def _checked(product: int) -> int:
+    if product >= _WORD:
+        raise SwapReverts("the amount overflows the contract's arithmetic")
+    return product
+
+
+def _diverges() -> SwapReverts:
+    return SwapReverts("the contract's iteration does not converge")

@@ -1,0 +1,293 @@
+"""StableSwap in floats: one direction of a pool of any number of coins, dynamic fee included.
+
+With the other balances fixed and amounts in units of D, the invariant reads x + y + c = k / (x y), so that either of
+the two balances solves a quadratic for the other. A rate has no closed-form inverse: it is found by Newton steps on a
+function that is nearly straight (see `_straightened`), about four whatever the distance.
+
+A fee that falls as the trade nears balance can make the marginal rate rise for a while. There the curve is replaced by
+its concave hull: a chord of one rate, tilted by 10^-7 so that the amount still is a function of the rate. That is what
+the best trade at any price sees; a swap that ends inside the chord gives a little less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, expm1, inf, log, log1p, sqrt
+from typing import Final
+
+_NEWTON_STEPS: Final = 60
+_DEEPEST: Final = 200.0
+"""Trades end where e^-200 of the bought balance is left: far below one unit of any token."""
+_CLOSE: Final = 1e-8
+_ROUNDING: Final = 2e-15
+_SAMPLES: Final = 16
+_TILT: Final = 1e-7
+
+
+class EmptyCurve:
+    """A direction in which nothing can be sold."""
+
+    __slots__ = ("capacity", "start_rate")
+
+    def __init__(self) -> None:
+        self.capacity: float = 0.0
+        self.start_rate: float = 0.0
+
+    def trade_to(self, rate: float) -> tuple[float, float, float]:
+        """Zeros."""
+        del rate
+        return 0.0, 0.0, 0.0
+
+    def amount_out(self, amount_in: float) -> float:
+        """Zero."""
+        del amount_in
+        return 0.0
+
+    def rate(self, amount_in: float) -> float:
+        """Zero."""
+        del amount_in
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Chord:
+    """The hull between the trades `low` and `high` = (sold, bought): its rate falls from `rate` by the tilt.
+
+    The curve itself is used up to `last` before it and from `first` after it.
+    """
+
+    rate: float
+    low: tuple[float, float]
+    high: tuple[float, float]
+    last: float
+    first: _Launch
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """Where a search starts: the trade `t`, its straightened rate, and d t / d of that."""
+
+    t: float
+    straightened: float
+    pull: float
+
+
+class StableSwapCurve:
+    """Balances, trades and rates are kept in units of D; a trade is told by t = ln(y before / y after)."""
+
+    __slots__ = (
+        "_c",
+        "_chi",
+        "_chord",
+        "_fee",
+        "_k",
+        "_launch",
+        "_multiplier",
+        "_unit_in",
+        "_unit_out",
+        "_unit_rate",
+        "_x",
+        "_y",
+        "capacity",
+        "start_rate",
+    )
+
+    def __init__(
+        self,
+        balances: Sequence[int],
+        d: int,
+        direction: tuple[int, int],
+        amp: int,
+        fee: float,
+        multiplier: float,
+        units: tuple[float, float],
+    ) -> None:
+        """Scaled balances and their invariant; `fee` a fraction; `units` are base units per scaled unit, in and out."""
+        n = len(balances)
+        others, product = 0, 1.0
+        for k, balance in enumerate(balances):
+            if k not in direction:
+                others += balance
+                product *= n * balance / d
+        ann = float(amp * n)
+        x, y = (balances[k] / d for k in direction)
+        self._x, self._y = x, y
+        self._k = 1.0 / (n * n * product * ann)
+        self._c = (others - d) / d + 1.0 / ann
+        self._chi = self._k / (x * y) ** 1.5
+        self._fee, self._multiplier = fee, multiplier if multiplier > 1.0 else 0.0
+        self._unit_in, self._unit_out = units[0] * d, units[1] * d
+        self._unit_rate = self._unit_out / self._unit_in
+        self._launch = self._launch_at(0.0)
+        self._chord = self._find_chord() if self._multiplier and x < y else None
+        chord = self._chord
+        start = chord.rate if chord is not None and not chord.low[0] else self._marginal(0.0, 0.0, y)[0]
+        self.start_rate: float = start * self._unit_rate
+        self.capacity: float = inf
+
+    def trade_to(self, rate: float) -> tuple[float, float, float]:
+        """(amount_in, amount_out, slope); see `RateCurve`."""
+        if rate >= self.start_rate:
+            return 0.0, 0.0, 0.0
+        rate /= self._unit_rate
+        chord = self._chord
+        if chord is None:
+            sold, bought, slope = self._solve(rate, self._launch, _DEEPEST)
+        elif rate >= chord.rate:
+            sold, bought, slope = self._solve(rate, self._launch, chord.last)
+        else:
+            part = log(chord.rate / rate) / _TILT
+            if part >= 1.0:
+                sold, bought, slope = self._solve(rate, chord.first, _DEEPEST)
+            else:
+                slope, gain = chord.high[0] - chord.low[0], chord.high[1] - chord.low[1]
+                sold, bought, slope = chord.low[0] + part * slope, chord.low[1] + part * gain, slope / _TILT
+        return sold * self._unit_in, bought * self._unit_out, slope * self._unit_in
+
+    def amount_out(self, amount_in: float) -> float:
+        """Output for `amount_in`, all floats."""
+        if amount_in <= 0.0:
+            return 0.0
+        sold = amount_in / self._unit_in
+        chord = self._chord
+        if chord is not None and chord.low[0] < sold < chord.high[0]:
+            part = (sold - chord.low[0]) / (chord.high[0] - chord.low[0])
+            return (chord.low[1] + part * (chord.high[1] - chord.low[1])) * self._unit_out
+        return self._net(sold, self._bought(sold)[0]) * self._unit_out
+
+    def rate(self, amount_in: float) -> float:
+        """Marginal rate after `amount_in` has been sold; 0.0 where a rising fee takes all that more would bring."""
+        sold = amount_in / self._unit_in
+        chord = self._chord
+        if chord is not None and chord.low[0] <= sold <= chord.high[0]:
+            part = (sold - chord.low[0]) / (chord.high[0] - chord.low[0])
+            return chord.rate * exp(-part * _TILT) * self._unit_rate
+        return max(self._marginal(sold, *self._bought(sold))[0], 0.0) * self._unit_rate
+
+    def _solve(self, rate: float, launch: _Launch, end: float) -> tuple[float, float, float]:
+        """(sold, bought, slope) of the trade between `launch` and `end` that brings the marginal rate to `rate`."""
+        goal = self._straightened(rate)[0]
+        low, high = launch.t, end
+        t = launch.t + (goal - launch.straightened) * launch.pull
+        sold = gross = slope = miss = 0.0
+        for _ in range(_NEWTON_STEPS):
+            if not low < t < high:
+                t = low + min(0.5 * (high - low), 1.0)
+            sold, gross, y = self._sold(t)
+            reached, slope, reach = self._marginal(sold, gross, y)
+            miss = log(reached / rate) if reached > 0.0 else -inf
+            if miss > 0.0:
+                low = t
+            else:
+                high = t
+            if abs(miss) <= _ROUNDING or high - low <= _ROUNDING * high:
+                break
+            if miss == -inf:
+                t = inf
+                continue
+            straightened, lean = self._straightened(reached)
+            step = (goal - straightened) * slope / (lean * reach)
+            if abs(step) <= _CLOSE * t:
+                break
+            t += step
+        rest = miss * slope if abs(miss) < 1e-3 else 0.0  # the last step needs no evaluation
+        return sold + rest, self._net(sold, gross) + rate * rest, slope
+
+    def _straightened(self, rate: float) -> tuple[float, float]:
+        """(h, -d h / d ln rate) for a function of the rate that runs nearly straight in t.
+
+        In a pool whose x y stayed as it is, h would be ln sqrt(x / y) at that rate: flat stretch and cliff alike become
+        a slope between one and two.
+        """
+        rate /= 1.0 - self._fee
+        chi = self._chi
+        gap = 1.0 - rate
+        root = sqrt(gap * gap + 4.0 * chi * chi * rate)
+        e = (root + gap) / (2.0 * chi * rate) if gap > 0.0 else 2.0 * chi / (root - gap)
+        small, large = chi / e, chi * e
+        return log(e), 1.0 / (small / (1.0 + small) + large / (1.0 + large))
+
+    def _launch_at(self, t: float) -> _Launch:
+        sold, gross, y = self._sold(t)
+        rate, slope, reach = self._marginal(sold, gross, y)
+        straightened, lean = self._straightened(rate)
+        return _Launch(t, straightened, slope / (lean * reach))
+
+    def _find_chord(self) -> _Chord | None:
+        """The chord over the stretch where the marginal rate rises; None where it does not.
+
+        The rate of the chord leaves equal areas above and below; started at the valley's, each round lifts it to the
+        slope between the two points where the falling stretches have it.
+        """
+        shortfall = 1.0 - self._x / self._y
+        ts = [-log1p(-shortfall * k / _SAMPLES) for k in range(_SAMPLES + 1)]
+        rates = [self._marginal(*self._sold(t))[0] for t in ts]
+        valley = next((k for k in range(_SAMPLES) if rates[k + 1] > rates[k] * (1.0 + _ROUNDING)), None)
+        if valley is None:
+            return None
+        peak = next((k for k in range(valley + 1, _SAMPLES) if rates[k + 1] < rates[k]), _SAMPLES)
+        first, rate = self._launch_at(ts[peak]), rates[valley]
+        low = 0.0, 0.0
+        for _ in range(_NEWTON_STEPS):
+            low = self._solve(rate, self._launch, ts[valley])[:2] if rate < rates[0] and valley else (0.0, 0.0)
+            high = self._solve(rate, first, _DEEPEST)
+            before, rate = rate, (high[1] - low[1]) / (high[0] - low[0])
+            if abs(rate - before) <= _ROUNDING * rate:
+                break
+        high = self._solve(rate * exp(-_TILT), first, _DEEPEST)
+        return _Chord(rate, low, high[:2], ts[valley], first)
+
+    def _bought(self, sold: float) -> tuple[float, float]:
+        """(gross, y after): what leaves the bought balance, a difference of two roots taken without cancellation."""
+        x, y, k = self._x, self._y, self._k
+        x_after = x + sold
+        b = x_after + self._c
+        root = sqrt(b * b + 4.0 * k / x_after)
+        gross = 2.0 * sold * (y + k / (x * x_after)) / (2.0 * y + b + root)
+        return gross, 2.0 * k / (x_after * (b + root)) if b > 0.0 else 0.5 * (root - b)
+
+    def _sold(self, t: float) -> tuple[float, float, float]:
+        """(sold, gross, y after) of the trade t; the mirror of `_bought`."""
+        x, y = self._x, self._y
+        gross, y_after = -y * expm1(-t), y * exp(-t)
+        b = 2.0 * x + y_after + self._c
+        lift = gross * (x + self._k / (y * y_after))
+        root = sqrt(b * b + 4.0 * lift)
+        return 2.0 * lift / (b + root) if b > 0.0 else 0.5 * (root - b), gross, y_after
+
+    def _net(self, sold: float, gross: float) -> float:
+        m = self._multiplier
+        if not m:
+            return gross * (1.0 - self._fee)
+        x, y = 2.0 * self._x + sold, 2.0 * self._y - gross
+        z = (x - y) / (x + y)
+        return gross * (1.0 - m * self._fee / (m - (m - 1.0) * z * z))
+
+    def _marginal(self, sold: float, gross: float, y: float) -> tuple[float, float, float]:
+        """(rate, -d sold / d ln rate, d sold / d t) after the trade.
+
+        The price before the fee is the ratio of the invariant's partial derivatives; its own derivative follows the
+        curve. The fee is m f / (m - (m - 1) z^2), z = (x - y) / (x + y) at the middle of the trade.
+        """
+        x = self._x + sold
+        q = self._k / (x * y)
+        qx, qy = q / x, q / y
+        fx, fy = 1.0 + qx, 1.0 + qy
+        price = fx / fy
+        bend = (price * qx / y - 2.0 * qx / x) / fx + (qx / y - 2.0 * price * qy / y) / fy  # d ln price / d sold
+        f, m = self._fee, self._multiplier
+        if not m:
+            return price * (1.0 - f), -1.0 / bend, y / price
+        span = self._x + x + self._y + y
+        z = (self._x + x - self._y - y) / span
+        z1 = (1.0 + price - z * (1.0 - price)) / span
+        z2 = (price * bend * (1.0 + z) - 2.0 * (1.0 - price) * z1) / span
+        rest = m - (m - 1.0) * z * z
+        fee = m * f / rest
+        factor = 2.0 * fee * (m - 1.0) / rest
+        fee1 = factor * z * z1
+        fee2 = factor * (z1 * z1 + z * z2 + 4.0 * (m - 1.0) * (z * z1) ** 2 / rest)
+        rate = price * (1.0 - fee) - gross * fee1
+        rate1 = price * bend * (1.0 - fee) - 2.0 * price * fee1 - gross * fee2
+        return rate, -rate / rate1 if rate1 else inf, y / price

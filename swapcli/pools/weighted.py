@@ -1,0 +1,179 @@
+"""Weighted pools of Balancer V2, exactly as `WeightedMath` computes them and the Vault settles them.
+
+The fee comes off the input first, rounded up. Amounts are scaled to 18 decimals; the output is
+y * (1 - (x / (x + in)) ^ (w_in / w_out)) with every step rounded against the trader, the power with a margin on top.
+A swap takes at most 30 % of the input token's balance, and balances are 112 bits wide.
+
+`version` is that of the pool's factory. The first (tasks `20210418-weighted-pool`) knows no short cuts: it takes the
+margin even for the exponents 1, 2 and 4, which later ones (`20220908-weighted-pool-v2` and on) multiply out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import exp, expm1, log, log1p, nextafter
+from typing import ClassVar, Final, Self
+
+from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.pools.basket import check_basket, moved, positions, to_18_decimals
+from swapcli.pools.fields import read_optional_uint, read_uints
+from swapcli.pools.log_exp import ONE, power
+from swapcli.pools.pair import PPM
+from swapcli.pools.rounding import mul_div_up
+
+_BALANCE_BITS: Final = 112
+_LEAST_WEIGHT: Final = ONE // 100
+_MOST_IN: Final = 3 * ONE // 10
+_POWER_MARGIN: Final = 10_000
+_FIRST_VERSION: Final = 1
+_LATEST_VERSION: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted(Pool):
+    """`reserves` in base units, `weights` as 10^18 fractions that sum to one, `version` of the factory."""
+
+    reserves: tuple[int, ...]
+    weights: tuple[int, ...]
+    version: int = _LATEST_VERSION
+
+    family: ClassVar[str] = "weighted"
+    swap_gas: ClassVar[int] = 76_000
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` through the Vault. Raises as `Pool.swap`, `SwapReverts` above 30 % of the balance."""
+        i, j = positions(self, token_in, token_out)
+        if not (self.reserves[i] and self.reserves[j]):
+            raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
+        if self.reserves[i] + amount_in >> _BALANCE_BITS:
+            raise SwapReverts(f"pool {self.key}: {amount_in} would lift a balance above 2^112 - 1")
+        net = amount_in - mul_div_up(amount_in, self.fee_ppm, PPM)
+        amount_out = self._amount_out(i, j, net)
+        if amount_out <= 0:
+            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+        return amount_out, self._with(moved(self.reserves, i, amount_in, j, amount_out))
+
+    def curve(self, token_in: str, token_out: str) -> WeightedCurve:
+        """The direction in floats."""
+        i, j = positions(self, token_in, token_out)
+        x, y = self.reserves[i], self.reserves[j]
+        most_net = x * _MOST_IN // ONE
+        most_in = min(most_net * PPM // (PPM - self.fee_ppm), (1 << _BALANCE_BITS) - 1 - x)
+        return WeightedCurve(x, y, self.weights[i] / self.weights[j], (PPM - self.fee_ppm) / PPM, most_in)
+
+    def state(self) -> dict[str, object]:
+        """`reserves`, `weights` and, where it is not the latest, `version`."""
+        state: dict[str, object] = {
+            "reserves": [str(reserve) for reserve in self.reserves],
+            "weights": [str(weight) for weight in self.weights],
+        }
+        if self.version != _LATEST_VERSION:
+            state["version"] = self.version
+        return state
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read `reserves`, which may be zero, `weights`, each at least 1 %, and the optional `version`."""
+        check_basket(identity)
+        count = len(identity.tokens)
+        reserves = read_uints(state, "reserves", count, _BALANCE_BITS)
+        weights = read_uints(state, "weights", count)
+        for k, weight in enumerate(weights):
+            if weight < _LEAST_WEIGHT:
+                raise PoolStateError(f"weights[{k}]", f"expected at least {_LEAST_WEIGHT} (1 %), got {weight}")
+        if sum(weights) != ONE:
+            raise PoolStateError("weights", f"expected a sum of 10^18, got {sum(weights)}")
+        version = read_optional_uint(state, "version")
+        if version is None:
+            version = _LATEST_VERSION
+        elif not _FIRST_VERSION <= version <= _LATEST_VERSION:
+            raise PoolStateError("version", f"expected {_FIRST_VERSION} to {_LATEST_VERSION}, got {version}")
+        return cls(
+            identity.address,
+            identity.protocol,
+            identity.tokens,
+            identity.decimals,
+            identity.fee_ppm,
+            reserves,
+            weights,
+            version,
+        )
+
+    def _with(self, reserves: tuple[int, ...]) -> Self:
+        return type(self)(
+            self.address,
+            self.protocol,
+            self.tokens,
+            self.decimals,
+            self.fee_ppm,
+            reserves,
+            self.weights,
+            self.version,
+        )
+
+    def _amount_out(self, i: int, j: int, net: int) -> int:
+        scale_in, scale_out = to_18_decimals(self.decimals[i]), to_18_decimals(self.decimals[j])
+        x, y, sold = self.reserves[i] * scale_in, self.reserves[j] * scale_out, net * scale_in
+        if sold > x * _MOST_IN // ONE:
+            raise SwapReverts(f"pool {self.key} takes at most 30 % of its balance in one swap")
+        base = mul_div_up(x, ONE, x + sold)
+        left = self._power_up(base, self.weights[i] * ONE // self.weights[j])
+        return y * max(ONE - left, 0) // ONE // scale_out
+
+    def _power_up(self, base: int, exponent: int) -> int:
+        """base ^ exponent, rounded up; the contract's `powUp`."""
+        if self.version > _FIRST_VERSION:
+            if exponent == ONE:
+                return base
+            if exponent == 2 * ONE:
+                return mul_div_up(base, base, ONE)
+            if exponent == 4 * ONE:
+                square = mul_div_up(base, base, ONE)
+                return mul_div_up(square, square, ONE)
+        raw = power(base, exponent)
+        return raw + mul_div_up(raw, _POWER_MARGIN, ONE) + 1
+
+
+class WeightedCurve:
+    """out = y (1 - q^-w) with q = (x + g in) / x, w = w_in / w_out, g = 1 - fee: every question has a closed form.
+
+    The marginal rate is start_rate / q^(1 + w). The contract's margin on the power, 10^-14 of the output token's
+    balance, is left out: it would make the first unit worthless.
+    """
+
+    __slots__ = ("_gamma", "_w", "_x", "_y", "capacity", "start_rate")
+
+    def __init__(self, x: int, y: int, w: float, gamma: float, most_in: int) -> None:
+        """Reserves of the sold and the bought token, exponent, what the fee leaves, most input; all in base units."""
+        self._x, self._y, self._w, self._gamma = float(x), float(y), w, gamma
+        sellable = x > 0 and y > 0 and most_in > 0
+        self.capacity: float = nextafter(float(most_in), 0.0) if sellable else 0.0
+        self.start_rate: float = gamma * w * y / x if sellable else 0.0
+
+    def trade_to(self, rate: float) -> tuple[float, float, float]:
+        """(amount_in, amount_out, slope); see `RateCurve`."""
+        start = self.start_rate
+        if rate >= start:
+            return 0.0, 0.0, 0.0
+        x, w, gamma = self._x, self._w, self._gamma
+        log_q = log(start / rate) / (1.0 + w)
+        amount_in = x * expm1(log_q) / gamma if log_q < 1.0 else self.capacity
+        if amount_in < self.capacity:
+            return amount_in, -self._y * expm1(-w * log_q), x * exp(log_q) / (gamma * (1.0 + w))
+        return self.capacity, self.amount_out(self.capacity), 0.0
+
+    def amount_out(self, amount_in: float) -> float:
+        """Output for `amount_in`, all floats."""
+        if amount_in > self.capacity:
+            amount_in = self.capacity
+        if amount_in <= 0.0:
+            return 0.0
+        return -self._y * expm1(-self._w * log1p(self._gamma * amount_in / self._x))
+
+    def rate(self, amount_in: float) -> float:
+        """Marginal rate after `amount_in` has been sold."""
+        if amount_in >= self.capacity:
+            return 0.0
+        return self.start_rate * exp(-(1.0 + self._w) * log1p(self._gamma * amount_in / self._x))

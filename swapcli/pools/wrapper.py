@@ -1,0 +1,76 @@
+"""The wrapped native token's own contract as a pool: it swaps the native token for the wrapped one and back, 1:1.
+
+`address` is the wrapped token, `tokens` are the native zero address and the wrapped token. Routing works on the wrapped
+form throughout, so this pool serves only the orders that wrap or unwrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar, Final, Self
+
+from swapcli.errors import PoolStateError
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.pools.basket import positions
+
+_PLENTY: Final = 1e30
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper(Pool):
+    """Has no state: whatever was wrapped can be unwrapped."""
+
+    family: ClassVar[str] = "wrapper"
+    swap_gas: ClassVar[int] = 11_000
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """`amount_in` itself, and the same pool."""
+        positions(self, token_in, token_out)
+        return amount_in, self
+
+    def curve(self, token_in: str, token_out: str) -> ParityCurve:
+        """Rate one, whatever the amount."""
+        positions(self, token_in, token_out)
+        return ParityCurve()
+
+    def state(self) -> dict[str, object]:
+        """Empty."""
+        return {}
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Nothing to read; the identity must be a wrapper's."""
+        del state
+        if identity.tokens != (ZERO_ADDRESS, identity.address.lower()):
+            raise PoolStateError("tokens", "expected the native zero address and the pool's own")
+        if len(set(identity.decimals)) != 1:
+            raise PoolStateError("decimals", "the native and the wrapped token must have the same")
+        if identity.fee_ppm:
+            raise PoolStateError("fee_ppm", f"expected 0, got {identity.fee_ppm}")
+        return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm)
+
+
+class ParityCurve:
+    """out = in. Below rate one any amount is as good as another: `trade_to` gives a large finite one, 10^30."""
+
+    __slots__ = ("capacity", "start_rate")
+
+    def __init__(self) -> None:
+        self.capacity: float = inf
+        self.start_rate: float = 1.0
+
+    def trade_to(self, rate: float) -> tuple[float, float, float]:
+        """(amount_in, amount_out, slope); see `RateCurve`."""
+        return (0.0, 0.0, 0.0) if rate >= 1.0 else (_PLENTY, _PLENTY, 0.0)
+
+    def amount_out(self, amount_in: float) -> float:
+        """`amount_in`, or nothing for nothing."""
+        return max(amount_in, 0.0)
+
+    def rate(self, amount_in: float) -> float:
+        """One."""
+        del amount_in
+        return 1.0
