@@ -7,13 +7,14 @@ two readers of one file cannot disagree on what it says.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import NoReturn
 
 from swapcli.errors import MarketError
 
 MAX_UINT256 = 2**256 - 1
-_MAX_DIGITS = 78
+_DIGITS = re.compile(r"[0-9]{1,78}").fullmatch
 _SHOWN_CHARACTERS = 40
 
 
@@ -86,23 +87,16 @@ def text_in(entry: Mapping[str, object], key: str, where: str = "") -> str:
     return value
 
 
-def uint_in(entry: Mapping[str, object], key: str, where: str = "", *, maximum: int = MAX_UINT256) -> int:
-    """An integer from 0 to `maximum`, as a JSON number or a decimal string."""
+def uint_in(
+    entry: Mapping[str, object], key: str, where: str = "", *, minimum: int = 0, maximum: int = MAX_UINT256
+) -> int:
+    """An integer in a range, as a JSON number or a decimal string."""
     value = member(entry, key, where)
-    number = as_uint(value)
-    if number is None or number > maximum:
+    number = int(value) if isinstance(value, str) and _DIGITS(value) else value
+    if isinstance(number, bool) or not isinstance(number, int) or not minimum <= number <= maximum:
         bound = "2^256 - 1" if maximum == MAX_UINT256 else str(maximum)
-        refuse(where + key, f"expected an integer from 0 to {bound}, not {shown(value)}")
+        refuse(where + key, f"expected an integer from {minimum} to {bound}, not {shown(value)}")
     return number
-
-
-def as_uint(value: object) -> int | None:
-    """A JSON number or decimal string below 10^78 as an int; None for all else."""
-    if type(value) is int:
-        return value if value >= 0 else None
-    if isinstance(value, str) and 0 < len(value) <= _MAX_DIGITS and value.isascii() and value.isdigit():
-        return int(value)
-    return None
 
 
 def _decoded(document: bytes) -> str:

@@ -84,7 +84,7 @@ def _overridden(known: Network, entry: Mapping[str, object]) -> Network:
     """`known` with the members that `entry` gives; `wrapped_native` waits for the tokens."""
     return replace(
         known,
-        chain_id=uint_in(entry, "chain_id", "network.") if "chain_id" in entry else known.chain_id,
+        chain_id=uint_in(entry, "chain_id", "network.", minimum=1) if "chain_id" in entry else known.chain_id,
         native=_native(entry, known.native) if "native" in entry else known.native,
         router=_address_or_none(entry, "router", known.kind) if "router" in entry else known.router,
         protocols=_protocols(entry, known) if "protocols" in entry else known.protocols,

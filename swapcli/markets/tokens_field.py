@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from swapcli.errors import InvalidAddress
@@ -14,6 +13,8 @@ from swapcli.networks.address import is_native
 
 MAX_DECIMALS = 77
 """10**77 is the greatest power of ten below 2^256."""
+
+_MAX_PRICE_USD = 1e300
 
 
 def read_tokens(entry: Mapping[str, object], kind: Kind) -> dict[str, Token]:
@@ -64,7 +65,7 @@ def _read_address(item: Mapping[str, object], field: str, kind: Kind) -> str:
 def _read_price(price: object, field: str) -> float | None:
     if price is None:
         return None
-    # The upper bound keeps out infinity (a JSON number of 400 digits) and integers that no float holds.
-    if isinstance(price, bool) or not isinstance(price, int | float) or math.isnan(price) or not 0 <= price < 1e300:
+    # The upper bound keeps out infinity (JSON's 1e999) and integers that no float holds.
+    if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price < _MAX_PRICE_USD:
         refuse(field, f"expected a number of dollars, 0 or more, not {shown(price)}")
     return float(price)

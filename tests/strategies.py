@@ -1,0 +1,176 @@
+"""Valid market files for hypothesis, as JSON-ready documents and as parsed markets.
+
+Draws cover every family that a file can hold; a document is small, so that a failure shrinks to something readable.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+from swapcli.errors import UnknownNetwork
+from swapcli.markets.format import parse_market
+from swapcli.model.market import Market, Provenance
+from swapcli.model.network import Network
+from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+
+Document = dict[str, Any]
+
+ONE = 10**18
+PROTOCOLS = {
+    "constant_product": "uniswapV2",
+    "concentrated": "uniswapV3",
+    "solidly_stable": "aerodromeV2Stable",
+    "stableswap": "curveFi",
+    "weighted": "balancerV2Weighted",
+}
+"""The families of market files, each with the protocol that its pools have here."""
+
+PRINTABLE = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=12)
+ADDRESSES = st.integers(1, 2**160 - 1).map("0x{:040x}".format).filter(lambda address: set(address[2:]) != {"e"})
+
+
+def no_networks(name: str) -> Network:
+    """A catalogue that knows nothing, so that a file has to describe its network."""
+    raise UnknownNetwork(f'no network "{name}"')
+
+
+def _decimal(low: int, high: int) -> st.SearchStrategy[str]:
+    return st.integers(low, high).map(str)
+
+
+def _constant_product(count: int) -> st.SearchStrategy[Document]:
+    del count
+    return st.fixed_dictionaries({"reserves": st.lists(_decimal(0, 2**112 - 1), min_size=2, max_size=2)})
+
+
+def _solidly_stable(count: int) -> st.SearchStrategy[Document]:
+    del count
+    return st.fixed_dictionaries({"reserves": st.lists(_decimal(0, 10**24), min_size=2, max_size=2)})
+
+
+def _stableswap(count: int) -> st.SearchStrategy[Document]:
+    return st.fixed_dictionaries(
+        {
+            "reserves": st.lists(_decimal(10**6, 10**24), min_size=count, max_size=count),
+            "amp": st.integers(1, 5_000),
+            "rates": st.lists(_decimal(ONE // 2, 2 * ONE), min_size=count, max_size=count),
+        },
+        optional={"offpeg_fee_multiplier": _decimal(10**10, 10**11)},
+    )
+
+
+@st.composite
+def _weighted(draw: st.DrawFn, count: int) -> Document:
+    reserves = draw(st.lists(_decimal(0, 2**112 - 1), min_size=count, max_size=count))
+    percents = draw(st.lists(st.integers(1, 100 // count), min_size=count - 1, max_size=count - 1))
+    weights = [percent * ONE // 100 for percent in percents]
+    return {"reserves": reserves, "weights": [str(weight) for weight in (*weights, ONE - sum(weights))]}
+
+
+@st.composite
+def _concentrated(draw: st.DrawFn, count: int) -> Document:
+    del count
+    spacing = draw(st.sampled_from((1, 10, 60, 200)))
+    lowest, highest = -(-MIN_TICK // spacing), MAX_TICK // spacing
+    nets: dict[int, int] = {}
+    bounds = st.lists(st.integers(lowest, highest), min_size=2, max_size=2, unique=True).map(sorted)
+    for low, high in draw(st.lists(bounds, max_size=4)):
+        liquidity = draw(st.integers(1, 2**120))
+        nets[low * spacing] = nets.get(low * spacing, 0) + liquidity
+        nets[high * spacing] = nets.get(high * spacing, 0) - liquidity
+    tick = draw(st.integers(MIN_TICK, MAX_TICK - 1))
+    ticks = [[each, str(nets[each])] for each in sorted(nets) if nets[each]]
+    singleton = {"pool_id": draw(st.integers(0, 2**256 - 1).map("0x{:064x}".format))} if draw(st.booleans()) else {}
+    return {
+        "tick_spacing": spacing,
+        "tick": tick,
+        "sqrt_price_x96": str(sqrt_ratio_at_tick(tick)),
+        "liquidity": str(sum(net for each, net in nets.items() if each <= tick)),
+        "ticks": ticks,
+        **singleton,
+    }
+
+
+_STATES = {
+    "constant_product": _constant_product,
+    "concentrated": _concentrated,
+    "solidly_stable": _solidly_stable,
+    "stableswap": _stableswap,
+    "weighted": _weighted,
+}
+
+
+@st.composite
+def token_entries(draw: st.DrawFn, address: str) -> Document:
+    """One entry of `tokens`; every family takes its decimals."""
+    entry = {
+        "address": address,
+        "symbol": draw(PRINTABLE),
+        "name": draw(PRINTABLE),
+        "decimals": draw(st.integers(0, 18)),
+    }
+    price = draw(st.none() | st.floats(0, 1e9))
+    return entry if price is None else {**entry, "price_usd": price}
+
+
+@st.composite
+def pool_entries(draw: st.DrawFn, address: str, tokens: list[str]) -> Document:
+    """One entry of `pools`, of any family, over two or more of `tokens`."""
+    family = draw(st.sampled_from(sorted(PROTOCOLS)))
+    most = min(len(tokens), 4) if family in ("stableswap", "weighted") else 2
+    count = draw(st.integers(2, most))
+    chosen = draw(st.permutations(tokens))[:count]
+    shared = {
+        "address": address,
+        "protocol": PROTOCOLS[family],
+        "family": family,
+        "tokens": sorted(chosen),
+        "fee_ppm": draw(st.integers(0, 100_000)),
+    }
+    return {**shared, **draw(_STATES[family](count))}
+
+
+@st.composite
+def market_documents(draw: st.DrawFn, max_pools: int = 4) -> Document:
+    """A valid market file that describes its network, as an object ready for `json.dumps`."""
+    addresses = draw(st.lists(ADDRESSES, min_size=2, max_size=5, unique=True))
+    tokens = [draw(token_entries(address)) for address in addresses]
+    tokens[0]["decimals"] = 18
+    keys = draw(st.lists(ADDRESSES, max_size=max_pools, unique=True))
+    pools = [draw(pool_entries(key, addresses)) for key in keys]
+    pools = list({pool.get("pool_id", pool["address"]): pool for pool in pools}.values())
+    moments = st.none() | st.integers(0, 2**40)
+    return {
+        "format": "swap-market/1",
+        "network": {
+            "name": "somewhere",
+            "chain_id": draw(st.integers(1, 2**53)),
+            "native": {"symbol": "ETH", "name": "Ether", "decimals": 18},
+            "wrapped_native": draw(st.sampled_from([addresses[0], None])),
+            "router": draw(st.none() | ADDRESSES),
+            "protocols": [
+                {"id": number, "amm_name": amm_name, "display_name": amm_name.title()}
+                for number, amm_name in enumerate(PROTOCOLS.values())
+            ],
+        },
+        "block": draw(moments),
+        "timestamp": draw(moments),
+        "provenance": draw(st.sampled_from([each.value for each in Provenance])),
+        "source": draw(PRINTABLE),
+        "gas_price_wei": draw(_decimal(0, 2**128)),
+        "tokens": tokens,
+        "pools": pools,
+    }
+
+
+def markets(max_pools: int = 4) -> st.SearchStrategy[Market]:
+    """A valid market."""
+    return market_documents(max_pools).map(parsed)
+
+
+def parsed(document: Document) -> Market:
+    """The market in a document that describes its network."""
+    return parse_market(json.dumps(document), networks=no_networks).market
