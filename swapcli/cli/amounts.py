@@ -1,0 +1,51 @@
+"""Amounts as people write them, read exactly; what cannot be read is refused with a sentence."""
+
+from __future__ import annotations
+
+import re
+
+from swapcli.errors import InvalidAmount
+from swapcli.wire.fields import MAX_AMOUNT
+
+_WHOLE = re.compile(r"[0-9]+")
+_DECIMAL = re.compile(r"([0-9]*)(?:\.([0-9]+))?")
+_SHOWN = 80
+
+
+def parse_amount(text: str, decimals: int, symbol: str) -> int:
+    """An amount in whole tokens ("1.5") in base units. Raises `InvalidAmount`."""
+    match = _DECIMAL.fullmatch(text)
+    if not text or match is None or not (match[1] or match[2]):
+        raise _not_an_amount(text, f'write whole {symbol} as in "1.5", without signs, spaces or separators')
+    fraction = match[2] or ""
+    if len(fraction) > decimals:
+        raise InvalidAmount(
+            f'amount "{_short(text)}" has {len(fraction)} decimals, {symbol} has {decimals}',
+            details={"decimals": decimals},
+        )
+    return _in_range(text, (match[1] or "0") + fraction.ljust(decimals, "0"))
+
+
+def parse_raw_amount(text: str) -> int:
+    """An amount in base units ("1500000"). Raises `InvalidAmount`."""
+    if not _WHOLE.fullmatch(text):
+        raise _not_an_amount(text, "with --raw, write the smallest units as a whole number")
+    return _in_range(text, text)
+
+
+def _in_range(text: str, digits: str) -> int:
+    digits = digits.lstrip("0")
+    if not digits:
+        raise InvalidAmount("amount must be above zero")
+    # Python refuses to read very long numbers; these are out of range anyway.
+    if len(digits) > len(str(MAX_AMOUNT)) or int(digits) > MAX_AMOUNT:
+        raise InvalidAmount(f'amount "{_short(text)}" is 2^256 base units or more')
+    return int(digits)
+
+
+def _not_an_amount(text: str, hint: str) -> InvalidAmount:
+    return InvalidAmount(f'"{_short(text)}" is not an amount', hint=hint)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -1,0 +1,124 @@
+"""`swapcli`: the root of the command tree, and the one place where errors become messages and exit statuses."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from swapcli import __version__
+from swapcli.cli import exits
+from swapcli.cli.fault import Fault, fault_of, tell
+from swapcli.cli.tree import CONTEXT, Entry, LazyGroup
+
+PROGRAM = "swapcli"
+
+
+class Root(LazyGroup):
+    """All commands, in the order of the overview."""
+
+    entries = {  # noqa: RUF012 (the base class declares it)
+        "route": Entry("swapcli.cli.route", "Quote", "Find the best route for a swap."),
+        "networks": Entry("swapcli.cli.networks", "Look up", "List the networks."),
+        "tokens": Entry("swapcli.cli.tokens", "Look up", "List the tokens of a network's market."),
+        "protocols": Entry("swapcli.cli.protocols", "Look up", "List the protocols of a network."),
+        "config": Entry("swapcli.cli.config", "Configure", "Show settings and where they come from."),
+        "completion": Entry("swapcli.cli.completion", "Configure", "Print the completion script of a shell."),
+    }
+
+
+app = typer.Typer(
+    cls=Root,
+    context_settings=CONTEXT,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"{PROGRAM} {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Finds the best way to swap one token for another over liquidity pools, exact to the unit.
+
+    \b
+    Example: swapcli route base ETH USDC 1.5
+    """
+    del version
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command line (without the program's name) and returns its exit status.
+
+    The result goes to stdout, everything else to stderr; nothing is raised but `SystemExit` of the interpreter's own.
+    """
+    _never_fail_on_letters()
+    try:
+        status = _call(arguments)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        _forget_stdout()
+        return exits.OK
+    except KeyboardInterrupt:
+        return tell(Fault("INTERRUPTED", "interrupted", exits.INTERRUPTED), as_json=wants_json(arguments))
+
+
+def _call(arguments: Sequence[str]) -> int:
+    as_json = wants_json(arguments)
+    try:
+        command = get_command(app)
+        with command.make_context(PROGRAM, list(arguments)) as context:
+            status = command.invoke(context)
+        return status if isinstance(status, int) else exits.OK
+    except typer.Exit as error:
+        return error.exit_code
+    except typer.TyperException as error:
+        return tell(_usage_fault(error), as_json=as_json)
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        return tell(fault_of(error), as_json=as_json)
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Does the command line ask for JSON? Known before it is parsed, because parsing may be what fails."""
+    options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
+    return "--json" in options
+
+
+def _usage_fault(error: typer.TyperException) -> Fault:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else PROGRAM
+    return Fault("USAGE", error.format_message(), exits.USAGE, hint=f"{path} --help explains the usage")
+
+
+def _never_fail_on_letters() -> None:
+    """Tokens have names in any script; a terminal that cannot show them gets escapes instead of a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _forget_stdout() -> None:
+    """The reader has left; what is still buffered must not fail again when the interpreter ends."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError:
+        return

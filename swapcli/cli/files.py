@@ -1,0 +1,35 @@
+"""Files named on the command line; `-` is stdin."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from swapcli.errors import InvalidInput
+
+STDIN = "-"
+
+
+def read_file(name: str) -> bytes:
+    """The whole file. Raises `InvalidInput` where it cannot be read."""
+    with _readable(name):
+        return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+
+
+def read_lines(name: str) -> Iterator[bytes]:
+    """The lines of a file as they come, so that a pipe is answered line by line. Raises `InvalidInput`."""
+    with _readable(name):
+        lines = sys.stdin.buffer if name == STDIN else Path(name).open("rb")  # noqa: SIM115 (closed below)
+    with lines:
+        yield from lines
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput(f"cannot read {name}: {reason}", details={"file": name}) from error

@@ -1,0 +1,45 @@
+"""JSON for programs: one document."""
+
+from __future__ import annotations
+
+import json
+from math import ceil
+
+from swapcli.engine.answer import Answer, Origin
+from swapcli.model.route import Certificate
+from swapcli.wire.route import render
+from swapcli.wire.terms import Generation, Integrator
+
+
+def route_document(answer: Answer, generation: Generation, integrator: Integrator | None) -> dict[str, object]:
+    """The RouteResult of the interface, with `market` (where the state comes from) and `certificate` if asked for."""
+    document = render(answer.result(generation, integrator), answer.network, unknown_price=None)
+    document["market"] = _market(answer.origin)
+    if answer.quote.certificate:
+        document["certificate"] = _certificate(answer.quote.certificate)
+    return document
+
+
+def dump(document: object, *, indent: int | None = None) -> str:
+    """One JSON document; escapes whatever is not ASCII, so that any pipe carries it."""
+    return json.dumps(document, indent=indent, allow_nan=False)
+
+
+def _market(origin: Origin) -> dict[str, object]:
+    return {
+        "provenance": origin.provenance.value,
+        "source": origin.source,
+        "block": origin.block,
+        "timestamp": origin.timestamp,
+        "age": origin.age_s,
+    }
+
+
+def _certificate(certificate: Certificate) -> dict[str, object]:
+    return {
+        "bound": str(ceil(certificate.bound)),
+        "gapBps": certificate.gap_bps,
+        "acyclicBound": str(ceil(certificate.acyclic_bound)),
+        "acyclicGapBps": certificate.acyclic_gap_bps,
+        "poolsChecked": certificate.pools_checked,
+    }

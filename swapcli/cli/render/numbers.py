@@ -1,0 +1,89 @@
+"""Numbers for people: thousands separators, and no more digits than can be read. Amounts stay exact unless asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
+
+SHORT_DIGITS = 9
+_EXACT = Context(prec=400)
+
+
+def whole_tokens(amount: int, decimals: int) -> str:
+    """An amount in base units in whole tokens, exact, with thousands separators: 1234500000 -> "1,234.5"."""
+    whole, fraction = divmod(amount, 10**decimals)
+    digits = f"{fraction:0{decimals}d}".rstrip("0") if decimals else ""
+    return f"{whole:,}.{digits}" if digits else f"{whole:,}"
+
+
+def short_tokens(amount: int, decimals: int) -> str:
+    """The same rounded down to what fits a column: six decimals, more where the amount is tiny."""
+    value = Decimal(amount).scaleb(-decimals, context=_EXACT)
+    places = 6 if value >= 1 else _places(value, 6)
+    if places >= decimals:
+        return whole_tokens(amount, decimals)
+    return whole_tokens(int(value.scaleb(places, context=_EXACT).to_integral_value(ROUND_DOWN)), places)
+
+
+def _places(value: Decimal, digits: int) -> int:
+    """Decimals that show `digits` significant digits of a value below one."""
+    return digits - 1 - value.adjusted() if value else 0
+
+
+def ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int) -> str:
+    """`a / b` of two amounts in whole tokens, to nine significant digits and at least two decimals of a large one."""
+    if not amount_b:
+        return "unknown"
+    value = _EXACT.divide(Decimal(amount_a).scaleb(-decimals_a, _EXACT), Decimal(amount_b).scaleb(-decimals_b, _EXACT))
+    return significant(value, SHORT_DIGITS)
+
+
+def significant(value: Decimal, digits: int) -> str:
+    """`value` to so many significant digits, without exponent, with separators."""
+    if not value:
+        return "0"
+    places = max(digits - 1 - value.adjusted(), 2)
+    rounded = value.quantize(Decimal(1).scaleb(-places, _EXACT), ROUND_HALF_EVEN, _EXACT)
+    text = f"{rounded:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def usd(value: float) -> str:
+    """Dollars: cents, or two significant digits of less than ten cents."""
+    if value >= 0.1 or value == 0:
+        return f"${value:,.2f}"
+    return f"${significant(Decimal(repr(value)), 2)}"
+
+
+def percentage(fraction: float) -> str:
+    """A fraction as a percentage with two significant decimals: 0.00213 -> "0.21 %"."""
+    value = fraction * 100
+    if value and abs(value) < 0.01:
+        return "less than 0.01 %" if value > 0 else "more than -0.01 %"
+    return f"{value:.2f} %"
+
+
+def hundredths(share: int) -> str:
+    """A share in hundredths of a percent: 6120 -> "61.20 %"."""
+    return f"{share // 100}.{share % 100:02d} %"
+
+
+def how_old(seconds: int) -> str:
+    """How long ago, in the largest unit that fits."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            count = seconds // length
+            return f"{count:,} {unit}{'s' if count > 1 else ''} old"
+    return f"{seconds} second{'s' if seconds != 1 else ''} old"
+
+
+def apportion(total: int, weights: Sequence[int]) -> list[int]:
+    """`total` split by `weights` into integers that sum to it exactly."""
+    whole = sum(weights)
+    ends = [total * sum(weights[: i + 1]) // whole for i in range(len(weights))]
+    return [end - start for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def clean(text: str) -> str:
+    """Text from a market without control characters: names must not steer a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

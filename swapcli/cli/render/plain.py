@@ -1,0 +1,33 @@
+"""Plain text for pipes, files and screen readers: aligned, complete, never cut or coloured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.view import RouteView
+
+GAP = "  "
+
+
+def route_text(view: RouteView) -> str:
+    """A route, line by line."""
+    rows = [(row.segment, row.hop, row.pool, row.share, row.amount) for row in view.rows]
+    facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
+    blocks = [[view.title], _align(rows, right=(0, 3)), _align(view.pools), _align(facts), _align(view.parties)]
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def listing_text(listing: Listing) -> str:
+    """A list with its column titles."""
+    return "\n".join(_align([tuple(title.upper() for title in listing.columns), *listing.rows]))
+
+
+def _align(rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [GAP.join(_padded(row, widths, right)).rstrip() for row in rows]
+
+
+def _padded(row: tuple[str, ...], widths: Sequence[int], right: tuple[int, ...]) -> Iterator[str]:
+    for number, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        yield cell.rjust(width) if number in right else cell.ljust(width)

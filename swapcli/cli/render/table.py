@@ -1,0 +1,97 @@
+"""Tables for a terminal. The only module that imports rich; it folds what does not fit and never cuts."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.view import Fact, RouteView, Row
+
+COLUMN_GAP = (0, 1, 0, 1)
+NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
+UNLIMITED = 10_000
+PROMINENT_FACTS = ("You receive", "You sell")
+
+
+def print_route(view: RouteView, console: Console) -> None:
+    """A route: title, its hops with their pools, addresses, and at the end, where the eye rests, the figures."""
+    console.print(_title(view))
+    console.print()
+    console.print(_hops(view.rows))
+    console.print()
+    for line in _pools(view.pools, console.width):
+        console.print(line, soft_wrap=True)
+    console.print()
+    console.print(_facts(view.facts))
+    for name, address in view.parties:
+        console.print(Text.assemble((f"{name:<12} ", NAME), address), soft_wrap=True)
+
+
+def print_listing(listing: Listing, console: Console) -> None:
+    """A list with its column titles. One that is wider than the terminal is left to it to wrap: nothing is cut."""
+    table = Table(box=None, header_style=NAME, pad_edge=False, padding=COLUMN_GAP)
+    for column in listing.columns:
+        table.add_column(column, no_wrap=True)
+    for row in listing.rows:
+        table.add_row(*map(Text, row))
+    everything = Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum
+    console.width = max(console.width, everything)
+    console.print(table)
+
+
+def new_console(color: str, stream: TextIO | None = None, width: int | None = None) -> Console:
+    """A console on `stream` (stdout): `color` is auto, always or never."""
+    return Console(
+        file=stream or sys.stdout,
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        force_terminal=True if color == "always" else None,
+        color_system=None if color == "never" else "auto",
+    )
+
+
+def _title(view: RouteView) -> Table:
+    grid = Table.grid(expand=True, padding=COLUMN_GAP)
+    grid.add_column(style=NAME, overflow="fold")
+    grid.add_column(justify="right", overflow="fold", style=LOUD if view.warning else QUIET)
+    grid.add_row(Text(view.title), Text(view.origin))
+    return grid
+
+
+def _hops(rows: tuple[Row, ...]) -> Table:
+    grid = Table.grid(padding=COLUMN_GAP)
+    grid.add_column(justify="right", overflow="fold", style=NAME)
+    grid.add_column(overflow="fold")
+    grid.add_column(overflow="fold")
+    grid.add_column(justify="right", overflow="fold", style=QUIET)
+    grid.add_column(justify="right", overflow="fold")
+    for row in rows:
+        grid.add_row(*map(Text, (row.segment, row.hop, row.pool, row.share, row.short_amount)))
+    return grid
+
+
+def _facts(facts: tuple[Fact, ...]) -> Table:
+    grid = Table.grid(padding=COLUMN_GAP)
+    grid.add_column(overflow="fold", style=NAME)
+    grid.add_column(overflow="fold")
+    grid.add_column(overflow="fold", style=QUIET)
+    for fact in facts:
+        value = Text(fact.value, style=HEADLINE if fact.name in PROMINENT_FACTS else "")
+        grid.add_row(Text(fact.name), value, Text(fact.note))
+    return grid
+
+
+def _pools(pools: tuple[tuple[str, str, str], ...], width: int) -> list[Text]:
+    """Each pool on a line, its address on the next where it does not fit: it never breaks, so that it can be copied."""
+    names, pairs, addresses = (max(map(len, column)) for column in zip(*pools, strict=True))
+    if names + pairs + addresses + 5 > width:
+        return [Text.assemble(f" {name} {pair}\n   ", (address, QUIET)) for name, pair, address in pools]
+    return [Text.assemble(f" {name:<{names}} {pair:<{pairs}}  ", (address, QUIET)) for name, pair, address in pools]

@@ -1,0 +1,267 @@
+"""What a route tells people, once: the table and the plain text both show exactly this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from swapcli.cli.render.numbers import (
+    apportion,
+    clean,
+    how_old,
+    hundredths,
+    percentage,
+    ratio,
+    short_tokens,
+    significant,
+    usd,
+    whole_tokens,
+)
+from swapcli.engine.answer import Answer, Origin
+from swapcli.model.market import Provenance
+from swapcli.model.pool import Pool
+from swapcli.model.route import Segment, Swap
+from swapcli.model.token import Token
+from swapcli.networks.address import display_address
+from swapcli.wire.terms import Integrator, after_fee, min_received, percent
+
+BPS = 10_000
+NOT_LIVE = "not live prices"
+FLOW_KEY = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the user wants of the answer beyond the order itself."""
+
+    slippage_ppm: int
+    destination: str | None = None
+    integrator: Integrator | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One pool of a hop. `segment` and `hop` are empty where they repeat the row above."""
+
+    segment: str
+    hop: str
+    pool: str
+    share: str
+    amount: str
+    short_amount: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure with its name, and a remark."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteView:
+    """A whole answer in words. `warning` says loudly that prices are not real; `pools` are name, tokens, address,
+    `parties` those who are paid, with their addresses."""
+
+    title: str
+    origin: str
+    warning: str | None
+    rows: tuple[Row, ...]
+    facts: tuple[Fact, ...]
+    pools: tuple[tuple[str, str, str], ...]
+    parties: tuple[tuple[str, str], ...]
+
+
+def view_of(answer: Answer, terms: Terms) -> RouteView:
+    """The words for an answer."""
+    order, quote = answer.order, answer.quote
+    sold = f"{whole_tokens(quote.amount_in, order.token_in.decimals)} {_symbol(order.token_in)}"
+    return RouteView(
+        title=f"{sold} → {_symbol(order.token_out)} on {answer.network.name}",
+        origin=origin_words(answer.origin),
+        warning=warning_words(answer.origin),
+        rows=tuple(_rows(answer)),
+        facts=tuple(_facts(answer, terms)),
+        pools=tuple(_pools(answer)),
+        parties=tuple(_parties(answer, terms)),
+    )
+
+
+def origin_words(origin: Origin) -> str:
+    """What the state is, briefly: how old, or that its prices are not real."""
+    fresh = how_old(origin.age_s) if origin.age_s is not None else ""
+    return ", ".join(filter(None, [f"{origin.provenance.value} state", fresh if origin.is_live else NOT_LIVE]))
+
+
+def warning_words(origin: Origin) -> str | None:
+    """What must be said before anyone acts on the figures; None where the state was read from the network."""
+    if origin.is_live:
+        return None
+    if origin.provenance is Provenance.MODELLED:
+        return "the pools are real, their state is modelled: these are not live prices"
+    return "the market is synthetic: these are not live prices"
+
+
+def _symbol(token: Token) -> str:
+    return clean(token.symbol)
+
+
+def _rows(answer: Answer) -> Iterator[Row]:
+    flows, tokens = _flows(answer), _tokens(answer)
+    for segment in answer.quote.route.segments:
+        first_of_segment = True
+        for hop in segment.hops:
+            for number, swap in enumerate(hop):
+                amount, token_out = next(flows), tokens[swap.token_out]
+                yield Row(
+                    segment=f"{segment.percent} %" if first_of_segment else "",
+                    hop="" if number else f"{_symbol(tokens[swap.token_in])} → {_symbol(token_out)}",
+                    pool=_pool_name(answer, answer.pools[swap.pool]),
+                    share=hundredths(swap.share),
+                    amount=f"{whole_tokens(amount, token_out.decimals)} {_symbol(token_out)}",
+                    short_amount=f"{short_tokens(amount, token_out.decimals)} {_symbol(token_out)}",
+                )
+                first_of_segment = False
+
+
+def _tokens(answer: Answer) -> dict[str, Token]:
+    """The route's tokens by address; the wrapped native token goes by the name under which it was ordered."""
+    tokens = dict(answer.tokens)
+    route = answer.quote.route.segments[0]
+    tokens[route.hops[0][0].token_in] = answer.order.token_in
+    tokens[route.hops[-1][0].token_out] = answer.order.token_out
+    return tokens
+
+
+def _flows(answer: Answer) -> Iterator[int]:
+    """What each swap of the route pays out, in the route's order.
+
+    A router merges what several segments spend in one pool, so the pool's exact output is split by their weights.
+    """
+    paid_out = {(step.pool, step.token_in, step.token_out): step.amount_out for step in answer.quote.steps}
+    uses: dict[FLOW_KEY, list[int]] = {}
+    for segment, swap in _swaps(answer):
+        uses.setdefault(_key(swap), []).append(segment.percent * swap.share)
+    parts = {key: iter(apportion(paid_out[key], weights)) for key, weights in uses.items()}
+    return (next(parts[_key(swap)]) for _, swap in _swaps(answer))
+
+
+def _swaps(answer: Answer) -> Iterator[tuple[Segment, Swap]]:
+    return ((segment, swap) for segment in answer.quote.route.segments for hop in segment.hops for swap in hop)
+
+
+def _key(swap: Swap) -> FLOW_KEY:
+    return swap.pool, swap.token_in, swap.token_out
+
+
+def _pool_name(answer: Answer, pool: Pool) -> str:
+    protocol = answer.network.protocol(pool.protocol)
+    name = clean(protocol.display_name if protocol else pool.protocol)
+    fee = f" {significant(Decimal(pool.fee_ppm).scaleb(-4), 6)} %" if pool.fee_ppm else ""
+    return f"{name}{fee}"
+
+
+def _pools(answer: Answer) -> Iterator[tuple[str, str, str]]:
+    tokens = _tokens(answer)
+    for key in dict.fromkeys(swap.pool for _, swap in _swaps(answer)):
+        pool = answer.pools[key]
+        pair = "/".join(_symbol(tokens[address]) for address in pool.tokens)
+        shown = display_address(pool.address, answer.network.kind) if key == pool.address else key
+        yield _pool_name(answer, pool), pair, shown
+
+
+def _parties(answer: Answer, terms: Terms) -> Iterator[tuple[str, str]]:
+    paid = {"Paid to": terms.destination, "Integrator": terms.integrator.address if terms.integrator else None}
+    return ((name, display_address(address, answer.network.kind)) for name, address in paid.items() if address)
+
+
+def _facts(answer: Answer, terms: Terms) -> Iterator[Fact]:
+    for fact in (_sell, _receive, _integrator, _least, _rate, _impact, _single_path, _gas, _certificate):
+        yield from fact(answer, terms)
+    yield Fact("State", answer.origin.provenance.value, _state_note(answer.origin))
+
+
+def _state_note(origin: Origin) -> str:
+    live = "" if origin.is_live else NOT_LIVE
+    block = f"block {origin.block}" if origin.block is not None else ""
+    age = how_old(origin.age_s) if origin.age_s is not None else ""
+    return ", ".join(filter(None, [live, block, age, clean(origin.source)]))
+
+
+def _sell(answer: Answer, _: Terms) -> Iterator[Fact]:
+    yield _amount_fact("You sell", answer.quote.amount_in, answer.order.token_in, answer.quote.price_in_usd)
+
+
+def _receive(answer: Answer, _: Terms) -> Iterator[Fact]:
+    yield _amount_fact("You receive", answer.quote.amount_out, answer.order.token_out, answer.quote.price_out_usd)
+
+
+def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) -> Fact:
+    worth = "" if price_usd is None else f", {usd(price_usd * amount / 10**token.decimals)}"
+    return Fact(name, f"{whole_tokens(amount, token.decimals)} {_symbol(token)}", f"{amount} base units{worth}")
+
+
+def _integrator(answer: Answer, terms: Terms) -> Iterator[Fact]:
+    integrator, out = terms.integrator, answer.order.token_out
+    if integrator and integrator.fee_bps:
+        left = after_fee(answer.quote.amount_out, integrator.fee_bps)
+        shown = f"{whole_tokens(left, out.decimals)} {_symbol(out)}"
+        yield Fact("After fee", shown, f"an integrator takes {integrator.fee_bps} bps")
+    if integrator and integrator.surplus_bps:
+        yield Fact("Surplus", f"{integrator.surplus_bps} bps", "of it go to an integrator")
+
+
+def _least(answer: Answer, terms: Terms) -> Iterator[Fact]:
+    out, fee_bps = answer.order.token_out, terms.integrator.fee_bps if terms.integrator else 0
+    least = min_received(after_fee(answer.quote.amount_out, fee_bps), terms.slippage_ppm)
+    shown = f"{whole_tokens(least, out.decimals)} {_symbol(out)}"
+    yield Fact("At least", shown, f"with {percent(terms.slippage_ppm)} % slippage")
+
+
+def _rate(answer: Answer, _: Terms) -> Iterator[Fact]:
+    order, quote = answer.order, answer.quote
+    sold = (quote.amount_in, order.token_in.decimals)
+    bought = (quote.amount_out, order.token_out.decimals)
+    symbol_in, symbol_out = _symbol(order.token_in), _symbol(order.token_out)
+    yield Fact(
+        "Rate",
+        f"1 {symbol_in} = {ratio(*bought, *sold)} {symbol_out}",
+        f"1 {symbol_out} = {ratio(*sold, *bought)} {symbol_in}",
+    )
+
+
+def _impact(answer: Answer, _: Terms) -> Iterator[Fact]:
+    impact = answer.quote.price_impact
+    yield Fact("Price impact", "unknown" if impact is None else percentage(impact))
+
+
+def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
+    best, quote, out = answer.quote.best_single_path_out, answer.quote, answer.order.token_out
+    if best is None:
+        yield Fact("Single path", "none", "no single path takes the whole order")
+    elif best and not answer.order.reverse:
+        gained = Decimal(quote.amount_out - best) * BPS / best
+        shown = f"{whole_tokens(best, out.decimals)} {_symbol(out)}"
+        yield Fact("Single path", shown, f"splitting gains {gained:,.2f} bps")
+
+
+def _gas(answer: Answer, _: Terms) -> Iterator[Fact]:
+    quote, native = answer.quote, answer.network.native
+    cost = f"{whole_tokens(quote.gas_units * quote.gas_price_wei, native.decimals)} {_symbol(native)}"
+    worth = "" if quote.gas_usd is None else f", {usd(quote.gas_usd)}"
+    yield Fact("Gas", f"{quote.gas_units:,} units", f"{cost} at {whole_tokens(quote.gas_price_wei, 9)} gwei{worth}")
+
+
+def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
+    proof = answer.quote.certificate
+    if proof is None:
+        return
+    yield Fact(
+        "Optimality",
+        f"within {max(proof.acyclic_gap_bps, 0):,.2f} bps",
+        f"of the best any router could do; {max(proof.gap_bps, 0):,.2f} bps counting arbitrage;"
+        f" {proof.pools_checked:,} pools checked",
+    )

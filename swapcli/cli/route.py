@@ -1,0 +1,167 @@
+"""`swapcli route`: the best route for an order, or for a file of orders."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from swapcli.cli import exits, options
+from swapcli.cli.amounts import parse_amount, parse_raw_amount
+from swapcli.cli.batch import BatchOrder, run_batch
+from swapcli.cli.files import STDIN, read_lines
+from swapcli.cli.options import argument, option
+from swapcli.cli.output import Form
+from swapcli.cli.render.json import route_document
+from swapcli.cli.render.view import view_of
+from swapcli.cli.session import FormOptions, Session, open_session
+from swapcli.cli.tree import GroupedCommand, new_app
+from swapcli.cli.wishes import Asked, Wishes, understand
+from swapcli.engine.answer import Answer
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.sources import MarketSource, QuoteSource
+from swapcli.errors import InvalidOption
+from swapcli.model.order import DEFAULT_MAX_HOPS, Order
+from swapcli.wire.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
+
+ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"
+
+app = new_app()
+
+
+@app.command(cls=GroupedCommand)
+def route(
+    network: options.NetworkName,
+    token_in: Annotated[str | None, argument("TOKEN_IN", "Token to sell: symbol or address.")] = None,
+    token_out: Annotated[str | None, argument("TOKEN_OUT", "Token to buy: symbol or address.")] = None,
+    amount: Annotated[str | None, argument("AMOUNT", "In whole tokens, as in 1.5.")] = None,
+    raw: Annotated[bool, option("--raw", "AMOUNT is in the token's smallest units.", ROUTING)] = False,
+    reverse: Annotated[bool, option("--reverse", "AMOUNT is what you want to receive.", ROUTING)] = False,
+    direct: Annotated[bool, option("--direct", "Only pools that hold both tokens.", ROUTING)] = False,
+    max_hops: Annotated[
+        str | None, option("--max-hops", f"Most pools in a row.  [default: {DEFAULT_MAX_HOPS}]", ROUTING, "N")
+    ] = None,
+    exclude_protocols: Annotated[
+        list[str] | None,
+        option("--exclude-protocols", "Ids or names, with commas; see swapcli protocols.", ROUTING, "LIST"),
+    ] = None,
+    gas_price: Annotated[
+        str | None,
+        option(
+            "--gas-price",
+            "In wei, or as in 0.01gwei; 0 ranks routes by output alone.  [default: the market's]",
+            ROUTING,
+            "PRICE",
+        ),
+    ] = None,
+    certify: Annotated[
+        bool, option("--certify", "Prove how far the best possible route could still be.", ROUTING)
+    ] = False,
+    slippage: Annotated[
+        str | None, option("--slippage", "As in 0.5, 0.5% or 50bps.  [default: 0.5]", ANSWER, "PERCENT")
+    ] = None,
+    destination: Annotated[str | None, option("--destination", "Who receives the output.", ANSWER, "ADDRESS")] = None,
+    api_version: Annotated[
+        str | None,
+        option("--api-version", "Generation of the JSON.  [default: v2 where the network has it]", ANSWER, "v1|v2"),
+    ] = None,
+    integrator_address: Annotated[
+        str | None, option("--integrator-address", "Wallet that earns.", INTEGRATOR, "ADDRESS")
+    ] = None,
+    integrator_fee_bps: Annotated[
+        str | None, option("--integrator-fee-bps", f"Fee on the output, 0 to {MAX_FEE_BPS}.", INTEGRATOR, "BPS")
+    ] = None,
+    integrator_surplus_bps: Annotated[
+        str | None,
+        option("--integrator-surplus-bps", f"Share of the surplus, 0 to {MAX_SURPLUS_BPS}.", INTEGRATOR, "BPS"),
+    ] = None,
+    market: options.MarketFile = None,
+    skip_bad_pools: options.SkipBadPools = False,
+    batch: Annotated[
+        str | None,
+        option("--batch", "Quote the orders of a file, - for stdin, instead of one.", options.MARKET, "FILE"),
+    ] = None,
+    json: options.Json = False,
+    plain: options.Plain = False,
+    table: options.Table = False,
+    color: options.ColorWhen = None,
+    config: options.ConfigFile = None,
+) -> int:
+    """Find the best route for selling AMOUNT of TOKEN_IN for TOKEN_OUT.
+
+    \b
+    Examples:
+      swapcli route base ETH USDC 1.5
+      swapcli route base ETH USDC 1.5 --json | jq -r .outputAmount
+
+    A batch has one JSON order a line, {"id", "token_in", "token_out", "amount_in"} with amounts in smallest units; it
+    prints {"id", "result"} a line, in order, and ends with the lowest exit status other than 0.
+    """
+    session = open_session(
+        config,
+        FormOptions(json, plain, table, color),
+        {
+            "max_hops": max_hops,
+            "exclude_protocols": exclude_protocols or None,
+            "gas_price": gas_price,
+            "slippage": slippage,
+            "api_version": api_version,
+            "integrator.address": integrator_address,
+            "integrator.fee_bps": integrator_fee_bps,
+            "integrator.surplus_bps": integrator_surplus_bps,
+            "market": market,
+        },
+    )
+    asked = Asked(reverse, direct, certify, destination)
+    if batch is None:
+        order = _order_given(token_in, token_out, amount)
+        return _route_one(session, asked, network, order, raw=raw, skip_bad_pools=skip_bad_pools)
+    _check_batch_alone((token_in, token_out, amount), plain or table, batch, session)
+    return _route_batch(session, asked, network, batch, skip_bad_pools=skip_bad_pools)
+
+
+def _order_given(token_in: str | None, token_out: str | None, amount: str | None) -> tuple[str, str, str]:
+    if token_in is None or token_out is None or amount is None:
+        raise typer.BadParameter("TOKEN_IN, TOKEN_OUT and AMOUNT are needed, or --batch", param_hint="arguments")
+    return token_in, token_out, amount
+
+
+def _check_batch_alone(order: tuple[str | None, ...], for_people: bool, batch: str, session: Session) -> None:
+    """Orders come from the arguments or from the batch, never from both."""
+    if any(value is not None for value in order):
+        raise typer.BadParameter("orders come from the batch, so give NETWORK alone", param_hint="arguments")
+    if for_people:
+        raise InvalidOption("--batch prints JSON, so --plain and --table do not fit")
+    if batch == STDIN == str(session.settings.market):
+        raise InvalidOption("--batch and --market cannot both read stdin")
+
+
+def _route_one(
+    session: Session, asked: Asked, network: str, order: tuple[str, str, str], *, raw: bool, skip_bad_pools: bool
+) -> int:
+    source = MarketSource(session.market(network, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK)
+    wishes = understand(asked, source.network, session.settings)
+    token_in, token_out = source.token(order[0]), source.token(order[1])
+    counted = token_out if asked.reverse else token_in
+    amount = parse_raw_amount(order[2]) if raw else parse_amount(order[2], counted.decimals, counted.symbol)
+    answer = _answer(source, wishes, wishes.order(token_in, token_out, amount))
+    if session.output.form is Form.JSON:
+        session.output.document(route_document(answer, wishes.generation, wishes.terms.integrator))
+    else:
+        session.output.route(view_of(answer, wishes.terms))
+    return exits.OK
+
+
+def _route_batch(session: Session, asked: Asked, network: str, batch: str, *, skip_bad_pools: bool) -> int:
+    source = MarketSource(session.market(network, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK)
+    wishes = understand(asked, source.network, session.settings)
+
+    def result(entry: BatchOrder) -> dict[str, object]:
+        order = wishes.order(source.token(entry.token_in), source.token(entry.token_out), entry.amount)
+        return route_document(_answer(source, wishes, order), wishes.generation, wishes.terms.integrator)
+
+    return run_batch(read_lines(batch), result)
+
+
+def _answer(source: QuoteSource, wishes: Wishes, order: Order) -> Answer:
+    return source.answer(order, gas_price_wei=wishes.gas_price_wei, certify=wishes.asked.certify)

@@ -1,0 +1,76 @@
+"""What every command begins with: settings, output, and the networks that the settings know."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from swapcli.cli.files import read_file
+from swapcli.cli.output import Output, choose_form, note
+from swapcli.config import Settings, load_settings, networks_from
+from swapcli.errors import InvalidOption
+from swapcli.model.market import Market
+from swapcli.model.network import Network
+
+
+@dataclass(frozen=True, slots=True)
+class FormOptions:
+    """The options that say how a result is written."""
+
+    json: bool = False
+    plain: bool = False
+    table: bool = False
+    color: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The settings in use and where results go."""
+
+    settings: Settings
+    output: Output
+
+    def network_name(self, name: str | None) -> str:
+        """`name`, else the settings' network. Raises `InvalidOption` where there is neither."""
+        name = name or self.settings.network
+        if name is None:
+            raise InvalidOption("no network given", hint="name one, or set SWAPCLI_NETWORK")
+        return name
+
+    def network(self, name: str) -> Network:
+        """The network called `name`. Raises `UnknownNetwork`."""
+        return networks_from(self.settings)(name)
+
+    def market(self, name: str, *, skip_bad_pools: bool = False) -> Market:
+        """The market of the network called `name`: the settings' market file, else the embedded one.
+
+        Pools that were skipped are reported on stderr. Raises `InvalidInput` for a file that cannot be used.
+        """
+        from swapcli.engine.sources import open_market
+
+        file = self.settings.market
+        document = None if file is None else read_file(str(file))
+        parsed = open_market(name, networks_from(self.settings), document=document, skip_bad_pools=skip_bad_pools)
+        for error in parsed.skipped:
+            note(f"skipped {error.message}")
+        return parsed.market
+
+
+def open_session(config: Path | None, form: FormOptions, flags: Mapping[str, object] | None = None) -> Session:
+    """Reads the settings: `flags` by setting over environment over file. Raises `ConfigError`, `InvalidOption`."""
+    settings = load_settings(
+        flags={**(flags or {}), "color": form.color},
+        environ=os.environ,
+        config_path=config,
+        home=home(),
+    )
+    chosen = choose_form(json=form.json, plain=form.plain, table=form.table, default=settings.output)
+    return Session(settings, Output(chosen, settings.color))
+
+
+def home() -> Path:
+    """The user's folder; the working directory where the system knows none."""
+    folder = os.path.expanduser("~")
+    return Path("." if folder == "~" else folder)

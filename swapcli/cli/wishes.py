@@ -1,0 +1,88 @@
+"""What is asked of a quote beyond tokens and amount, checked against the network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swapcli.cli.render.view import Terms
+from swapcli.config import Settings
+from swapcli.engine.lookup import find_protocols
+from swapcli.errors import IntegratorError, InvalidOption
+from swapcli.model.network import Network
+from swapcli.model.order import Order
+from swapcli.model.token import Token
+from swapcli.networks.address import parse_address
+from swapcli.wire.terms import BOTH_FEE_AND_SURPLUS, Generation, Integrator, check_slippage
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of one command line that are no settings."""
+
+    reverse: bool = False
+    direct: bool = False
+    certify: bool = False
+    destination: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How to route, and how to write the answer. `gas_price_wei` None leaves it to the market."""
+
+    asked: Asked
+    generation: Generation
+    terms: Terms
+    excluded_protocols: frozenset[str]
+    max_hops: int
+    gas_price_wei: int | None
+
+    def order(self, token_in: Token, token_out: Token, amount: int) -> Order:
+        """An order within these limits."""
+        return Order(
+            token_in=token_in,
+            token_out=token_out,
+            amount=amount,
+            reverse=self.asked.reverse,
+            direct=self.asked.direct,
+            excluded_protocols=self.excluded_protocols,
+            max_hops=self.max_hops,
+        )
+
+
+def understand(asked: Asked, network: Network, settings: Settings) -> Wishes:
+    """Options and settings on `network`. Raises `InvalidInput`, and `IntegratorError` for a key or a broken rule."""
+    generation = _generation(settings.api_version, network)
+    return Wishes(
+        asked=asked,
+        generation=generation,
+        terms=Terms(
+            slippage_ppm=check_slippage(settings.slippage_ppm, generation),
+            destination=parse_address(asked.destination, network.kind) if asked.destination is not None else None,
+            integrator=_integrator(settings, network, generation),
+        ),
+        excluded_protocols=find_protocols(settings.exclude_protocols, network),
+        max_hops=settings.max_hops,
+        gas_price_wei=settings.gas_price_wei,
+    )
+
+
+def _generation(wanted: Generation | None, network: Network) -> Generation:
+    if wanted is Generation.V2 and not network.has_v2:
+        raise InvalidOption(f"{network.name} has no v2", hint="leave out --api-version, or give v1")
+    return wanted or (Generation.V2 if network.has_v2 else Generation.V1)
+
+
+def _integrator(settings: Settings, network: Network, generation: Generation) -> Integrator | None:
+    """The integrator, None where none is named; a fee or surplus of zero counts as none."""
+    named = settings.integrator
+    if named.fee_bps and named.surplus_bps:
+        raise IntegratorError(BOTH_FEE_AND_SURPLUS)
+    if not (named.address or named.fee_bps or named.surplus_bps):
+        return None
+    if settings.api_key is None:
+        raise IntegratorError("integrator options need an API key", hint="set SWAPCLI_API_KEY, or api_key_file")
+    if named.address is None:
+        raise IntegratorError("a fee or surplus needs the wallet that receives it", hint="add --integrator-address")
+    if generation is Generation.V1:
+        raise IntegratorError("integrator options exist in v2 only", hint="leave out --api-version v1")
+    return Integrator(parse_address(named.address, network.kind), named.fee_bps, named.surplus_bps)

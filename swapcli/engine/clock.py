@@ -1,0 +1,18 @@
+"""Time, passed in by whoever starts a use case."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """`now_s` is Unix time; `timer_s` only measures differences. Both in seconds."""
+
+    now_s: Callable[[], float]
+    timer_s: Callable[[], float]
+
+
+SYSTEM_CLOCK = Clock(time.time, time.perf_counter)

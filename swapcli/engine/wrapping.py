@@ -1,0 +1,56 @@
+"""The order that needs no market: native for wrapped native, or back, one to one."""
+
+from __future__ import annotations
+
+from swapcli.model.network import Network
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.pool import Pool
+from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
+from swapcli.model.token import Token
+from swapcli.pools.wrapper import Wrapper
+from swapcli.routing.replay import replay
+
+
+def is_wrapping(order: Order, network: Network) -> bool:
+    """Is it the native token for its own wrapped form, or back?"""
+    wrapped = network.wrapped_native
+    return wrapped is not None and {order.token_in.address, order.token_out.address} == {ZERO_ADDRESS, wrapped.address}
+
+
+def wrap_quote(order: Order, gas_price_wei: int, price_usd: float | None) -> tuple[Quote, dict[str, Pool]]:
+    """The quote of a wrapping order, and its one pool by key. Amounts in and out are equal, also in reverse.
+
+    `price_usd` is the native token's, None where unknown.
+    """
+    pool = wrapper(order.token_in if order.token_in.address != ZERO_ADDRESS else order.token_out)
+    swap = Swap(pool.key, order.token_in.address, order.token_out.address, SHARES_PER_HOP)
+    route = Route((Segment(SHARES_PER_ROUTE, ((swap,),)),))
+    done = replay({pool.key: pool}, route, order.amount)
+    gas_usd = pool.swap_gas * gas_price_wei * price_usd / 10**order.token_in.decimals if price_usd is not None else None
+    quote = Quote(
+        order=order,
+        route=route,
+        steps=done.steps,
+        amount_in=order.amount,
+        amount_out=done.amount_out,
+        gas_units=pool.swap_gas,
+        gas_price_wei=gas_price_wei,
+        gas_usd=gas_usd,
+        price_in_usd=price_usd,
+        price_out_usd=price_usd,
+        price_impact=0.0,
+        best_single_path_out=done.amount_out,
+        time_s=0.0,
+    )
+    return quote, {pool.key: pool}
+
+
+def wrapper(wrapped: Token) -> Wrapper:
+    """The pool that the wrapped native token's own contract is."""
+    return Wrapper(
+        address=wrapped.address,
+        protocol="wrapper",
+        tokens=(ZERO_ADDRESS, wrapped.address),
+        decimals=(wrapped.decimals, wrapped.decimals),
+        fee_ppm=0,
+    )

@@ -1,0 +1,197 @@
+"""A small market that the tests know by heart, an answer on it, and a way to run a command line in this process."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from swapcli.cli.app import run
+from swapcli.engine.answer import Answer, Origin
+from swapcli.errors import UnknownNetwork
+from swapcli.markets.format import parse_market
+from swapcli.model.market import Market
+from swapcli.model.network import Network
+from swapcli.model.order import Order
+from swapcli.model.route import Certificate, Quote, Route, Segment, Swap
+from swapcli.routing.replay import replay
+
+NOW_S = 1_800_000_000.5
+WETH = "0x" + "11" * 20
+USDC = "0x" + "22" * 20
+DAI = "0x" + "33" * 20
+TWIN_A = "0x" + "44" * 20
+TWIN_B = "0x" + "55" * 20
+LONELY = "0x" + "66" * 20
+TOKENS = {
+    WETH: ("WETH", "Wrapped Ether", 18),
+    USDC: ("USDC", "USD Coin", 6),
+    DAI: ("Dai", "Dai Stablecoin", 18),
+    TWIN_A: ("TWIN", "Twin One", 18),
+    TWIN_B: ("TWIN", "Twin Two", 18),
+    LONELY: ("LONELY", "In No Pool", 8),
+}
+DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2 = ("0x" + digits * 20 for digits in ("a1", "a2", "a3", "a4"))
+EMPTY_V2 = "0x" + "a5" * 20
+SQRT_PRICE_OF_2000 = str(3543191142285914205922034)  # 2,000 USDC a WETH: sqrt(2000e6 / 1e18) * 2^96
+TICK_OF_2000 = -200312
+
+
+def market_document(**changes: Any) -> dict[str, Any]:
+    """A market of a network that only the file knows: about 2,000 USDC a WETH, straight and over DAI."""
+    document: dict[str, Any] = {
+        "format": "swap-market/1",
+        "network": {
+            "name": "testnet",
+            "chain_id": 31337,
+            "native": {"symbol": "ETH", "name": "Ether", "decimals": 18},
+            "wrapped_native": WETH,
+            "router": None,
+            "protocols": [
+                {"id": 0, "amm_name": "wrapper", "display_name": "Wrapper"},
+                {"id": 4, "amm_name": "uniswapV2", "display_name": "Uniswap V2"},
+                {"id": 5, "amm_name": "uniswapV3", "display_name": "Uniswap V3"},
+            ],
+        },
+        "block": 1234,
+        "timestamp": int(NOW_S) - 7_200,
+        "provenance": "synthetic",
+        "source": "written by hand",
+        "gas_price_wei": "0",
+        "tokens": [
+            {"address": address, "symbol": symbol, "name": name, "decimals": decimals}
+            for address, (symbol, name, decimals) in TOKENS.items()
+        ],
+        "pools": [
+            _v2(DIRECT_V2, WETH, 1000 * 10**18, USDC, 2_000_000 * 10**6),
+            {
+                "address": DIRECT_V3,
+                "protocol": "uniswapV3",
+                "family": "concentrated",
+                "tokens": [WETH, USDC],
+                "fee_ppm": 500,
+                "sqrt_price_x96": SQRT_PRICE_OF_2000,
+                "tick": TICK_OF_2000,
+                "liquidity": str(10**17),
+                "tick_spacing": 10,
+                "ticks": [[-202000, str(10**17)], [-198000, str(-(10**17))]],
+            },
+            _v2(FIRST_V2, WETH, 500 * 10**18, DAI, 1_000_000 * 10**18),
+            _v2(SECOND_V2, USDC, 3_000_000 * 10**6, DAI, 3_000_000 * 10**18),
+            _v2(EMPTY_V2, WETH, 1, TWIN_A, 1),
+        ],
+    }
+    return document | changes
+
+
+def _v2(address: str, token0: str, reserve0: int, token1: str, reserve1: int) -> dict[str, Any]:
+    return {
+        "address": address,
+        "protocol": "uniswapV2",
+        "family": "constant_product",
+        "tokens": [token0, token1],
+        "fee_ppm": 3000,
+        "reserves": [str(reserve0), str(reserve1)],
+    }
+
+
+def no_network(name: str) -> Network:
+    raise UnknownNetwork(f"no network {name}")
+
+
+def small_market(**changes: Any) -> Market:
+    return parse_market(json.dumps(market_document(**changes)), networks=no_network).market
+
+
+ROUTE = Route(
+    (
+        Segment(70, ((Swap(DIRECT_V3, WETH, USDC, 8_000), Swap(DIRECT_V2, WETH, USDC, 2_000)),)),
+        Segment(20, ((Swap(FIRST_V2, WETH, DAI, 10_000),), (Swap(SECOND_V2, DAI, USDC, 10_000),))),
+        Segment(10, ((Swap(DIRECT_V2, WETH, USDC, 10_000),),)),
+    )
+)
+
+
+def fixed_answer(market: Market | None = None, *, certified: bool = False) -> Answer:
+    """25 ETH for USDC over a route that is written here, so that its rendering does not hang on the router's choice."""
+    market = market or small_market()
+    native, usdc = market.network.native, market.tokens[USDC]
+    order = Order(native, usdc, 25 * 10**18)
+    done = replay(market.pools, ROUTE, order.amount)
+    quote = Quote(
+        order=order,
+        route=ROUTE,
+        steps=done.steps,
+        amount_in=order.amount,
+        amount_out=done.amount_out,
+        gas_units=412_300,
+        gas_price_wei=10_000_000,
+        gas_usd=0.0082,
+        price_in_usd=2001.5,
+        price_out_usd=1.0,
+        price_impact=0.0123,
+        best_single_path_out=done.amount_out * 99 // 100,
+        time_s=0.0042,
+        certificate=Certificate(done.amount_out * 1.0001, 1.0, done.amount_out * 1.00003, 0.3, 5)
+        if certified
+        else None,
+    )
+    origin = Origin.of(market, NOW_S)
+    return Answer(order, quote, market.network, market.tokens, market.pools, origin, int(NOW_S * 1000))
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a command line did."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Its one JSON document."""
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The one JSON object on stderr."""
+        return dict(json.loads(self.err))
+
+
+def swapcli(*arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Ran:
+    """Runs a command line in this process, away from the user's settings."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("SWAPCLI_", "XDG_"))}
+    home = {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent", "COLUMNS": "80"}
+    with mock.patch.dict(os.environ, clean | home | dict(env or {}), clear=True), _streams(stdin) as (out, err):
+        status = run(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return Ran(status, out.getvalue().decode(), err.getvalue().decode())
+
+
+@contextmanager
+def _streams(stdin: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
+    before = sys.stdin, sys.stdout, sys.stderr
+    out, err = io.BytesIO(), io.BytesIO()
+    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
+    sys.stdout = io.TextIOWrapper(out, encoding="utf-8")
+    sys.stderr = io.TextIOWrapper(err, encoding="utf-8")
+    try:
+        yield out, err
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = before
+
+
+def write_market(folder: Path, **changes: Any) -> str:
+    """The small market as a file; its name."""
+    file = folder / "market.json"
+    file.write_text(json.dumps(market_document(**changes)))
+    return str(file)

@@ -1,0 +1,104 @@
+"""Numbers for people: rounded where it helps, never wrong."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.cli.render.numbers import (
+    apportion,
+    clean,
+    how_old,
+    hundredths,
+    percentage,
+    ratio,
+    short_tokens,
+    significant,
+    usd,
+    whole_tokens,
+)
+
+amounts = st.integers(0, 2**256 - 1)
+decimals = st.integers(0, 77)
+
+
+def value(text: str) -> Fraction:
+    return Fraction(text.replace(",", ""))
+
+
+@given(amounts, decimals)
+def test_whole_tokens_are_exact(amount: int, places: int) -> None:
+    assert value(whole_tokens(amount, places)) * 10**places == amount
+
+
+@given(amounts, decimals)
+def test_short_tokens_never_promise_more_and_lose_less_than_a_millionth(amount: int, places: int) -> None:
+    short, exact = value(short_tokens(amount, places)), Fraction(amount, 10**places)
+    assert exact * (1 - Fraction(1, 10**5)) <= short <= exact
+
+
+@given(st.integers(1, 10**40), st.integers(0, 30), st.integers(1, 10**40), st.integers(0, 30))
+def test_a_ratio_is_right_to_nine_digits(a: int, places_a: int, b: int, places_b: int) -> None:
+    exact = Fraction(a, 10**places_a) / Fraction(b, 10**places_b)
+    assert abs(value(ratio(a, places_a, b, places_b)) - exact) <= exact * Fraction(1, 10**8)
+
+
+def test_a_ratio_to_nothing_is_unknown() -> None:
+    assert ratio(1, 0, 0, 0) == "unknown"
+
+
+@given(st.integers(0, 10**30), st.lists(st.integers(0, 10**6), min_size=1, max_size=9).filter(any))
+def test_parts_sum_to_the_whole_and_are_proportional_to_one_unit(total: int, weights: list[int]) -> None:
+    parts = apportion(total, weights)
+    assert sum(parts) == total
+    assert all(abs(part - Fraction(total * w, sum(weights))) < 1 for part, w in zip(parts, weights, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(1234.5, "$1,234.50"), (0.1, "$0.10"), (0.0142, "$0.014"), (1.5e-9, "$0.0000000015"), (0.0, "$0.00")],
+)
+def test_dollars(number: float, shown: str) -> None:
+    assert usd(number) == shown
+
+
+@pytest.mark.parametrize(
+    ("fraction", "shown"),
+    [(0.0021, "0.21 %"), (0.0, "0.00 %"), (1e-7, "less than 0.01 %"), (-1e-7, "more than -0.01 %"), (-0.02, "-2.00 %")],
+)
+def test_percentages(fraction: float, shown: str) -> None:
+    assert percentage(fraction) == shown
+
+
+def test_shares_have_two_decimals() -> None:
+    assert [hundredths(share) for share in (6120, 10_000, 5)] == ["61.20 %", "100.00 %", "0.05 %"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 seconds old"),
+        (1, "1 second old"),
+        (119, "1 minute old"),
+        (7_200, "2 hours old"),
+        (10**9, "11,574 days old"),
+    ],
+)
+def test_ages(seconds: int, words: str) -> None:
+    assert how_old(seconds) == words
+
+
+def test_significant_digits_carry_no_exponent() -> None:
+    assert significant(Decimal("0.000000123456"), 3) == "0.000000123"
+    assert significant(Decimal("123456789.987"), 3) == "123,456,789.99"
+
+
+@given(st.text())
+def test_cleaned_text_cannot_steer_a_terminal(text: str) -> None:
+    cleaned = clean(text)
+    assert cleaned.isprintable()
+    assert len(cleaned) == len(text)

@@ -1,0 +1,139 @@
+"""One answer in its three forms: the same facts, whole, at any width."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from swapcli.cli.render.json import route_document
+from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.plain import listing_text, route_text
+from swapcli.cli.render.table import new_console, print_listing, print_route
+from swapcli.cli.render.view import RouteView, Terms, view_of
+from swapcli.model.route import Quote
+from swapcli.wire.terms import Generation, Integrator
+from tests.cli.build import NOW_S, fixed_answer, small_market
+from tests.snapshot import matches_snapshot
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+ACME = Integrator("0x" + "9" * 40, fee_bps=30)
+VIEW = view_of(fixed_answer(certified=True), Terms(5_000, "0x" + "8" * 40, ACME))
+
+
+def drawn(view: RouteView, width: int, color: str = "never") -> str:
+    stream = io.StringIO()
+    print_route(view, new_console(color, stream, width))
+    return stream.getvalue()
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize("width", [80, 132])
+def test_the_table_looks_as_it_did(width: int) -> None:
+    assert matches_snapshot(drawn(VIEW, width), SNAPSHOTS / f"route-table-{width}.txt")
+
+
+def test_the_plain_text_looks_as_it_did() -> None:
+    assert matches_snapshot(route_text(VIEW), SNAPSHOTS / "route-plain.txt")
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_the_json_looks_as_it_did(generation: Generation) -> None:
+    document = route_document(fixed_answer(certified=True), generation, ACME)
+    assert matches_snapshot(json.dumps(document, indent=2), SNAPSHOTS / f"route-{generation}.json")
+
+
+def test_a_table_fits_its_terminal() -> None:
+    assert max(map(len, drawn(VIEW, 80).splitlines())) <= 80
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+def test_a_table_of_any_width_tells_every_fact(width: int) -> None:
+    letters = squeezed(drawn(VIEW, width))
+    assert "…" not in letters
+    whole = squeezed(drawn(VIEW, 400))
+    assert len(letters) == len(whole)
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 132])
+def test_addresses_are_never_broken(width: int) -> None:
+    lines = drawn(VIEW, width).split()
+    assert all(address in lines for *_, address in (*VIEW.pools, *VIEW.parties))
+
+
+def test_table_and_plain_text_tell_the_same_facts() -> None:
+    wide, plain = squeezed(drawn(VIEW, 400)), squeezed(route_text(VIEW))
+    for fact in VIEW.facts:
+        assert squeezed(fact.name + fact.value + fact.note) in wide
+        assert squeezed(fact.name + fact.value + fact.note) in plain
+    for row in VIEW.rows:
+        assert squeezed(row.segment + row.hop + row.pool + row.share + row.short_amount) in wide
+        assert squeezed(row.segment + row.hop + row.pool + row.share + row.amount) in plain
+    assert all(squeezed("".join(pool)) in wide and squeezed("".join(pool)) in plain for pool in VIEW.pools)
+    assert all(squeezed("".join(party)) in wide and squeezed("".join(party)) in plain for party in VIEW.parties)
+
+
+def test_colour_is_a_matter_of_choice() -> None:
+    assert "\x1b[" in drawn(VIEW, 80, "always")
+    assert "\x1b[" not in drawn(VIEW, 80, "never")
+    assert "\x1b[" not in drawn(VIEW, 80, "auto")
+
+
+def test_pool_amounts_sum_to_what_is_received() -> None:
+    quote: Quote = fixed_answer().quote
+    last_hops = [row.amount for row in VIEW.rows if row.amount.endswith(" USDC")]
+    units = sum(round(float(amount.removesuffix(" USDC").replace(",", "")) * 10**6) for amount in last_hops)
+    assert units == quote.amount_out
+
+
+def test_a_market_cannot_steer_the_terminal() -> None:
+    hostile = replace(small_market(), source="\x1b[31mred\r\n\x07")
+    text = route_text(view_of(fixed_answer(hostile), Terms(0)))
+    assert "\x1b" not in text
+    assert "\r" not in text
+    assert "?[31mred???" in text
+
+
+@pytest.mark.parametrize(
+    ("provenance", "warned"), [("modelled", True), ("synthetic", True), ("recorded", False), ("synced", False)]
+)
+def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: bool) -> None:
+    view = view_of(fixed_answer(small_market(provenance=provenance)), Terms(0))
+    assert (view.warning is not None) == warned
+    assert ("not live prices" in view.origin) == warned
+    assert provenance in view.origin
+
+
+def test_a_market_without_block_and_time_has_no_age() -> None:
+    view = view_of(fixed_answer(small_market(block=None, timestamp=None, provenance="synced")), Terms(0))
+    assert view.origin == "synced state"
+    document = route_document(fixed_answer(small_market(timestamp=None)), Generation.V2, None)
+    assert json.loads(json.dumps(document))["market"]["age"] is None
+
+
+def test_the_json_says_where_the_state_comes_from_and_how_old_it_is() -> None:
+    document = route_document(fixed_answer(), Generation.V2, None)
+    assert document["market"] == {
+        "provenance": "synthetic",
+        "source": "written by hand",
+        "block": 1234,
+        "timestamp": int(NOW_S) - 7_200,
+        "age": 7_200,
+    }
+    assert "certificate" not in document
+
+
+LISTING = Listing(("name", "address"), (("a", "0x" + "1" * 40), ("b" * 60, "0x" + "2" * 40)), ())
+
+
+def test_a_list_wider_than_the_terminal_is_not_cut() -> None:
+    stream = io.StringIO()
+    print_listing(LISTING, new_console("never", stream, 80))
+    assert ("b" * 60 + "  0x" + "2" * 40) in stream.getvalue()
+    assert listing_text(LISTING).splitlines()[0].split() == ["NAME", "ADDRESS"]
