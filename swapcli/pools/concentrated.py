@@ -20,7 +20,7 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.concentrated_curve import ConcentratedCurve
 from swapcli.pools.concentrated_state import ZERO_ADDRESS, Ladder, read_ladder, read_position
 from swapcli.pools.pair import PPM, check_pair, is_forward, slot_setters
-from swapcli.pools.rounding import div_up, mul_div, mul_div_up
+from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 
 _WORD = 1 << 256
@@ -55,11 +55,9 @@ class Concentrated(Pool):
         use neither, so both are errors here.
         """
         sell = _sell_token0 if is_forward(self, token_in, token_out) else _sell_token1
-        if amount_in <= 0 or amount_in >> self.ladder.amount_bits:
-            raise SwapReverts(f"pool {self.key} takes an input from 1 to 2^{self.ladder.amount_bits} - 1")
         amount_out, sqrt_price_x96, tick, liquidity = sell(self, amount_in)
-        if amount_out == 0:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+        if amount_out <= 0 or (amount_in | amount_out) >> self.ladder.amount_bits:
+            raise _refused(self, amount_in, amount_out)
         return amount_out, self._at(sqrt_price_x96, tick, liquidity)
 
     def curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
@@ -148,7 +146,7 @@ def _sell_token0(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
     ticks, word, kept_ppm = ladder.ticks, ladder.word, PPM - pool.fee_ppm
     amount_out = 0
     i = bisect_right(ticks, tick) - 1
-    while rest:
+    while rest > 0:
         if i < 0:
             raise _exhausted(pool)
         edge = ticks[i]
@@ -157,7 +155,7 @@ def _sell_token0(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
             if first > edge:
                 edge = first
         target = limited_sqrt_ratio(edge)
-        net = mul_div(rest, kept_ppm, PPM)
+        net = rest * kept_ppm // PPM
         span, area = (liquidity << 96) * (price - target), price * target
         if net * area < span:
             after = _price_after_token0(price, liquidity, net)
@@ -182,7 +180,7 @@ def _sell_token1(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
     ticks, word, kept_ppm, spacing = ladder.ticks, ladder.word, PPM - pool.fee_ppm, ladder.tick_spacing
     amount_out = 0
     i = bisect_right(ticks, tick)
-    while rest:
+    while rest > 0:
         if i == len(ticks):
             raise _exhausted(pool)
         edge = ticks[i]
@@ -191,7 +189,7 @@ def _sell_token1(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
             if last < edge:
                 edge = last
         target = limited_sqrt_ratio(edge)
-        net = mul_div(rest, kept_ppm, PPM)
+        net = rest * kept_ppm // PPM
         span = liquidity * (target - price)
         if net << 96 < span:
             after = price + (net << 96) // liquidity
@@ -217,6 +215,12 @@ def _price_after_token0(price: int, liquidity: int, net: int) -> int:
     if denominator < _WORD:
         return mul_div_up(shifted, price, denominator)
     return div_up(shifted, shifted // price + net)
+
+
+def _refused(pool: Concentrated, amount_in: int, amount_out: int) -> SwapReverts:
+    if amount_out <= 0:
+        return SwapReverts(f"pool {pool.key}: the output for {amount_in} rounds to zero")
+    return SwapReverts(f"pool {pool.key}: {amount_in} for {amount_out} exceeds 2^{pool.ladder.amount_bits} - 1")
 
 
 def _exhausted(pool: Concentrated) -> InsufficientLiquidity:

@@ -35,7 +35,7 @@ class Ladder:
     """What swaps leave as it is: the initialised `ticks`, ascending, with the liquidity that each adds on the way up.
 
     `word` is the width in ticks of a word of the contract's bitmap, 0 where it keeps a list. A pool of Uniswap V4 has
-    a `pool_id`; `native` tells that its currency0 is the native token. Inputs are below 2^`amount_bits`.
+    a `pool_id`; `native` tells that its currency0 is the native token. Amounts are below 2^`amount_bits`.
     """
 
     tick_spacing: int
@@ -79,7 +79,7 @@ def read_ladder(state: Mapping[str, object]) -> Ladder:
         word=0 if in_list else _WORD_TICKS * spacing,
         pool_id=pool_id,
         native=read_flag(state, "native"),
-        amount_bits=127 if pool_id or in_list else 255,
+        amount_bits=127 if pool_id else 128 if in_list else 255,
     )
 
 

@@ -1,0 +1,241 @@
+"""Real pools in a local EVM, each behind the same few questions, and random liquidity for them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+from swapcli.model.pool import PoolIdentity
+from swapcli.pools.concentrated import Concentrated
+from swapcli.pools.constant_product import ConstantProduct
+from swapcli.pools.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
+from tests.contracts.evm import ZERO_ADDRESS, Chain, Contract, RevertedError, compile_solidity, load_artifact
+
+_UNISWAP_V2 = "@uniswap/v2-core/build/UniswapV2Pair.json"
+_SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts/Pool.sol"
+_UNISWAP_V3 = "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json"
+_PANCAKE_V3 = "@pancakeswap/v3-core/artifacts/contracts/PancakeV3Pool.sol/PancakeV3Pool.json"
+_UNISWAP_V4 = "@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"
+_ALGEBRA = "@cryptoalgebra/integral-core/artifacts/contracts/AlgebraPool.sol/AlgebraPool.json"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a real swap did, and where it left the pool."""
+
+    paid: int
+    got: int
+    sqrt_price_x96: int
+    tick: int
+    liquidity: int
+
+
+class World:
+    """A chain with two tokens, in address order, and the contracts that act for the tests."""
+
+    def __init__(self) -> None:
+        kit = compile_solidity("kit.sol")
+        self.chain = Chain()
+        self.token0, self.token1 = sorted(
+            (self.chain.deploy(kit["Token"], decimals) for decimals in (18, 6)),
+            key=lambda token: int(token.address, 16),
+        )
+        self.host = self.chain.deploy(kit["PoolHost"])
+        self.trader = self.chain.deploy(kit["Trader"])
+
+    @property
+    def tokens(self) -> tuple[str, str]:
+        return self.token0.address, self.token1.address
+
+    def identity(self, address: str, fee_ppm: int) -> PoolIdentity:
+        return PoolIdentity(address, "test", self.tokens, (18, 6), fee_ppm)
+
+
+class RealPair:
+    """A pair of reserves that are set at will."""
+
+    def __init__(self, world: World, fee_ppm: int = 3000, solidly: bool = False) -> None:
+        self.world, self.fee_ppm, self.solidly = world, fee_ppm, solidly
+        if solidly:
+            artifact = compile_solidity(_SOLIDLY)["Pool"]
+            (address,) = world.host.send("deploy", artifact.bytecode, *world.tokens, fee_ppm, 0)
+            self.contract = world.chain.at(address, artifact)
+            world.host.send("call", address, self.contract.calldata("initialize", *world.tokens, False))
+            for token in (world.token0, world.token1):
+                token.send("mint", address, 10**6)
+            self.contract.send("mint", world.trader.address)  # fees are booked per share: there must be one
+        else:
+            self.contract = world.chain.deploy(load_artifact(_UNISWAP_V2))
+            self.contract.send("initialize", *world.tokens)
+
+    def fill(self, reserve0: int, reserve1: int) -> ConstantProduct:
+        """Set the reserves."""
+        self.world.trader.send("fill", self.contract.address, *self.world.tokens, reserve0, reserve1)
+        state: dict[str, object] = {"reserves": [reserve0, str(reserve1)]}
+        if self.solidly:
+            state["variant"] = "solidly"
+        return ConstantProduct.from_state(self.world.identity(self.contract.address, self.fee_ppm), state)
+
+    def swap(self, down: bool, amount_in: int, amount_out: int) -> tuple[int, int]:
+        """Pay `amount_in`, ask for `amount_out`; the reserves afterwards. Raises `RevertedError`."""
+        outs = (0, amount_out) if down else (amount_out, 0)
+        token_in = self.world.tokens[0 if down else 1]
+        reserve0, reserve1 = self.world.trader.send("swapPair", self.contract.address, token_in, amount_in, *outs)
+        return reserve0, reserve1
+
+
+class RealConcentrated(ABC):
+    """A pool of concentrated liquidity at a price."""
+
+    fee_ppm: int
+    tick_spacing: int
+    amount_bits: ClassVar[int] = 255
+
+    @abstractmethod
+    def mint(self, lower: int, upper: int, liquidity: int) -> None:
+        """Add a position. Raises `RevertedError`."""
+
+    @abstractmethod
+    def swap(self, down: bool, amount_in: int) -> Outcome:
+        """Sell an exact input with the widest price limit. Raises `RevertedError`."""
+
+    @abstractmethod
+    def position(self) -> tuple[int, int, int]:
+        """Square-root price, tick and liquidity."""
+
+    @abstractmethod
+    def tick(self, tick: int) -> tuple[int, int]:
+        """Gross and net liquidity of a tick."""
+
+    @abstractmethod
+    def identity(self) -> PoolIdentity:
+        """What all families share."""
+
+    traits: ClassVar[dict[str, object]] = {}
+
+    def read(self, ticks: set[int]) -> Concentrated:
+        """The pool as swapcli sees it; `ticks` are those that positions were opened at."""
+        price, tick, liquidity = self.position()
+        ladder = [(t, self.tick(t)) for t in sorted(ticks)]
+        return Concentrated.from_state(
+            self.identity(),
+            {
+                "sqrt_price_x96": str(price),
+                "tick": tick,
+                "liquidity": str(liquidity),
+                "tick_spacing": self.tick_spacing,
+                "ticks": [[t, str(net)] for t, (gross, net) in ladder if gross],
+                **self.traits,
+            },
+        )
+
+
+class UniswapV3(RealConcentrated):
+    """Also what PancakeSwap V3 and Algebra look like, but for names."""
+
+    path: ClassVar[str] = _UNISWAP_V3
+    in_list: ClassVar[bool] = False
+
+    def __init__(self, world: World, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
+        self.world, self.fee_ppm, self.tick_spacing = world, fee_ppm, tick_spacing
+        artifact = load_artifact(self.path)
+        (address,) = world.host.send("deploy", artifact.bytecode, *world.tokens, fee_ppm, tick_spacing)
+        self.contract = world.chain.at(address, artifact)
+        self.contract.send("initialize", sqrt_price_x96)
+
+    def mint(self, lower: int, upper: int, liquidity: int) -> None:
+        mint = "mintAlgebra" if self.in_list else "mint"
+        self.world.trader.send(mint, self.contract.address, lower, upper, liquidity)
+
+    def swap(self, down: bool, amount_in: int) -> Outcome:
+        return Outcome(*self.world.trader.send("swap", self.contract.address, self.in_list, down, amount_in))
+
+    def position(self) -> tuple[int, int, int]:
+        price, tick, liquidity = self.world.trader.send("position", self.contract.address, self.in_list)
+        return price, tick, liquidity
+
+    def tick(self, tick: int) -> tuple[int, int]:
+        gross, net, *_ = self.contract.send("ticks", tick)
+        return gross, net
+
+    def identity(self) -> PoolIdentity:
+        return self.world.identity(self.contract.address, self.fee_ppm)
+
+
+class PancakeV3(UniswapV3):
+    path = _PANCAKE_V3
+
+
+class AlgebraIntegral(UniswapV3):
+    path = _ALGEBRA
+    in_list = True
+    amount_bits = 128
+    traits: ClassVar[dict[str, object]] = {"variant": "algebra_integral"}
+
+
+class UniswapV4(RealConcentrated):
+    amount_bits = 127
+    traits: ClassVar[dict[str, object]] = {"pool_id": "0x" + "ab" * 32, "hooks": ZERO_ADDRESS}
+
+    def __init__(self, world: World, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
+        self.world, self.fee_ppm, self.tick_spacing = world, fee_ppm, tick_spacing
+        self.manager = world.chain.deploy(load_artifact(_UNISWAP_V4), world.trader.address)
+        self.trader: Contract = world.chain.deploy(compile_solidity("kit.sol")["V4Trader"], self.manager.address)
+        self.key = (*world.tokens, fee_ppm, tick_spacing, ZERO_ADDRESS)
+        self.manager.send("initialize", self.key, sqrt_price_x96)
+
+    def mint(self, lower: int, upper: int, liquidity: int) -> None:
+        self.trader.send("mint", self.key, lower, upper, liquidity)
+
+    def swap(self, down: bool, amount_in: int) -> Outcome:
+        return Outcome(*self.trader.send("swap", self.key, down, amount_in))
+
+    def position(self) -> tuple[int, int, int]:
+        price, tick, liquidity = self.trader.send("position", self.key)
+        return price, tick, liquidity
+
+    def tick(self, tick: int) -> tuple[int, int]:
+        gross, net = self.trader.send("ticks", self.key, tick)
+        return gross, net
+
+    def identity(self) -> PoolIdentity:
+        return self.world.identity(self.manager.address, self.fee_ppm)
+
+
+def random_sqrt_price(rng: Random) -> int:
+    """Anywhere, mostly near 1 or near the price of two tokens with 18 and 6 decimals; often exactly on a tick."""
+    centre = rng.choice((0, 0, -276_000, 276_000, rng.randint(MIN_TICK + 2, MAX_TICK - 2)))
+    tick = min(max(int(rng.gauss(centre, 2_000)), MIN_TICK + 1), MAX_TICK - 2)
+    low, high = sqrt_ratio_at_tick(tick), sqrt_ratio_at_tick(tick + 1)
+    price = rng.choice((low, low + 1, high - 1, rng.randint(low, high - 1)))
+    return min(max(price, MIN_SQRT_RATIO), MAX_SQRT_RATIO - 1)
+
+
+def add_random_positions(rng: Random, pool: RealConcentrated) -> set[int]:
+    """Open up to 30 overlapping positions around the price; returns the ticks that they use."""
+    spacing = pool.tick_spacing
+    lowest, highest = -(MAX_TICK // spacing), MAX_TICK // spacing
+    tick = pool.position()[1]
+    most_a_tick = ((1 << 128) - 1) // (2 * highest + 1) // 40
+    scale = rng.uniform(20, 110)
+    used: set[int] = set()
+    for _ in range(rng.choice((1, 2, 5, 12, 30))):
+        width = rng.choice((1, 2, rng.randint(1, 50), 256, rng.randint(1, 2_000), 2 * highest))
+        middle = tick // spacing + rng.choice((0, 0, round(rng.gauss(0, width)), round(rng.gauss(0, 300))))
+        lower = min(max(middle - rng.randint(0, width), lowest), highest - 1)
+        upper = min(max(lower + width, lower + 1), highest)
+        most = min(most_a_tick, _most_liquidity(lower * spacing, upper * spacing, pool.amount_bits - 13))
+        try:
+            pool.mint(lower * spacing, upper * spacing, min(max(int(2 ** rng.gauss(scale, 4)), 1), most))
+        except RevertedError:
+            continue  # Algebra refuses a position that costs nothing
+        used |= {lower * spacing, upper * spacing}
+    return used
+
+
+def _most_liquidity(lower: int, upper: int, bits: int) -> int:
+    """What keeps both amounts of a position below 2^bits, so that the contract's own limits are far."""
+    low, high = sqrt_ratio_at_tick(lower), sqrt_ratio_at_tick(upper)
+    return max(1, min((1 << bits + 96) // (high - low), (low * high << bits - 96) // (high - low)))
