@@ -56,7 +56,7 @@ _MAX_TICK_SPACING = 32_767
 
 
 def parse_network(mapping: object, where: str) -> Network:
-    """The network that `mapping` describes. Raises `ConfigError` naming the key, below `where`, and what is expected."""
+    """The network that `mapping` describes. Raises `ConfigError` naming the key, below `where`, and what it expects."""
     section = Section(mapping, where, NETWORK_KEYS)
     name = section.text("name").lower()
     if not _NAME.fullmatch(name):

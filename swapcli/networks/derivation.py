@@ -5,6 +5,7 @@ from __future__ import annotations
 from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.networks.address import solidly_pair_address, v2_pair_address, v3_pool_address
 
+_CONCENTRATED = "concentrated"
 _SOLIDLY_STABLE = "solidly_stable"
 
 
@@ -23,7 +24,10 @@ def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, ti
     deployer = deployment.addresses.get("pool_deployer") or deployment.addresses.get("factory")
     if deployer is None or deployment.init_code_hash is None:
         return None
-    if protocol.extra_keys:
+    if protocol.family == _CONCENTRATED:
+        # Algebra, the one without keys, hashes the tokens alone; no deployment of it has a known init code hash.
+        if not protocol.extra_keys:
+            return None
         return v3_pool_address(deployer, token_a, token_b, tier, deployment.init_code_hash)
     if _is_solidly(network, deployment):
         return solidly_pair_address(deployer, token_a, token_b, _is_stable(protocol), deployment.init_code_hash)

@@ -1,0 +1,32 @@
+"""The markets that come with the program, one per network, with modelled state: every command works offline at once."""
+
+from __future__ import annotations
+
+import os
+
+from swapcli.errors import MarketError
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "data")
+_SUFFIX = ".json"
+
+
+def embedded_market(name: str) -> bytes:
+    """The market of the network called `name` (as the catalogue writes it) in `swap-market/1`. Raises `MarketError`."""
+    if name not in embedded_names():
+        raise MarketError(
+            f"no market of {name} comes with the program",
+            hint="give a market file with --market",
+            details={"network": name, "embedded": list(embedded_names())},
+        )
+    with open(market_path(name), "rb") as file:
+        return file.read()
+
+
+def embedded_names() -> tuple[str, ...]:
+    """The networks that have one, alphabetically."""
+    return tuple(sorted(entry.removesuffix(_SUFFIX) for entry in os.listdir(_FOLDER) if entry.endswith(_SUFFIX)))
+
+
+def market_path(name: str) -> str:
+    """Where the market of `name` is kept."""
+    return os.path.join(_FOLDER, name + _SUFFIX)
