@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from swapcli.config.kinds import NODE_URL
-from swapcli.config.settings import NETWORKS, NetworkSettings, Settings
+from swapcli.config.secret import Secret
+from swapcli.config.settings import NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
 from swapcli.config.sources import Given
 from swapcli.errors import ConfigError
 from swapcli.model.network import Network
@@ -19,7 +20,7 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
     """Look a network up by name or chain id, in the catalogue and the user's settings. Raises `UnknownNetwork`."""
     from swapcli.networks.catalogue import network
 
-    added = {name: each.additions for name, each in settings.networks.items()}
+    added = {name: _described(each) for name, each in settings.networks.items()}
     return lambda name: network(name, added)
 
 
@@ -38,15 +39,27 @@ def read_networks(given: Mapping[str, Given], values: Mapping[str, Any]) -> dict
     networks = {}
     for name in _names(given):
         key = f"{NETWORKS}.{name}"
-        rpc_url, router = values.get(f"{key}.rpc_url"), values.get(f"{key}.router")
-        additions = _additions(given.get(key))
-        if rpc_url:
-            additions["rpc_urls"] = [rpc_url.reveal(), *cast(list[str], additions.get("rpc_urls", []))]
-        if router:
-            additions["router"] = router
-        _check(name, additions, given)
-        networks[name] = NetworkSettings(rpc_url, router, additions)
+        whole = given.get(key)
+        members = dict(cast(Mapping[str, object], whole.value)) if whole else {}
+        networks[name] = NetworkSettings(
+            rpc_url=values.get(f"{key}.rpc_url"),
+            router=values.get(f"{key}.router"),
+            rpc_urls=_node_urls(members.pop("rpc_urls", []), f"{whole.place}.rpc_urls" if whole else ""),
+            additions={member: value for member, value in members.items() if member not in NETWORK_TABLE},
+        )
+        _check(name, networks[name], given)
     return networks
+
+
+def _described(settings: NetworkSettings) -> dict[str, object]:
+    """The form that the catalogue takes."""
+    described = dict(settings.additions)
+    urls = [url.reveal() for url in (settings.rpc_url, *settings.rpc_urls) if url]
+    if urls:
+        described["rpc_urls"] = urls
+    if settings.router:
+        described["router"] = settings.router
+    return described
 
 
 def _names(given: Mapping[str, Given]) -> list[str]:
@@ -61,38 +74,31 @@ def _all_names(added: Mapping[str, object]) -> tuple[str, ...]:
     return network_names(added)
 
 
-def _additions(whole: Given | None) -> dict[str, object]:
-    """The mapping that a file holds for a network, less the settings of their own."""
-    if whole is None:
-        return {}
-    additions = {key: value for key, value in cast(dict[str, object], whole.value).items() if key != "rpc_url"}
-    urls = additions.get("rpc_urls", [])
+def _node_urls(value: object, place: str) -> tuple[Secret, ...]:
+    """The list of nodes; the catalogue would repeat a wrong one, which may hold a key."""
     try:
-        for url in cast(list[object], urls) if isinstance(urls, list) else [None]:
-            NODE_URL.read(url)
+        return tuple(NODE_URL.read(url) for url in (value if isinstance(value, list) else [None]))
     except ValueError:
-        # The catalogue would repeat what it found, and an address of a node may hold a key.
-        raise ConfigError(f"{whole.place}.rpc_urls: expected a list, each entry {NODE_URL.expected}") from None
-    return additions
+        raise ConfigError(f"{place}: expected a list, each entry {NODE_URL.expected}") from None
 
 
-def _check(name: str, additions: Mapping[str, object], given: Mapping[str, Given]) -> None:
+def _check(name: str, settings: NetworkSettings, given: Mapping[str, Given]) -> None:
     """Build the network, and let an error name the source."""
     from swapcli.networks.catalogue import network
 
     key = f"{NETWORKS}.{name}"
     source = next(each for each_key, each in given.items() if f"{each_key}.".startswith(f"{key}."))
-    if name not in _all_names({}) and "chain_id" not in additions:
+    if name not in _all_names({}) and "chain_id" not in settings.additions:
         raise _unknown(name, source)
     try:
-        network(name, {name: additions})
+        network(name, {name: _described(settings)})
     except ConfigError as error:
         wrong = str(error.details.get("key", ""))
         if wrong in given:
-            place, problem = given[wrong].place, error.message.removeprefix(f"{wrong}: ")
+            message = f"{given[wrong].place}: {error.message.removeprefix(f'{wrong}: ')}"
         else:
-            place, problem = source.place, error.message.removeprefix(f"{key}.").removeprefix(f"{key}: ")
-        raise ConfigError(f"{place}: {problem}", hint=error.hint, details=error.details) from None
+            message = source.place.removesuffix(key) + error.message
+        raise ConfigError(message, hint=error.hint, details=error.details) from None
 
 
 def _unknown(name: str, source: Given) -> ConfigError:

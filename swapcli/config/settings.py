@@ -92,7 +92,7 @@ class IntegratorSettings:
 class NetworkSettings:
     """What the user adds to a network, or a network of the user's.
 
-    `additions` are in the form of the catalogue's definitions, with `rpc_url` first among its `rpc_urls`.
+    `rpc_urls` are further nodes; `additions` is all else, in the form of the catalogue's definitions.
     """
 
     rpc_url: Secret | None = setting(
@@ -102,7 +102,8 @@ class NetworkSettings:
         example="https://node.example/v1/key",
     )
     router: str | None = setting(None, kinds.ADDRESS, "Contract that payloads are made for.", example="0x" + "34" * 20)
-    additions: Mapping[str, object] = field(default_factory=dict, repr=False)
+    rpc_urls: tuple[Secret, ...] = ()
+    additions: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

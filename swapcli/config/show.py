@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from swapcli.config.kinds import NODE_URL
 from swapcli.config.secret import Secret
 from swapcli.config.settings import FIELDS, NETWORK_TABLE, NETWORKS, NetworkSettings, Setting, Settings, variable_of
 
@@ -68,20 +67,9 @@ def _network_rows(prefix: str, network: NetworkSettings, settings: Settings) -> 
     for name, row in NETWORK_TABLE.items():
         if (value := getattr(network, name)) is not None:
             yield Row(f"{prefix}.{name}", _shown(row, value), settings.origin(f"{prefix}.{name}"))
-    for name, value in network.additions.items():
-        if name == "rpc_urls":
-            # `rpc_url` is the first of them and has a row of its own.
-            others = cast(list[str], value)[network.rpc_url is not None :]
-            if others:
-                yield Row(
-                    f"{prefix}.{name}", _json([NODE_URL.read(url).shown for url in others]), settings.origin(prefix)
-                )
-        elif name not in NETWORK_TABLE:
-            yield Row(f"{prefix}.{name}", _json(value), settings.origin(prefix))
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    others = [url.shown for url in network.rpc_urls]
+    for name, value in [*([("rpc_urls", others)] if others else []), *network.additions.items()]:
+        yield Row(f"{prefix}.{name}", json.dumps(value, ensure_ascii=False), settings.origin(prefix))
 
 
 def _shown(row: Setting, value: object) -> str | None:

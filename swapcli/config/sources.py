@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
 from swapcli.config.kinds import shown
@@ -31,7 +31,7 @@ class Given:
     `folder` is what a relative file name in it starts from; None is the working directory.
     """
 
-    value: object
+    value: object = field(repr=False)
     origin: str
     place: str
     folder: Path | None = None
@@ -137,6 +137,9 @@ class _FileReader:
             elif key in _GROUPS:
                 for name, member in self._mapping(key, value).items():
                     yield from self._leaf(f"{key}.{name}", member)
+            elif "." in key and key in TABLE:
+                group, _, name = key.partition(".")
+                self._refuse(key, f"a file nests it, as in {group}: {{{name}: ...}}")
             else:
                 yield from self._leaf(key, value)
 
@@ -178,10 +181,11 @@ def _network_key(variable: str, network_names: Callable[[], tuple[str, ...]]) ->
     """The key of `SWAPCLINETWORKS_NAME_X`: a network whose name is spelled so, else NAME in lower case."""
     if not variable.startswith(_NETWORKS_PREFIX):
         return None
+    rest = variable.removeprefix(_NETWORKS_PREFIX)
     for member in NETWORK_TABLE:
         suffix = "_" + member.upper()
-        spelled = variable.removeprefix(_NETWORKS_PREFIX).removesuffix(suffix)
-        if spelled and variable.endswith(suffix):
+        spelled = rest.removesuffix(suffix)
+        if spelled and spelled != rest:
             named = (name for name in network_names() if name.upper().replace("-", "_") == spelled)
             return f"{NETWORKS}.{next(named, spelled.lower())}.{member}"
     return None

@@ -1,0 +1,163 @@
+"""Flags go before the environment, that before the file, that before the defaults; each value knows its origin."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.config import TABLE, Secret, Settings, config_file_path
+from swapcli.config.show import masked
+from swapcli.wire.terms import Generation
+from tests.config.world import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
+
+VALUES: dict[str, dict[str, object]] = {
+    "network": {"base": "base", "citrea": "citrea"},
+    "api_version": {"v1": Generation.V1, "v2": Generation.V2},
+    "slippage": {"0.5": 5_000, "3": 30_000, "0.0001": 1},
+    "max_hops": {"1": 1, "16": 16},
+    "exclude_protocols": {"uniswapV2": ("uniswapV2",), "a, b": ("a", "b")},
+    "gas_price": {"0": 0, "10000000": 10**7, "0.5 gwei": 5 * 10**8},
+    "market": {"/m.json": Path("/m.json"), "~/m.json": HOME / "m.json"},
+    "route_ttl_s": {"1": 1, "86400": 86_400},
+    "color": {"auto": "auto", "never": "never"},
+    "output": {"json": "json", "table": "table"},
+    "integrator.address": {"0x" + "12" * 20: "0x" + "12" * 20, "0x1": "0x1"},
+    "integrator.fee_bps": {"0": 0, "500": 500},
+    "integrator.surplus_bps": {"0": 0, "5000": 5_000},
+    "api_url": {"https://a.example/": "https://a.example", "http://localhost:8000": "http://localhost:8000"},
+    "api_key_file": {"/key": Path("/key"), "~/key": HOME / "key"},
+    "api_key": {"one": Secret("one"), "two": Secret("two")},
+    "timeout_s": {"0.5": 0.5, "30": 30.0},
+}
+"""For every key, some texts with what they mean."""
+
+ON_COMMAND_LINE = [key for key, row in TABLE.items() if row.on_command_line]
+
+
+def layers(keys: list[str]) -> st.SearchStrategy[dict[str, str]]:
+    """Some of `keys`, each with one of its texts."""
+    return st.fixed_dictionaries({}, optional={key: st.sampled_from(list(VALUES[key])) for key in keys})
+
+
+def as_yaml(layer: dict[str, str]) -> str:
+    flat = [f'{key}: "{text}"' for key, text in layer.items() if "." not in key]
+    nested = [f'  {key.partition(".")[2]}: "{text}"' for key, text in layer.items() if "." in key]
+    return "\n".join([*flat, *(["integrator:", *nested] if nested else [])])
+
+
+def value_of(settings: Settings, key: str) -> Any:
+    names = {"slippage": "slippage_ppm", "gas_price": "gas_price_wei"}
+    holder: Any = settings
+    for part in names.get(key, key).split("."):
+        holder = getattr(holder, part)
+    return holder
+
+
+def test_these_tests_know_every_setting() -> None:
+    assert set(VALUES) == set(TABLE)
+
+
+def test_every_field_of_the_settings_is_in_the_table_or_holds_such() -> None:
+    others = {each.name for each in fields(Settings) if "setting" not in each.metadata}
+    assert others == {"integrator", "networks", "origins"}
+
+
+@given(layers(list(TABLE)), layers(list(TABLE)), layers(ON_COMMAND_LINE))
+def test_the_strongest_layer_that_sets_a_key_wins_it(
+    in_file: dict[str, str], in_environment: dict[str, str], in_flags: dict[str, str]
+) -> None:
+    environ = {TABLE[key].variable: text for key, text in in_environment.items()}
+    settings = load(as_yaml(in_file), environ=environ, flags=in_flags)
+    for key, row in TABLE.items():
+        winners = [layer[key] for layer in (in_flags, in_environment, in_file) if key in layer]
+        assert value_of(settings, key) == (VALUES[key][winners[0]] if winners else row.default)
+        names = [(in_flags, "flag"), (in_environment, f"environment {row.variable}"), (in_file, f"file {DEFAULT_FILE}")]
+        assert settings.origin(key) == next((name for layer, name in names if key in layer), "default")
+
+
+@given(layers(list(TABLE)))
+def test_what_is_shown_reads_back_as_the_same_settings(layer: dict[str, str]) -> None:
+    settings = load(as_yaml(layer))
+    shown = {row.key: row.value for row in masked(settings) if row.origin != "default" and not TABLE[row.key].secret}
+    again = load(as_yaml({key: text for key, text in shown.items() if text is not None}))
+    assert all(value_of(again, key) == value_of(settings, key) for key in shown)
+
+
+def test_nothing_set_gives_the_defaults() -> None:
+    settings = load()
+    assert settings == Settings()
+    assert {row.origin for row in masked(settings)} == {"default"}
+
+
+def test_a_flag_of_none_was_not_given() -> None:
+    settings = load("max_hops: 3", flags={"max_hops": None, "api_key": None})
+    assert (settings.max_hops, settings.origin("max_hops")) == (3, f"file {DEFAULT_FILE}")
+
+
+def test_flags_may_come_typed() -> None:
+    flags = {"max_hops": 2, "exclude_protocols": ["a,b", "c"], "market": Path("m.json"), "api_version": Generation.V1}
+    settings = load(flags=flags)
+    assert settings.max_hops == 2
+    assert settings.exclude_protocols == ("a", "b", "c")
+    assert settings.market == Path("m.json")
+    assert settings.api_version is Generation.V1
+
+
+def test_an_empty_variable_counts_as_not_set() -> None:
+    assert load(environ={"SWAPCLI_MAX_HOPS": "", "SWAPCLI_API_KEY": ""}) == Settings()
+
+
+def test_null_in_the_file_counts_as_not_set() -> None:
+    assert load("max_hops:\nnetwork: null\nintegrator:\nnetworks: ~\n") == Settings()
+
+
+def test_a_wrong_value_is_refused_even_where_a_stronger_layer_hides_it() -> None:
+    error = refused("max_hops: many", flags={"max_hops": 3})
+    assert error.message.startswith(f"{DEFAULT_FILE}: max_hops: expected a whole number from 1 to 16")
+
+
+def test_members_of_a_group_come_from_different_layers() -> None:
+    settings = load("integrator: {address: 0x12, fee_bps: 5}", environ={"SWAPCLI_INTEGRATOR_FEE_BPS": "7"})
+    assert (settings.integrator.address, settings.integrator.fee_bps) == ("0x12", 7)
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "environ", "expected"),
+    [
+        (None, {}, DEFAULT_FILE),
+        (None, {"XDG_CONFIG_HOME": "/xdg"}, Path("/xdg/swapcli/config.yaml")),
+        (None, {"XDG_CONFIG_HOME": "relative"}, DEFAULT_FILE),
+        (None, {"XDG_CONFIG_HOME": ""}, DEFAULT_FILE),
+        (None, {"SWAPCLI_CONFIG": "/etc/swapcli.yaml", "XDG_CONFIG_HOME": "/xdg"}, OTHER_FILE),
+        (None, {"SWAPCLI_CONFIG": "~/own.yaml"}, HOME / "own.yaml"),
+        (None, {"SWAPCLI_CONFIG": ""}, DEFAULT_FILE),
+        (OTHER_FILE, {"SWAPCLI_CONFIG": "/else.yaml", "XDG_CONFIG_HOME": "/xdg"}, OTHER_FILE),
+    ],
+)
+def test_the_file_is_the_one_asked_for_then_the_variables_then_the_users(
+    asked_for: Path | None, environ: dict[str, str], expected: Path
+) -> None:
+    assert config_file_path(asked_for, environ, HOME) == expected
+    assert load("max_hops: 9", at=expected, asked_for=asked_for, environ=environ).max_hops == 9
+
+
+@pytest.mark.parametrize(("asked_for", "environ"), [(OTHER_FILE, {}), (None, {"SWAPCLI_CONFIG": str(OTHER_FILE)})])
+def test_a_file_that_was_asked_for_must_exist(asked_for: Path | None, environ: dict[str, str]) -> None:
+    error = refused(asked_for=asked_for, environ=environ)  # type: ignore[arg-type]
+    assert error.message == f"{OTHER_FILE}: no such file"
+    assert error.hint is not None
+
+
+def test_file_names_in_a_file_start_from_its_folder() -> None:
+    settings = load("market: m.json\napi_key_file: ~/key\n", at=OTHER_FILE, asked_for=OTHER_FILE)
+    assert (settings.market, settings.api_key_file) == (Path("/etc/m.json"), HOME / "key")
+
+
+def test_file_names_elsewhere_start_from_the_working_directory() -> None:
+    settings = load(environ={"SWAPCLI_MARKET": "m.json"}, flags={"api_key_file": "key"})
+    assert (settings.market, settings.api_key_file) == (Path("m.json"), Path("key"))

@@ -1,0 +1,163 @@
+"""What each kind of setting accepts, and that a wrong value names its source, its key and what was expected."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.config import TABLE
+from tests.config.world import DEFAULT_FILE, load, refused
+
+WRONG: dict[str, list[object]] = {
+    "network": [True, 5, ["base"], {}, " ", "a\x1bb"],
+    "api_version": ["v3", "V1", 1, True, []],
+    "slippage": ["much", -0.1, 100.0001, 0.00001, "1e-3", True, [0.5], "0.5 %%", "12.345bps", "5,0", "٣"],
+    "max_hops": [0, 17, 1.5, "six", True, [6], "-1", "1" * 100],
+    "exclude_protocols": [5, True, {"a": 1}, [["a"]], ["a", 5], ["a\nb"]],
+    "gas_price": [-1, 0.5, "0.5", "1.5wei", "0.0000000001gwei", "1 ether", True, [], 2**128],
+    "market": [5, True, ["m.json"], "a\0b"],
+    "route_ttl_s": [0, 86_401, 0.5, "a minute", False],
+    "color": [True, "yes", 1, "AUTO"],
+    "output": ["yaml", 0, {}],
+    "integrator": ["0x12", 5, ["address"]],
+    "integrator.address": ["12", 12, "0x", "0xz", "0x" + "1" * 65, ["0x12"]],
+    "integrator.fee_bps": [501, -1, 0.5, "5bps", True],
+    "integrator.surplus_bps": [5_001, -1, 0.5],
+    "api_url": [
+        "example",
+        "ftp://a",
+        "https://",
+        "https://u:p@a",
+        "https://a?key=1",
+        "https://a#b",
+        "https://a:port",
+        5,
+    ],
+    "api_key_file": [5, {}],
+    "api_key": [5, True, ["a"], "a b", "ключ"],
+    "timeout_s": [0, -1, 86_401, "soon", True, "1e3"],
+    "networks": ["base", 5, ["base"]],
+}
+"""For every key and group, values that are not of its kind."""
+
+CASES = [(key, value) for key, values in WRONG.items() for value in values]
+
+
+def in_file(key: str, value: object) -> str:
+    """A settings file with one key; JSON is YAML."""
+    group, _, member = key.partition(".")
+    return json.dumps({group: {member: value}} if member else {group: value})
+
+
+def test_these_tests_know_every_setting() -> None:
+    assert set(WRONG) == {*TABLE, "integrator", "networks"}
+
+
+@pytest.mark.parametrize(("key", "value"), CASES)
+def test_a_wrong_value_names_the_file_the_key_and_what_was_expected(key: str, value: object) -> None:
+    error = refused(in_file(key, value))
+    expected = TABLE[key].kind.expected if key in TABLE else "a mapping"
+    assert error.message.startswith(f"{DEFAULT_FILE}: {key}: expected {expected}")
+    assert error.details["key"] == key
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, value in CASES if key in TABLE and type(value) is str]
+)
+def test_a_wrong_value_names_the_variable_and_what_was_expected(key: str, value: str) -> None:
+    error = refused(environ={TABLE[key].variable: value})
+    assert error.message.startswith(f"{TABLE[key].variable}: expected {TABLE[key].kind.expected}")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, value in CASES if key in TABLE and TABLE[key].on_command_line]
+)
+def test_a_wrong_value_names_the_flag_and_what_was_expected(key: str, value: object) -> None:
+    error = refused(flags={key: value})
+    assert error.message.startswith(f"{TABLE[key].flag}: expected {TABLE[key].kind.expected}")
+
+
+def test_the_message_shows_what_was_found_on_one_line() -> None:
+    assert refused("max_hops: six").message.endswith('not "six"')
+    assert refused("max_hops: [1]").message.endswith("not a list")
+    assert refused("max_hops: {a: 1}").message.endswith("not a mapping")
+    assert refused("color: true").message.endswith("not true")
+    assert refused('color: "a\\e[2J"').message.endswith(r"not 'a\x1b[2J'")
+    assert refused("color: " + "x" * 500).message.endswith("…")
+
+
+@given(st.integers(0, 1_000_000))
+def test_a_slippage_is_exact_in_every_spelling(ppm: int) -> None:
+    percent = f"{Decimal(ppm) / 10_000:f}"
+    for text in (percent, f"{percent}%", f"{percent} %", f'"{percent}"'):
+        assert load(f"slippage: {text}").slippage_ppm == ppm
+    assert load(flags={"slippage": f"{Decimal(ppm) / 100:f}bps"}).slippage_ppm == ppm
+
+
+@given(st.integers(0, 2**128 - 1))
+def test_a_gas_price_is_exact_in_every_spelling(wei: int) -> None:
+    gwei = f"{wei // 10**9}.{wei % 10**9:09d}"
+    for text in (str(wei), f"{wei}wei", f"{wei} WEI", f"{gwei}gwei", f"{gwei} Gwei"):
+        assert load(f"gas_price: {text}").gas_price_wei == wei
+
+
+@pytest.mark.parametrize("text", ["[a, b]", "a,b", "a, b,", "[a, 'b,a']", "- a\n- b"])
+def test_a_list_may_be_a_list_or_text_with_commas(text: str) -> None:
+    assert load(f"exclude_protocols:\n  {text.replace(chr(10), chr(10) + '  ')}").exclude_protocols == ("a", "b")
+
+
+def test_an_empty_list_overrides_a_weaker_one() -> None:
+    assert load("exclude_protocols: a", flags={"exclude_protocols": []}).exclude_protocols == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "closest"),
+    [("SWAPCLI_SLIPAGE", "SWAPCLI_SLIPPAGE"), ("SWAPCLI_INTEGRATOR_FEE", "SWAPCLI_INTEGRATOR_FEE_BPS")],
+)
+def test_an_unknown_variable_is_refused_with_the_closest(name: str, closest: str) -> None:
+    error = refused(environ={name: "1"})
+    assert error.message == f'environment variable "{name}": no such setting'
+    assert error.hint == f"did you mean {closest}?"
+
+
+def test_other_programs_variables_are_none_of_our_business() -> None:
+    assert load(environ={"PATH": "x", "SWAP": "1", "swapcli_slippage": "x", "_SWAPCLI_COMPLETE": "x"}) == load()
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "closest"),
+    [
+        ("slipage: 1", "slipage", "slippage"),
+        ("Network: base", "Network", "network"),
+        ("integrator: {fee: 1}", "integrator.fee", "integrator.fee_bps"),
+        ("network_: {}", "network_", "network"),
+        ("integrators: {}", "integrators", "integrator"),
+    ],
+)
+def test_an_unknown_key_names_the_file_and_the_closest(text: str, key: str, closest: str) -> None:
+    error = refused(text)
+    assert error.message == f'{DEFAULT_FILE}: key "{key}": no such setting'
+    assert error.hint == f"did you mean {closest}?"
+
+
+def test_a_dotted_key_is_refused_with_the_nested_form() -> None:
+    error = refused("integrator.fee_bps: 1")
+    assert error.message.endswith("integrator.fee_bps: a file nests it, as in integrator: {fee_bps: ...}")
+
+
+def test_an_unknown_key_unlike_any_other_says_where_they_are_listed() -> None:
+    assert refused("zzz: 1").hint == "swapcli config show lists all settings"
+
+
+def test_an_unknown_flag_is_refused() -> None:
+    assert refused(flags={"slipage": 1}).message == 'flag "slipage": no such setting'
+
+
+def test_a_key_cannot_be_given_on_the_command_line() -> None:
+    error = refused(flags={"api_key": "tell-nobody"})
+    assert "api_key cannot be given on the command line" in error.message
+    assert "tell-nobody" not in f"{error.message} {error.hint} {error.details}"
