@@ -14,7 +14,7 @@ _swapcli() {
         esac
     done
     case "$place" in
-        "") words="route networks tokens protocols config completion" options="--version -h --help" ;;
+        "") words="route networks tokens protocols config completion" options="--version --debug -h --help" ;;
         " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --batch --json --plain --table --color --config -h --help" ;;
         " networks") words="" options="--json --plain --table --color --config -h --help" ;;
         " tokens") words="base citrea hyperevm monad starknet" options="--market --skip-bad-pools --json --plain --table --color --config -h --help" ;;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -16,6 +16,7 @@ from swapcli.cli.fault import Fault, fault_of, tell
 from swapcli.cli.tree import CONTEXT, Entry, LazyGroup
 
 PROGRAM = "swapcli"
+OUTPUT_VARIABLE = "SWAPCLI_OUTPUT"
 
 
 class Root(LazyGroup):
@@ -52,13 +53,14 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where a defect arose.")] = False,
 ) -> None:
     """Finds the best way to swap one token for another over liquidity pools, exact to the unit.
 
     \b
     Example: swapcli route base ETH USDC 1.5
     """
-    del version
+    del version, debug
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -77,11 +79,11 @@ def run(arguments: Sequence[str]) -> int:
         _forget_stdout()
         return exits.OK
     except KeyboardInterrupt:
-        return tell(Fault("INTERRUPTED", "interrupted", exits.INTERRUPTED), as_json=wants_json(arguments))
+        return tell(Fault("INTERRUPTED", "interrupted", exits.INTERRUPTED), as_json=wants_json(arguments, os.environ))
 
 
 def _call(arguments: Sequence[str]) -> int:
-    as_json = wants_json(arguments)
+    as_json = wants_json(arguments, os.environ)
     try:
         command = get_command(app)
         with command.make_context(PROGRAM, list(arguments)) as context:
@@ -94,13 +96,14 @@ def _call(arguments: Sequence[str]) -> int:
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except Exception as error:
-        return tell(fault_of(error), as_json=as_json)
+        return tell(fault_of(error, debug="--debug" in arguments[:1]), as_json=as_json)
 
 
-def wants_json(arguments: Sequence[str]) -> bool:
-    """Does the command line ask for JSON? Known before it is parsed, because parsing may be what fails."""
+def wants_json(arguments: Sequence[str], environ: Mapping[str, str]) -> bool:
+    """Is JSON asked for? Known before anything is parsed, because parsing may be what fails."""
     options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
-    return "--json" in options
+    for_people = "--plain" in options or "--table" in options
+    return "--json" in options or (environ.get(OUTPUT_VARIABLE) == "json" and not for_people)
 
 
 def _usage_fault(error: typer.TyperException) -> Fault:

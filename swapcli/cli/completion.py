@@ -18,7 +18,7 @@ def completion(shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELL
     """Print the completion script of a shell.
 
     \b
-    Example: swapcli completion bash > ~/.local/share/bash-completion/completions/swapcli
+    Example: eval "$(swapcli completion bash)"
     """
     if shell not in SHELLS:
         raise typer.BadParameter(f"{shell!r} is not one of {', '.join(SHELLS)}", param_hint="SHELL")

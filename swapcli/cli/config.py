@@ -50,7 +50,7 @@ def path(config: options.ConfigFile = None) -> None:
     \b
     Example: swapcli config path
     """
-    print(config_file_path(config, os.environ, home()))
+    print(_file(config))
 
 
 @app.command(cls=GroupedCommand)
@@ -63,9 +63,13 @@ def init(
     \b
     Example: swapcli config init
     """
-    file = config_file_path(config, os.environ, home())
+    file = _file(config)
     _write(file, example_config(), replace=force)
     print(file)
+
+
+def _file(config: str | None) -> Path:
+    return config_file_path(Path(config) if config is not None else None, os.environ, home())
 
 
 def _write(file: Path, text: str, *, replace: bool) -> None:
@@ -77,5 +81,5 @@ def _write(file: Path, text: str, *, replace: bool) -> None:
             stream.write(text)
     except FileExistsError:
         raise ConfigError(f"{file} is there already", hint="--force replaces it") from None
-    except OSError as error:
-        raise ConfigError(f"cannot write {file}: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cannot write {file}: {getattr(error, 'strerror', None) or error}") from error

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from swapcli.cli import exits
 from swapcli.errors import SwapcliError
-
-DEBUG_VARIABLE = "SWAPCLI_DEBUG"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +22,17 @@ class Fault:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
-def fault_of(error: Exception) -> Fault:
-    """The fault of an error: what it says of itself if it was raised on purpose, else a defect in one sentence."""
+def fault_of(error: Exception, *, debug: bool = False) -> Fault:
+    """The fault of an error: what it says of itself if it was raised on purpose, else a defect in one sentence.
+
+    `debug` adds to a defect where it arose.
+    """
     if isinstance(error, SwapcliError):
         return Fault(error.code, error.message, exits.status_of(error), error.hint, error.details)
     said = " ".join(str(error).split())
     message = f"internal error: {type(error).__name__}{': ' if said else ''}{said}"
-    if not os.environ.get(DEBUG_VARIABLE):
-        return Fault("INTERNAL", message, exits.INTERNAL, f"this is a defect; {DEBUG_VARIABLE}=1 shows where")
+    if not debug:
+        return Fault("INTERNAL", message, exits.INTERNAL, "this is a defect; swapcli --debug shows where")
     import traceback
 
     return Fault("INTERNAL", message, exits.INTERNAL, details={"traceback": traceback.format_exception(error)})

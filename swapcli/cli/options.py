@@ -5,7 +5,6 @@ Values that are settings stay text here: the settings read them, so that a flag,
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -41,4 +40,4 @@ ColorWhen = Annotated[
     str | None,
     option("--color", "When to colour; NO_COLOR is respected.  [default: auto]", OUTPUT, "auto|always|never"),
 ]
-ConfigFile = Annotated[Path | None, option("--config", "Settings file to use.", SETTINGS, "FILE")]
+ConfigFile = Annotated[str | None, option("--config", "Settings file to use.", SETTINGS, "FILE")]

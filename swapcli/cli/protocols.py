@@ -21,7 +21,7 @@ def protocols(
     color: options.ColorWhen = None,
     config: options.ConfigFile = None,
 ) -> None:
-    """List the protocols of a network, with the family of pool maths that quotes them.
+    """List the protocols of a network. The family is the pool maths that quotes them.
 
     \b
     Example: swapcli protocols base

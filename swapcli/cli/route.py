@@ -87,7 +87,7 @@ def route(
     color: options.ColorWhen = None,
     config: options.ConfigFile = None,
 ) -> int:
-    """Find the best route for selling AMOUNT of TOKEN_IN for TOKEN_OUT.
+    """Find the best route for a swap.
 
     \b
     Examples:

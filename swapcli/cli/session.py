@@ -58,12 +58,12 @@ class Session:
         return parsed.market
 
 
-def open_session(config: Path | None, form: FormOptions, flags: Mapping[str, object] | None = None) -> Session:
+def open_session(config: str | None, form: FormOptions, flags: Mapping[str, object] | None = None) -> Session:
     """Reads the settings: `flags` by setting over environment over file. Raises `ConfigError`, `InvalidOption`."""
     settings = load_settings(
         flags={**(flags or {}), "color": form.color},
         environ=os.environ,
-        config_path=config,
+        config_path=Path(config) if config is not None else None,
         home=home(),
     )
     chosen = choose_form(json=form.json, plain=form.plain, table=form.table, default=settings.output)

@@ -28,7 +28,7 @@ def tokens(
     color: options.ColorWhen = None,
     config: options.ConfigFile = None,
 ) -> None:
-    """List the tokens of a network's market, those in most pools first.
+    """List the tokens of a network's market. Those in most pools come first.
 
     \b
     Example: swapcli tokens base

@@ -1,0 +1,114 @@
+"""The program as a whole: help, versions, usage errors, defects, interruptions and broken pipes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from swapcli import __version__
+from swapcli.cli.app import Root
+from swapcli.cli.completion_scripts import nodes
+from swapcli.cli.networks import app as networks_app
+from swapcli.cli.tree import load
+from swapcli.errors import UpstreamError
+from tests.cli.build import swapcli, write_market
+
+PROCESS = [sys.executable, "-m", "swapcli"]
+
+
+def test_the_version_is_told_in_process_and_by_the_short_cut() -> None:
+    told = subprocess.run([*PROCESS, "--version"], capture_output=True, text=True, check=True).stdout
+    assert told == swapcli("--version").out == f"swapcli {__version__}\n"
+
+
+def test_the_overview_groups_commands_by_purpose() -> None:
+    out = swapcli("--help").out
+    assert out == swapcli().out == swapcli("-h").out
+    for section in ("Quote:", "Look up:", "Configure:"):
+        assert section in out
+    assert out.index("route") < out.index("Configure:")
+
+
+@pytest.mark.parametrize("name", list(Root.entries))
+def test_the_overview_says_of_a_command_what_its_help_says(name: str) -> None:
+    entry = Root.entries[name]
+    assert load(name, entry).get_short_help_str(80) == entry.summary
+
+
+@pytest.mark.parametrize("path", [node.path for node in nodes() if node.path])
+def test_every_help_shows_an_example_and_fits_the_terminal(path: tuple[str, ...]) -> None:
+    ran = swapcli(*path, "--help")
+    assert ran.status == 0
+    assert "swapcli " in ran.out.partition("Usage: ")[2].partition("\n")[2] or path == ("config",)
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_a_mistyped_command_is_guessed() -> None:
+    ran = swapcli("rout", "--json")
+    assert ran.status == 2
+    assert "Did you mean 'route'?" in ran.error["message"]
+    assert ran.error["hint"] == "swapcli --help explains the usage"
+
+
+def test_a_usage_error_of_a_command_points_to_its_help() -> None:
+    assert swapcli("config", "shw", "--json").error["hint"] == "swapcli config --help explains the usage"
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
+    """What `swapcli networks` raises."""
+    raised: list[BaseException] = []
+
+    def callback() -> None:
+        raise raised[0]
+
+    (command,) = networks_app.registered_commands
+    monkeypatch.setattr(command, "callback", callback)
+    return raised
+
+
+def test_a_defect_is_one_sentence_without_a_traceback(broken: list[BaseException]) -> None:
+    broken.append(ZeroDivisionError("by\nzero"))
+    ran = swapcli("networks")
+    assert ran.status == 1
+    assert ran.err.splitlines() == [
+        "error: internal error: ZeroDivisionError: by zero",
+        "hint:  this is a defect; swapcli --debug shows where",
+    ]
+    assert "Traceback" in swapcli("--debug", "networks").err
+
+
+def test_an_error_raised_on_purpose_tells_its_status(broken: list[BaseException]) -> None:
+    broken.append(UpstreamError("the node is silent", details={"node": "x"}))
+    assert swapcli("networks").status == 5
+
+
+def test_an_interruption_is_status_130(broken: list[BaseException]) -> None:
+    broken.append(KeyboardInterrupt())
+    assert (swapcli("networks").status, swapcli("networks").err) == (130, "error: interrupted\n")
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    orders = tmp_path / "orders"
+    order = {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1000000000000000000"}
+    orders.write_text((json.dumps(order) + "\n") * 200)
+    command = [*PROCESS, "route", "testnet", "--market", write_market(tmp_path), "--batch", str(orders)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+def test_letters_that_a_terminal_cannot_show_are_escaped() -> None:
+    command = [*PROCESS, "route", "base", "🦄", "USDC", "1"]
+    env = {"PYTHONIOENCODING": "ascii", "HOME": "/nonexistent", "PATH": ""}
+    ran = subprocess.run(command, capture_output=True, env=env, check=False)
+    assert ran.returncode == 2
+    assert b"\\U0001f984" in ran.stderr

@@ -1,0 +1,76 @@
+"""Whatever is typed: a known exit status, no traceback, and with --json one JSON object where something is wrong."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from swapcli.cli.app import Root
+from swapcli.cli.completion_scripts import nodes
+from swapcli.cli.exits import MEANING
+from tests.cli.build import TWIN_A, USDC, WETH, Ran, swapcli
+
+OPTIONS = sorted({name for node in nodes() for option in node.options for name in option.names})
+WORDS = [
+    *OPTIONS, *Root.entries, "show", "path", "base", "testnet", "nowhere", "31337",
+    "ETH", "WETH", "usdc", "TWIN", WETH, USDC, TWIN_A, "0x" + "0" * 40, "0x1",
+    "0", "1", "1.5", "-1", "1e9", "0.5%", "50bps", "5gwei", str(2**256), "9" * 5_000,
+    "v1", "v2", "v3", "always", "never", "-", "--", "", "=", "--json=1", "\x00", "\udcff", "٣", "🦄", "%s", "{0}",
+]  # fmt: skip
+words = st.sampled_from(WORDS) | st.text(max_size=8)
+# `init` writes files; what a fuzzer may write is no concern of this test.
+command_lines = st.lists(words, max_size=9).filter(lambda line: "init" not in line)
+
+
+def check(arguments: list[str], stdin: bytes) -> Ran:
+    ran = swapcli(*arguments, stdin=stdin)
+    assert ran.status in MEANING
+    assert ran.status != 1, ran.err
+    assert "Traceback" not in ran.out + ran.err
+    if ran.status and ran.err and "--json" in arguments[: (*arguments, "--").index("--")]:
+        assert list(ran.error) == ["code", "message", "details", "hint", "exit_code"]
+        assert ran.error["exit_code"] == ran.status
+    return ran
+
+
+@given(command_lines, st.binary(max_size=20))
+@example(["--"], b"")
+@example(["config"], b"")
+@example(["route", "--json"], b"")
+@example(["completion", "tcsh"], b"")
+def test_any_command_line_ends_well(arguments: list[str], stdin: bytes) -> None:
+    check(arguments, stdin)
+
+
+@given(data=st.data())
+@settings(max_examples=200)
+def test_any_route_command_line_ends_well(market_file: str, data: st.DataObject) -> None:
+    order = data.draw(st.lists(words, min_size=2, max_size=4))
+    options = data.draw(st.lists(words, max_size=4))
+    check(["route", "testnet", *order, "--market", market_file, *options], b"")
+
+
+order_like = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": st.none() | st.integers() | st.text(max_size=3),
+        "token_in": st.sampled_from([WETH, USDC, "ETH", "TWIN"]) | st.none() | st.text(max_size=4),
+        "token_out": st.sampled_from([WETH, USDC, "ETH", TWIN_A]) | st.integers(),
+        "amount_in": st.integers() | st.integers(1, 10**20).map(str) | st.floats() | st.text(max_size=4),
+    },
+).map(json.dumps)
+lines = st.lists(order_like.map(str.encode) | st.binary(max_size=30), max_size=4).map(b"\n".join)
+
+
+@given(lines)
+def test_any_batch_ends_well(market_file: str, batch: bytes) -> None:
+    ran = check(["route", "testnet", "--market", market_file, "--batch", "-", "--json"], batch)
+    answered = [json.loads(line)["result"]["success"] for line in ran.out.splitlines()]
+    assert bool(ran.status) == (not all(answered) or bool(ran.err))
+
+
+@given(st.binary(max_size=60) | st.text(alphabet='[]{}",:0', max_size=60).map(str.encode))
+def test_any_market_file_ends_well(document: bytes) -> None:
+    check(["route", "testnet", "ETH", "USDC", "1", "--market", "-", "--json"], document)

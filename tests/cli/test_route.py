@@ -1,0 +1,304 @@
+"""`swapcli route`: what it answers, in every form, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swapcli.routing.replay import replay
+from swapcli.wire.route import parse
+from tests.cli.build import (
+    DIRECT_V2,
+    LONELY,
+    TWIN_A,
+    TWIN_B,
+    USDC,
+    WETH,
+    Ran,
+    small_market,
+    swapcli,
+    write_market,
+)
+
+Route = Callable[..., Ran]
+KEY = {"SWAPCLI_API_KEY": "a-key"}
+WALLET = "0x" + "9" * 40
+
+
+def test_the_json_is_one_route_result_that_replays_to_the_unit(route: Route) -> None:
+    ran = route("ETH", "USDC", "1.5", "--json")
+    result = parse(ran.json, small_market().network)
+    done = replay(small_market().pools, result.route, result.input_amount)
+    assert (ran.status, ran.err) == (0, "")
+    assert result.input_amount == 15 * 10**17
+    assert done.amount_out == result.output_amount
+
+
+def test_people_read_the_same_amount_as_programs(route: Route) -> None:
+    units = int(route("ETH", "USDC", "1.5", "--json").json["outputAmount"])
+    people = route("ETH", "USDC", "1.5")
+    assert f"{units} base units" in people.out
+    assert f"{units // 10**6:,}.{units % 10**6:06d}".rstrip("0") in people.out
+
+
+def test_prices_that_are_not_live_are_said_to_be_so_on_stderr(route: Route) -> None:
+    assert "not live prices" in route("ETH", "USDC", "1.5").err
+    assert "not live prices" in route("ETH", "USDC", "1.5", "--table").err
+
+
+def test_a_pipe_gets_plain_text_and_may_ask_for_a_table(route: Route) -> None:
+    assert route("ETH", "USDC", "1.5").out == route("ETH", "USDC", "1.5", "--plain").out
+    assert "\x1b" not in route("ETH", "USDC", "1.5", "--table").out
+    assert "\x1b" in route("ETH", "USDC", "1.5", "--table", "--color", "always").out
+
+
+@pytest.mark.parametrize("amount", ["1.5", "1500000000000000000 --raw"])
+def test_amounts_are_whole_tokens_unless_raw(route: Route, amount: str) -> None:
+    assert route("ETH", "USDC", *amount.split(), "--json").json["inputAmount"] == "1500000000000000000"
+
+
+@pytest.mark.parametrize("name", ["eth", "ETH", "0x" + "0" * 40, "0x" + "e" * 40, "0x" + "E" * 40, "0XeE" + "e" * 38])
+def test_the_native_token_has_many_names(route: Route, name: str) -> None:
+    assert route(name, "USDC", "1", "--json").json["routeSwapType"] == 0
+
+
+@pytest.mark.parametrize("name", ["WETH", "weth", WETH])
+def test_a_token_is_named_by_symbol_or_address(route: Route, name: str) -> None:
+    assert route(name, "dai", "1", "--json").json["routeSwapType"] == 2
+
+
+def test_both_generations_write_the_native_token_their_own_way(route: Route) -> None:
+    v1, v2 = (route("USDC", "ETH", "100", "--json", "--api-version", v).json for v in ("v1", "v2"))
+    assert (v1["routeSwapType"], v1["outputToken"]["address"]) == (0, "0x" + "0" * 40)
+    assert (v2["routeSwapType"], v2["outputToken"]["address"]) == (1, WETH)
+    assert "meta" in v2
+    assert "meta" not in v1
+
+
+def test_wrapping_is_one_to_one_and_needs_no_pool(route: Route) -> None:
+    wrap, unwrap = route("ETH", "WETH", "2", "--json").json, route("WETH", "ETH", "2", "--json").json
+    assert wrap["outputAmount"] == wrap["inputAmount"] == "2000000000000000000"
+    assert [wrap["routeSwapType"], unwrap["routeSwapType"]] == [0, 1]
+    (swap,) = wrap["route"][0]["swaps"][0]
+    assert (swap["protocol"], swap["poolAddress"]) == (0, WETH)
+
+
+def test_reverse_finds_the_least_input_for_the_wanted_output(route: Route) -> None:
+    document = route("ETH", "USDC", "1000", "--reverse", "--json").json
+    assert int(document["outputAmount"]) >= 1_000_000_000
+    forward = route("ETH", "USDC", document["inputAmount"], "--raw", "--json").json
+    assert abs(int(forward["outputAmount"]) - 1_000_000_000) < 1_000_000
+
+
+def test_direct_uses_one_hop(route: Route) -> None:
+    document = route("ETH", "USDC", "100", "--direct", "--json").json
+    assert {len(segment["swaps"]) for segment in document["route"]} == {1}
+    assert route("USDC", TWIN_A, "1", "--direct", "--json").status == 3
+
+
+def test_fewer_hops_are_as_direct(route: Route) -> None:
+    direct, one = (route("ETH", "USDC", "100", *o, "--json").json for o in (["--direct"], ["--max-hops", "1"]))
+    assert direct["route"] == one["route"]
+
+
+@pytest.mark.parametrize("excluded", [["5"], ["uniswapV3"], ["UNISWAPV3"], ["0,5"], ["0", "--exclude-protocols", "5"]])
+def test_excluded_protocols_are_not_used(route: Route, excluded: list[str]) -> None:
+    document = route("ETH", "USDC", "100", "--exclude-protocols", *excluded, "--json").json
+    used = {swap["protocol"] for segment in document["route"] for hop in segment["swaps"] for swap in hop}
+    assert used == {4}
+
+
+def test_unknown_protocols_are_all_named(route: Route) -> None:
+    error = route("ETH", "USDC", "1", "--exclude-protocols", "uniswapV9, 5,77", "--json").error
+    assert error["code"] == "UNKNOWN_PROTOCOL"
+    assert error["details"]["unknown"] == ["uniswapV9", "77"]
+
+
+@pytest.mark.parametrize(
+    ("slippage", "received"), [("0.5", 995), ("0.5%", 995), ("50bps", 995), ("0", 1000), ("1.2345", 987.655)]
+)
+def test_slippage_bounds_what_is_received_exactly(route: Route, slippage: str, received: float) -> None:
+    out = route("WETH", "ETH", "1000", "--slippage", slippage).out
+    least = next(line for line in out.splitlines() if line.startswith("At least"))
+    assert least.split()[2] == f"{received:,}".removesuffix(".0")
+
+
+@pytest.mark.parametrize(("slippage", "version"), [("49.0001", "v2"), ("0.05", "v1"), ("100.1", "v1")])
+def test_slippage_out_of_its_generations_range_is_refused(route: Route, slippage: str, version: str) -> None:
+    ran = route("ETH", "USDC", "1", "--slippage", slippage, "--api-version", version)
+    assert ran.status == 2
+    assert "slippage" in ran.err
+
+
+def test_gas_price_has_units_and_counts(route: Route) -> None:
+    wei, gwei = (route("ETH", "USDC", "1", "--gas-price", p, "--json").json for p in ("2500000000", "2.5gwei"))
+    assert wei["estimatedGasUsed"] == gwei["estimatedGasUsed"] != "0"
+    units = int(
+        route("ETH", "USDC", "1", "--gas-price", "2.5gwei", "--api-version", "v1", "--json").json["estimatedGasUsed"]
+    )
+    assert int(wei["estimatedGasUsed"]) == units * 2_500_000_000
+
+
+def test_a_certificate_bounds_what_any_router_could_do(route: Route) -> None:
+    document = route("ETH", "USDC", "100", "--certify", "--json").json
+    assert int(document["certificate"]["bound"]) >= int(document["outputAmount"])
+    assert document["certificate"]["gapBps"] < 1
+    assert "Optimality" in route("ETH", "USDC", "100", "--certify").out
+
+
+def test_an_integrator_fee_comes_off_the_output(route: Route) -> None:
+    options = ["--integrator-address", WALLET, "--integrator-fee-bps", "100"]
+    document = route("WETH", "ETH", "1", *options, "--json", env=KEY).json
+    assert document["outputAmountAfterFee"] == "990000000000000000"
+    assert document["integratorFeePercentageBps"] == 100
+    assert document["integratorAddress"] == WALLET
+    people = route("WETH", "ETH", "1", *options, "--slippage", "1", env=KEY).out
+    assert "0.9801 ETH" in people
+
+
+@pytest.mark.parametrize(
+    ("options", "env", "code", "status"),
+    [
+        (["--integrator-address", WALLET], {}, "INTEGRATOR_ERROR", 4),
+        (["--integrator-fee-bps", "1", "--integrator-surplus-bps", "1"], KEY, "INTEGRATOR_ERROR", 4),
+        (["--integrator-fee-bps", "1"], KEY, "INTEGRATOR_ERROR", 4),
+        (["--integrator-address", WALLET, "--api-version", "v1"], KEY, "INTEGRATOR_ERROR", 4),
+        (["--integrator-address", "0x12"], KEY, "INVALID_ADDRESS", 2),
+        (["--integrator-fee-bps", "501"], KEY, "CONFIG_ERROR", 2),
+        (["--integrator-surplus-bps", "5001"], KEY, "CONFIG_ERROR", 2),
+        (["--integrator-fee-bps", "-1"], KEY, "CONFIG_ERROR", 2),
+    ],
+)
+def test_integrator_rules(route: Route, options: list[str], env: dict[str, str], code: str, status: int) -> None:
+    ran = route("ETH", "USDC", "1", *options, "--json", env=env)
+    assert (ran.error["code"], ran.status) == (code, status)
+
+
+def test_an_integrator_share_of_zero_counts_as_none(route: Route) -> None:
+    ran = route("ETH", "USDC", "1", "--integrator-fee-bps", "0", "--integrator-surplus-bps", "0", "--json")
+    assert ran.status == 0
+    assert not [key for key in ran.json if key.startswith("integrator")]
+
+
+REFUSED: list[tuple[list[str], str, int]] = [
+    (["ETH", "ETH", "1"], "SAME_TOKEN", 2),
+    (["ETH", "0x" + "0" * 40, "1"], "SAME_TOKEN", 2),
+    (["ETH", "USDQ", "1"], "UNKNOWN_TOKEN", 2),
+    (["ETH", "0x" + "77" * 20, "1"], "UNKNOWN_TOKEN", 2),
+    (["ETH", "0x123", "1"], "INVALID_ADDRESS", 2),
+    (["ETH", "TWIN", "1"], "AMBIGUOUS_TOKEN", 2),
+    (["ETH", "USDC", "0"], "INVALID_AMOUNT", 2),
+    (["ETH", "USDC", "1.0000000000000000001"], "INVALID_AMOUNT", 2),
+    (["ETH", "USDC", str(2**256), "--raw"], "INVALID_AMOUNT", 2),
+    (["ETH", "USDC", "1e18"], "INVALID_AMOUNT", 2),
+    (["ETH", "USDC", "-1"], "USAGE", 2),
+    (["ETH", "USDC"], "USAGE", 2),
+    (["ETH", "USDC", "1", "2"], "USAGE", 2),
+    (["ETH", "USDC", "1", "--nonsense"], "USAGE", 2),
+    (["ETH", "USDC", "1", "--json=yes"], "USAGE", 2),
+    (["ETH", "USDC", "1", "--slippage", "abc"], "CONFIG_ERROR", 2),
+    (["ETH", "USDC", "1", "--max-hops", "0"], "CONFIG_ERROR", 2),
+    (["ETH", "USDC", "1", "--gas-price", "1.5"], "CONFIG_ERROR", 2),
+    (["ETH", "USDC", "1", "--api-version", "v3"], "CONFIG_ERROR", 2),
+    (["ETH", "USDC", "1", "--color", "blue"], "CONFIG_ERROR", 2),
+    (["ETH", "USDC", "1", "--destination", "nobody"], "INVALID_ADDRESS", 2),
+    (["ETH", "USDC", "1", "--plain"], "INVALID_OPTION", 2),
+    (["ETH", "USDC", "1", "--config", "/nonexistent/config.yaml"], "CONFIG_ERROR", 2),
+    (["ETH", LONELY, "1"], "NO_ROUTE", 3),
+    (["ETH", TWIN_B, "1"], "NO_ROUTE", 3),
+    (["ETH", TWIN_A, "1"], "NO_ROUTE", 3),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "status"), REFUSED)
+def test_what_cannot_be_done_is_one_json_object_on_stderr(
+    route: Route, arguments: list[str], code: str, status: int
+) -> None:
+    ran = route(*arguments, "--json")
+    assert (ran.error["code"], ran.status, ran.out) == (code, status, "")
+    assert list(ran.error) == ["code", "message", "details", "hint", "exit_code"]
+    assert ran.error["exit_code"] == status
+
+
+def test_people_get_a_sentence_and_a_hint(route: Route) -> None:
+    ran = route("ETH", "USDQ", "1")
+    assert ran.err == 'error: no token "USDQ" on testnet\nhint:  closest symbols: USDC; or give an address\n'
+    assert ran.out == ""
+
+
+def test_an_ambiguous_symbol_lists_the_candidates(route: Route) -> None:
+    assert route("ETH", "twin", "1", "--json").error["details"]["candidates"] == [TWIN_A, TWIN_B]
+
+
+def test_no_route_says_what_was_tried(route: Route) -> None:
+    ran = route("ETH", LONELY, "1", "--max-hops", "2")
+    assert ran.status == 3
+    assert ran.err.startswith("error: no route from")
+    assert "2 hops" in ran.err
+
+
+def test_the_exact_symbol_wins(tmp_path: Path) -> None:
+    document = json.loads(Path(write_market(tmp_path)).read_text())
+    next(token for token in document["tokens"] if token["address"] == LONELY)["symbol"] = "usdc"
+    (tmp_path / "market.json").write_text(json.dumps(document))
+    arguments = ("1", "--market", str(tmp_path / "market.json"), "--json")
+    assert swapcli("route", "testnet", "ETH", "USDC", *arguments).json["outputToken"]["address"] == USDC
+    assert swapcli("route", "testnet", "ETH", "Usdc", *arguments).error["code"] == "AMBIGUOUS_TOKEN"
+
+
+def test_a_market_file_is_of_one_network(market_file: str) -> None:
+    ran = swapcli("route", "base", "ETH", "USDC", "1", "--market", market_file)
+    assert ran.status == 2
+    assert '"testnet", not of "base"' in ran.err
+    assert swapcli("route", "31337", "ETH", "USDC", "1", "--market", market_file).status == 0
+
+
+def test_a_market_can_come_from_stdin(market_file: str) -> None:
+    ran = swapcli(
+        "route", "testnet", "ETH", "USDC", "1", "--market", "-", "--json", stdin=Path(market_file).read_bytes()
+    )
+    assert ran.status == 0
+
+
+@pytest.mark.parametrize("name", ["/nonexistent", ".", "bad\udcffname"])
+def test_a_market_file_that_cannot_be_read_is_said_so(name: str) -> None:
+    ran = swapcli("route", "base", "ETH", "USDC", "1", "--market", name)
+    assert ran.status == 2
+    assert ran.err.startswith("error: cannot read ")
+
+
+def broken_market(tmp_path: Path, **of_pool: Any) -> str:
+    file = Path(write_market(tmp_path))
+    document = json.loads(file.read_text())
+    document["pools"][0].update(of_pool)
+    file.write_text(json.dumps(document))
+    return str(file)
+
+
+def test_a_bad_pool_is_named_and_can_be_skipped(tmp_path: Path) -> None:
+    arguments = ("route", "testnet", "ETH", "USDC", "1", "--market", broken_market(tmp_path, reserves=["-1", "1"]))
+    refused, skipped = swapcli(*arguments), swapcli(*arguments, "--skip-bad-pools", "--json")
+    assert refused.status == 2
+    assert "0xa1" in refused.err
+    assert "reserves" in refused.err
+    assert skipped.status == 0
+    assert skipped.err.startswith("note: skipped pool 0xa1")
+    assert json.loads(skipped.out)["success"]
+
+
+def test_a_drained_pool_is_routed_around(tmp_path: Path) -> None:
+    file = broken_market(tmp_path, reserves=["0", "0"])
+    ran = swapcli("route", "testnet", "ETH", "USDC", "1", "--market", file, "--json")
+    assert ran.status == 0
+    assert DIRECT_V2 not in ran.out.lower()
+
+
+def test_settings_hold_where_no_option_speaks(route: Route) -> None:
+    env = {"SWAPCLI_SLIPPAGE": "3", "SWAPCLI_OUTPUT": "json"}
+    assert route("ETH", "USDC", "1", env=env).json["success"]
+    assert "with 3 % slippage" in route("ETH", "USDC", "1", "--plain", env=env).out
+    assert "with 1 % slippage" in route("ETH", "USDC", "1", "--plain", "--slippage", "1", env=env).out
