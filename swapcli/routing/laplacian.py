@@ -4,6 +4,8 @@ from __future__ import annotations
 
 Rows = list[dict[int, float]]
 
+_TINY = 1e-300  # stands in for a pivot that cancelled out
+
 
 def solve(diagonal: list[float], off: Rows, right: list[float]) -> list[float]:
     """x with A x = right for the symmetric positive definite A = diag(diagonal) - off.
@@ -15,7 +17,7 @@ def solve(diagonal: list[float], off: Rows, right: list[float]) -> list[float]:
     eliminated: list[tuple[int, float, list[tuple[int, float]]]] = []
     for k in order:
         row = off[k]
-        pivot, value = diagonal[k], right[k]
+        pivot, value = diagonal[k] or _TINY, right[k]
         neighbours = list(row.items())
         eliminated.append((k, pivot, neighbours))
         for position, (i, g) in enumerate(neighbours):

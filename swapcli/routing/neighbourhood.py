@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from math import inf, log
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import log
 
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.solver import Prices
 
 _LEAST_GAP = 1e-7
+_DEEPEST = 3  # pools of a pair that estimate how much a detour carries
+_OUTSIDE_HOPS = 3
 
 
 def arcs_among(graph: Graph, tokens: Collection[int], source: int, target: int, max_hops: int) -> list[Arc]:
@@ -39,54 +41,65 @@ def _distances(links: list[tuple[int, int]], start: int) -> dict[int, int]:
     return distance
 
 
+_Offer = tuple[float, int]
+"""A price, and the neighbouring token at which it is had."""
+
+
 def detours(graph: Graph, prices: Prices, source: int, target: int, least_flow: float) -> Prices:
-    """Tokens outside `prices` through which a detour i -> x -> k pays at them, each with a price to start from.
+    """Tokens outside `prices` through which a detour i -> x (-> y -> z) -> k pays at them, with prices to start from.
 
     `least_flow` is the value below which a detour's estimated flow is not worth carrying.
     """
-    cost, value = _cheapest(graph, prices, target), _dearest(graph, prices, source)
+    cost = _spread(graph.best, prices, target, graph.core, _cheaper)
+    value = _spread(graph.best_into, prices, source, graph.core, _dearer)
     found: Prices = {}
     for x, (price_in, i) in cost.items():
-        price_out, k = value.get(x, (0.0, -1))
+        price_out, k = value.get(x, (0.0, i))
         if price_out > price_in * (1.0 + _LEAST_GAP) and i != k:
-            gap = log(price_out / price_in)
             conductance = _series(
-                prices[i] * sum(arc.depth for arc in graph.pairs[i][x][:3]),
-                price_out * sum(arc.depth for arc in graph.pairs[x][k][:3]),
+                price_in * graph.best[i][x] * sum(arc.depth for arc in graph.pairs[i][x][:_DEEPEST]),
+                price_out * sum(arc.depth for arc in graph.pairs[x][k][:_DEEPEST]),
             )
-            if conductance * gap > least_flow:
+            if conductance * log(price_out / price_in) > least_flow:
                 found[x] = (price_in * price_out) ** 0.5
     return found
 
 
-def _cheapest(graph: Graph, prices: Prices, target: int) -> dict[int, tuple[float, int]]:
-    """Least price at which each outside token can be bought, and from which token."""
-    core, best = graph.core, graph.best
-    cost: dict[int, tuple[float, int]] = {}
-    for i, price in prices.items():
-        if i == target:
-            continue
-        for x, rate in best[i].items():
-            if x not in prices and x in core:
-                paid = price / rate
-                if paid < cost.get(x, (inf,))[0]:
-                    cost[x] = (paid, i)
-    return cost
+def _spread(
+    rates: Sequence[Mapping[int, float]],
+    prices: Prices,
+    excluded: int,
+    core: Collection[int],
+    better: Callable[[float, float, float | None], float | None],
+) -> dict[int, _Offer]:
+    """The best price of each outside token reached along `rates` from the priced ones, over a few outside tokens."""
+    offers: dict[int, _Offer] = {}
+    front: Mapping[int, float] = {t: price for t, price in prices.items() if t != excluded}
+    for _ in range(_OUTSIDE_HOPS):
+        found: dict[int, float] = {}
+        for i, price in front.items():
+            for x, rate in rates[i].items():
+                if x in prices or x not in core:
+                    continue
+                known = offers.get(x)
+                offer = better(price, rate, known[0] if known else None)
+                if offer is not None:
+                    offers[x] = (offer, i)
+                    found[x] = offer
+        front = found
+    return offers
 
 
-def _dearest(graph: Graph, prices: Prices, source: int) -> dict[int, tuple[float, int]]:
-    """Best price that each outside token sells for, and into which token."""
-    core, best_into = graph.core, graph.best_into
-    value: dict[int, tuple[float, int]] = {}
-    for k, price in prices.items():
-        if k == source:
-            continue
-        for x, rate in best_into[k].items():
-            if x not in prices and x in core:
-                got = price * rate
-                if got > value.get(x, (0.0,))[0]:
-                    value[x] = (got, k)
-    return value
+def _cheaper(price: float, rate: float, known: float | None) -> float | None:
+    """What x costs when bought with a token worth `price`, if that is less than known."""
+    cost = price / rate
+    return cost if known is None or cost < known else None
+
+
+def _dearer(price: float, rate: float, known: float | None) -> float | None:
+    """What x brings when sold for a token worth `price`, if that is more than known."""
+    value = price * rate
+    return value if known is None or value > known else None
 
 
 def _series(first: float, second: float) -> float:

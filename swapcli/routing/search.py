@@ -29,7 +29,7 @@ from swapcli.routing.zero_size import ZeroSizePrices
 
 _GROWTH_ROUNDS = 8
 _ACYCLIC_ROUNDS = 40
-_LEAST_DETOUR = 2e-3  # of the order: less cannot be told from nothing in whole percents
+_LEAST_DETOUR = 5e-4  # of the order: less cannot be told from nothing in whole percents
 _LEAST_HOP = 1e-4
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
@@ -105,16 +105,23 @@ class Search:
     # --- the continuous optimum
 
     def _solve_neighbourhood(self, path: list[int]) -> Solution:
+        """Solve over the tokens of the best path, and over more as long as the solution's prices call for them."""
         prices = self._path_prices(path)
+        self.arcs = self._allowed_arcs(prices)
+        solution = self._solve(prices)
         for _ in range(_GROWTH_ROUNDS):
+            more = self._detours(solution.prices)
+            if not more:
+                break
+            prices = {**solution.prices, **more}
             self.arcs = self._allowed_arcs(prices)
             solution = self._solve(prices)
-            least = _LEAST_DETOUR * self.task.amount * solution.prices[self.task.source]
-            wider = detours(self.graph, solution.prices, self.task.source, self.task.target, least)
-            prices = {**solution.prices, **wider}
-            if not wider:
-                break
         return self._make_acyclic(solution)
+
+    def _detours(self, prices: Prices) -> Prices:
+        task = self.task
+        least = _LEAST_DETOUR * task.amount * prices[task.source]
+        return detours(self.graph, prices, task.source, task.target, least)
 
     def _allowed_arcs(self, prices: Prices) -> list[Arc]:
         task = self.task

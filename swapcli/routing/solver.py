@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, log
+from functools import cached_property
+from math import exp, sqrt
 
 from swapcli.routing import laplacian
 from swapcli.routing.graph import Arc
@@ -60,6 +61,7 @@ class Solution:
     iterations: int
 
 
+_Side = tuple[int, float, Callable[[float], tuple[float, float, float]]]
 _Live = tuple[int, int, int, float, float]  # arc, token in, token out, flow (value in), conductance
 
 
@@ -104,10 +106,18 @@ class _Problem:
         self.amount = amount
         self.arcs = [(number[arc.token_in], number[arc.token_out], arc.rate, arc.trade_to) for arc in arcs]
 
+    @cached_property
+    def _incident(self) -> list[tuple[list[_Side], list[_Side]]]:
+        """Per token the arcs that bring it and those that sell it, with the token at their other end."""
+        sides: list[tuple[list[_Side], list[_Side]]] = [([], []) for _ in self.tokens]
+        for i, j, rate, trade_to in self.arcs:
+            sides[j][0].append((i, rate, trade_to))
+            sides[i][1].append((j, rate, trade_to))
+        return sides
+
     def balanced_price(self, token: int, prices: list[float]) -> float:
         """The price of `token` at which nothing of it piles up or is missing, the other prices held."""
-        inward = [(i, rate, trade_to) for i, j, rate, trade_to in self.arcs if j == token]
-        outward = [(j, rate, trade_to) for i, j, rate, trade_to in self.arcs if i == token]
+        inward, outward = self._incident[token]
         given = self.amount if token == 0 else 0.0
 
         def surplus(price: float) -> float:
@@ -135,12 +145,12 @@ def _root(rising: Callable[[float], float], start: float, close: float) -> float
             break
         start, reach = other, reach * 2.0
     for _ in range(_HALVINGS):
-        middle = (low * high) ** 0.5
+        middle = sqrt(low * high)
         excess = rising(middle)
         if abs(excess) * middle <= close:
             return middle
         low, high = (low, middle) if excess > 0.0 else (middle, high)
-    return (low * high) ** 0.5
+    return sqrt(low * high)
 
 
 def solve(
