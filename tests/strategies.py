@@ -58,7 +58,7 @@ def _stableswap(count: int) -> st.SearchStrategy[Document]:
             "amp": st.integers(1, 5_000),
             "rates": st.lists(_decimal(ONE // 2, 2 * ONE), min_size=count, max_size=count),
         },
-        optional={"offpeg_fee_multiplier": _decimal(10**10, 10**11)},
+        optional={"offpeg_fee_multiplier": _decimal(10**10, 4 * 10**10)},
     )
 
 

@@ -18,7 +18,6 @@ CONFIG_VARIABLE = "SWAPCLI_CONFIG"
 MAX_BYTES = 1 << 20
 
 _FOLDER_VARIABLE = "XDG_CONFIG_HOME"
-
 _NETWORKS_PREFIX = variable_of(NETWORKS) + "_"
 _NETWORK_NAME = r"[a-z0-9][a-z0-9_-]*"
 _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
@@ -151,13 +150,15 @@ class _FileReader:
 
     def _networks(self, networks: Mapping[str, object]) -> Iterator[tuple[str, Given]]:
         """Each network whole as `networks.NAME`, and again those members that are settings."""
-        for name in networks:
+        seen: set[str] = set()
+        for name, described in networks.items():
             key = f"{NETWORKS}.{name.lower()}"
             if not re.fullmatch(_NETWORK_NAME, name.lower()):
                 self._refuse(NETWORKS, f"{shown(name)} is not a name of letters, digits, - and _")
-            if [other.lower() for other in networks].count(name.lower()) > 1:
+            if key in seen:
                 self._refuse(key, "the same name in two letter cases")
-            members = self._mapping(f"{NETWORKS}.{name}", networks[name])
+            seen.add(key)
+            members = self._mapping(key, described)
             yield key, self._given(key, {member: value for member, value in members.items() if value is not None})
             for member in NETWORK_TABLE:
                 if members.get(member) is not None:
@@ -178,7 +179,7 @@ class _FileReader:
 
 
 def _network_key(variable: str, network_names: Callable[[], tuple[str, ...]]) -> str | None:
-    """The key of `SWAPCLINETWORKS_NAME_X`: a network whose name is spelled so, else NAME in lower case."""
+    """The key of `SWAPCLI_NETWORKS_NAME_X`: a network whose name is spelled so, else NAME in lower case."""
     if not variable.startswith(_NETWORKS_PREFIX):
         return None
     rest = variable.removeprefix(_NETWORKS_PREFIX)

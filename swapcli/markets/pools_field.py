@@ -35,6 +35,7 @@ class PoolReader:
         self._network = network
         self._protocols = {protocol.amm_name: protocol.amm_name for protocol in network.protocols}
         self._tokens = tokens
+        self._by_spelling = dict(tokens)
         self._families: dict[str, type[Pool]] = {}
 
     def read(self, items: Sequence[object], skip_bad_pools: bool) -> tuple[dict[str, Pool], list[PoolStateError]]:
@@ -82,13 +83,14 @@ class PoolReader:
         return tokens
 
     def _token(self, address: object, index: int) -> Token:
-        # Most files write an address in one way everywhere, the canonical one: then this look-up is all.
-        known = self._tokens.get(address) if isinstance(address, str) else None
+        # A file writes a token's address many times, mostly in one way.
+        known = self._by_spelling.get(address) if isinstance(address, str) else None
         if known is None:
             canonical = self._address(f"tokens[{index}]", address)
             known = self._tokens.get(canonical)
-        if known is None:
-            raise PoolStateError(f"tokens[{index}]", f"{canonical} is not among the file's tokens")
+            if known is None:
+                raise PoolStateError(f"tokens[{index}]", f"{canonical} is not among the file's tokens")
+            self._by_spelling[str(address)] = known
         return known
 
     def _address(self, field: str, value: object) -> str:
