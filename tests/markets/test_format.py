@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolStateError, UnknownNetwork
+from swapcli.markets.embedded import embedded_market
 from swapcli.markets.format import ParsedMarket, parse_market, render_market
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
+from swapcli.networks.catalogue import network, network_names
 from tests.strategies import Document, market_documents, markets, no_networks, parsed
 
 WETH = Token("0x" + "ab" * 20, "WETH", "Wrapped Ether", 18)
@@ -161,9 +163,9 @@ def test_a_member_that_the_file_gives_overrides_the_catalogue(member: str, value
 
 
 def test_a_file_can_name_the_native_token_and_its_wrapped_form_anew() -> None:
-    network = network_of(native={"symbol": "H", "name": "Home", "decimals": 6}, wrapped_native=USDC.address)
-    assert network.native == Token(ZERO_ADDRESS, "H", "Home", 6)
-    assert network.wrapped_native == replace(USDC, price_usd=1.0)
+    changed = network_of(native={"symbol": "H", "name": "Home", "decimals": 6}, wrapped_native=USDC.address)
+    assert changed.native == Token(ZERO_ADDRESS, "H", "Home", 6)
+    assert changed.wrapped_native == replace(USDC, price_usd=1.0)
 
 
 def test_a_listed_protocol_keeps_what_the_catalogue_knows_of_it() -> None:
@@ -171,8 +173,8 @@ def test_a_listed_protocol_keeps_what_the_catalogue_knows_of_it() -> None:
         {"id": 9, "amm_name": "uniswapV2", "display_name": "U2"},
         {"id": 1, "amm_name": "new", "display_name": "N"},
     ]
-    network = network_of(protocols=listed)
-    assert network.protocols == (
+    changed = network_of(protocols=listed)
+    assert changed.protocols == (
         ProtocolInfo(9, "uniswapV2", "U2", "constant_product", confirmed=True),
         ProtocolInfo(1, "new", "N"),
     )
@@ -183,11 +185,19 @@ def test_a_network_of_the_catalogue_comes_back_whole_after_writing() -> None:
     assert parse_market(render_market(market), networks=home).market == market
 
 
+@pytest.mark.parametrize("name", network_names())
+def test_every_embedded_market_comes_back_equal_after_writing(name: str) -> None:
+    result = parse_market(embedded_market(name), networks=network)
+    assert not result.skipped
+    assert result.market.network == network(name)
+    assert parse_market(render_market(result.market), networks=network) == result
+
+
 def test_an_unknown_network_is_what_the_file_describes() -> None:
-    network = parse(document(network=described())).market.network
-    assert (network.name, network.kind, network.chain_id, network.router) == ("elsewhere", Kind.EVM, 31337, None)
-    assert network.wrapped_native == WETH
-    assert network.protocols == (ProtocolInfo(4, "uniswapV2", "Uniswap V2"),)
+    read = parse(document(network=described())).market.network
+    assert (read.name, read.kind, read.chain_id, read.router) == ("elsewhere", Kind.EVM, 31337, None)
+    assert read.wrapped_native == WETH
+    assert read.protocols == (ProtocolInfo(4, "uniswapV2", "Uniswap V2"),)
 
 
 def test_a_starknet_market_has_long_addresses_and_a_chain_id_beyond_doubles() -> None:
