@@ -98,6 +98,6 @@ def _refuse(name: str, wanted: str, added: Mapping[str, object]) -> Network:
     from difflib import get_close_matches
 
     names = network_names(added)
-    closest = get_close_matches(wanted, names, n=3, cutoff=0.5)
+    closest = get_close_matches(wanted, names, n=3, cutoff=0.6)
     hint = f"did you mean {' or '.join(closest)}?" if closest else f"known networks: {', '.join(names)}"
     raise UnknownNetwork(f'no network "{name}"', hint=hint, details={"network": name, "networks": list(names)})

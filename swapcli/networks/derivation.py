@@ -16,7 +16,7 @@ def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, ti
     Uniswap V4 keeps all pools in one contract: its pool manager.
     """
     protocol = network.protocol(amm_name)
-    deployment = next((d for d in network.deployments if amm_name in d.protocols), None)
+    deployment = deployment_of(network, amm_name)
     if protocol is None or deployment is None:
         return None
     if "poolId" in protocol.extra_keys:
@@ -29,14 +29,20 @@ def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, ti
         if not protocol.extra_keys:
             return None
         return v3_pool_address(deployer, token_a, token_b, tier, deployment.init_code_hash)
-    if _is_solidly(network, deployment):
+    if is_solidly(network, amm_name):
         return solidly_pair_address(deployer, token_a, token_b, _is_stable(protocol), deployment.init_code_hash)
     return v2_pair_address(deployer, token_a, token_b, deployment.init_code_hash)
 
 
-def _is_solidly(network: Network, deployment: Deployment) -> bool:
-    """One factory for stable and volatile pairs."""
-    served = (network.protocol(amm_name) for amm_name in deployment.protocols)
+def deployment_of(network: Network, amm_name: str) -> Deployment | None:
+    """The contracts of a protocol, if the catalogue has them."""
+    return next((deployment for deployment in network.deployments if amm_name in deployment.protocols), None)
+
+
+def is_solidly(network: Network, amm_name: str) -> bool:
+    """Whether a protocol descends from Solidly: one factory for its stable and its volatile pairs."""
+    deployment = deployment_of(network, amm_name)
+    served = (network.protocol(name) for name in deployment.protocols) if deployment else ()
     return any(protocol is not None and _is_stable(protocol) for protocol in served)
 
 

@@ -13,7 +13,7 @@ from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address, v4_pool_id
-from swapcli.networks.derivation import pool_address
+from swapcli.networks.derivation import is_solidly, pool_address
 
 _MOST_OFF_IN_FEES = Decimal("0.9")
 _MOST_OFF = Decimal("0.004")
@@ -120,19 +120,24 @@ def _state(setting: _Setting) -> dict[str, object]:
     price = worth[0] / worth[1] * (1 + most_off * dice.sign())
     match setting.protocol.family:
         case "constant_product":
-            return shapes.constant_product(price, worth, row.depth_usd)
+            return shapes.constant_product(price, worth, row.depth_usd) | _pair_variant(setting)
         case "solidly_stable":
             return shapes.solidly_stable(price, worth, row.depth_usd, setting.decimals)
         case "stableswap":
             return shapes.stableswap(worth, row.depth_usd, setting.decimals, row.amp, row.fee_ppm, dice)
         case "concentrated":
             ladder = concentrated(price, worth, row.depth_usd, row.fee_ppm, row.tick_spacing, setting.pegged, dice)
-            return ladder | _variant(setting)
+            return ladder | _ladder_variant(setting)
         case family:
             raise KeyError(f"no shape for pools of the family {family}")
 
 
-def _variant(setting: _Setting) -> dict[str, object]:
+def _pair_variant(setting: _Setting) -> dict[str, object]:
+    """Solidly takes the fee out of the pool, Uniswap V2 leaves it inside."""
+    return {"variant": "solidly"} if is_solidly(setting.network, setting.row.amm_name) else {}
+
+
+def _ladder_variant(setting: _Setting) -> dict[str, object]:
     """What tells a Uniswap V4 or Algebra pool from an ordinary one."""
     if setting.in_one_contract:
         return {"hooks": ZERO_ADDRESS} | ({"native": True} if setting.native else {})

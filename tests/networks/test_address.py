@@ -1,0 +1,184 @@
+"""Addresses: EIP-55 and EIP-1014 vectors, round trips, and refusals."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.errors import InvalidAddress
+from swapcli.model.network import Kind
+from swapcli.networks.address import (
+    NATIVE_PLACEHOLDER,
+    STARKNET_ADDRESS_LIMIT,
+    clone_init_code_hash,
+    create2_address,
+    display_address,
+    is_native,
+    keccak256,
+    parse_address,
+    solidly_pair_address,
+    v2_pair_address,
+    v3_pool_address,
+    v4_pool_id,
+)
+
+# The examples of EIP-55: all capitals, all lower case, normal.
+EIP_55 = (
+    "0x52908400098527886E0F7030069857D2E4169EE7",
+    "0x8617E340B3D01FA5F11F306F4090FD50E238070D",
+    "0xde709f2102306220921060314715629080e2fb77",
+    "0x27b1fdb04752bbc536007a920d24acb045561c26",
+    "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+    "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+    "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+    "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
+)
+
+# The examples of EIP-1014: deployer, salt, init code, address.
+EIP_1014 = (
+    ("0x" + "00" * 20, "00" * 32, "00", "0x4D1A2e2bB4F88F0250f26Ffff098B0b30B26BF38"),
+    ("0xdeadbeef" + "00" * 16, "00" * 32, "00", "0xB928f69Bb1D91Cd65274e3c79d8986362984fDA3"),
+    (
+        "0xdeadbeef" + "00" * 16,
+        "000000000000000000000000feed000000000000000000000000000000000000",
+        "00",
+        "0xD04116cDd17beBE565EB2422F2497E06cC1C9833",
+    ),
+    ("0x" + "00" * 20, "00" * 32, "deadbeef", "0x70f2b2914A2a4b783FaEFb75f459A580616Fcb5e"),
+    (
+        "0x00000000000000000000000000000000deadbeef",
+        "00000000000000000000000000000000000000000000000000000000cafebabe",
+        "deadbeef",
+        "0x60f3f640a8508fC6a86d45DF051962668E1e8AC7",
+    ),
+    (
+        "0x00000000000000000000000000000000deadbeef",
+        "00000000000000000000000000000000000000000000000000000000cafebabe",
+        "deadbeef" * 11,
+        "0x1d8bfDC5D46DC4f61D6b6115972536eBE6A8854C",
+    ),
+    ("0x" + "00" * 20, "00" * 32, "", "0xE33C0C7F7df4809055C3ebA6c09CFe4BaF1BD9e0"),
+)
+
+evm_addresses = st.binary(min_size=20, max_size=20).map(lambda raw: "0x" + raw.hex())
+starknet_numbers = st.integers(1, STARKNET_ADDRESS_LIMIT - 1)
+
+
+@pytest.mark.parametrize("address", EIP_55)
+def test_the_examples_of_eip_55_are_shown_and_read_as_the_standard_says(address: str) -> None:
+    assert display_address(address.lower(), Kind.EVM) == address
+    assert parse_address(address, Kind.EVM) == address.lower()
+
+
+@given(evm_addresses)
+def test_reading_what_is_shown_gives_the_same_evm_address(address: str) -> None:
+    assert parse_address(display_address(address, Kind.EVM), Kind.EVM) == address
+
+
+@given(evm_addresses)
+def test_evm_digits_in_one_letter_case_need_no_checksum(address: str) -> None:
+    digits = address[2:]
+    assert parse_address("0x" + digits.upper(), Kind.EVM) == address
+    assert parse_address("0X" + digits.upper(), Kind.EVM) == address
+    assert parse_address(address, Kind.EVM) == address
+
+
+@given(evm_addresses, st.integers(2, 41))
+def test_one_letter_in_the_wrong_case_is_refused(address: str, place: int) -> None:
+    shown = display_address(address, Kind.EVM)
+    wrong = shown[:place] + shown[place].swapcase() + shown[place + 1 :]
+    if wrong == shown or wrong[2:] in (wrong[2:].lower(), wrong[2:].upper()):
+        assert parse_address(wrong, Kind.EVM) == address
+        return
+    with pytest.raises(InvalidAddress, match="checksum") as caught:
+        parse_address(wrong, Kind.EVM)
+    assert caught.value.details == {"address": wrong}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "0x",
+        "4200000000000000000000000000000000000006",
+        "0x420000000000000000000000000000000000000",
+        "0x42000000000000000000000000000000000000061",
+        "0x420000000000000000000000000000000000000g",
+        "0x42000000000000000000000000000000_0000006",
+        "0x4200000000000000000000000000000000000006\n",
+        " 0x4200000000000000000000000000000000000006",
+        "0x４２00000000000000000000000000000000000006",
+        "0x" + "1" * 100_000,
+    ],
+)
+def test_what_is_not_twenty_bytes_of_hex_is_no_evm_address(text: str) -> None:
+    with pytest.raises(InvalidAddress) as caught:
+        parse_address(text, Kind.EVM)
+    assert len(caught.value.message) < 300
+
+
+@given(starknet_numbers, st.integers(0, 64))
+def test_reading_what_is_shown_gives_the_same_starknet_address(number: int, padding: int) -> None:
+    canonical = f"0x{number:064x}"
+    written = f"0x{number:x}".replace("0x", "0x" + "0" * padding)
+    if len(written) <= 66:
+        assert parse_address(written, Kind.STARKNET) == canonical
+    assert parse_address(f"0x{number:X}", Kind.STARKNET) == canonical
+    assert parse_address(display_address(canonical, Kind.STARKNET), Kind.STARKNET) == canonical
+
+
+@pytest.mark.parametrize("number", [0, STARKNET_ADDRESS_LIMIT, STARKNET_ADDRESS_LIMIT + 1, 2**256 - 1])
+def test_starknet_addresses_lie_above_zero_and_below_two_to_the_251(number: int) -> None:
+    with pytest.raises(InvalidAddress, match="2\\^251"):
+        parse_address(f"{number:#x}", Kind.STARKNET)
+
+
+@pytest.mark.parametrize("text", ["", "0x", "1", "0x" + "0" * 64 + "1", "0xg", "0x1 ", "0x1_0"])
+def test_what_is_not_up_to_64_hex_digits_is_no_starknet_address(text: str) -> None:
+    with pytest.raises(InvalidAddress, match="64 hexadecimal digits"):
+        parse_address(text, Kind.STARKNET)
+
+
+def test_the_native_token_has_two_addresses_in_any_letter_case_on_evm_and_none_on_starknet() -> None:
+    for address in ("0x" + "0" * 40, NATIVE_PLACEHOLDER, "0x" + "E" * 40, "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"):
+        assert is_native(address)
+        assert not is_native(address, Kind.STARKNET)
+    assert not is_native("0x4200000000000000000000000000000000000006")
+
+
+def test_keccak_is_ethereums_and_not_sha3() -> None:
+    assert keccak256(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
+
+
+@pytest.mark.parametrize(("deployer", "salt", "init_code", "address"), EIP_1014)
+def test_the_examples_of_eip_1014_give_their_addresses(deployer: str, salt: str, init_code: str, address: str) -> None:
+    init_code_hash = "0x" + keccak256(bytes.fromhex(init_code)).hex()
+    assert create2_address(deployer, bytes.fromhex(salt), init_code_hash) == address.lower()
+
+
+def test_a_clone_is_hashed_as_its_55_bytes_of_init_code() -> None:
+    implementation = "0xbebebebebebebebebebebebebebebebebebebebe"
+    init_code = "3d602d80600a3d3981f3363d3d373d3d3d363d73" + implementation[2:] + "5af43d82803e903d91602b57fd5bf3"
+    assert len(init_code) == 2 * 55
+    assert clone_init_code_hash(implementation) == "0x" + keccak256(bytes.fromhex(init_code)).hex()
+
+
+@given(evm_addresses, evm_addresses, evm_addresses, st.integers(0, 2**24 - 1))
+def test_the_order_of_the_tokens_does_not_matter_to_where_a_pool_is(factory: str, a: str, b: str, key: int) -> None:
+    code = "0x" + "ab" * 32
+    assert v2_pair_address(factory, a, b, code) == v2_pair_address(factory, b, a, code)
+    assert v3_pool_address(factory, a, b, key, code) == v3_pool_address(factory, b, a, key, code)
+    for stable in (False, True):
+        forth, back = (solidly_pair_address(factory, x, y, stable, code) for x, y in ((a, b), (b, a)))
+        assert forth == back
+    assert v4_pool_id(a, b, key, 60) == v4_pool_id(b, a, key, 60)
+
+
+@given(evm_addresses, evm_addresses, st.integers(0, 9_999))
+def test_tiers_and_kinds_of_pools_lie_at_different_addresses(a: str, b: str, key: int) -> None:
+    factory, code = "0x" + "11" * 20, "0x" + "ab" * 32
+    assert v3_pool_address(factory, a, b, key, code) != v3_pool_address(factory, a, b, key + 1, code)
+    stable, volatile = (solidly_pair_address(factory, a, b, kind, code) for kind in (True, False))
+    assert len({stable, volatile, v2_pair_address(factory, a, b, code)}) == 3
+    assert v4_pool_id(a, b, key, 10) != v4_pool_id(a, b, key, 60)

@@ -1,0 +1,210 @@
+"""The catalogue: the five networks as they are, and looking networks up."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from swapcli.errors import ConfigError, UnknownNetwork
+from swapcli.model.network import Kind
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.networks import catalogue
+from swapcli.networks.address import parse_address
+from swapcli.networks.catalogue import by_chain_id, network, network_names
+from swapcli.pools import FAMILIES
+from tests.networks.test_definition import small
+
+CHAIN_IDS = {"base": 8453, "citrea": 4114, "hyperevm": 999, "monad": 143, "starknet": 23448594291968334}
+NAMES = tuple(CHAIN_IDS)
+EVM_ROUTER = "0x274602a953847d807231d2370072f5f4e4594b44"
+EXTRA_KEYS = {(), ("fee",), ("tickSpacing",), ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks")}
+DEFINITIONS = Path(catalogue.__file__).with_name("definitions")
+
+
+def test_the_five_networks_are_there() -> None:
+    assert network_names() == NAMES
+    assert {name: network(name).chain_id for name in NAMES} == CHAIN_IDS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_network_is_found_by_name_in_any_case_and_by_chain_id(name: str) -> None:
+    chain_id = CHAIN_IDS[name]
+    assert network(name).name == name
+    for spelling in (name.upper(), f" {name.title()} ", str(chain_id), hex(chain_id), hex(chain_id).upper()):
+        assert network(spelling) is network(name)
+    assert by_chain_id(chain_id) is network(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ids_and_names_of_protocols_are_unique_and_families_exist(name: str) -> None:
+    protocols = network(name).protocols
+    assert len({protocol.id for protocol in protocols}) == len(protocols)
+    assert len({protocol.amm_name.lower() for protocol in protocols}) == len(protocols)
+    assert {protocol.family for protocol in protocols} <= {*FAMILIES, None}
+    assert {protocol.extra_keys for protocol in protocols} <= EXTRA_KEYS
+    assert all(protocol.family == "concentrated" for protocol in protocols if protocol.extra_keys)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_addresses_are_canonical_and_tokens_distinct_by_address_and_symbol(name: str) -> None:
+    known = network(name)
+    addresses = [token.address for token in known.tokens]
+    addresses += [address for d in known.deployments for address in d.addresses.values()]
+    addresses += [address for address in (known.router, known.multicall) if address]
+    assert all(parse_address(address, known.kind) == address for address in addresses)
+    assert len({token.address for token in known.tokens}) == len(known.tokens)
+    assert Counter(token.symbol.lower() for token in known.tokens).most_common(1)[0][1] == 1
+    assert set(known.stablecoins) <= {token.address for token in known.tokens}
+    assert known.stablecoins
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "starknet"])
+def test_evm_networks_have_a_wrapped_native_token_and_the_wrapper_as_protocol_0(name: str) -> None:
+    known = network(name)
+    assert known.kind is Kind.EVM
+    assert known.has_v2
+    assert known.native.address == ZERO_ADDRESS
+    assert known.native not in known.tokens
+    assert known.wrapped_native in known.tokens
+    assert [protocol.family for protocol in known.protocols if protocol.id == 0] == ["wrapper"]
+    assert known.router == EVM_ROUTER
+
+
+def test_starknet_pays_in_an_ordinary_token_and_counts_protocols_from_1() -> None:
+    starknet = network("starknet")
+    assert (starknet.kind, starknet.has_v2, starknet.wrapped_native) == (Kind.STARKNET, False, None)
+    assert starknet.native.symbol == "STRK"
+    assert starknet.native.address in {token.address for token in starknet.tokens}
+    assert [protocol.id for protocol in starknet.protocols] == list(range(1, 19))
+    assert all(len(token.address) == 66 for token in starknet.tokens)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_deployments_serve_protocols_that_exist_and_name_their_source(name: str) -> None:
+    known = network(name)
+    for deployment in known.deployments:
+        assert all(known.protocol(amm_name) for amm_name in deployment.protocols)
+        assert deployment.source
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_network_marks_as_unconfirmed_is_something_that_it_has(name: str) -> None:
+    known, symbols = network(name), {token.symbol for token in network(name).tokens}
+    assert known.gas_price_wei > 0
+    assert "gas_price_wei" in known.unconfirmed
+    for fact in known.unconfirmed:
+        first, _, rest = fact.partition(".")
+        assert hasattr(known, first)
+        assert first != "tokens" or rest.removesuffix(".decimals") in symbols
+
+
+def test_facts_that_one_weak_source_gives_stay_marked() -> None:
+    assert "protocols.id" in network("citrea").unconfirmed
+    assert "tokens.shMON.decimals" in network("monad").unconfirmed
+    assert "multicall" in network("citrea").unconfirmed
+    assert network("citrea").multicall is None
+    equalizer = next(d for d in network("base").deployments if d.protocols == ("equalizerV3",))
+    assert equalizer.unconfirmed == ("addresses",)
+
+
+def test_tokens_with_unknown_decimals_are_kept_in_the_file_only() -> None:
+    left_out = json.loads((DEFINITIONS / "monad.json").read_text())["unconfirmed_tokens"]
+    assert [token["symbol"] for token in left_out] == ["USD1"]
+    assert left_out[0]["reason"]
+    assert "USD1" not in {token.symbol for token in network("monad").tokens}
+
+
+@pytest.mark.parametrize(
+    ("name", "amm_name", "protocol_id", "family"),
+    [
+        ("base", "aerodromeV3", 3, "concentrated"),
+        ("base", "uniswapV3", 5, "concentrated"),
+        ("base", "pancakeSwapV3", 9, "concentrated"),
+        ("base", "curveFi", 27, "stableswap"),
+        ("base", "balancerV2Weighted", 34, "weighted"),
+        ("base", "uniswapV4Zora", 51, None),
+        ("hyperevm", "kittenSwapV2Stable", 5, "solidly_stable"),
+        ("monad", "UniswapV4", 13, "concentrated"),
+        ("citrea", "juiceSwap", 2, "concentrated"),
+        ("starknet", "Ekubo", 5, None),
+    ],
+)
+def test_protocols_have_the_published_ids(name: str, amm_name: str, protocol_id: int, family: str | None) -> None:
+    protocol = network(name).protocol(amm_name)
+    assert protocol is not None
+    assert (protocol.id, protocol.family) == (protocol_id, family)
+
+
+def test_an_unknown_name_gives_close_ones_and_all() -> None:
+    with pytest.raises(UnknownNetwork, match='no network "bsae"') as caught:
+        network("bsae")
+    assert caught.value.hint == "did you mean base?"
+    assert caught.value.details == {"network": "bsae", "networks": list(NAMES)}
+
+
+@pytest.mark.parametrize("name", ["", "zzzzzzzz", "../base", "base.json", "8453_", "-1", "８４５３"])
+def test_names_that_are_like_none_list_all(name: str) -> None:
+    with pytest.raises(UnknownNetwork) as caught:
+        network(name)
+    assert caught.value.details["networks"] == list(NAMES)
+
+
+def test_an_unknown_chain_id_is_named() -> None:
+    with pytest.raises(UnknownNetwork, match=r"chain id 1$") as caught:
+        network("1")
+    assert caught.value.hint == "known networks: base, citrea, hyperevm, monad, starknet"
+
+
+def test_a_configuration_adds_networks_without_touching_code() -> None:
+    described = small()
+    del described["name"]
+    added = {"Tiny": described}
+    assert network_names(added) == ("base", "citrea", "hyperevm", "monad", "starknet", "tiny")
+    tiny = network("TINY", added)
+    assert (tiny.name, tiny.chain_id) == ("tiny", 31337)
+    assert by_chain_id(31337, added) == network("31337", added) == tiny
+    assert network("base", added) is network("base")
+
+
+def test_a_configuration_adds_to_a_known_network() -> None:
+    added = {"base": {"router": "0x" + "1" * 40}, "BASE": {"gas_price_wei": 9}}
+    changed = network("8453", added)
+    assert changed == replace(network("base"), router="0x" + "1" * 40, gas_price_wei=9)
+
+
+def test_a_badly_described_network_is_refused_when_it_is_asked_for_and_only_then() -> None:
+    added = {"tiny": {"chain_id": "x"}}
+    assert network("base", added) is network("base")
+    with pytest.raises(ConfigError, match=r"networks\.tiny\.native"):
+        network("tiny", {"tiny": {"chain_id": 5}})
+    with pytest.raises(ConfigError, match=r"networks\.tiny: expected a mapping"):
+        network("tiny", {"tiny": None})
+
+
+def test_a_file_in_the_folder_is_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tiny.json").write_text(json.dumps(small()))
+    (tmp_path / "README.md").write_text("not a network")
+    monkeypatch.setattr(catalogue, "_FOLDER", os.fspath(tmp_path))
+    caches = (catalogue._packaged_names, catalogue._packaged, catalogue._definition)
+    for cache in caches:
+        cache.cache_clear()
+    try:
+        assert network_names() == ("tiny",)
+        assert network("tiny").native.symbol == "ETH"
+        assert by_chain_id(31337) is network("tiny")
+    finally:
+        for cache in caches:
+            cache.cache_clear()
+
+
+def test_reading_one_network_does_not_read_the_others() -> None:
+    for cache in (catalogue._packaged, catalogue._definition):
+        cache.cache_clear()
+    network("base")
+    assert catalogue._definition.cache_info().currsize == 1
+    assert catalogue._packaged.cache_info().currsize == 1

@@ -1,0 +1,100 @@
+"""Derived pool addresses against real ones, recorded or published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from swapcli.networks.address import clone_init_code_hash, v4_pool_id
+from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.derivation import deployment_of, is_solidly, pool_address
+
+_RECORDED = json.loads(Path(__file__).with_name("recorded_base_pools.json").read_text())["pools"]
+
+# Published pools: network, protocol, tokens, tier, address. The sources are those of the network's deployments.
+PUBLISHED = (
+    ("hyperevm", "hyperSwapV3", "WHYPE/USDT0", 100, "0x7f63ac9b82905d870071024fa310cf0ab8a74ad1"),
+    ("hyperevm", "hyperSwapV3", "WHYPE/USDT0", 500, "0x337b56d87a6185cd46af3ac2cdf03cbc37070c30"),
+    ("hyperevm", "hyperSwapV3", "WHYPE/USDT0", 3000, "0x56abfaf40f5b7464e9cc8cff1af13863d6914508"),
+    ("hyperevm", "projectX", "WHYPE/USDT0", 500, "0xbd19e19e4b70eb7f248695a42208bc1edbbfb57d"),
+    ("hyperevm", "projectX", "WHYPE/USDT0", 3000, "0x161fb7d6c764f81dae581e8a4981772750416727"),
+    ("hyperevm", "hybraFinanceV3", "WHYPE/USDT0", 2500, "0x3603ffebb994cc110b4186040cac3005b2cf4465"),
+    ("monad", "UniswapV3", "WMON/USDC", 3000, "0x659bd0bc4167ba25c62e05656f78043e7ed4a9da"),
+    ("monad", "UniswapV2", "WMON/USDC", 3000, "0x3fe12728ea1b89e4bac6e59a9130b61a27d032f8"),
+    ("monad", "PancakeSwapV3", "WMON/USDC", 500, "0x63e48b725540a3db24acf6682a29f877808c53f2"),
+    ("monad", "PancakeSwapV3", "WMON/AUSD", 500, "0xd5b70d70cbe6c42bcd1aaa662a21673a83f4615b"),
+    ("monad", "PancakeSwapV2", "WMON/USDC", 2500, "0x27aa322b3f8ba9d0041df99c33fe4f3cc135e054"),
+    ("monad", "CapricornCL", "WMON/USDC", 500, "0x6fe101b4ccddf99f40cfb8cb12089f6927a16d4c"),
+    ("monad", "CapricornCL", "WMON/USDC", 3000, "0x878750488f613e043d016f99913e639e58bc1e52"),
+    ("citrea", "juiceSwap", "WcBTC/USDC.e", 3000, "0xd77f369715e227b93d48b09066640f46f0b01b29"),
+    ("base", "pancakeSwapV2", "WETH/USDbC", 2500, "0x92363f9817f92a7ae0592a4cb29959a88d885cc8"),
+)
+
+
+@pytest.mark.parametrize("protocol", sorted({row[0] for row in _RECORDED}))
+def test_every_recorded_pool_of_base_is_derived(protocol: str) -> None:
+    base = network("base")
+    rows = [row for row in _RECORDED if row[0] == protocol]
+    wrong = [row for row in rows if pool_address(base, *row[:4]) != row[4]]
+    assert len(rows) >= 10
+    assert wrong == []
+
+
+def test_the_recorded_pools_cover_every_kind_of_derivation() -> None:
+    kinds = {"uniswapV2", "uniswapV3", "sushiSwapV3", "pancakeSwapV3"}
+    kinds |= {"aerodromeV3", "aerodromeV2Stable", "aerodromeV2Classic"}
+    assert {row[0] for row in _RECORDED} == kinds
+
+
+@pytest.mark.parametrize(("name", "protocol", "symbols", "tier", "address"), PUBLISHED)
+def test_published_pools_are_derived(name: str, protocol: str, symbols: str, tier: int, address: str) -> None:
+    by_symbol = {token.symbol: token.address for token in network(name).tokens}
+    token_a, token_b = (by_symbol[symbol] for symbol in symbols.split("/"))
+    assert pool_address(network(name), protocol, token_a, token_b, tier) == address
+
+
+def test_published_uniswap_v4_pools_of_base_have_the_derived_ids() -> None:
+    native, usdc = "0x" + "0" * 40, "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+    assert v4_pool_id(native, usdc, 100, 1) == "0xe87077fd043c1a6afa5256104acb1d1eb5ca5bc031ee57f9d96c8172ead4bef8"
+    assert v4_pool_id(native, usdc, 500, 10) == "0x96d4b53a38337a5733179751781178a2613306063c511b78cd02684739288c0a"
+
+
+def test_all_pools_of_uniswap_v4_are_in_its_pool_manager() -> None:
+    base = network("base")
+    weth, usdc = (token.address for token in base.tokens[:2])
+    assert pool_address(base, "uniswapV4", weth, usdc, 500) == "0x498581ff718922c3f8e6a244956af099b2652b2b"
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_init_code_hashes_of_clones_are_those_of_their_implementations(name: str) -> None:
+    for deployment in network(name).deployments:
+        implementation = deployment.addresses.get("pool_implementation")
+        assert implementation is None or deployment.init_code_hash == clone_init_code_hash(implementation)
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol"),
+    [
+        ("base", "alienbaseV2"),  # no deployment
+        ("base", "alienbaseV3"),  # no init code hash
+        ("base", "hydrex"),  # Algebra
+        ("base", "curveFi"),  # no factory
+        ("base", "noSuchProtocol"),
+        ("hyperevm", "hyperSwapV2"),
+        ("starknet", "JediSwap"),
+    ],
+)
+def test_no_address_is_made_up_where_the_catalogue_does_not_tell_enough(name: str, protocol: str) -> None:
+    token_a, token_b = (token.address for token in network(name).tokens[:2])
+    assert pool_address(network(name), protocol, token_a, token_b, 3000) is None
+
+
+def test_solidly_is_told_by_a_factory_that_serves_a_stable_protocol_too() -> None:
+    base = network("base")
+    assert is_solidly(base, "aerodromeV2Classic")
+    assert is_solidly(base, "aerodromeV2Stable")
+    assert not is_solidly(base, "uniswapV2")
+    assert not is_solidly(base, "alienbaseV2")
+    assert deployment_of(base, "alienbaseV2") is None
