@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from math import log
+from heapq import nlargest
+from math import log, sqrt
 
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.solver import Prices
@@ -11,6 +12,7 @@ from swapcli.routing.solver import Prices
 _LEAST_GAP = 1e-7
 _DEEPEST = 3  # pools of a pair that estimate how much a detour carries
 _OUTSIDE_HOPS = 3
+_LEAST_DETOUR = 5e-4
 
 
 def arcs_among(graph: Graph, tokens: Collection[int], source: int, target: int, max_hops: int) -> list[Arc]:
@@ -45,14 +47,17 @@ _Offer = tuple[float, int]
 """A price, and the neighbouring token at which it is had."""
 
 
-def detours(graph: Graph, prices: Prices, source: int, target: int, least_flow: float) -> Prices:
+def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: float, most: int) -> Prices:
     """Tokens outside `prices` through which a detour i -> x (-> y -> z) -> k pays at them, with prices to start from.
 
-    `least_flow` is the value below which a detour's estimated flow is not worth carrying.
+    `ends` are the order's tokens, `order_value` is what flows in. At most the `most` that would gain most are given, and
+    none whose estimated flow could not be told from nothing in whole percents.
     """
+    source, target = ends
+    least_flow = _LEAST_DETOUR * order_value
     cost = _spread(graph.best, prices, target, graph.core, _cheaper)
     value = _spread(graph.best_into, prices, source, graph.core, _dearer)
-    found: Prices = {}
+    found: list[tuple[float, int, float]] = []
     for x, (price_in, i) in cost.items():
         price_out, k = value.get(x, (0.0, i))
         if price_out > price_in * (1.0 + _LEAST_GAP) and i != k:
@@ -60,9 +65,10 @@ def detours(graph: Graph, prices: Prices, source: int, target: int, least_flow: 
                 price_in * graph.best[i][x] * sum(arc.depth for arc in graph.pairs[i][x][:_DEEPEST]),
                 price_out * sum(arc.depth for arc in graph.pairs[x][k][:_DEEPEST]),
             )
-            if conductance * log(price_out / price_in) > least_flow:
-                found[x] = (price_in * price_out) ** 0.5
-    return found
+            gap = log(price_out / price_in)
+            if conductance * gap > least_flow:
+                found.append((min(conductance * gap, order_value) * gap, x, sqrt(price_in * price_out)))
+    return {x: price for _, x, price in nlargest(most, found)}
 
 
 def _spread(

@@ -27,9 +27,9 @@ from swapcli.routing.single_path import best_single_path, single_route
 from swapcli.routing.solver import Prices, Solution, Trade, solve
 from swapcli.routing.zero_size import ZeroSizePrices
 
-_GROWTH_ROUNDS = 8
+_GROWTH_ROUNDS = 10
+_FIRST_GROWTH = 6  # tokens; each round may add twice as many as the last
 _ACYCLIC_ROUNDS = 40
-_LEAST_DETOUR = 5e-4  # of the order: less cannot be told from nothing in whole percents
 _LEAST_HOP = 1e-4
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
@@ -109,19 +109,19 @@ class Search:
         prices = self._path_prices(path)
         self.arcs = self._allowed_arcs(prices)
         solution = self._solve(prices)
-        for _ in range(_GROWTH_ROUNDS):
-            more = self._detours(solution.prices)
+        for growth in range(_GROWTH_ROUNDS):
+            more = self._detours(solution.prices, _FIRST_GROWTH << growth)
             if not more:
                 break
-            prices = {**solution.prices, **more}
+            used = {self.task.source, self.task.target}.union(*flow_values(solution))
+            prices = {t: price for t, price in solution.prices.items() if t in used} | more
             self.arcs = self._allowed_arcs(prices)
             solution = self._solve(prices)
         return self._make_acyclic(solution)
 
-    def _detours(self, prices: Prices) -> Prices:
+    def _detours(self, prices: Prices, most: int) -> Prices:
         task = self.task
-        least = _LEAST_DETOUR * task.amount * prices[task.source]
-        return detours(self.graph, prices, task.source, task.target, least)
+        return detours(self.graph, prices, (task.source, task.target), task.amount * prices[task.source], most)
 
     def _allowed_arcs(self, prices: Prices) -> list[Arc]:
         task = self.task
@@ -146,8 +146,7 @@ class Search:
         for _ in range(_ACYCLIC_ROUNDS):
             values = self._notable(solution)
             links, arcs = cycle_breakers(values), second_uses(self._notable_trades(solution), solution.prices)
-            if not links and not arcs:
-                links = self._too_long(values)
+            links |= self._too_long({link: v for link, v in values.items() if link not in links})
             if not links and not arcs:
                 break
             self.forbidden_links |= links
@@ -165,9 +164,14 @@ class Search:
         least = _LEAST_HOP * self.task.amount * prices[self.task.source]
         return [t for t in solution.trades if t.amount_in * prices[t.arc.token_in] > least]
 
-    def _too_long(self, values: Mapping[Link, float]) -> set[Link]:
-        path = longest_path(values)
-        return {min(path, key=lambda link: values[link])} if len(path) > self.task.max_hops else set()
+    def _too_long(self, values: dict[Link, float]) -> set[Link]:
+        """The weakest hop of each path with too many."""
+        broken: set[Link] = set()
+        while len(path := longest_path(values)) > self.task.max_hops:
+            weakest = min(path, key=lambda link: values[link])
+            broken.add(weakest)
+            del values[weakest]
+        return broken
 
     def polished(self, prices: Prices) -> Prices:
         """`prices` refined as far as floats go, for the tightest bound."""
