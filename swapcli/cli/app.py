@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -12,7 +14,6 @@ from typer.main import get_command
 
 from swapcli import __version__
 from swapcli.cli import exits
-from swapcli.cli.fault import Fault, fault_of, tell
 from swapcli.cli.tree import CONTEXT, Entry, LazyGroup
 
 PROGRAM = "swapcli"
@@ -68,9 +69,9 @@ def root(
 def run(arguments: Sequence[str]) -> int:
     """Runs a command line (without the program's name) and returns its exit status.
 
-    The result goes to stdout, everything else to stderr; nothing is raised but `SystemExit` of the interpreter's own.
+    The result goes to stdout, everything else to stderr. Nothing is raised and nothing is left to flush.
     """
-    _never_fail_on_letters()
+    _prepare_streams()
     try:
         status = _call(arguments)
         sys.stdout.flush()
@@ -78,12 +79,12 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return exits.OK
-    except KeyboardInterrupt:
-        return tell(Fault("INTERRUPTED", "interrupted", exits.INTERRUPTED), as_json=wants_json(arguments, os.environ))
+    except (OSError, KeyboardInterrupt) as error:
+        _forget_stdout()
+        return _tell(error, arguments)
 
 
 def _call(arguments: Sequence[str]) -> int:
-    as_json = wants_json(arguments, os.environ)
     try:
         command = get_command(app)
         with command.make_context(PROGRAM, list(arguments)) as context:
@@ -91,12 +92,16 @@ def _call(arguments: Sequence[str]) -> int:
         return status if isinstance(status, int) else exits.OK
     except typer.Exit as error:
         return error.exit_code
-    except typer.TyperException as error:
-        return tell(_usage_fault(error), as_json=as_json)
-    except (BrokenPipeError, KeyboardInterrupt):
+    except OSError:
         raise
     except Exception as error:
-        return tell(fault_of(error, debug="--debug" in arguments[:1]), as_json=as_json)
+        return _tell(error, arguments)
+
+
+def _tell(error: BaseException, arguments: Sequence[str]) -> int:
+    from swapcli.cli.fault import fault_of, tell
+
+    return tell(fault_of(error, debug="--debug" in arguments[:1]), as_json=wants_json(arguments, os.environ))
 
 
 def wants_json(arguments: Sequence[str], environ: Mapping[str, str]) -> bool:
@@ -106,22 +111,16 @@ def wants_json(arguments: Sequence[str], environ: Mapping[str, str]) -> bool:
     return "--json" in options or (environ.get(OUTPUT_VARIABLE) == "json" and not for_people)
 
 
-def _usage_fault(error: typer.TyperException) -> Fault:
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context else PROGRAM
-    return Fault("USAGE", error.format_message(), exits.USAGE, hint=f"{path} --help explains the usage")
-
-
-def _never_fail_on_letters() -> None:
-    """Tokens have names in any script; a terminal that cannot show them gets escapes instead of a traceback."""
+def _prepare_streams() -> None:
+    """A closed stream swallows; letters that a stream cannot write (tokens have names in any script) are escaped."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (lives as long as the process)
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _forget_stdout() -> None:
-    """The reader has left; what is still buffered must not fail again when the interpreter ends."""
-    try:
+    """Nobody can take what is still buffered; it must not fail again when the interpreter ends."""
+    with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError:
-        return

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import typer
+
 from swapcli.cli import exits
+from swapcli.cli.output import to_stderr
 from swapcli.errors import SwapcliError
 
 
@@ -22,13 +24,35 @@ class Fault:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
-def fault_of(error: Exception, *, debug: bool = False) -> Fault:
+def fault_of(error: BaseException, *, debug: bool = False) -> Fault:
     """The fault of an error: what it says of itself if it was raised on purpose, else a defect in one sentence.
 
     `debug` adds to a defect where it arose.
     """
     if isinstance(error, SwapcliError):
         return Fault(error.code, error.message, exits.status_of(error), error.hint, error.details)
+    if isinstance(error, typer.TyperException):
+        return _usage(error)
+    if isinstance(error, KeyboardInterrupt):
+        return Fault("INTERRUPTED", "interrupted", exits.INTERRUPTED)
+    if isinstance(error, OSError):
+        return Fault("IO_ERROR", f"cannot read or write: {error.strerror or error}", exits.INTERNAL)
+    return _defect(error, debug)
+
+
+def tell(fault: Fault, *, as_json: bool) -> int:
+    """Writes `fault` to stderr and returns its exit status."""
+    to_stderr(_json(fault) if as_json else _sentence(fault))
+    return fault.exit_code
+
+
+def _usage(error: typer.TyperException) -> Fault:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "swapcli"
+    return Fault("USAGE", error.format_message(), exits.USAGE, hint=f"{command} --help explains the usage")
+
+
+def _defect(error: BaseException, debug: bool) -> Fault:
     said = " ".join(str(error).split())
     message = f"internal error: {type(error).__name__}{': ' if said else ''}{said}"
     if not debug:
@@ -36,12 +60,6 @@ def fault_of(error: Exception, *, debug: bool = False) -> Fault:
     import traceback
 
     return Fault("INTERNAL", message, exits.INTERNAL, details={"traceback": traceback.format_exception(error)})
-
-
-def tell(fault: Fault, *, as_json: bool) -> int:
-    """Writes `fault` to stderr and returns its exit status."""
-    print(_json(fault) if as_json else _sentence(fault), file=sys.stderr)
-    return fault.exit_code
 
 
 def _json(fault: Fault) -> str:

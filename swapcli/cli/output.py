@@ -1,16 +1,19 @@
-"""Where results go and in which form."""
+"""Where results go and in which form. A form is imported when it is used: who asks for JSON pays for no table."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from swapcli.cli.render.json import dump
-from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.plain import listing_text, route_text
-from swapcli.cli.render.view import RouteView
 from swapcli.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from swapcli.cli.render.listing import Listing
+    from swapcli.cli.render.view import RouteView
 
 
 class Form(StrEnum):
@@ -37,6 +40,8 @@ class Output:
         if view.warning:
             note(view.warning)
         if self.form is Form.PLAIN:
+            from swapcli.cli.render.plain import route_text
+
             print(route_text(view))
         else:
             from swapcli.cli.render.table import new_console, print_route
@@ -48,6 +53,8 @@ class Output:
         if self.form is Form.JSON:
             self.document(list(listing.documents))
         elif self.form is Form.PLAIN:
+            from swapcli.cli.render.plain import listing_text
+
             print(listing_text(listing))
         else:
             from swapcli.cli.render.table import new_console, print_listing
@@ -69,4 +76,10 @@ def choose_form(*, json: bool, plain: bool, table: bool, default: str) -> Form:
 
 def note(sentence: str) -> None:
     """A remark for people."""
-    print(f"note: {sentence}", file=sys.stderr)
+    to_stderr(f"note: {sentence}")
+
+
+def to_stderr(text: str) -> None:
+    """Writes `text`; that nobody can read it must not undo the result."""
+    with suppress(OSError):
+        print(text, file=sys.stderr)

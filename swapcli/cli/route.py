@@ -8,12 +8,10 @@ import typer
 
 from swapcli.cli import exits, options
 from swapcli.cli.amounts import parse_amount, parse_raw_amount
-from swapcli.cli.batch import BatchOrder, run_batch
 from swapcli.cli.files import STDIN, read_lines
 from swapcli.cli.options import argument, option
 from swapcli.cli.output import Form
 from swapcli.cli.render.json import route_document
-from swapcli.cli.render.view import view_of
 from swapcli.cli.session import FormOptions, Session, open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.cli.wishes import Asked, Wishes, understand
@@ -148,11 +146,15 @@ def _route_one(
     if session.output.form is Form.JSON:
         session.output.document(route_document(answer, wishes.generation, wishes.terms.integrator))
     else:
+        from swapcli.cli.render.view import view_of
+
         session.output.route(view_of(answer, wishes.terms))
     return exits.OK
 
 
 def _route_batch(session: Session, asked: Asked, network: str, batch: str, *, skip_bad_pools: bool) -> int:
+    from swapcli.cli.batch import BatchOrder, run_batch
+
     source = MarketSource(session.market(network, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK)
     wishes = understand(asked, source.network, session.settings)
 

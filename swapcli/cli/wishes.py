@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swapcli.cli.render.view import Terms
 from swapcli.config import Settings
 from swapcli.engine.lookup import find_protocols
 from swapcli.errors import IntegratorError, InvalidOption
@@ -23,6 +22,15 @@ class Asked:
     direct: bool = False
     certify: bool = False
     destination: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is asked of the answer: how far it may slip, who receives it and who earns on it."""
+
+    slippage_ppm: int
+    destination: str | None = None
+    integrator: Integrator | None = None
 
 
 @dataclass(frozen=True, slots=True)

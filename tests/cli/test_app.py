@@ -112,3 +112,26 @@ def test_letters_that_a_terminal_cannot_show_are_escaped() -> None:
     ran = subprocess.run(command, capture_output=True, env=env, check=False)
     assert ran.returncode == 2
     assert b"\\U0001f984" in ran.stderr
+
+
+def shell(command: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs `swapcli ...` as a shell does, with what is done to its streams."""
+    line = command.replace("swapcli", f"{sys.executable} -m swapcli", 1)
+    return subprocess.run(["bash", "-c", line], capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("streams", [">&-", "2>&-", ">&- 2>&-", "2>/dev/full"])
+def test_closed_streams_swallow(streams: str) -> None:
+    ran = shell(f"swapcli networks --json {streams}")
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_a_full_disk_is_said_so() -> None:
+    ran = shell("swapcli networks --json >/dev/full")
+    assert ran.returncode == 1
+    assert json.loads(ran.stderr)["message"] == "cannot read or write: No space left on device"
+
+
+def test_an_error_that_nobody_can_read_keeps_its_status() -> None:
+    assert shell("swapcli tokens nowhere 2>/dev/full").returncode == 2
+    assert shell("swapcli tokens nowhere 2>&-").returncode == 2

@@ -13,7 +13,8 @@ from swapcli.cli.render.json import route_document
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.plain import listing_text, route_text
 from swapcli.cli.render.table import new_console, print_listing, print_route
-from swapcli.cli.render.view import RouteView, Terms, view_of
+from swapcli.cli.render.view import RouteView, view_of
+from swapcli.cli.wishes import Terms
 from swapcli.model.route import Quote
 from swapcli.wire.terms import Generation, Integrator
 from tests.cli.build import NOW_S, fixed_answer, small_market

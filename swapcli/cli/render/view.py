@@ -18,26 +18,18 @@ from swapcli.cli.render.numbers import (
     usd,
     whole_tokens,
 )
+from swapcli.cli.wishes import Terms
 from swapcli.engine.answer import Answer, Origin
 from swapcli.model.market import Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.route import Segment, Swap
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address
-from swapcli.wire.terms import Integrator, after_fee, min_received, percent
+from swapcli.wire.terms import after_fee, min_received, percent
 
 BPS = 10_000
 NOT_LIVE = "not live prices"
 FLOW_KEY = tuple[str, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What the user wants of the answer beyond the order itself."""
-
-    slippage_ppm: int
-    destination: str | None = None
-    integrator: Integrator | None = None
 
 
 @dataclass(frozen=True, slots=True)
