@@ -123,6 +123,7 @@ def continuous_flow(
     source: int,
     target: int,
     amount: float,
+    prices: Prices,
     least_share: float,
 ) -> Flow:
     """The flow `values` run forward through the pools. Hops that carry less than `least_share` are left out.
@@ -141,7 +142,7 @@ def continuous_flow(
         flow.unit[token] = held[token] / share[token]
         for link in leaving.get(token, ()):
             part = values[link] / total
-            hop = Hop(nearby[link])
+            hop = Hop(nearby[link], prices[link[0]] / prices[link[1]])
             got = hop.amount_out(min(held[token] * part, hop.capacity))
             held[link[1]] = held.get(link[1], 0.0) + got
             share[link[1]] = share.get(link[1], 0.0) + share[token] * part

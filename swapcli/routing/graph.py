@@ -93,6 +93,18 @@ class Graph:
         """
         return self._pruning[0]
 
+    @cached_property
+    def core_best(self) -> list[dict[int, float]]:
+        """`best` towards core tokens only."""
+        core = self.core
+        return [{j: rate for j, rate in row.items() if j in core} for row in self.best]
+
+    @cached_property
+    def core_best_into(self) -> list[dict[int, float]]:
+        """`best_into` from core tokens only."""
+        core = self.core
+        return [{i: rate for i, rate in row.items() if i in core} for row in self.best_into]
+
     def way_to_core(self, token: int) -> list[int]:
         """`token` and the tokens between it and the core; ends in the core, or at the root of its tree."""
         core, towards = self._pruning

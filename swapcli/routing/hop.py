@@ -8,17 +8,19 @@ from math import inf
 from swapcli.routing.graph import Arc
 
 _ROUNDS = 60
-_CLOSE = 1e-11
+_CLOSE = 1e-9
 
 
 class Hop:
     """`arcs` sell the same token for the same other one. Amounts are base units."""
 
-    __slots__ = ("arcs", "capacity", "token_in", "token_out")
+    __slots__ = ("arcs", "capacity", "hint", "token_in", "token_out")
 
-    def __init__(self, arcs: Sequence[Arc]) -> None:
+    def __init__(self, arcs: Sequence[Arc], hint: float = 0.0) -> None:
+        """`hint` is a marginal rate to start a search from."""
         self.arcs = tuple(arcs)
         self.token_in, self.token_out = arcs[0].token_in, arcs[0].token_out
+        self.hint = hint
         self.capacity = sum(arc.curve.capacity for arc in arcs)
 
     def amount_out(self, amount_in: float) -> float:
@@ -55,6 +57,7 @@ class Hop:
             amounts = [trade[0] for trade in trades]
             missing = amount_in - sum(amounts)
             if abs(missing) <= _CLOSE * amount_in:
+                self.hint = rate
                 return _scaled(amounts, amount_in)
             if missing > 0.0:
                 high, less = rate, amounts
@@ -67,7 +70,9 @@ class Hop:
         return _between(less, more, amount_in)
 
     def _first_guess(self, amount_in: float, high: float) -> float:
-        """The rate that the arc with the best first unit would end at, or just below the best where that is zero."""
+        """The hint, else the rate that the arc with the best first unit would end at."""
+        if 0.0 < self.hint < high:
+            return self.hint
         guess = self.arcs[0].curve.rate(amount_in)
         return guess if 0.0 < guess < high else high * 0.999
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection
 from heapq import nlargest
 from math import log, sqrt
 
@@ -11,7 +11,6 @@ from swapcli.routing.solver import Prices
 
 _LEAST_GAP = 1e-7
 _DEEPEST = 3  # pools of a pair that estimate how much a detour carries
-_OUTSIDE_HOPS = 3
 _LEAST_DETOUR = 5e-4
 
 
@@ -47,16 +46,15 @@ _Offer = tuple[float, int]
 """A price, and the neighbouring token at which it is had."""
 
 
-def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: float, most: int) -> Prices:
-    """Tokens outside `prices` through which a detour i -> x (-> y -> z) -> k pays at them, with prices to start from.
+def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: float, most: int, outside: int) -> Prices:
+    """Tokens outside `prices` on detours that pay at them, over at most `outside` such tokens, with prices to start from.
 
     `ends` are the order's tokens, `order_value` is what flows in. At most the `most` that would gain most are given, and
     none whose estimated flow could not be told from nothing in whole percents.
     """
     source, target = ends
     least_flow = _LEAST_DETOUR * order_value
-    cost = _spread(graph.best, prices, target, graph.core, _cheaper)
-    value = _spread(graph.best_into, prices, source, graph.core, _dearer)
+    cost, value = _cheapest(graph, prices, target, outside), _dearest(graph, prices, source, outside)
     found: list[tuple[float, int, float]] = []
     for x, (price_in, i) in cost.items():
         price_out, k = value.get(x, (0.0, i))
@@ -71,41 +69,38 @@ def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: fl
     return {x: price for _, x, price in nlargest(most, found)}
 
 
-def _spread(
-    rates: Sequence[Mapping[int, float]],
-    prices: Prices,
-    excluded: int,
-    core: Collection[int],
-    better: Callable[[float, float, float | None], float | None],
-) -> dict[int, _Offer]:
-    """The best price of each outside token reached along `rates` from the priced ones, over a few outside tokens."""
+def _cheapest(graph: Graph, prices: Prices, target: int, outside: int) -> dict[int, _Offer]:
+    """The least price at which each outside token is had for the priced ones, over `outside` tokens at most."""
+    best = graph.core_best
     offers: dict[int, _Offer] = {}
-    front: Mapping[int, float] = {t: price for t, price in prices.items() if t != excluded}
-    for _ in range(_OUTSIDE_HOPS):
+    front = {t: price for t, price in prices.items() if t != target}
+    for _ in range(outside):
         found: dict[int, float] = {}
         for i, price in front.items():
-            for x, rate in rates[i].items():
-                if x in prices or x not in core:
-                    continue
-                known = offers.get(x)
-                offer = better(price, rate, known[0] if known else None)
-                if offer is not None:
-                    offers[x] = (offer, i)
-                    found[x] = offer
+            for x, rate in best[i].items():
+                cost = price / rate
+                if x not in prices and (x not in offers or cost < offers[x][0]):
+                    offers[x] = (cost, i)
+                    found[x] = cost
         front = found
     return offers
 
 
-def _cheaper(price: float, rate: float, known: float | None) -> float | None:
-    """What x costs when bought with a token worth `price`, if that is less than known."""
-    cost = price / rate
-    return cost if known is None or cost < known else None
-
-
-def _dearer(price: float, rate: float, known: float | None) -> float | None:
-    """What x brings when sold for a token worth `price`, if that is more than known."""
-    value = price * rate
-    return value if known is None or value > known else None
+def _dearest(graph: Graph, prices: Prices, source: int, outside: int) -> dict[int, _Offer]:
+    """The best price that each outside token brings in terms of the priced ones, over `outside` tokens at most."""
+    best_into = graph.core_best_into
+    offers: dict[int, _Offer] = {}
+    front = {t: price for t, price in prices.items() if t != source}
+    for _ in range(outside):
+        found: dict[int, float] = {}
+        for k, price in front.items():
+            for x, rate in best_into[k].items():
+                value = price * rate
+                if x not in prices and (x not in offers or value > offers[x][0]):
+                    offers[x] = (value, k)
+                    found[x] = value
+        front = found
+    return offers
 
 
 def _series(first: float, second: float) -> float:

@@ -31,6 +31,7 @@ _GROWTH_ROUNDS = 10
 _FIRST_GROWTH = 6  # tokens; each round may add twice as many as the last
 _ACYCLIC_ROUNDS = 40
 _LEAST_HOP = 1e-4
+_ROUGH, _FINE = 3e-3, 1e-4  # tolerances while the neighbourhood grows, and at the end
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
 _REPAIRS = 8
@@ -77,7 +78,6 @@ class Search:
     pools: Mapping[str, Pool]
     zero: ZeroSizePrices
     task: Task
-    tolerance: float = 1e-4
     forbidden_links: set[Link] = field(default_factory=set)
     forbidden_arcs: set[int] = field(default_factory=set)
     arcs: list[Arc] = field(default_factory=list)
@@ -108,7 +108,7 @@ class Search:
         """Solve over the tokens of the best path, and over more as long as the solution's prices call for them."""
         prices = self._path_prices(path)
         self.arcs = self._allowed_arcs(prices)
-        solution = self._solve(prices)
+        solution = self._solve(prices, _ROUGH)
         for growth in range(_GROWTH_ROUNDS):
             more = self._detours(solution.prices, _FIRST_GROWTH << growth)
             if not more:
@@ -116,12 +116,13 @@ class Search:
             used = {self.task.source, self.task.target}.union(*flow_values(solution))
             prices = {t: price for t, price in solution.prices.items() if t in used} | more
             self.arcs = self._allowed_arcs(prices)
-            solution = self._solve(prices)
-        return self._make_acyclic(solution)
+            solution = self._solve(prices, _ROUGH)
+        return self._make_acyclic(self._solve(solution.prices))
 
     def _detours(self, prices: Prices, most: int) -> Prices:
         task = self.task
-        return detours(self.graph, prices, (task.source, task.target), task.amount * prices[task.source], most)
+        ends, value = (task.source, task.target), task.amount * prices[task.source]
+        return detours(self.graph, prices, ends, value, most, 1) or detours(self.graph, prices, ends, value, most, 3)
 
     def _allowed_arcs(self, prices: Prices) -> list[Arc]:
         task = self.task
@@ -137,9 +138,9 @@ class Search:
             and arc.token_in != self.task.target
         )
 
-    def _solve(self, prices: Prices) -> Solution:
+    def _solve(self, prices: Prices, tolerance: float = _FINE) -> Solution:
         task = self.task
-        return solve(self.arcs, task.source, task.target, float(task.amount), prices, tolerance=self.tolerance)
+        return solve(self.arcs, task.source, task.target, float(task.amount), prices, tolerance=tolerance)
 
     def _make_acyclic(self, solution: Solution) -> Solution:
         """Forbid what an acyclic route cannot use beside the rest, and solve again, until nothing of note is left."""
@@ -217,7 +218,9 @@ class Search:
         task = self.task
         nearby = {link: arcs for link, arcs in self._nearby(solution, refused) if arcs}
         values = {link: value for link, value in self._notable(solution).items() if link in nearby}
-        flow = continuous_flow(values, nearby, task.source, task.target, float(task.amount), _LEAST_HOP)
+        flow = continuous_flow(
+            values, nearby, task.source, task.target, float(task.amount), solution.prices, _LEAST_HOP
+        )
         if not flow.hops:
             return None
         percents = whole_percents(flow, solution.prices)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, sqrt
+from math import exp, log
 
 from swapcli.routing import laplacian
 from swapcli.routing.graph import Arc
@@ -29,13 +29,14 @@ Prices = dict[int, float]
 _MAX_ITERATIONS = 60
 _MAX_ATTEMPTS = 4
 _SLOW = 0.7  # a step that leaves more of the imbalance than this is followed by a relaxation
-_BALANCED = 1e-4
-_HALVINGS = 40
+_BALANCED = 3e-3  # of the order: how well a relaxation balances a token
+_FIRST_REACH = 1e-3
+_TRIES = 24
 _FAR = 40.0
 _STALLS = 3  # iterations in a row that lower the dual by less than _STALL of the tolerance
 _STALL = 1e-3
 _MAX_STEP = 3.0  # of a logarithmic price in one iteration
-_SWITCH_ROUNDS = 3
+_SWITCH_ROUNDS = 2
 _DAMPING = 0.25  # resistance to ground per unit of imbalance: where nothing conducts a price moves by four at most
 _EXHAUSTED = 1e-30  # a source price this far below its start means that nobody takes the rest
 
@@ -134,23 +135,34 @@ class _Problem:
 
 
 def _root(rising: Callable[[float], float], start: float, close: float) -> float:
-    """Where `rising` crosses zero on a logarithmic scale around `start`; `close` is an excess in value that will do."""
+    """Where `rising` crosses zero, on a logarithmic scale from `start`; `close` is an excess in value that will do."""
     excess = rising(start)
-    low = high = start
-    reach = 1e-3
-    while excess != 0.0 and reach < _FAR:
+    reach = _FIRST_REACH
+    while abs(excess) * start > close and reach < _FAR:
         other = start * exp(-reach if excess > 0.0 else reach)
-        if (rising(other) > 0.0) != (excess > 0.0):
-            low, high = min(start, other), max(start, other)
-            break
-        start, reach = other, reach * 2.0
-    for _ in range(_HALVINGS):
-        middle = sqrt(low * high)
+        there = rising(other)
+        if (there > 0.0) != (excess > 0.0):
+            return _between(rising, (start, excess), (other, there), close)
+        start, excess, reach = other, there, reach * 3.0
+    return start
+
+
+def _between(
+    rising: Callable[[float], float], one: tuple[float, float], other: tuple[float, float], close: float
+) -> float:
+    """The zero between two points of opposite sign, by false position with halving (the Illinois rule)."""
+    (a, excess_a), (b, excess_b) = one, other
+    for _ in range(_TRIES):
+        middle = exp((log(a) * excess_b - log(b) * excess_a) / (excess_b - excess_a))
         excess = rising(middle)
         if abs(excess) * middle <= close:
             return middle
-        low, high = (low, middle) if excess > 0.0 else (middle, high)
-    return sqrt(low * high)
+        if (excess > 0.0) == (excess_b > 0.0):
+            excess_a *= 0.5
+        else:
+            a, excess_a = b, excess_b
+        b, excess_b = middle, excess
+    return b
 
 
 def solve(
@@ -219,8 +231,9 @@ def _relaxed(problem: _Problem, point: _Point) -> _Point:
     Slower than Newton's method but immune to kinks: it never raises the dual.
     """
     prices = point.prices.copy()
+    least = _BALANCED * problem.amount * prices[0]
     for token in sorted(range(len(prices)), key=lambda t: -abs(point.gradient[t])):
-        if token != 1 and abs(point.gradient[token]) > 0.0:
+        if token != 1 and abs(point.gradient[token]) > least:
             prices[token] = problem.balanced_price(token, prices)
     return _Point(problem, prices)
 
@@ -256,24 +269,25 @@ def _linear_step(point: _Point, used: list[_Live], damping: float) -> list[float
     """Balance every token's inflow over the conductances in use. Token 1 is ground."""
     size = len(point.prices)
     right = point.gradient.copy()
-    diagonal = [0.0] * size
-    off: laplacian.Rows = [{} for _ in range(size)]
     for _, i, j, flow, _ in point.live:
         right[i] += flow
         right[j] -= flow
+    diagonal = [1e-13 * point.value + damping * abs(pull) for pull in point.gradient]
+    off: laplacian.Rows = [{} for _ in range(size)]
     for _, i, j, flow, conductance in used:
         right[i] -= flow
         right[j] += flow
-        if i != 1:
-            diagonal[i] += conductance
-        if j != 1:
-            diagonal[j] += conductance
-        if i != 1 and j != 1:
-            off[i][j] = off[j][i] = off[i].get(j, 0.0) + conductance
-    total = abs(point.gradient[0]) + point.value
-    for k, pull in enumerate(point.gradient):
-        diagonal[k] += damping * abs(pull) + 1e-13 * total
-    diagonal[1], right[1] = 1.0, 0.0
+        diagonal[i] += conductance
+        diagonal[j] += conductance
+        upper, other = (off[i], j) if i < j else (off[j], i)
+        upper[other] = upper.get(other, 0.0) + conductance
+    for i, row in enumerate(off):
+        for j, conductance in row.items():
+            if j > i:
+                off[j][i] = conductance
+    for neighbour in off[1]:
+        del off[neighbour][1]
+    off[1], diagonal[1], right[1] = {}, 1.0, 0.0
     step = laplacian.solve(diagonal, off, [-pull for pull in right])
     return [max(-_MAX_STEP, min(_MAX_STEP, d)) for d in step]
 
