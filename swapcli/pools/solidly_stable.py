@@ -31,7 +31,7 @@ class SolidlyStable(Pool):
     reserves: tuple[int, int]
 
     family: ClassVar[str] = "solidly_stable"
-    swap_gas: ClassVar[int] = 97_000
+    swap_gas: ClassVar[int] = 101_000
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the contract's `getAmountOut`. Raises as `Pool.swap`."""
@@ -66,7 +66,7 @@ class SolidlyStable(Pool):
         check_pair(identity)
         if max(identity.decimals) > _MAX_DECIMALS:
             raise PoolStateError("decimals", f"at most {_MAX_DECIMALS} are supported, got {max(identity.decimals)}")
-        x, y = read_uints(state, "reserves", 2, 128)
+        x, y = read_uints(state, "reserves", 2)
         return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm, (x, y))
 
     def _with(self, reserves: tuple[int, int]) -> Self:

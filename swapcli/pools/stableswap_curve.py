@@ -171,6 +171,7 @@ class StableSwapCurve:
         low, high = launch.t, end
         t = launch.t + (goal - launch.straightened) * launch.pull
         sold = gross = slope = miss = 0.0
+        step = 0.0
         for _ in range(_NEWTON_STEPS):
             if not low < t < high:
                 t = low + min(0.5 * (high - low), 1.0)
@@ -187,10 +188,10 @@ class StableSwapCurve:
                 t = inf
                 continue
             straightened, lean = self._straightened(reached)
-            step = (goal - straightened) * slope / (lean * reach)
+            before, step = step, (goal - straightened) * slope / (lean * reach)
             if abs(step) <= _CLOSE * t:
                 break
-            t += step
+            t = t + step if step * before >= -0.5 * before * before else inf  # to and fro: halve the bracket
         rest = miss * slope if abs(miss) < 1e-3 else 0.0  # the last step needs no evaluation
         return sold + rest, self._net(sold, gross) + rate * rest, slope
 
@@ -233,7 +234,7 @@ class StableSwapCurve:
             low = self._solve(rate, self._launch, ts[valley])[:2] if rate < rates[0] and valley else (0.0, 0.0)
             high = self._solve(rate, first, _DEEPEST)
             before, rate = rate, (high[1] - low[1]) / (high[0] - low[0])
-            if abs(rate - before) <= _ROUNDING * rate:
+            if abs(rate - before) <= _CLOSE * rate:
                 break
         high = self._solve(rate * exp(-_TILT), first, _DEEPEST)
         return _Chord(rate, low, high[:2], ts[valley], first)

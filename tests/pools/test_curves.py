@@ -1,0 +1,161 @@
+"""The float curves of the stable and weighted families keep the contract of `RateCurve` and follow the exact swaps."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import exp, isfinite
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from swapcli.errors import PoolError
+from swapcli.model.pool import Pool, RateCurve
+from swapcli.pools.solidly_stable import SolidlyStable
+from swapcli.pools.stableswap import StableSwap
+from swapcli.pools.stableswap_curve import StableSwapCurve
+from swapcli.pools.weighted import Weighted
+from tests.pools.random_pools import (
+    ADDRESS,
+    TOKENS,
+    parts,
+    solidly_stable_pools,
+    stableswap_pools,
+    weighted_pools,
+)
+
+WAD = 10**18
+pools = st.one_of(solidly_stable_pools(), stableswap_pools(), weighted_pools())
+directions = st.sampled_from([(0, 1), (1, 0)])
+drops = st.floats(-6.0, 0.3).map(lambda exponent: 10.0**exponent)
+"""How far a logarithm of the rate falls, from a ten-thousandth of a percent to almost everything."""
+
+
+@given(pools, directions, parts)
+def test_the_curve_gives_what_the_exact_swap_gives(pool: Pool, direction: tuple[int, int], part: float) -> None:
+    i, j = direction
+    amount_in = max(1, int(reserves(pool)[i] * part))
+    try:
+        exact, _ = pool.swap(pool.tokens[i], pool.tokens[j], amount_in)
+    except PoolError:
+        assume(False)
+    curve = pool.curve(pool.tokens[i], pool.tokens[j])
+    assume(not inside_chord(curve, amount_in))
+    assert curve.amount_out(float(amount_in)) == pytest.approx(exact, rel=1e-9, abs=dust(pool, curve, j))
+
+
+@given(pools, directions, drops)
+def test_trading_to_a_rate_reaches_it(pool: Pool, direction: tuple[int, int], drop: float) -> None:
+    curve = pool.curve(*tokens(pool, direction))
+    rate = curve.start_rate * exp(-drop)
+    amount_in, amount_out, slope = curve.trade_to(rate)
+    assert amount_in > 0
+    assert slope >= 0
+    if amount_in < curve.capacity:
+        assert curve.rate(amount_in) == pytest.approx(rate, rel=1e-9)
+    assert curve.amount_out(amount_in) == pytest.approx(amount_out, rel=1e-9)
+
+
+@given(pools, directions, st.lists(drops, min_size=2, max_size=6))
+def test_the_curve_is_increasing_and_concave(pool: Pool, direction: tuple[int, int], falls: list[float]) -> None:
+    curve = pool.curve(*tokens(pool, direction))
+    rates = [curve.start_rate * exp(-drop) for drop in sorted(falls)]
+    trades = [(0.0, 0.0, curve.start_rate), *((*curve.trade_to(rate)[:2], rate) for rate in rates)]
+    for (amount_in, amount_out, rate), (more_in, more_out, less) in pairwise(trades):
+        assert more_in >= amount_in * (1 - 1e-12)
+        assert more_out >= amount_out * (1 - 1e-12)
+        if more_in < curve.capacity:
+            gain = (more_out - amount_out) * (1 + 1e-9)
+            assert less * (more_in - amount_in) <= gain + 1e-12 * more_out
+            assert gain <= (rate * (more_in - amount_in)) * (1 + 2e-9) + 1e-12 * more_out
+
+
+@given(pools, directions, st.floats(-3.0, 0.0).map(lambda exponent: 10.0**exponent))
+def test_the_slope_is_the_derivative_of_the_amount(pool: Pool, direction: tuple[int, int], drop: float) -> None:
+    curve = pool.curve(*tokens(pool, direction))
+    step = 1e-4 * drop
+    rates = [curve.start_rate * exp(-drop - k * step) for k in (-1, 0, 1)]
+    before, (here, _, slope), after = (curve.trade_to(rate) for rate in rates)
+    assume(after[0] < curve.capacity and not inside_chord(curve, here))
+    slopes = before[2], slope, after[2]
+    assume(max(slopes) < 1.01 * min(slopes))  # parity of a solidly pool, ends of a chord: no single derivative
+    assert (after[0] - before[0]) / (2 * step) == pytest.approx(slope, rel=1e-3)
+
+
+@given(pools, directions, parts)
+def test_the_rate_is_the_derivative_of_the_output(pool: Pool, direction: tuple[int, int], part: float) -> None:
+    curve = pool.curve(*tokens(pool, direction))
+    amount_in = reserves(pool)[direction[0]] * part
+    less, more = amount_in * (1 - 1e-4), amount_in * (1 + 1e-4)
+    assume(not inside_chord(curve, less) and not inside_chord(curve, more))
+    assume(more < curve.capacity)
+    secant = (curve.amount_out(more) - curve.amount_out(less)) / (more - less)
+    if curve.rate(more) > 0.9 * curve.rate(less):
+        assert curve.rate(more) * (1 - 1e-9) <= secant <= curve.rate(less) * (1 + 1e-9)
+
+
+@given(pools, directions, st.floats(1.0, 1e6))
+def test_nothing_is_sold_at_the_start_rate_or_above(pool: Pool, direction: tuple[int, int], factor: float) -> None:
+    curve = pool.curve(*tokens(pool, direction))
+    assert curve.trade_to(curve.start_rate * factor) == (0.0, 0.0, 0.0)
+    assert curve.amount_out(0.0) == 0.0
+    assert curve.rate(0.0) == pytest.approx(curve.start_rate, rel=1e-12)
+
+
+@given(pools, directions, st.integers(50, 600))
+def test_a_rate_near_zero_is_answered_in_finite_numbers(pool: Pool, direction: tuple[int, int], drop: int) -> None:
+    curve = pool.curve(*tokens(pool, direction))
+    amount_in, amount_out, slope = curve.trade_to(max(curve.start_rate * exp(-drop), 1e-300))
+    assert 0 < amount_in <= curve.capacity
+    assert isfinite(amount_in)
+    assert isfinite(slope)
+    assert 0 < amount_out <= reserves(pool)[direction[1]] * (1 + 1e-12)
+
+
+@given(pools, directions, parts)
+def test_the_direction_back_never_pays_more_than_was_spent(pool: Pool, direction: tuple[int, int], part: float) -> None:
+    there, back = pool.curve(*tokens(pool, direction)), pool.curve(*tokens(pool, direction[::-1]))
+    assert there.start_rate * back.start_rate <= 1 + 1e-9
+    amount_in = reserves(pool)[direction[0]] * part
+    assert back.amount_out(there.amount_out(amount_in)) <= amount_in * (1 + 1e-9)
+
+
+DRAINED: list[Pool] = [
+    SolidlyStable(ADDRESS, "test", TOKENS[:2], (18, 18), 500, (0, WAD)),
+    StableSwap(ADDRESS, "test", TOKENS[:3], (18, 18, 18), 100, (WAD, WAD, 0), 100, (WAD, WAD, WAD)),
+    Weighted(ADDRESS, "test", TOKENS[:2], (18, 18), 500, (0, WAD), (WAD // 2, WAD // 2)),
+]
+
+
+@pytest.mark.parametrize("pool", DRAINED, ids=lambda pool: pool.family)
+@pytest.mark.parametrize("direction", [(0, 1), (1, 0)])
+def test_a_drained_pool_sells_nothing(pool: Pool, direction: tuple[int, int]) -> None:
+    curve = pool.curve(*tokens(pool, direction))
+    assert (curve.start_rate, curve.capacity) == (0.0, 0.0)
+    assert curve.trade_to(1e-9) == (0.0, 0.0, 0.0)
+    assert curve.amount_out(1e18) == 0.0
+    assert curve.rate(1e18) == 0.0
+
+
+def reserves(pool: Pool) -> tuple[int, ...]:
+    assert isinstance(pool, SolidlyStable | StableSwap | Weighted)
+    return pool.reserves
+
+
+def tokens(pool: Pool, direction: tuple[int, int]) -> tuple[str, str]:
+    i, j = direction
+    return pool.tokens[i], pool.tokens[j]
+
+
+def inside_chord(curve: RateCurve, amount_in: float) -> bool:
+    """Whether a concave hull stands in for the curve there."""
+    if not isinstance(curve, StableSwapCurve) or curve._chord is None:
+        return False
+    low, high = curve._chord.low[0], curve._chord.high[0]
+    return low * (1 - 1e-6) <= amount_in / curve._unit_in <= high * (1 + 1e-6)
+
+
+def dust(pool: Pool, curve: RateCurve, j: int) -> float:
+    """What the contract's roundings may take: a few units of either token, and the margin of a weighted power."""
+    units = 3 * (1 + curve.start_rate)
+    return units + 2e-14 * pool.reserves[j] if isinstance(pool, Weighted) else units

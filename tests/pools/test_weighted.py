@@ -1,0 +1,189 @@
+"""Weighted pools: what must hold of every swap, the versions' difference, and malformed state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import fsum, log
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from swapcli.errors import InsufficientLiquidity, PoolError, PoolStateError, SwapReverts
+from swapcli.model.pool import PoolIdentity
+from swapcli.pools import family
+from swapcli.pools.log_exp import ONE
+from swapcli.pools.weighted import Weighted
+from tests.pools.random_pools import ADDRESS, PERCENT, TOKENS, parts, weighted_pools
+
+A, B, C = TOKENS[:3]
+IDENTITY = PoolIdentity(ADDRESS, "test", (A, B), (18, 6), 3000)
+HALVES = (ONE // 2, ONE // 2)
+STATE = {"reserves": [str(10**24), str(10**12)], "weights": [str(weight) for weight in HALVES]}
+
+directions = st.sampled_from([(0, 1), (1, 0)])
+
+
+@given(weighted_pools(), directions, parts)
+def test_a_swap_never_lowers_the_invariant(pool: Weighted, direction: tuple[int, int], part: float) -> None:
+    amount_in, amount_out, after = swap(pool, direction, part)
+    assert amount_in > 0
+    assert amount_out > 0
+    growth = fsum(
+        weight / ONE * log(now / before)
+        for weight, now, before in zip(pool.weights, after.reserves, pool.reserves, strict=True)
+    )
+    assert growth >= -1e-15
+
+
+@given(weighted_pools(), directions, parts, parts)
+def test_selling_more_never_brings_less(pool: Weighted, direction: tuple[int, int], part: float, more: float) -> None:
+    _, amount_out, _ = swap(pool, direction, min(part, more))
+    assert swap(pool, direction, max(part, more))[1] >= amount_out - slack(pool, direction)
+
+
+@given(weighted_pools(), directions, parts, parts)
+def test_splitting_a_swap_never_brings_more(
+    pool: Weighted, direction: tuple[int, int], first: float, second: float
+) -> None:
+    i, j = direction
+    amounts = [max(1, int(pool.reserves[i] * part)) for part in (first, second)]
+    try:
+        whole, _ = pool.swap(pool.tokens[i], pool.tokens[j], sum(amounts))
+        out_1, between = pool.swap(pool.tokens[i], pool.tokens[j], amounts[0])
+        out_2, _ = between.swap(pool.tokens[i], pool.tokens[j], amounts[1])
+    except PoolError:
+        assume(False)
+    assert out_1 + out_2 <= whole + slack(pool, direction)
+
+
+@given(weighted_pools(), directions, parts)
+def test_there_and_back_never_pays(pool: Weighted, direction: tuple[int, int], part: float) -> None:
+    amount_in, amount_out, between = swap(pool, direction, part)
+    i, j = direction
+    try:
+        returned, _ = between.swap(pool.tokens[j], pool.tokens[i], amount_out)
+    except PoolError:
+        assume(False)
+    assert returned <= amount_in
+
+
+@given(weighted_pools())
+def test_state_survives_a_round_trip(pool: Weighted) -> None:
+    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
+    assert family("weighted").from_state(identity, pool.state()) == pool
+
+
+@pytest.mark.parametrize(
+    ("weights", "differs"), [((50, 50), True), ((80, 20), True), ((20, 80), False), ((60, 40), False)]
+)
+def test_only_the_first_factory_takes_its_margin_on_exponents_1_2_and_4(
+    weights: tuple[int, int], differs: bool
+) -> None:
+    exact = tuple(weight * PERCENT for weight in weights)
+    pool = Weighted(ADDRESS, "test", (A, B), (18, 18), 3000, (10**24, 10**24), exact)
+    first, later = replace(pool, version=1).swap(A, B, 10**21)[0], pool.swap(A, B, 10**21)[0]
+    assert (first < later) is differs
+    assert later - first <= 2 * 10**24 * 10**-14
+
+
+def test_with_equal_weights_the_output_is_the_constant_product_s() -> None:
+    pool = Weighted(ADDRESS, "test", (A, B), (18, 18), 0, (10**24, 3 * 10**24), HALVES)
+    truth = 10**21 * 3 * 10**24 // (10**24 + 10**21)
+    assert 0 <= truth - pool.swap(A, B, 10**21)[0] <= 3 * 10**6
+
+
+def test_the_fee_is_rounded_up_and_stays_in_the_pool() -> None:
+    pool = Weighted(ADDRESS, "test", (A, B), (18, 18), 3000, (10**24, 10**24), HALVES)
+    amount_out, after = pool.swap(A, B, 10**21 + 1)
+    assert after.reserves == (10**24 + 10**21 + 1, 10**24 - amount_out)
+    net = 10**21 + 1 - (3 * 10**18 + 1)
+    assert replace(pool, fee_ppm=0).swap(A, B, net)[0] == amount_out
+
+
+@given(weighted_pools(), directions)
+def test_a_swap_takes_up_to_30_percent_of_the_balance(pool: Weighted, direction: tuple[int, int]) -> None:
+    token_in, token_out = (pool.tokens[k] for k in direction)
+    reserve = pool.reserves[direction[0]]
+    most = int(pool.curve(token_in, token_out).capacity)
+    net = most * (1_000_000 - pool.fee_ppm) // 1_000_000
+    assert reserve * 3 // 10 - 2 - (reserve >> 50) <= net <= reserve * 3 // 10
+    swap(pool, direction, 0.29)
+    with pytest.raises(SwapReverts, match="30 %"):
+        pool.swap(token_in, token_out, most + (most >> 50) + 4)
+
+
+@pytest.mark.parametrize("reserves", [(0, ONE), (ONE, 0), (0, 0)])
+def test_a_drained_pool_says_so(reserves: tuple[int, int]) -> None:
+    with pytest.raises(InsufficientLiquidity):
+        Weighted(ADDRESS, "test", (A, B), (18, 18), 500, reserves, HALVES).swap(A, B, 1)
+
+
+@pytest.mark.parametrize(
+    ("reserves", "amount_in", "reason"),
+    [
+        ((10**24, 10**24), 1, "rounds to zero"),
+        ((10**24, 10**24), 2**112, "2\\^112"),
+        ((2**112 - 100, 10**24), 100, "2\\^112"),
+        ((10**24, 10**24), 4 * 10**23, "30 %"),
+    ],
+)
+def test_where_the_vault_reverts_the_swap_is_refused(reserves: tuple[int, int], amount_in: int, reason: str) -> None:
+    pool = Weighted(ADDRESS, "test", (A, B), (18, 18), 500, reserves, HALVES)
+    with pytest.raises(SwapReverts, match=reason):
+        pool.swap(A, B, amount_in)
+
+
+def test_a_nearly_full_balance_limits_the_curve() -> None:
+    pool = Weighted(ADDRESS, "test", (A, B), (18, 18), 500, (2**112 - 10**20, 10**24), HALVES)
+    assert 0 < pool.curve(A, B).capacity < 10**20
+
+
+def test_other_tokens_are_not_traded() -> None:
+    pool = Weighted.from_state(IDENTITY, STATE)
+    for direction in ((A, A), (A, C), (C, B)):
+        with pytest.raises(PoolError):
+            pool.swap(*direction, 1)
+        with pytest.raises(PoolError):
+            pool.curve(*direction)
+
+
+@pytest.mark.parametrize(
+    ("field", "identity", "change"),
+    [
+        ("reserves", IDENTITY, {"reserves": None}),
+        ("reserves", IDENTITY, {"reserves": ["1", "2", "3"]}),
+        ("reserves[1]", IDENTITY, {"reserves": ["1", str(2**112)]}),
+        ("weights", IDENTITY, {"weights": [str(ONE)]}),
+        ("weights", IDENTITY, {"weights": [str(ONE // 2), str(ONE // 2 + 1)]}),
+        ("weights[1]", IDENTITY, {"weights": [str(ONE - PERCENT + 1), str(PERCENT - 1)]}),
+        ("weights[0]", IDENTITY, {"weights": [0.5, 0.5]}),
+        ("version", IDENTITY, {"version": 0}),
+        ("version", IDENTITY, {"version": 5}),
+        ("version", IDENTITY, {"version": "latest"}),
+        ("decimals", replace(IDENTITY, decimals=(19, 6)), {}),
+        ("fee_ppm", replace(IDENTITY, fee_ppm=1_000_000), {}),
+        ("tokens", replace(IDENTITY, tokens=(A, A)), {}),
+        ("tokens", replace(IDENTITY, tokens=(*TOKENS, ADDRESS), decimals=(18,) * 9), {}),
+    ],
+)
+def test_malformed_state_is_refused_by_field(field: str, identity: PoolIdentity, change: dict[str, object]) -> None:
+    with pytest.raises(PoolStateError) as caught:
+        Weighted.from_state(identity, {**STATE, **change})
+    assert caught.value.field == field
+
+
+def swap(pool: Weighted, direction: tuple[int, int], part: float) -> tuple[int, int, Weighted]:
+    i, j = direction
+    amount_in = max(1, int(pool.reserves[i] * part))
+    try:
+        amount_out, after = pool.swap(pool.tokens[i], pool.tokens[j], amount_in)
+    except PoolError:
+        assume(False)
+    return amount_in, amount_out, after
+
+
+def slack(pool: Weighted, direction: tuple[int, int]) -> int:
+    """What the power's own error, 10^-18 of the balance or so, and the units of both tokens move."""
+    curve = pool.curve(*(pool.tokens[k] for k in direction))
+    return 4 + int(4 * curve.start_rate) + pool.reserves[direction[1]] * 100 // ONE
