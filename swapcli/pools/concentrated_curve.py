@@ -119,7 +119,7 @@ class ConcentratedCurve:
         last: int | None = None
         for i in way:
             tick = ticks[i]
-            width = _first_width(price, tick) if last is None else _width(last, tick)
+            width = _first_width(price, tick, down) if last is None else _width(last, tick)
             end = 1.0 / _sqrt_price(tick) if down else _sqrt_price(tick)
             depth = float(liquidity)
             if qs or (depth and width):
@@ -131,17 +131,32 @@ class ConcentratedCurve:
             amount_out += depth * width / end
             q, last = end, tick
             liquidity += sign * nets[i]
-        qs.append(q)
-        ins.append(amount_in * _CAPACITY_MARGIN)
-        outs.append(amount_out)
-        liquidities.append(0.0)
+        self._close(table, q, amount_in * _CAPACITY_MARGIN)
         self._table = table
         return table
 
+    def _close(self, table: _Table, q: float, capacity: float) -> None:
+        """End the table where the input reaches `capacity`."""
+        qs, ins, outs, liquidities = table
+        amount_out = 0.0
+        while ins and ins[-1] >= capacity:
+            q, amount_out = qs.pop(), outs.pop()
+            ins.pop()
+            liquidities.pop()
+        if ins:
+            step = (capacity - ins[-1]) * self._gamma
+            q = qs[-1] + step / liquidities[-1]
+            amount_out = outs[-1] + step / (qs[-1] * q)
+        qs.append(q)
+        ins.append(capacity)
+        outs.append(amount_out)
+        liquidities.append(0.0)
 
-def _first_width(price: int, tick: int) -> float:
+
+def _first_width(price: int, tick: int, down: bool) -> float:
+    """The relative growth of q from a price to a tick; 0 where the price is beyond the limit that holds there."""
     edge = limited_sqrt_ratio(tick)
-    return abs(price - edge) / min(price, edge)
+    return max(price - edge if down else edge - price, 0) / min(price, edge)
 
 
 def _width(a: int, b: int) -> float:
@@ -149,7 +164,7 @@ def _width(a: int, b: int) -> float:
     low = min(a, b)
     if low > _ROUGH_TICK:
         return _growth(abs(a - b))
-    return _first_width(limited_sqrt_ratio(a), b)
+    return _first_width(limited_sqrt_ratio(a), b, b < a)
 
 
 @lru_cache(maxsize=1 << 12)

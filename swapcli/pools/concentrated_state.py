@@ -18,6 +18,7 @@ from swapcli.pools.fields import (
     read_list,
     read_optional_hex,
     read_uint,
+    shown,
 )
 from swapcli.pools.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
 
@@ -27,6 +28,7 @@ ZERO_ADDRESS: Final = "0x" + "0" * 40
 
 _WORD_TICKS = 256
 _MAX_TICK_SPACING = 32_767
+_NET_LIMIT = 1 << 127
 _PAIR_TYPES = (list, tuple)
 
 
@@ -102,6 +104,8 @@ def read_position(state: Mapping[str, object], ladder: Ladder) -> tuple[int, int
 def _read_ticks(state: Mapping[str, object]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     entries = read_list(state, "ticks")
     ticks, nets = _columns(entries)
+    if nets and not (max(nets) < _NET_LIMIT and min(nets) > -_NET_LIMIT):
+        raise _too_large(nets)
     if ticks and not (ticks[0] >= MIN_TICK and ticks[-1] <= MAX_TICK and all(map(lt, ticks, ticks[1:]))):
         raise _disorder(ticks)
     active = tuple(accumulate(nets))
@@ -122,11 +126,16 @@ def _columns(entries: Sequence[object]) -> tuple[tuple[int, ...], tuple[int, ...
     return parse_ints("ticks", ticks), parse_ints("ticks", nets)
 
 
+def _too_large(nets: Sequence[int]) -> PoolStateError:
+    i = next(i for i, net in enumerate(nets) if abs(net) >= _NET_LIMIT)
+    return PoolStateError(f"ticks[{i}]", f"the net liquidity {shown(nets[i])} exceeds 2^127 - 1")
+
+
 def _disorder(ticks: Sequence[int]) -> PoolStateError:
     previous = MIN_TICK - 1
     for i, tick in enumerate(ticks):
         if not MIN_TICK <= tick <= MAX_TICK:
-            return PoolStateError(f"ticks[{i}]", f"{tick} is outside {MIN_TICK} to {MAX_TICK}")
+            return PoolStateError(f"ticks[{i}]", f"{shown(tick)} is outside {MIN_TICK} to {MAX_TICK}")
         if tick <= previous:
             return PoolStateError(f"ticks[{i}]", f"{tick} does not come after {previous}")
         previous = tick

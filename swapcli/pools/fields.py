@@ -13,10 +13,11 @@ from typing import Final, cast
 
 from swapcli.errors import PoolStateError
 
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,80}").fullmatch
+_MOST_DIGITS = 80
+_WHOLE_NUMBER = re.compile(rf"-?[0-9]{{1,{_MOST_DIGITS}}}").fullmatch
 _DIGITS_AND_SIGNS = re.compile(r"[-0-9]*").fullmatch
 _MISSING: Final = object()
-_SHOWN_CHARACTERS = 40
+_SHOWN_CHARACTERS = 84
 
 
 def read_uint(state: Mapping[str, object], field: str, bits: int = 256) -> int:
@@ -34,7 +35,7 @@ def read_int(state: Mapping[str, object], field: str, low: int, high: int) -> in
     """The required number `field`, low <= n <= high."""
     number = parse_int(field, state.get(field, _MISSING))
     if not low <= number <= high:
-        raise PoolStateError(field, f"expected a whole number from {low} to {high}, got {number}")
+        raise PoolStateError(field, f"expected a whole number from {low} to {high}, got {shown(number)}")
     return number
 
 
@@ -86,7 +87,7 @@ def parse_uint(field: str, value: object, bits: int = 256) -> int:
     """`value` as a number 0 <= n < 2^bits; `field` is the name that an error shows."""
     number = parse_int(field, value)
     if number < 0 or number >> bits:
-        raise PoolStateError(field, f"expected a whole number from 0 to 2^{bits} - 1, got {_shown(value)}")
+        raise PoolStateError(field, f"expected a whole number from 0 to 2^{bits} - 1, got {shown(value)}")
     return number
 
 
@@ -98,7 +99,7 @@ def parse_ints(field: str, values: Sequence[object]) -> tuple[int, ...]:
     if kinds == {str}:
         texts = cast(Sequence[str], values)
         # One match over all of them instead of one each: long lists are most of what a market file holds.
-        if _DIGITS_AND_SIGNS("".join(texts)):
+        if _DIGITS_AND_SIGNS("".join(texts)) and max(map(len, texts)) <= _MOST_DIGITS:
             with suppress(ValueError):
                 return tuple(map(int, texts))
     return tuple(parse_int(f"{field}[{i}]", value) for i, value in enumerate(values))
@@ -113,12 +114,13 @@ def parse_int(field: str, value: object) -> int:
     raise PoolStateError(field, _problem("a whole number", value))
 
 
-def _problem(expected: str, value: object) -> str:
-    return "is missing" if value is _MISSING else f"expected {expected}, got {_shown(value)}"
-
-
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """`value` as an error shows it: cut where it is long."""
     if type(value) is int and value.bit_length() > 512:
         return f"a number of {value.bit_length()} bits"  # printing it could exceed Python's digit limit
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+
+
+def _problem(expected: str, value: object) -> str:
+    return "is missing" if value is _MISSING else f"expected {expected}, got {shown(value)}"
