@@ -66,9 +66,10 @@ class _Chord:
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """Where a search starts: the trade `t`, its straightened rate, and d t / d of that."""
+    """Where a search starts: the trade `t`, its rate, that straightened, and d t / d of the latter."""
 
     t: float
+    rate: float
     straightened: float
     pull: float
 
@@ -122,7 +123,7 @@ class StableSwapCurve:
         self._launch = self._launch_at(0.0)
         self._chord = self._find_chord() if self._multiplier and x < y else None
         chord = self._chord
-        start = chord.rate if chord is not None and not chord.low[0] else self._marginal(0.0, 0.0, y)[0]
+        start = chord.rate if chord is not None and not chord.low[0] else self._launch.rate
         self.start_rate: float = start * self._unit_rate
         self.capacity: float = inf
 
@@ -170,8 +171,7 @@ class StableSwapCurve:
         goal = self._straightened(rate)[0]
         low, high = launch.t, end
         t = launch.t + (goal - launch.straightened) * launch.pull
-        sold = gross = slope = miss = 0.0
-        step = 0.0
+        sold = gross = slope = miss = step = 0.0
         for _ in range(_NEWTON_STEPS):
             if not low < t < high:
                 t = low + min(0.5 * (high - low), 1.0)
@@ -213,7 +213,7 @@ class StableSwapCurve:
         sold, gross, y = self._sold(t)
         rate, slope, reach = self._marginal(sold, gross, y)
         straightened, lean = self._straightened(rate)
-        return _Launch(t, straightened, slope / (lean * reach))
+        return _Launch(t, rate, straightened, slope / (lean * reach))
 
     def _find_chord(self) -> _Chord | None:
         """The chord over the stretch where the marginal rate rises; None where it does not.
