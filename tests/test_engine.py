@@ -1,0 +1,187 @@
+"""The engine: names become tokens and protocols, a market becomes answers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.engine.answer import Origin
+from swapcli.engine.clock import Clock
+from swapcli.engine.lookup import find_protocols, find_token
+from swapcli.engine.sources import MarketSource, QuoteSource, open_market
+from swapcli.errors import (
+    AmbiguousToken,
+    InvalidAddress,
+    InvalidInput,
+    NoRoute,
+    SameToken,
+    UnknownNetwork,
+    UnknownProtocol,
+    UnknownToken,
+)
+from swapcli.markets.embedded import embedded_names
+from swapcli.model.market import Provenance
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.token import Token
+from swapcli.networks.catalogue import network, network_names
+from swapcli.wire.terms import Generation
+from tests.cli.build import DAI, NOW_S, TWIN_A, TWIN_B, USDC, WETH, market_document, no_network, small_market
+
+MARKET = small_market()
+TESTNET, TOKENS = MARKET.network, MARKET.tokens
+
+
+class SteppingTimer:
+    """A quarter of a second passes at every look."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        self.seconds += 0.25
+        return self.seconds
+
+
+def source() -> MarketSource:
+    return MarketSource(MARKET, Clock(lambda: NOW_S, SteppingTimer()))
+
+
+def order(name_in: str, name_out: str, amount: int = 10**18) -> Order:
+    return Order(source().token(name_in), source().token(name_out), amount)
+
+
+def test_a_market_source_is_a_quote_source() -> None:
+    quotes: QuoteSource = source()
+    assert quotes.network is TESTNET
+
+
+@given(st.sampled_from(sorted(TOKENS)), st.booleans())
+def test_every_token_answers_to_its_address_in_one_letter_case(address: str, upper: bool) -> None:
+    written = "0X" + address[2:].upper() if upper else address
+    assert find_token(written, TESTNET, TOKENS) is TOKENS[address]
+
+
+@given(st.sampled_from([WETH, USDC, DAI]), st.data())
+def test_a_symbol_in_any_letter_case_is_enough_where_it_is_the_only_one(address: str, data: st.DataObject) -> None:
+    symbol = TOKENS[address].symbol
+    cases = [data.draw(st.sampled_from([letter.lower(), letter.upper()])) for letter in symbol]
+    assert find_token("".join(cases), TESTNET, TOKENS) is TOKENS[address]
+
+
+def test_one_symbol_of_several_tokens_is_ambiguous() -> None:
+    with pytest.raises(AmbiguousToken) as caught:
+        find_token("TWIN", TESTNET, TOKENS)
+    assert caught.value.details["candidates"] == [TWIN_A, TWIN_B]
+
+
+def test_no_token_can_take_the_native_tokens_symbol() -> None:
+    impostor = small_market()
+    tokens = {**impostor.tokens, DAI: Token(DAI, "ETH", "Impostor", 18)}
+    assert find_token("eth", TESTNET, tokens) is TESTNET.native
+
+
+@pytest.mark.parametrize("name", ["USDQ", "0x" + "77" * 20, "nothing at all", ""])
+def test_an_unknown_token_is_refused_with_a_way_on(name: str) -> None:
+    with pytest.raises(UnknownToken) as caught:
+        find_token(name, TESTNET, TOKENS)
+    assert caught.value.hint
+
+
+def test_the_closest_symbols_are_named() -> None:
+    with pytest.raises(UnknownToken, match='no token "usdq" on base') as caught:
+        find_token("usdq", network("base"), {})
+    assert "USDC" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("address", ["0x12", "0x" + "g" * 40, "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc3"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(InvalidAddress):
+        find_token(address, TESTNET, TOKENS)
+
+
+def test_starknets_native_token_is_an_ordinary_token() -> None:
+    starknet = network("starknet")
+    assert find_token("STRK", starknet, {}) == starknet.native
+    assert find_token(starknet.native.address, starknet, {}).symbol == "STRK"
+
+
+@given(st.lists(st.sampled_from([("0", "wrapper"), ("4", "uniswapV2"), ("UNISWAPV3", "uniswapV3"), (" ", None)])))
+def test_protocols_are_found_by_id_and_name(chosen: list[tuple[str, str | None]]) -> None:
+    found = find_protocols([given for given, _ in chosen], TESTNET)
+    assert found == {name for _, name in chosen if name}
+
+
+def test_unknown_protocols_are_all_named_with_the_closest() -> None:
+    with pytest.raises(UnknownProtocol, match="no protocol uniswapV9, 77 on testnet") as caught:
+        find_protocols(["4", "uniswapV9", "77"], TESTNET)
+    assert caught.value.hint is not None
+    assert "uniswapV" in caught.value.hint
+
+
+def test_the_time_is_the_cores_own_and_the_moment_is_the_clocks() -> None:
+    answer = source().answer(order("ETH", "USDC"))
+    assert answer.quote.time_s == 0.25
+    assert answer.timestamp_ms == int(NOW_S * 1000)
+
+
+def test_the_answer_keeps_the_order_as_it_was_asked_and_the_core_sees_it_wrapped() -> None:
+    answer = source().answer(order("ETH", "USDC"))
+    assert answer.order.token_in.address == ZERO_ADDRESS
+    assert answer.quote.order.token_in.address == WETH
+
+
+@pytest.mark.parametrize(("name_in", "name_out"), [("ETH", "ETH"), ("USDC", "USDC"), ("eth", ZERO_ADDRESS)])
+def test_the_same_token_twice_is_refused(name_in: str, name_out: str) -> None:
+    with pytest.raises(SameToken):
+        source().answer(order(name_in, name_out))
+
+
+@given(st.integers(1, 2**256 - 1), st.booleans(), st.booleans())
+def test_wrapping_gives_back_the_same_amount(amount: int, unwrap: bool, reverse: bool) -> None:
+    native, wrapped = TESTNET.native, TOKENS[WETH]
+    asked = Order(wrapped, native, amount, reverse) if unwrap else Order(native, wrapped, amount, reverse)
+    answer = source().answer(asked, gas_price_wei=7)
+    assert answer.quote.amount_in == answer.quote.amount_out == amount
+    assert answer.quote.steps[0].amount_out == amount
+    assert answer.quote.gas_price_wei == 7
+    assert answer.result(Generation.V2).swap_type == int(unwrap)
+
+
+def test_a_token_outside_the_market_has_no_route() -> None:
+    gone = Token("0x" + "77" * 20, "GONE", "Only in a catalogue", 18)
+    with pytest.raises(NoRoute, match="the market of testnet holds no pool of GONE"):
+        source().answer(Order(TESTNET.native, gone, 10**18))
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_every_network_can_be_quoted_from_its_embedded_market(name: str) -> None:
+    quotes = MarketSource(open_market(name, network).market, Clock(lambda: NOW_S, lambda: 0.0))
+    dollar = next(quotes.market.tokens[a] for a in quotes.network.stablecoins if a in quotes.market.tokens)
+    answer = quotes.answer(Order(quotes.network.native, dollar, 10**18))
+    assert answer.quote.amount_out > 0
+    assert answer.origin.provenance is Provenance.MODELLED
+    assert not answer.origin.is_live
+
+
+def test_a_market_is_opened_by_name_or_chain_id() -> None:
+    assert open_market("BASE", network).market.network.name == "base"
+    assert open_market("8453", network).market.network.name == "base"
+    assert len(embedded_names()) >= 5
+    with pytest.raises(UnknownNetwork):
+        open_market("nowhere", network)
+
+
+def test_a_market_file_must_be_of_the_network_that_was_named() -> None:
+    document = json.dumps(market_document()).encode()
+    assert open_market("TestNet", no_network, document=document).market.network.name == "testnet"
+    with pytest.raises(InvalidInput, match='of "testnet", not of "base"'):
+        open_market("base", no_network, document=document)
+
+
+@given(st.integers(0, 2**40), st.integers(0, 2**40))
+def test_the_age_of_a_state_is_never_negative(timestamp: int, now_s: int) -> None:
+    origin = Origin.of(small_market(timestamp=timestamp), now_s)
+    assert origin.age_s == max(0, now_s - timestamp)
