@@ -6,7 +6,7 @@ from decimal import Context, Decimal
 from hashlib import sha256
 
 PRECISION = Context(prec=60)
-"""Active while a market is modelled. `exp`, `ln` and `sqrt` are correctly rounded in it; `**` need not be."""
+"""Active while a market is modelled. `exp`, `ln` and `sqrt` are correctly rounded; `**` is not, so it is not used."""
 
 
 class Dice:

@@ -60,7 +60,8 @@ def _balance_of_solidly(price: Decimal) -> Decimal:
     low, high = Decimal(0), Decimal(1000)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        too_low = (3 * middle + middle**3) / (1 + 3 * middle**2) < price
+        square = middle * middle
+        too_low = middle * (3 + square) / (1 + 3 * square) < price
         low, high = (middle, high) if too_low else (low, middle)
     return low
 
@@ -77,7 +78,7 @@ def _marginal_values(balances: Sequence[Decimal], amp: int) -> list[Decimal]:
     count = len(balances)
     strength = Decimal(amp * count)
     invariant = _invariant(balances, strength)
-    product_term = invariant ** (count + 1) / (count**count * prod(balances))
+    product_term = _product_term(invariant, balances)
     return [strength + product_term / balance for balance in balances]
 
 
@@ -86,10 +87,15 @@ def _invariant(balances: Sequence[Decimal], strength: Decimal) -> Decimal:
     count, total = len(balances), sum(balances, Decimal(0))
     invariant = total
     for _ in range(64):
-        product_term = invariant ** (count + 1) / (count**count * prod(balances))
+        product_term = _product_term(invariant, balances)
         above = (strength * total + count * product_term) * invariant
         invariant = above / ((strength - 1) * invariant + (count + 1) * product_term)
     return invariant
+
+
+def _product_term(invariant: Decimal, balances: Sequence[Decimal]) -> Decimal:
+    """D^(n+1) / (n^n prod x)."""
+    return invariant * prod(invariant / (len(balances) * balance) for balance in balances)
 
 
 def _texts(amounts: Sequence[Decimal]) -> list[str]:

@@ -1,0 +1,261 @@
+"""The embedded markets as the program reads them: what they hold, and that they hold no arbitrage."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from swapcli.errors import MarketError
+from swapcli.markets.embedded import embedded_market, embedded_names, market_path
+from swapcli.markets.format import parse_market
+from swapcli.model.market import Market, Provenance
+from swapcli.model.network import Kind
+from swapcli.networks.address import display_address, v4_pool_id
+from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.derivation import deployment_of, pool_address
+from swapcli.pools.concentrated import Concentrated
+
+NAMES = network_names()
+WELL_KNOWN = [
+    "WETH", "USDC", "USDbC", "USDT", "DAI", "cbBTC", "cbETH", "wstETH", "weETH", "AERO", "VIRTUAL", "DEGEN", "BRETT",
+    "EURC", "tBTC",
+]  # fmt: skip
+_RECORDED = json.loads((Path(__file__).parents[1] / "networks" / "recorded_base_pools.json").read_text())["pools"]
+
+# What was recorded besides the list: Curve's 4pool and USD+/crvUSD, PancakeSwap V2's WETH/USDbC.
+_RECORDED_SINGLY = {
+    "0xf6c5f01c7f3148891ad0e19df78743d31e390d1f",
+    "0xda3de145054ed30ee937865d31b500505c4bdfe7",
+    "0x92363f9817f92a7ae0592a4cb29959a88d885cc8",
+}
+
+
+@lru_cache
+def market(name: str) -> Market:
+    return parse_market(embedded_market(name), networks=network).market
+
+
+def test_every_network_of_the_catalogue_has_a_market() -> None:
+    assert embedded_names() == NAMES
+
+
+@pytest.mark.parametrize("name", ["nowhere", "", "Base", "../../pyproject", "base.json"])
+def test_a_network_without_one_is_named_with_those_that_have_one(name: str) -> None:
+    with pytest.raises(MarketError) as caught:
+        embedded_market(name)
+    assert caught.value.details == {"network": name, "embedded": list(NAMES)}
+    assert caught.value.hint == "give a market file with --market"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_state_is_marked_as_modelled_and_belongs_to_no_block(name: str) -> None:
+    held = market(name)
+    assert held.provenance is Provenance.MODELLED
+    assert held.source.startswith("modelled: ")
+    assert (held.block, held.timestamp) == (None, None)
+    assert held.network == network(name)
+    assert held.gas_price_wei == network(name).gas_price_wei
+
+
+def test_base_has_at_least_150_real_pools_over_30_tokens() -> None:
+    held = market("base")
+    real = {row[4] for row in _RECORDED} | _RECORDED_SINGLY
+    ordinary = [pool for pool in held.pools.values() if pool.protocol != "uniswapV4"]
+    assert {pool.address for pool in ordinary} <= real
+    assert len(ordinary) >= 200
+    assert len({token for pool in ordinary for token in pool.tokens}) >= 50
+
+
+def test_pools_of_base_whose_fee_is_their_tier_have_the_recorded_one() -> None:
+    fees = {row[4]: row[3] for row in _RECORDED if row[0] in ("uniswapV3", "sushiSwapV3", "pancakeSwapV3")}
+    spacings = {row[4]: row[3] for row in _RECORDED if row[0] == "aerodromeV3"}
+    pools = market("base").pools.values()
+    assert all(pool.fee_ppm == fees[pool.address] for pool in pools if pool.address in fees)
+    by_spacing = [pool for pool in pools if isinstance(pool, Concentrated) and pool.address in spacings]
+    assert by_spacing
+    assert all(pool.ladder.tick_spacing == spacings[pool.address] for pool in by_spacing)
+
+
+def test_base_resolves_the_well_known_symbols_to_one_token_each() -> None:
+    held = market("base")
+    symbols = Counter(token.symbol.lower() for token in held.tokens.values())
+    assert symbols.most_common(1)[0][1] == 1
+    assert {symbol.lower() for symbol in WELL_KNOWN} <= set(symbols)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_are_pools_tokens_protocols_and_families_enough(name: str) -> None:
+    pools = market(name).pools.values()
+    protocols = Counter(pool.protocol for pool in pools)
+    assert len(pools) >= {"base": 200, "citrea": 30}.get(name, 40)
+    assert len(market(name).tokens) >= {"base": 50, "citrea": 8}.get(name, 15)
+    assert len(protocols) >= {"citrea": 3}.get(name, 5)
+    assert len({pool.family for pool in pools}) >= 2
+    assert protocols.most_common(1)[0][1] <= 0.7 * len(pools)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tokens_are_those_of_the_catalogue_and_each_is_in_a_pool(name: str) -> None:
+    held = market(name)
+    catalogued = {token.address: token for token in network(name).tokens}
+    for token in held.tokens.values():
+        known = catalogued[token.address]
+        assert (token.symbol, token.name, token.decimals) == (known.symbol, known.name, known.decimals)
+        assert token.price_usd
+    assert {token for pool in held.pools.values() for token in pool.tokens} == set(held.tokens)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tokens_are_joined_by_several_pools_and_over_more_than_one_hop(name: str) -> None:
+    held = market(name)
+    neighbours: dict[str, set[str]] = {address: set() for address in held.tokens}
+    for pool in held.pools.values():
+        for token in pool.tokens:
+            neighbours[token] |= set(pool.tokens) - {token}
+    start = next(iter(held.tokens))
+    reached, frontier, hops = {start}, {start}, 0
+    while frontier:
+        frontier = {there for here in frontier for there in neighbours[here]} - reached
+        reached |= frontier
+        hops += bool(frontier)
+    assert reached == set(held.tokens)
+    assert hops >= 2
+    pairs = Counter(frozenset(pool.tokens) for pool in held.pools.values())
+    assert sum(count > 1 for count in pairs.values()) >= 5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_families_and_tiers_are_those_that_the_protocols_have(name: str) -> None:
+    served = network(name)
+    for pool in market(name).pools.values():
+        protocol, deployment = served.protocol(pool.protocol), deployment_of(served, pool.protocol)
+        assert protocol is not None
+        assert protocol.family == pool.family
+        if (
+            isinstance(pool, Concentrated)
+            and protocol.extra_keys[:1] == ("fee",)
+            and deployment
+            and deployment.fee_tiers
+        ):
+            assert deployment.fee_tiers[pool.fee_ppm] == pool.ladder.tick_spacing
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_addresses_are_derived_recorded_or_marked_as_invented(name: str) -> None:
+    document, served = json.loads(embedded_market(name)), network(name)
+    unmarked = [entry for entry in document["pools"] if "address_modelled" not in entry]
+    recorded = {
+        "base": _RECORDED_SINGLY,
+        "citrea": {"0x172d2ab563afdaace7247a6592ee1be62e791165"},
+        "hyperevm": {"0x609a6465ca0381f9b86993d3173800fd84b87b41"},
+    }.get(name, set())
+    for entry in unmarked:
+        token0, token1 = (token.lower() for token in entry["tokens"][:2])
+        protocol = served.protocol(entry["protocol"])
+        assert protocol is not None
+        by_spacing = protocol.extra_keys == ("tickSpacing",)
+        tier = entry["tick_spacing"] if by_spacing else entry["fee_ppm"]
+        derived = pool_address(served, entry["protocol"], token0, token1, tier)
+        assert entry["address"].lower() in {derived} | recorded
+    assert all(entry["address_modelled"] is True for entry in document["pools"] if entry not in unmarked)
+    assert ("address_modelled" in document["source"]) == (len(unmarked) < len(document["pools"]))
+
+
+def test_only_networks_without_published_derivations_hold_invented_addresses() -> None:
+    invented = {name: embedded_market(name).count(b'"address_modelled":true') for name in NAMES}
+    assert invented["base"] == invented["monad"] == 0
+    assert invented["citrea"] <= 5
+    assert invented["hyperevm"] <= 8
+    assert invented["starknet"] == len(market("starknet").pools)
+
+
+@pytest.mark.parametrize("name", ["base", "monad"])
+def test_uniswap_v4_pools_are_named_by_the_hash_of_their_key(name: str) -> None:
+    pools = [pool for pool in market(name).pools.values() if isinstance(pool, Concentrated) and pool.ladder.pool_id]
+    assert len(pools) >= 10
+    assert any(pool.ladder.native for pool in pools)
+    for pool in pools:
+        currency0 = "0x" + "0" * 40 if pool.ladder.native else pool.tokens[0]
+        assert pool.key == v4_pool_id(currency0, pool.tokens[1], pool.fee_ppm, pool.ladder.tick_spacing)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_addresses_are_written_as_people_see_them(name: str) -> None:
+    document, kind = json.loads(embedded_market(name)), network(name).kind
+    written = [entry["address"] for entry in document["tokens"] + document["pools"]]
+    written += [token for entry in document["pools"] for token in entry["tokens"]]
+    assert all(address == display_address(address.lower(), kind) for address in written)
+    assert kind is Kind.EVM or all(len(address) == 66 for address in written)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_concentrated_pools_have_20_to_120_ticks_and_liquidity_at_the_price(name: str) -> None:
+    pools = [pool for pool in market(name).pools.values() if isinstance(pool, Concentrated)]
+    assert pools
+    for pool in pools:
+        ticks, spacing = pool.ladder.ticks, pool.ladder.tick_spacing
+        assert 20 <= len(ticks) <= 120
+        assert ticks[0] <= pool.tick < ticks[-1]
+        assert pool.liquidity > 0
+        assert ticks[-1] - ticks[0] >= 200 * spacing or ticks[-1] - ticks[0] >= 6_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_cycle_of_swaps_is_profitable_at_any_size(name: str) -> None:
+    """Bellman-Ford over -ln of the marginal rates with fees: they only get worse with size, so no negative cycle means
+    no arbitrage."""
+    held = market(name)
+    edges = [
+        (token_in, token_out, -math.log(pool.curve(token_in, token_out).start_rate))
+        for pool in held.pools.values()
+        for token_in in pool.tokens
+        for token_out in pool.tokens
+        if token_in != token_out
+    ]
+    distance = dict.fromkeys(held.tokens, 0.0)
+    shortened = True
+    for _ in held.tokens:
+        shortened = False
+        for token_in, token_out, cost in edges:
+            if distance[token_in] + cost < distance[token_out] - 1e-12:
+                distance[token_out] = distance[token_in] + cost
+                shortened = True
+    assert not shortened
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_rate_is_near_the_fair_one_and_below_it_by_part_of_the_fee(name: str) -> None:
+    """The table's prices certify that there is no arbitrage: sold at them, no pool gives more than it takes."""
+    held = market(name)
+    worth = {token.address: (token.price_usd or 0) / 10**token.decimals for token in held.tokens.values()}
+    for pool in held.pools.values():
+        fee = pool.fee_ppm / 1e6
+        for token_in in pool.tokens:
+            for token_out in set(pool.tokens) - {token_in}:
+                kept = pool.curve(token_in, token_out).start_rate * worth[token_out] / worth[token_in]
+                assert 1 - 2 * fee - 0.001 < kept < 1 - 0.05 * fee
+
+
+def test_swaps_of_ordinary_size_go_through_every_pool_both_ways_at_its_price() -> None:
+    for name in NAMES:
+        held = market(name)
+        for pool in held.pools.values():
+            for token_in, token_out in (pool.tokens[:2], pool.tokens[1::-1]):
+                sold, bought = held.tokens[token_in], held.tokens[token_out]
+                assert sold.price_usd
+                assert bought.price_usd
+                amount_in = int(20 / sold.price_usd * 10**sold.decimals)
+                amount_out, _ = pool.swap(token_in, token_out, amount_in)
+                value_out = amount_out * bought.price_usd / 10**bought.decimals
+                assert 19.2 < value_out < 20
+
+
+def test_the_files_stay_small_enough_to_be_parsed_for_one_quote() -> None:
+    sizes = {name: Path(market_path(name)).stat().st_size for name in NAMES}
+    assert sizes["base"] <= 240_000
+    assert max(size for name, size in sizes.items() if name != "base") <= 80_000

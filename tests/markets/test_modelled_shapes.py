@@ -1,0 +1,161 @@
+"""Modelled states, family by family: at the price that was asked for, as deep as was asked for, and consistent."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from itertools import combinations
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.markets.modelling import shapes
+from swapcli.markets.modelling.exact import PRECISION, Dice
+from swapcli.markets.modelling.positions import concentrated
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.pools import family
+from swapcli.pools.tick_math import MAX_TICK, Q96, sqrt_ratio_at_tick
+
+A, B, C = ("0x" + digit * 40 for digit in "abc")
+
+# Dollars per whole token, decimals: from a meme coin to a bitcoin.
+dollars = st.decimals("0.0000001", "100000", allow_nan=False, places=9)
+decimal_places = st.sampled_from([6, 8, 9, 18])
+depths = st.integers(10_000, 60_000_000)
+offsets = st.decimals("-0.004", "0.004", places=6)
+near_one = st.decimals("0.999", "1.001", places=5)
+
+
+def worth(prices: tuple[Decimal, ...], decimals: tuple[int, ...]) -> tuple[Decimal, ...]:
+    return tuple(price.scaleb(-places) for price, places in zip(prices, decimals, strict=True))
+
+
+def read(name: str, state: dict[str, object], decimals: tuple[int, ...], fee_ppm: int = 3000) -> Pool:
+    """The state as the program reads it; the family checks that it is consistent."""
+    return family(name).from_state(PoolIdentity(A, "dex", (A, B, C)[: len(decimals)], decimals, fee_ppm), state)
+
+
+def value_of(state: dict[str, object], each: tuple[Decimal, ...]) -> Decimal:
+    reserves = cast(list[str], state["reserves"])
+    return sum((Decimal(reserve) * one for reserve, one in zip(reserves, each, strict=True)), Decimal(0))
+
+
+@given(dollars, dollars, decimal_places, decimal_places, depths, offsets)
+def test_a_constant_product_pool_is_at_its_price_and_depth(
+    price0: Decimal, price1: Decimal, places0: int, places1: int, depth_usd: int, off: Decimal
+) -> None:
+    with localcontext(PRECISION):
+        each = worth((price0, price1), (places0, places1))
+        price = each[0] / each[1] * (1 + off)
+        state = shapes.constant_product(price, each, depth_usd)
+        x, y = (Decimal(reserve) for reserve in cast(list[str], state["reserves"]))
+        assert abs(y / x / price - 1) < 2 / min(x, y)
+        assert abs(value_of(state, each) / depth_usd - 1) < Decimal("0.0001")
+
+
+@given(near_one, near_one, decimal_places, decimal_places, depths)
+def test_a_solidly_pool_is_at_its_price_and_depth(
+    price0: Decimal, price1: Decimal, places0: int, places1: int, depth_usd: int
+) -> None:
+    with localcontext(PRECISION):
+        each = worth((price0, price1), (places0, places1))
+        state = shapes.solidly_stable(each[0] / each[1], each, depth_usd, (places0, places1))
+        assert abs(value_of(state, each) / depth_usd - 1) < Decimal("0.0001")
+        pool = read("solidly_stable", state, (places0, places1), 500)
+    rate = pool.curve(A, B).start_rate * float(each[1] / each[0])
+    assert rate == pytest.approx(1 - 500 / 1e6, rel=1e-6)
+
+
+@given(
+    st.lists(near_one, min_size=2, max_size=3), st.integers(50, 2_000), depths, st.text("abc", min_size=3, max_size=9)
+)
+def test_a_stableswap_pool_is_within_its_fee_of_every_fair_rate(
+    prices: list[Decimal], amp: int, depth_usd: int, seed: str
+) -> None:
+    decimals = (6, 18, 8)[: len(prices)]
+    fee_ppm = 4_000  # 40 basis points: more than the prices of the strategy are apart
+    with localcontext(PRECISION):
+        each = worth(tuple(prices), decimals)
+        state = shapes.stableswap(each, depth_usd, decimals, amp, fee_ppm, Dice(seed))
+        assert abs(value_of(state, each) / depth_usd - 1) < Decimal("0.0001")
+        pool = read("stableswap", state, decimals, fee_ppm)
+    for i, j in combinations(range(len(prices)), 2):
+        for into, out in ((i, j), (j, i)):
+            kept = pool.curve(pool.tokens[into], pool.tokens[out]).start_rate * float(each[out] / each[into])
+            assert 1 - 2 * fee_ppm / 1e6 < kept < 1 - 0.09 * fee_ppm / 1e6
+
+
+def test_a_stableswap_pool_that_its_fee_cannot_keep_from_arbitrage_is_refused() -> None:
+    with localcontext(PRECISION):
+        each = worth((Decimal(1), Decimal("1.01")), (6, 6))
+        with pytest.raises(ValueError, match="model another fee"):
+            shapes.stableswap(each, 10**6, (6, 6), 100, 400, Dice("x"))
+
+
+@settings(deadline=None)
+@given(
+    dollars,
+    dollars,
+    decimal_places,
+    decimal_places,
+    depths,
+    st.sampled_from([(100, 1), (500, 10), (3_000, 60), (10_000, 200), (400, 100), (10_000, 2_000), (3_000, 1)]),
+    st.booleans(),
+    st.text("abc", max_size=8),
+)
+def test_a_concentrated_pool_is_at_its_price_and_depth_with_ticks_that_agree(
+    price0: Decimal,
+    price1: Decimal,
+    places0: int,
+    places1: int,
+    depth_usd: int,
+    tier: tuple[int, int],
+    pegged: bool,
+    seed: str,
+) -> None:
+    fee_ppm, spacing = tier
+    with localcontext(PRECISION):
+        each = worth((price0, price1), (places0, places1))
+        price = each[0] / each[1]
+        state: dict[str, Any] = concentrated(price, each, depth_usd, fee_ppm, spacing, pegged, Dice(seed))
+        sqrt_price = int(state["sqrt_price_x96"])
+        root = Decimal(sqrt_price) / Q96
+        assert abs(root * root / price - 1) < Decimal(2) / sqrt_price + Decimal("1e-20")
+        ticks = [at for at, _ in state["ticks"]]
+        nets = [int(net) for _, net in state["ticks"]]
+        assert 20 <= len(ticks) <= 120
+        assert ticks == sorted(set(ticks))
+        assert all(at % spacing == 0 and abs(at) <= MAX_TICK for at in ticks)
+        assert sum(nets) == 0
+        assert int(state["liquidity"]) == sum(net for at, net in zip(ticks, nets, strict=True) if at <= state["tick"])
+        assert sqrt_ratio_at_tick(state["tick"]) <= sqrt_price < sqrt_ratio_at_tick(state["tick"] + 1)
+        assert abs(_value(state, each) / depth_usd - 1) < Decimal("0.0001")
+    assert read("concentrated", state, (places0, places1), fee_ppm).state()["ticks"] == state["ticks"]
+
+
+def _value(state: dict[str, Any], each: tuple[Decimal, ...]) -> Decimal:
+    """What the liquidity between each two ticks holds at the price, in dollars."""
+    root = Decimal(state["sqrt_price_x96"]) / Q96
+    total, liquidity = Decimal(0), 0
+    for (lower, net), (upper, _) in zip(state["ticks"], state["ticks"][1:], strict=False):
+        liquidity += int(net)
+        low, high = (Decimal(sqrt_ratio_at_tick(tick)) / Q96 for tick in (lower, upper))
+        inside = min(max(root, low), high)
+        total += liquidity * ((1 / inside - 1 / high) * each[0] + (inside - low) * each[1])
+    return total
+
+
+def test_deeper_pools_have_more_ticks_and_pegged_ones_narrower_ranges() -> None:
+    with localcontext(PRECISION):
+        each = worth((Decimal(1), Decimal(1)), (18, 18))
+        small, large = (
+            len(cast(list[object], concentrated(Decimal(1), each, depth, 500, 10, True, Dice("x"))["ticks"]))
+            for depth in (50_000, 20_000_000)
+        )
+        assert small < large
+        pegged, volatile = (
+            cast(list[list[int]], concentrated(Decimal(1), each, 10**6, 500, 10, narrow, Dice("x"))["ticks"])
+            for narrow in (True, False)
+        )
+        assert pegged[-1][0] - pegged[0][0] < volatile[-1][0] - volatile[0][0]
