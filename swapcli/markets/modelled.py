@@ -22,10 +22,7 @@ from swapcli.model.network import Network
 from swapcli.networks.address import display_address
 from swapcli.networks.catalogue import network
 
-_MODEL = (
-    "modelled: real tokens and protocols; the state of every pool comes from a table of prices and depths, not from the"
-    " chain"
-)
+_MODEL = "a table of prices and depths, not the chain"
 _CHECK = "--check"
 
 

@@ -56,7 +56,7 @@ def test_a_network_without_one_is_named_with_those_that_have_one(name: str) -> N
 def test_the_state_is_marked_as_modelled_and_belongs_to_no_block(name: str) -> None:
     held = market(name)
     assert held.provenance is Provenance.MODELLED
-    assert held.source.startswith("modelled: ")
+    assert held.source.startswith("a table of prices and depths, not the chain; ")
     assert (held.block, held.timestamp) == (None, None)
     assert held.network == network(name)
     assert held.gas_price_wei == network(name).gas_price_wei
