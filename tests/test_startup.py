@@ -9,8 +9,8 @@ import sys
 import pytest
 
 BANNED = {
-    "web3", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy", "rich",
-    "yaml", "msgspec", "asyncio", "unittest", "decimal",
+    "web3", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy",
+    "rich", "yaml", "msgspec", "asyncio", "unittest", "decimal",
 }  # fmt: skip
 FOR_PEOPLE = ("swapcli.cli.render.view", "swapcli.cli.render.plain", "swapcli.cli.batch", "swapcli.cli.fault")
 OTHER_COMMANDS = ("swapcli.cli.config", "swapcli.cli.networks", "swapcli.cli.completion")

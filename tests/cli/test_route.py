@@ -41,7 +41,7 @@ def test_the_json_is_one_route_result_that_replays_to_the_unit(route: Route) -> 
 def test_people_read_the_same_amount_as_programs(route: Route) -> None:
     units = int(route("ETH", "USDC", "1.5", "--json").json["outputAmount"])
     people = route("ETH", "USDC", "1.5")
-    assert f"{units} base units" in people.out
+    assert f"{units} raw" in people.out
     assert f"{units // 10**6:,}.{units % 10**6:06d}".rstrip("0") in people.out
 
 

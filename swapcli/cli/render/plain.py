@@ -12,9 +12,10 @@ GAP = "  "
 
 def route_text(view: RouteView) -> str:
     """A route, line by line."""
-    rows = [(row.segment, row.hop, row.pool, row.share, row.amount) for row in view.rows]
+    rows = [(row.segment, row.hop, row.pool, row.mark, row.share, row.amount) for row in view.rows]
+    pools = [(pool.mark, pool.address, pool.name, pool.pair) for pool in view.pools]
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
-    blocks = [[view.title], _align(rows, right=(0, 3)), _align(view.pools), _align(facts), _align(view.parties)]
+    blocks = [[view.title], _align(rows, right=(0, 4)), _align(pools), _align(facts), _align(view.parties)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 

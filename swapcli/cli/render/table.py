@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.view import Fact, RouteView, Row
+from swapcli.cli.render.view import Fact, PoolLine, RouteView, Row
 
 COLUMN_GAP = (0, 1, 0, 1)
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
@@ -25,8 +25,7 @@ def print_route(view: RouteView, console: Console) -> None:
     console.print()
     console.print(_hops(view.rows))
     console.print()
-    for line in _pools(view.pools, console.width):
-        console.print(line, soft_wrap=True)
+    console.print(_pools(view.pools, console.width), soft_wrap=True)
     console.print()
     console.print(_facts(view.facts))
     for name, address in view.parties:
@@ -71,10 +70,11 @@ def _hops(rows: tuple[Row, ...]) -> Table:
     grid.add_column(justify="right", overflow="fold", style=NAME)
     grid.add_column(overflow="fold")
     grid.add_column(overflow="fold")
+    grid.add_column(overflow="fold", style=QUIET)
     grid.add_column(justify="right", overflow="fold", style=QUIET)
     grid.add_column(justify="right", overflow="fold")
     for row in rows:
-        grid.add_row(*map(Text, (row.segment, row.hop, row.pool, row.share, row.short_amount)))
+        grid.add_row(*map(Text, (row.segment, row.hop, row.pool, row.mark, row.share, row.short_amount)))
     return grid
 
 
@@ -89,9 +89,11 @@ def _facts(facts: tuple[Fact, ...]) -> Table:
     return grid
 
 
-def _pools(pools: tuple[tuple[str, str, str], ...], width: int) -> list[Text]:
-    """Each pool on a line, its address on the next where it does not fit: it never breaks, so that it can be copied."""
-    names, pairs, addresses = (max(map(len, column)) for column in zip(*pools, strict=True))
-    if names + pairs + addresses + 5 > width:
-        return [Text.assemble(f" {name} {pair}\n   ", (address, QUIET)) for name, pair, address in pools]
-    return [Text.assemble(f" {name:<{names}} {pair:<{pairs}}  ", (address, QUIET)) for name, pair, address in pools]
+def _pools(pools: tuple[PoolLine, ...], width: int) -> Text:
+    """A pool a line: mark and address, which is for copying and never breaks; name and tokens again where they fit."""
+    marks, addresses = (max(map(len, column)) for column in zip(*((p.mark, p.address) for p in pools), strict=True))
+    names = max(len(pool.name) + len(pool.pair) + 2 for pool in pools)
+    lines = [f"{pool.mark:<{marks}} {pool.address:<{addresses}}" for pool in pools]
+    if marks + addresses + names + 3 <= width:
+        lines = [f"{line}  {pool.name}, {pool.pair}" for line, pool in zip(lines, pools, strict=True)]
+    return Text("\n".join(lines), style=QUIET)

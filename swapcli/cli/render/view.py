@@ -34,14 +34,25 @@ FLOW_KEY = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One pool of a hop. `segment` and `hop` are empty where they repeat the row above."""
+    """One pool of a hop. `segment` and `hop` are empty where they repeat the row above; `mark` is the pool's."""
 
     segment: str
     hop: str
     pool: str
+    mark: str
     share: str
     amount: str
     short_amount: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLine:
+    """A pool of the route, once: its mark in the rows, its address (or id), name and tokens."""
+
+    mark: str
+    address: str
+    name: str
+    pair: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +66,15 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class RouteView:
-    """A whole answer in words. `warning` says loudly that prices are not real; `pools` are name, tokens, address,
-    `parties` those who are paid, with their addresses."""
+    """A whole answer in words. `warning` says loudly that prices are not real; `parties` are those who are paid, with
+    their addresses."""
 
     title: str
     origin: str
     warning: str | None
     rows: tuple[Row, ...]
     facts: tuple[Fact, ...]
-    pools: tuple[tuple[str, str, str], ...]
+    pools: tuple[PoolLine, ...]
     parties: tuple[tuple[str, str], ...]
 
 
@@ -102,7 +113,7 @@ def _symbol(token: Token) -> str:
 
 
 def _rows(answer: Answer) -> Iterator[Row]:
-    flows, tokens = _flows(answer), _tokens(answer)
+    flows, tokens, marks = _flows(answer), _tokens(answer), _marks(answer)
     for segment in answer.quote.route.segments:
         first_of_segment = True
         for hop in segment.hops:
@@ -112,6 +123,7 @@ def _rows(answer: Answer) -> Iterator[Row]:
                     segment=f"{segment.percent} %" if first_of_segment else "",
                     hop="" if number else f"{_symbol(tokens[swap.token_in])} → {_symbol(token_out)}",
                     pool=_pool_name(answer, answer.pools[swap.pool]),
+                    mark=marks[swap.pool],
                     share=hundredths(swap.share),
                     amount=f"{whole_tokens(amount, token_out.decimals)} {_symbol(token_out)}",
                     short_amount=f"{short_tokens(amount, token_out.decimals)} {_symbol(token_out)}",
@@ -156,13 +168,18 @@ def _pool_name(answer: Answer, pool: Pool) -> str:
     return f"{name}{fee}"
 
 
-def _pools(answer: Answer) -> Iterator[tuple[str, str, str]]:
+def _marks(answer: Answer) -> dict[str, str]:
+    """The pools of the route by key, numbered as they appear."""
+    keys = dict.fromkeys(swap.pool for _, swap in _swaps(answer))
+    return {key: f"#{number}" for number, key in enumerate(keys, start=1)}
+
+
+def _pools(answer: Answer) -> Iterator[PoolLine]:
     tokens = _tokens(answer)
-    for key in dict.fromkeys(swap.pool for _, swap in _swaps(answer)):
+    for key, mark in _marks(answer).items():
         pool = answer.pools[key]
-        pair = "/".join(_symbol(tokens[address]) for address in pool.tokens)
-        shown = display_address(pool.address, answer.network.kind) if key == pool.address else key
-        yield _pool_name(answer, pool), pair, shown
+        address = display_address(pool.address, answer.network.kind) if key == pool.address else key
+        yield PoolLine(mark, address, _pool_name(answer, pool), "/".join(_symbol(tokens[a]) for a in pool.tokens))
 
 
 def _parties(answer: Answer, terms: Terms) -> Iterator[tuple[str, str]]:
@@ -193,7 +210,7 @@ def _receive(answer: Answer, _: Terms) -> Iterator[Fact]:
 
 def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) -> Fact:
     worth = "" if price_usd is None else f", {usd(price_usd * amount / 10**token.decimals)}"
-    return Fact(name, f"{whole_tokens(amount, token.decimals)} {_symbol(token)}", f"{amount} base units{worth}")
+    return Fact(name, f"{whole_tokens(amount, token.decimals)} {_symbol(token)}", f"{amount} raw{worth}")
 
 
 def _integrator(answer: Answer, terms: Terms) -> Iterator[Fact]:
