@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 SHORT_DIGITS = 9
 _EXACT = Context(prec=400)
@@ -11,18 +11,20 @@ _EXACT = Context(prec=400)
 
 def whole_tokens(amount: int, decimals: int) -> str:
     """An amount in base units in whole tokens, exact, with thousands separators: 1234500000 -> "1,234.5"."""
-    whole, fraction = divmod(amount, 10**decimals)
-    digits = f"{fraction:0{decimals}d}".rstrip("0") if decimals else ""
-    return f"{whole:,}.{digits}" if digits else f"{whole:,}"
+    text = _fixed(amount, decimals)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def short_tokens(amount: int, decimals: int) -> str:
     """The same rounded down to what fits a column: six decimals, more where the amount is tiny."""
     value = Decimal(amount).scaleb(-decimals, context=_EXACT)
-    places = 6 if value >= 1 else _places(value, 6)
-    if places >= decimals:
-        return whole_tokens(amount, decimals)
-    return whole_tokens(int(value.scaleb(places, context=_EXACT).to_integral_value(ROUND_DOWN)), places)
+    places = min(6 if value >= 1 else _places(value, 6), decimals)
+    return _fixed(amount // 10 ** (decimals - places), places)
+
+
+def _fixed(amount: int, decimals: int) -> str:
+    whole, fraction = divmod(amount, 10**decimals)
+    return f"{whole:,}.{fraction:0{decimals}d}" if decimals else f"{whole:,}"
 
 
 def _places(value: Decimal, digits: int) -> int:

@@ -1,0 +1,114 @@
+"""README, help and example settings say what is so."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from swapcli.cli.app import Root
+from swapcli.cli.completion_scripts import nodes
+from swapcli.cli.exits import MEANING
+from swapcli.config.show import example_config
+from tests.cli.build import swapcli
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
+BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+
+
+def commands() -> list[str]:
+    return [command for block in BLOCK.findall(README) for command in COMMAND.findall(block)]
+
+
+def picture() -> tuple[str, str]:
+    """The first command and the output that the README shows for it."""
+    command, _, output = BLOCK.findall(README)[0].partition("\n")
+    return command.removeprefix("$ "), output
+
+
+def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str]:
+    function = f'swapcli() {{ "{sys.executable}" -m swapcli "$@"; }}\n'
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": str(columns)}
+    return subprocess.run(["bash", "-c", function + command], capture_output=True, text=True, env=env, check=False)
+
+
+def test_the_readme_opens_with_the_two_commands_that_do_all_set_up() -> None:
+    first = re.search(r"```sh\n(.*?)```", README, re.DOTALL)
+    assert first is not None
+    assert first[1].splitlines() == ["pip install . && swapcli route base ETH USDC 1.5", "make test"]
+    assert shell("swapcli route base ETH USDC 1.5").returncode == 0
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_command_of_the_readme_works(command: str) -> None:
+    ran = shell(command)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout
+
+
+def test_the_picture_shows_what_the_command_prints_today() -> None:
+    """Amounts follow the embedded market and the router; what is told, and where, does not."""
+    command, shown = picture()
+    printed = shell(f"{command} --table").stdout
+    assert _shape(printed) == _shape(shown)
+
+
+def _shape(output: str) -> tuple[list[str], list[str]]:
+    """The title, and the names of the figures below the list of addresses."""
+    lines = [line.rstrip() for line in output.splitlines()]
+    figures = lines[max(number for number, line in enumerate(lines) if line.startswith("#")) + 1 :]
+    return lines[0].split(), [line[:12].strip() for line in figures if line[:12].strip()]
+
+
+def test_the_readme_lists_every_command_with_its_summary() -> None:
+    rows = re.findall(r"^\| `swapcli (\w+)` \| (.+) \|$", README, re.MULTILINE)
+    assert rows == [(name, entry.summary) for name, entry in Root.entries.items()]
+
+
+def test_the_readme_lists_every_exit_status() -> None:
+    rows = re.findall(r"^\| (\d+) \| (.+) \|$", README, re.MULTILINE)
+    assert rows == [(str(status), meaning) for status, meaning in MEANING.items()]
+
+
+def test_every_option_that_the_readme_names_exists() -> None:
+    known = {name for node in nodes() for option in node.options for name in option.names}
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) - {"--strict"}
+    assert named <= known
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_every_make_target_that_the_readme_names_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z]+)", README)) <= targets
+
+
+def test_the_example_settings_are_the_ones_that_init_writes_and_change_nothing() -> None:
+    file = ROOT / "config.example.yaml"
+    assert file.read_text() == example_config()
+    shown = swapcli("config", "show", "--json", "--config", str(file)).json
+    defaults = {entry["key"]: entry["value"] for entry in swapcli("config", "show", "--json").json}
+    assert {entry["key"]: entry["value"] for entry in shown} == defaults
+
+
+@pytest.mark.parametrize("path", [node.path for node in nodes() if node.path and node.path != ("config",)])
+def test_the_example_in_a_help_page_works(path: tuple[str, ...], tmp_path: Path) -> None:
+    example = re.compile(r'^ +(?:Example: )?((?:[A-Z_]+=\S+ |eval "\$\()?swapcli .+)$', re.MULTILINE)
+    examples = example.findall(swapcli(*path, "--help").out)
+    assert examples
+    for command in examples:
+        ran = shell(f"export XDG_CONFIG_HOME={tmp_path}; {command.replace('jq -r .outputAmount', 'cat')}")
+        assert ran.returncode == 0, ran.stderr
+
+
+def test_the_json_example_prints_an_amount() -> None:
+    assert int(json.loads(shell("swapcli route base ETH USDC 1.5 --json").stdout)["outputAmount"]) > 0
