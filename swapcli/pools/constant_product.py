@@ -50,8 +50,7 @@ class ConstantProduct(Pool):
 
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
         """The direction in floats."""
-        i, j = self.tokens.index(token_in), self.tokens.index(token_out)
-        x, y = self.reserves[i], self.reserves[j]
+        x, y = self.reserves if is_forward(self, token_in, token_out) else self.reserves[::-1]
         room = (1 << _WORD_BITS) // (y or 1) if self.solidly else _MAX_RESERVE - x
         return ConstantProductCurve(x, y, self.fee_ppm, room)
 
