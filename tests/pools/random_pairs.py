@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from typing import TypeVar
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
-from swapcli.model.pool import PoolIdentity
+from swapcli.errors import PoolError
+from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.pools.tick_math import MAX_TICK, sqrt_ratio_at_tick
 
 TOKEN0, TOKEN1 = "0x" + "0a" * 20, "0x" + "0b" * 20
+DOWN, UP = (TOKEN0, TOKEN1), (TOKEN1, TOKEN0)
+Direction = tuple[str, str]
+"""Token in, token out."""
 Position = tuple[int, int, int]
 """Lower tick, upper tick, liquidity."""
 
-directions = st.sampled_from([(TOKEN0, TOKEN1), (TOKEN1, TOKEN0)])
+PoolT = TypeVar("PoolT", bound=Pool)
+
+directions = st.sampled_from([DOWN, UP])
 fees_ppm = st.sampled_from([0, 100, 500, 2_500, 3_000, 10_000]) | st.integers(0, 999_999)
 
 
@@ -81,6 +88,15 @@ def pool_at(tick: int, *positions: Position, tick_spacing: int = 60, fee_ppm: in
     return Concentrated.from_state(identity(fee_ppm), state_of(positions, tick, sqrt_ratio_at_tick(tick), tick_spacing))
 
 
-def active_liquidities(pool: Concentrated) -> list[int]:
-    """The liquidity above each tick."""
-    return list(accumulate(pool.ladder.nets))
+def with_fields(pool: Concentrated, **fields: object) -> Concentrated:
+    """The pool with some fields of its state replaced."""
+    return Concentrated.from_state(identity(pool.fee_ppm), {**pool.state(), **fields})
+
+
+def swap_or_skip(pool: PoolT, way: Direction, amount_in: int) -> tuple[int, PoolT]:
+    """A swap; one that the pool refuses is no example of the property."""
+    try:
+        return pool.swap(*way, amount_in)
+    except PoolError:
+        assume(False)
+        raise

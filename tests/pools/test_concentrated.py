@@ -1,16 +1,16 @@
-"""Properties of concentrated pools: exact swaps, the float view, and what a bad state says."""
+"""Properties of exact swaps in concentrated pools, and what a pool tells of itself."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from math import inf, isclose
+from math import isclose
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import InsufficientLiquidity, PoolError, PoolStateError, SwapReverts
+from swapcli.errors import InsufficientLiquidity, PoolError, SwapReverts
 from swapcli.model.pool import Pool
 from swapcli.pools import family
 from swapcli.pools.concentrated import Concentrated
@@ -25,22 +25,21 @@ from swapcli.pools.tick_math import (
     tick_at_sqrt_ratio,
 )
 from tests.pools.random_pairs import (
+    DOWN,
     TOKEN0,
     TOKEN1,
-    concentrated_states,
+    UP,
+    Direction,
     concentrateds,
     directions,
     identity,
     log_uniform,
     pool_at,
+    swap_or_skip,
+    with_fields,
 )
 
-Direction = tuple[str, str]
-DOWN, UP = (TOKEN0, TOKEN1), (TOKEN1, TOKEN0)
 parts = st.floats(1e-9, 1.0, allow_subnormal=False)
-
-
-# Swaps
 
 
 @given(concentrateds(), directions, log_uniform(0, 120), log_uniform(0, 120))
@@ -207,9 +206,6 @@ def test_other_tokens_are_refused(way: Direction) -> None:
         pool_at(0, (-60, 60, 10**18)).swap(*way, 1)
 
 
-# What else a pool tells
-
-
 def test_gas_grows_with_the_ticks_crossed() -> None:
     pool = pool_at(30, (-180, 180, 10**18), (-120, 120, 10**18), (0, 60, 10**18))
     near, far = pool.swap(*DOWN, 10**12)[1], pool.swap(*DOWN, 10**16)[1]
@@ -237,290 +233,6 @@ def test_the_family_is_registered() -> None:
     assert family("concentrated") is type(pool)
 
 
-# The float view
-
-
-@given(concentrateds(), directions, parts)
-def test_the_curve_follows_the_integers(pool: Concentrated, way: Direction, part: float) -> None:
-    curve = pool.curve(*way)
-    amount_in = int(curve.capacity * part)
-    amount_out, after = swap_or_skip(pool, way, amount_in)
-    assert isclose(
-        curve.amount_out(float(amount_in)), amount_out, rel_tol=1e-12, abs_tol=rounding_loss(pool, after, way)
-    )
-
-
-def rounding_loss(pool: Concentrated, after: Concentrated, way: Direction) -> float:
-    """The output that roundings can cost: in each step one unit of output, two of input, and one of the price."""
-    steps = 3 + abs(pool.tick - after.tick) // (256 * pool.ladder.tick_spacing) + len(pool.ladder.ticks)
-    most = float(max_liquidity(pool))
-    price = min(pool.sqrt_price_x96, after.sqrt_price_x96)
-    of_price = most / Q96 if way == DOWN else most / price * (Q96 / price)
-    fee = 1 - pool.fee_ppm / 1e6
-    return steps * (1 + of_price + (1 + 1 / fee) * max(pool.curve(*way).start_rate, 0.0))
-
-
-def max_liquidity(pool: Concentrated) -> int:
-    active, most = 0, 0
-    for net in pool.ladder.nets:
-        active += net
-        most = max(most, active)
-    return most
-
-
-@given(concentrateds(), directions, parts)
-def test_the_trade_to_a_rate_ends_at_that_rate(pool: Concentrated, way: Direction, part: float) -> None:
-    curve = pool.curve(*way)
-    assume(curve.start_rate > 0)
-    rate = curve.start_rate * part
-    amount_in, amount_out, slope = curve.trade_to(rate)
-    assert amount_out == pytest.approx(curve.amount_out(amount_in), rel=1e-11)
-    if slope > 0 and amount_in < curve.capacity * (1 - 1e-12):
-        nudged, _, _ = curve.trade_to(rate * (1 - 1e-7))
-        assert curve.rate(amount_in) == pytest.approx(rate, rel=1e-6) or nudged == amount_in
-    if amount_in >= curve.capacity:
-        assert (amount_in, slope, curve.rate(amount_in)) == (curve.capacity, 0.0, 0.0)
-
-
-@given(concentrateds(), directions, st.floats(0.5, 1 - 1e-6))
-def test_the_slope_is_the_derivative_of_the_trade(pool: Concentrated, way: Direction, part: float) -> None:
-    curve = pool.curve(*way)
-    assume(curve.start_rate > 0)
-    rate = curve.start_rate * part
-    around = [curve.trade_to(rate * factor) for factor in (1 + 1e-7, 1.0, 1 - 1e-7)]
-    assume(around[0][2] == pytest.approx(around[2][2], rel=1e-6))  # no kink in between
-    assume(around[0][2] > 0)
-    lost = 1e-15 * around[2][0] + 3e-16 * around[1][2]
-    assert (around[2][0] - around[0][0]) / 2e-7 == pytest.approx(around[1][2], rel=1e-5, abs=lost / 2e-7)
-
-
-@given(concentrateds(), directions, parts, parts)
-def test_the_curve_is_increasing_and_concave(pool: Concentrated, way: Direction, a: float, b: float) -> None:
-    curve = pool.curve(*way)
-    low, high = sorted((curve.capacity * a, curve.capacity * b))
-    middle = low / 2 + high / 2
-    ends = [curve.amount_out(amount) for amount in (low, middle, high)]
-    assert ends[0] <= ends[1] * (1 + 1e-12)
-    assert ends[1] <= ends[2] * (1 + 1e-12)
-    assert ends[1] >= (ends[0] / 2 + ends[2] / 2) * (1 - 1e-12)
-    rates = [curve.rate(amount) for amount in (low, middle, high)]
-    assert curve.start_rate * (1 + 1e-9) >= rates[0]
-    assert rates[0] * (1 + 1e-9) >= rates[1]
-    assert rates[1] * (1 + 1e-9) >= rates[2]
-
-
-@given(concentrateds(), directions)
-def test_all_questions_agree_at_the_ends(pool: Concentrated, way: Direction) -> None:
-    curve = pool.curve(*way)
-    total = curve.amount_out(inf)
-    assert total < inf
-    assert curve.amount_out(curve.capacity) == total
-    assert curve.amount_out(-1.0) == curve.amount_out(0.0) == 0.0
-    assert curve.trade_to(max(curve.start_rate, 1.0)) == (0.0, 0.0, 0.0)
-    if curve.start_rate:
-        assert curve.trade_to(5e-324) == (curve.capacity, total, 0.0)
-        assert curve.rate(0.0) == pytest.approx(curve.start_rate, rel=1e-9)
-
-
-@given(concentrateds(), directions, parts)
-def test_the_curve_after_a_swap_starts_where_the_other_ended(pool: Concentrated, way: Direction, part: float) -> None:
-    curve = pool.curve(*way)
-    amount_in = int(curve.capacity * part)
-    assume(amount_in > 10**6)
-    _, after = swap_or_skip(pool, way, amount_in)
-    rest = after.curve(*way)
-    margin = 1e-6 * curve.capacity + 1e6
-    assert rest.capacity + amount_in == pytest.approx(curve.capacity, rel=1e-6, abs=margin)
-
-
-def test_precision_over_many_adjacent_ticks() -> None:
-    """A hundred one-tick positions far from price 1: the sum of the exact integers, to 12 digits."""
-    tick = -276_300
-    positions = [(tick + k, tick + k + 1, 10**24 + abs(k) ** 5 * 10**15) for k in range(-100, 100)]
-    pool = pool_at(tick, *positions, tick_spacing=1, fee_ppm=100)
-    for way, most in ((DOWN, 2e-13), (UP, 2e-13)):
-        curve = pool.curve(*way)
-        amount_in = int(curve.capacity)
-        amount_out, _ = pool.swap(*way, amount_in)
-        loss = rounding_loss(pool, pool, way)
-        assert abs(curve.amount_out(float(amount_in)) - amount_out) <= most * amount_out + loss
-
-
-def test_a_curve_starts_at_the_next_liquidity() -> None:
-    """No liquidity at the price: nothing is lost in the gap, and the first rate is that of the next position."""
-    pool = pool_at(0, (-6_000, -600, 10**18), (600, 6_000, 10**18), fee_ppm=3_000)
-    assert pool.liquidity == 0
-    down, up = pool.curve(*DOWN), pool.curve(*UP)
-    assert down.start_rate == pytest.approx(0.997 * 1.0001**-600, rel=1e-12)
-    assert up.start_rate == pytest.approx(0.997 * 1.0001**-600, rel=1e-12)
-    amount_out, after = pool.swap(*DOWN, 10**15)
-    assert after.tick < -600
-    assert down.amount_out(1e15) == pytest.approx(amount_out, rel=1e-12)
-
-
-def test_a_gap_is_a_kink_not_a_cost() -> None:
-    pool = pool_at(0, (-60, 60, 10**18), (-6_000, -600, 10**18), fee_ppm=0)
-    curve = pool.curve(*DOWN)
-    in_gap, out_gap, slope = curve.trade_to(1.0001**-300)
-    assert (in_gap, out_gap, slope) == (*curve.trade_to(1.0001**-400)[:2], 0.0)
-    assert curve.rate(in_gap) == pytest.approx(1.0001**-600, rel=1e-9)
-    assert curve.rate(in_gap * (1 - 1e-9)) == pytest.approx(1.0001**-60, rel=1e-9)
-
-
-def test_a_price_on_a_tick_that_ends_the_liquidity_starts_beyond_it() -> None:
-    pool = pool_at(0, (0, 60, 10**18), (-600, -60, 10**18), fee_ppm=0)
-    assert pool.liquidity == 10**18
-    assert pool.curve(*DOWN).start_rate == pytest.approx(1.0001**-60, rel=1e-12)
-    assert pool.curve(*UP).start_rate == pytest.approx(1.0, rel=1e-15)
-
-
-# States
-
-
-@given(concentrated_states())
-def test_state_reads_back_equal(state: dict[str, object]) -> None:
-    pool = Concentrated.from_state(identity(), state)
-    written = json.loads(json.dumps(pool.state()))
-    assert Concentrated.from_state(identity(), written) == pool
-    assert written == {key: value for key, value in state.items() if key != "variant" or value != "uniswap_v3"}
-
-
-@given(concentrated_states())
-def test_integers_and_texts_read_alike(state: dict[str, object]) -> None:
-    pool = Concentrated.from_state(identity(), state)
-    ladder = pool.ladder
-    numbers = {
-        **state,
-        "sqrt_price_x96": pool.sqrt_price_x96,
-        "tick": str(pool.tick),
-        "liquidity": pool.liquidity,
-        "tick_spacing": str(ladder.tick_spacing),
-        "ticks": tuple((str(t), net) for t, net in zip(ladder.ticks, ladder.nets, strict=True)),
-    }
-    assert Concentrated.from_state(identity(), numbers) == pool
-
-
-def test_a_price_on_the_upper_boundary_is_allowed_and_no_further() -> None:
-    pool = pool_at(0, (-60, 60, 10**18))
-    crossed = with_fields(pool, tick=-1)
-    assert (crossed.tick, crossed.sqrt_price_x96) == (-1, Q96)
-    with pytest.raises(PoolStateError) as caught:
-        with_fields(pool, tick=-1, sqrt_price_x96=Q96 + 1)
-    assert caught.value.field == "tick"
-
-
-GOOD: dict[str, object] = {
-    "sqrt_price_x96": str(Q96),
-    "tick": 0,
-    "liquidity": "100",
-    "tick_spacing": 60,
-    "ticks": [[-60, "70"], [0, "30"], [60, "-100"]],
-}
-
-
-@pytest.mark.parametrize("field", sorted(GOOD))
-@pytest.mark.parametrize("value", [None, True, 1.5, "x", "1.0", "", {}, [None]], ids=repr)
-def test_a_field_of_the_wrong_type_is_named(field: str, value: object) -> None:
-    error = error_for({**GOOD, field: value})
-    assert error.field.split("[")[0] == field
-
-
-@pytest.mark.parametrize("field", sorted(GOOD))
-def test_a_missing_field_is_named(field: str) -> None:
-    error = error_for({key: value for key, value in GOOD.items() if key != field})
-    assert (error.field, error.problem) == (field, "is missing")
-
-
-@pytest.mark.parametrize(
-    ("field", "changes"),
-    [
-        ("sqrt_price_x96", {"sqrt_price_x96": 0}),
-        ("sqrt_price_x96", {"sqrt_price_x96": MIN_SQRT_RATIO - 1}),
-        ("sqrt_price_x96", {"sqrt_price_x96": MAX_SQRT_RATIO}),
-        ("sqrt_price_x96", {"sqrt_price_x96": 2**160}),
-        ("sqrt_price_x96", {"sqrt_price_x96": -5}),
-        ("tick", {"tick": 1}),
-        ("tick", {"tick": -2}),
-        ("tick", {"tick": MAX_TICK}),
-        ("tick", {"tick": MIN_TICK - 1}),
-        ("liquidity", {"liquidity": 99}),
-        ("liquidity", {"liquidity": 0}),
-        ("liquidity", {"liquidity": 2**128}),
-        ("liquidity", {"liquidity": -1}),
-        ("tick_spacing", {"tick_spacing": 0}),
-        ("tick_spacing", {"tick_spacing": 32_768}),
-        ("tick_spacing", {"tick_spacing": -60}),
-        ("ticks[1]", {"tick_spacing": 60, "ticks": [[-60, "100"], [59, "-100"]]}),
-        ("ticks[0]", {"tick_spacing": 7}),
-        ("ticks", {"ticks": "abc"}),
-        ("ticks", {"ticks": {"-60": 1}}),
-        ("ticks[0]", {"ticks": [7]}),
-        ("ticks[0]", {"ticks": ["ab"]}),
-        ("ticks[1]", {"ticks": [[-60, "100"], [60]]}),
-        ("ticks[1]", {"ticks": [[-60, "100"], [60, "-100", 0]]}),
-        ("ticks[1]", {"ticks": [[-60, "100"], {"60": 1, "-100": 2}]}),
-        ("ticks[0]", {"ticks": [[-60.0, "100"], [60, "-100"]]}),
-        ("ticks[1]", {"ticks": [[-60, "100"], [60, "-1e2"]]}),
-        ("ticks[1]", {"ticks": [[-60, "100"], [60, "60-100"]]}),
-        ("ticks[1]", {"ticks": [[-60, "100"], [60, "9" * 81]]}),
-        ("ticks[1]", {"ticks": [[-60, 100], [60, True]]}),
-        ("ticks[1]", {"ticks": [[60, "-100"], [-60, "100"]]}),
-        ("ticks[1]", {"ticks": [[-60, "50"], [-60, "50"], [60, "-100"]]}),
-        ("ticks[0]", {"ticks": [[-887_280, "100"], [60, "-100"]]}),
-        ("ticks[1]", {"ticks": [[-60, "100"], [887_280, "-100"]]}),
-        ("ticks[1]", {"ticks": [[-60, "100"], [10**6_000, "-100"]]}),
-        ("ticks", {"ticks": [[-60, "100"], [60, "-99"]]}),
-        ("ticks", {"ticks": [[-60, "100"]]}),
-        ("ticks[0]", {"ticks": [[-60, "-100"], [60, "100"]]}),
-        ("ticks[1]", {"ticks": [[-60, "100"], [0, "-200"], [60, "100"]]}),
-        ("ticks[0]", {"ticks": [[-60, str(2**127)], [60, str(-(2**127))]]}),
-        ("ticks[0]", {"ticks": [[-60, 10**6_000], [60, -(10**6_000)]]}),
-        (
-            "ticks[2]",
-            {"ticks": [[t, s * (2**127 - 1)] for t, s in zip(range(0, 360, 60), (1, 1, 1, -1, -1, -1), strict=True)]},
-        ),
-        ("liquidity", {"ticks": []}),
-        ("variant", {"variant": "uniswap_v5"}),
-        ("pool_id", {"pool_id": "0x12"}),
-        ("pool_id", {"pool_id": 12}),
-        ("hooks", {"hooks": "0x" + "0" * 39 + "1"}),
-        ("hooks", {"hooks": "0x"}),
-        ("native", {"native": 1}),
-    ],
-)
-def test_a_malformed_state_names_its_field(field: str, changes: dict[str, object]) -> None:
-    assert error_for({**GOOD, **changes}).field == field
-
-
-@pytest.mark.parametrize(("field", "tokens"), [("tokens", [TOKEN0]), ("tokens", [TOKEN0, TOKEN0])])
-def test_a_malformed_identity_names_its_field(field: str, tokens: list[str]) -> None:
-    with pytest.raises(PoolStateError) as caught:
-        Concentrated.from_state(identity(3_000, tokens), GOOD)
-    assert caught.value.field == field
-
-
-@pytest.mark.parametrize("fee_ppm", [-1, 10**6])
-def test_a_fee_that_takes_everything_is_refused(fee_ppm: int) -> None:
-    with pytest.raises(PoolStateError, match="fee_ppm"):
-        Concentrated.from_state(identity(fee_ppm), GOOD)
-
-
-def test_a_list_of_ticks_may_keep_positions_of_an_older_spacing() -> None:
-    pool = Concentrated.from_state(identity(), {**GOOD, "tick_spacing": 7, "variant": "algebra_integral"})
-    assert pool.ladder.word == 0
-    assert pool.state()["variant"] == "algebra_integral"
-
-
-def with_fields(pool: Concentrated, **fields: object) -> Concentrated:
-    return Concentrated.from_state(identity(pool.fee_ppm), {**pool.state(), **fields})
-
-
-def error_for(state: dict[str, object]) -> PoolStateError:
-    with pytest.raises(PoolStateError) as caught:
-        Concentrated.from_state(identity(), state)
-    return caught.value
-
-
 def lookups(before: tuple[int, int, int | None, int]) -> int:
     after = limited_sqrt_ratio.cache_info()
     return after.hits + after.misses - before[0] - before[1]
@@ -544,11 +256,3 @@ def least_input_that(pool: Concentrated, way: Direction, holds: Callable[[Concen
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)
     return high
-
-
-def swap_or_skip(pool: Concentrated, way: Direction, amount_in: int) -> tuple[int, Concentrated]:
-    try:
-        return pool.swap(*way, amount_in)
-    except PoolError:
-        assume(False)
-        raise

@@ -16,15 +16,16 @@ from swapcli.pools.constant_product import ConstantProduct
 from tests.pools.random_pairs import (
     TOKEN0,
     TOKEN1,
+    Direction,
     constant_products,
     directions,
     fees_ppm,
     identity,
     log_uniform,
+    swap_or_skip,
 )
 
 amounts = log_uniform(0, 100)
-Direction = tuple[str, str]
 
 
 @given(constant_products(), directions, amounts)
@@ -253,11 +254,3 @@ def whole_and_parts(pool: ConstantProduct, way: Direction, first: int, second: i
     whole, _ = swap_or_skip(pool, way, first + second)
     part, between = swap_or_skip(pool, way, first)
     return whole, part + swap_or_skip(between, way, second)[0]
-
-
-def swap_or_skip(pool: ConstantProduct, way: Direction, amount_in: int) -> tuple[int, ConstantProduct]:
-    try:
-        return pool.swap(*way, amount_in)
-    except PoolError:
-        assume(False)
-        raise
