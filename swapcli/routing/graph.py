@@ -12,6 +12,7 @@ from functools import cached_property
 from swapcli.model.pool import Pool, RateCurve
 
 _JUST_BELOW = 1 - 1e-9
+_BEST_FEW = 5
 
 
 class Arc:
@@ -40,6 +41,7 @@ class Graph:
     def __init__(self, pools: Iterable[Pool], addresses: Iterable[str]) -> None:
         self.addresses = tuple(addresses)
         self.token_index: Mapping[str, int] = {address: k for k, address in enumerate(self.addresses)}
+        self._depths: dict[tuple[int, int], float] = {}
         size = len(self.addresses)
         self.pairs: list[dict[int, list[Arc]]] = [{} for _ in range(size)]
         for pool in pools:
@@ -61,6 +63,14 @@ class Graph:
                 if curve.start_rate > 0.0:
                     arc = Arc(index[token_in], index[token_out], pool, curve)
                     self.pairs[arc.token_in].setdefault(arc.token_out, []).append(arc)
+
+    def pair_depth(self, token_in: int, token_out: int) -> float:
+        """Depth of the pair's best few arcs together, in input units; see `Arc.depth`."""
+        depth = self._depths.get((token_in, token_out))
+        if depth is None:
+            arcs = self.pairs[token_in][token_out]
+            depth = self._depths[token_in, token_out] = sum(arc.depth for arc in arcs[:_BEST_FEW])
+        return depth
 
     def arcs(self) -> Iterable[Arc]:
         """Every arc."""

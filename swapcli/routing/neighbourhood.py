@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from heapq import nlargest
-from math import log, sqrt
+from math import exp, inf, log
+from typing import NamedTuple
 
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.solver import Prices
 
 _LEAST_GAP = 1e-7
-_DEEPEST = 3  # pools of a pair that estimate how much a detour carries
 _LEAST_DETOUR = 5e-4
+_HALVINGS = 12
 
 
 def arcs_among(graph: Graph, tokens: Collection[int], source: int, target: int, max_hops: int) -> list[Arc]:
@@ -42,66 +42,91 @@ def _distances(links: list[tuple[int, int]], start: int) -> dict[int, int]:
     return distance
 
 
-_Offer = tuple[float, int]
-"""A price, and the neighbouring token at which it is had."""
+class Detour(NamedTuple):
+    """A token through which a detour pays: a price to start from, and about what it gains."""
+
+    price: float
+    gain: float
 
 
-def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: float, most: int, outside: int) -> Prices:
-    """Tokens outside `prices` on detours that pay at them, over at most `outside` such tokens, with prices to start from.
+def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: float, outside: int) -> dict[int, Detour]:
+    """Tokens outside `prices` on detours that pay at them, over at most `outside` such tokens.
 
-    `ends` are the order's tokens, `order_value` is what flows in. At most the `most` that would gain most are given, and
-    none whose estimated flow could not be told from nothing in whole percents.
+    `ends` are the order's tokens, `order_value` is what flows in. A detour whose estimated flow could not be told from
+    nothing in whole percents is left out.
     """
+    cost = _cheapest(graph, prices, ends[1], outside)
+    value = _dearest(graph, prices, ends[0], outside)
+    costs, values = prices | cost, prices | value
+    found: dict[int, Detour] = {}
+    for x, price_in in cost.items():
+        price_out = value.get(x, 0.0)
+        if price_out > price_in * (1.0 + _LEAST_GAP):
+            price, flow, gain = _through(*_sides(graph, x, costs, values, ends), order_value)
+            if flow > _LEAST_DETOUR * order_value:
+                found[x] = Detour(price, gain)
+    return found
+
+
+_Side = list[tuple[float, float]]
+"""(logarithm of the price at which a neighbour starts to trade, value traded per unit of it) for each neighbour."""
+
+
+def _sides(graph: Graph, x: int, costs: Prices, values: Prices, ends: tuple[int, int]) -> tuple[_Side, _Side]:
+    """Who sells x and who buys it. A neighbour that would do both is an arbitrage of its own and left out."""
     source, target = ends
-    least_flow = _LEAST_DETOUR * order_value
-    cost, value = _cheapest(graph, prices, target, outside), _dearest(graph, prices, source, outside)
-    found: list[tuple[float, int, float]] = []
-    for x, (price_in, i) in cost.items():
-        price_out, k = value.get(x, (0.0, i))
-        if price_out > price_in * (1.0 + _LEAST_GAP) and i != k:
-            conductance = _series(
-                price_in * graph.best[i][x] * sum(arc.depth for arc in graph.pairs[i][x][:_DEEPEST]),
-                price_out * sum(arc.depth for arc in graph.pairs[x][k][:_DEEPEST]),
-            )
-            gap = log(price_out / price_in)
-            if conductance * gap > least_flow:
-                found.append((min(conductance * gap, order_value) * gap, x, sqrt(price_in * price_out)))
-    return {x: price for _, x, price in nlargest(most, found)}
+    selling, buying = [], []
+    into, out_of = graph.best_into[x], graph.best[x]
+    for i, rate in into.items():
+        if i in costs and i != target and not values.get(i, 0.0) * out_of.get(i, 0.0) > costs[i] / rate:
+            selling.append((log(costs[i] / rate), costs[i] * graph.pair_depth(i, x)))
+    for k, rate in out_of.items():
+        if k in values and k != source and not values[k] * rate > costs.get(k, inf) / into.get(k, 1e-300):
+            buying.append((log(values[k] * rate), values[k] * rate * graph.pair_depth(x, k)))
+    return selling, buying
 
 
-def _cheapest(graph: Graph, prices: Prices, target: int, outside: int) -> dict[int, _Offer]:
+def _through(selling: _Side, buying: _Side, most: float) -> tuple[float, float, float]:
+    """The price at which as much of x is sold as bought, the value that flows there, and about what it gains."""
+    if not selling or not buying:
+        return 0.0, 0.0, 0.0
+    low, high = min(selling)[0], max(buying)[0]
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        sold = sum(depth * (middle - start) for start, depth in selling if start < middle)
+        bought = sum(depth * (start - middle) for start, depth in buying if start > middle)
+        low, high = (low, middle) if sold > bought else (middle, high)
+    flow = min(sold, bought, most)
+    return exp(middle), flow, flow * min(1.0, max(buying)[0] - min(selling)[0])
+
+
+def _cheapest(graph: Graph, prices: Prices, target: int, outside: int) -> Prices:
     """The least price at which each outside token is had for the priced ones, over `outside` tokens at most."""
     best = graph.core_best
-    offers: dict[int, _Offer] = {}
+    costs: Prices = {}
     front = {t: price for t, price in prices.items() if t != target}
     for _ in range(outside):
-        found: dict[int, float] = {}
+        found: Prices = {}
         for i, price in front.items():
             for x, rate in best[i].items():
                 cost = price / rate
-                if x not in prices and (x not in offers or cost < offers[x][0]):
-                    offers[x] = (cost, i)
-                    found[x] = cost
+                if x not in prices and (x not in costs or cost < costs[x]):
+                    costs[x] = found[x] = cost
         front = found
-    return offers
+    return costs
 
 
-def _dearest(graph: Graph, prices: Prices, source: int, outside: int) -> dict[int, _Offer]:
+def _dearest(graph: Graph, prices: Prices, source: int, outside: int) -> Prices:
     """The best price that each outside token brings in terms of the priced ones, over `outside` tokens at most."""
     best_into = graph.core_best_into
-    offers: dict[int, _Offer] = {}
+    values: Prices = {}
     front = {t: price for t, price in prices.items() if t != source}
     for _ in range(outside):
-        found: dict[int, float] = {}
+        found: Prices = {}
         for k, price in front.items():
             for x, rate in best_into[k].items():
                 value = price * rate
-                if x not in prices and (x not in offers or value > offers[x][0]):
-                    offers[x] = (value, k)
-                    found[x] = value
+                if x not in prices and (x not in values or value > values[x]):
+                    values[x] = found[x] = value
         front = found
-    return offers
-
-
-def _series(first: float, second: float) -> float:
-    return first * second / (first + second) if first + second > 0.0 else 0.0
+    return values

@@ -19,6 +19,7 @@ from swapcli.routing.solver import Prices
 Percents = dict[Link, int]
 _MAX_MOVES = 400
 _PENALTY = 1e3  # for what exceeds a hop's capacity: it would stay in the router
+_HEADROOM = 0.99  # of a hop's capacity: rounding the hops before it changes what arrives
 _SPARE = 1 - 1e-6  # of a pool's capacity, against the float's rounding
 
 
@@ -46,7 +47,7 @@ def _loss(hop: Hop, flow: Flow, prices: Prices) -> Callable[[int], float]:
     def loss(n: int) -> float:
         value = known.get(n)
         if value is None:
-            taken = min(unit * n, hop.capacity)
+            taken = min(unit * n, hop.capacity * _HEADROOM)
             value = price_in * unit * n - price_out * hop.amount_out(taken) + _PENALTY * price_in * (unit * n - taken)
             known[n] = value
         return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from heapq import nlargest
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
@@ -19,6 +20,7 @@ from swapcli.routing.flow import (
 )
 from swapcli.routing.gas import route_gas
 from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.greedy import acyclic_order
 from swapcli.routing.hop import Hop
 from swapcli.routing.neighbourhood import arcs_among, detours
 from swapcli.routing.replay import Replay, replay
@@ -35,6 +37,8 @@ _ROUGH, _FINE = 3e-3, 1e-4  # tolerances while the neighbourhood grows, and at t
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
 _REPAIRS = 8
+_SLICES = 12
+_OUTSIDE_HOPS = 3
 _FEW_POOLS = 40  # more than these are never the cheapest with gas
 
 
@@ -109,20 +113,28 @@ class Search:
         prices = self._path_prices(path)
         self.arcs = self._allowed_arcs(prices)
         solution = self._solve(prices, _ROUGH)
+        tried: set[int] = set()
         for growth in range(_GROWTH_ROUNDS):
-            more = self._detours(solution.prices, _FIRST_GROWTH << growth)
+            more = self._detours(solution.prices, _FIRST_GROWTH << growth, tried)
             if not more:
                 break
+            tried.update(more)
             used = {self.task.source, self.task.target}.union(*flow_values(solution))
             prices = {t: price for t, price in solution.prices.items() if t in used} | more
             self.arcs = self._allowed_arcs(prices)
             solution = self._solve(prices, _ROUGH)
         return self._make_acyclic(self._solve(solution.prices))
 
-    def _detours(self, prices: Prices, most: int) -> Prices:
+    def _detours(self, prices: Prices, most: int, tried: set[int]) -> Prices:
         task = self.task
         ends, value = (task.source, task.target), task.amount * prices[task.source]
-        return detours(self.graph, prices, ends, value, most, 1) or detours(self.graph, prices, ends, value, most, 3)
+        near = detours(self.graph, prices, ends, value, 1)
+        found = {t: offer for t, offer in near.items() if t not in tried}
+        if not found:
+            far = detours(self.graph, prices, ends, value, _OUTSIDE_HOPS)
+            found = {t: offer for t, offer in far.items() if t not in tried}
+        best = nlargest(most, found, key=lambda t: found[t].gain)
+        return {t: found[t].price for t in best}
 
     def _allowed_arcs(self, prices: Prices) -> list[Arc]:
         task = self.task
@@ -143,6 +155,30 @@ class Search:
         return solve(self.arcs, task.source, task.target, float(task.amount), prices, tolerance=tolerance)
 
     def _make_acyclic(self, solution: Solution) -> Solution:
+        """The best solution found whose flow an acyclic route can carry."""
+        if not cycle_breakers(self._notable(solution)):
+            return self._broken_up(solution)
+        arcs, forbidden = self.arcs, (set(self.forbidden_links), set(self.forbidden_arcs))
+        oriented = self._oriented(solution)
+        first = (oriented, self.arcs, self.forbidden_links, self.forbidden_arcs)
+        self.arcs, (self.forbidden_links, self.forbidden_arcs) = arcs, forbidden
+        broken = self._broken_up(solution)
+        if oriented is None or broken.value > oriented.value:
+            return broken
+        _, self.arcs, self.forbidden_links, self.forbidden_arcs = first
+        return oriented
+
+    def _oriented(self, solution: Solution) -> Solution | None:
+        """The solution over the hops that lead forward in the order of a flow built path by path."""
+        task = self.task
+        order = acyclic_order(self.arcs, task.source, task.target, float(task.amount), task.max_hops, _SLICES)
+        place = {token: k for k, token in enumerate(order)}
+        links = {(arc.token_in, arc.token_out) for arc in self.arcs}
+        self.forbidden_links |= {(i, j) for i, j in links if not place.get(i, 1 << 30) < place.get(j, -1)}
+        self.arcs = [arc for arc in self.arcs if self.allows(arc)]
+        return self._broken_up(self._solve(solution.prices)) if self.arcs else None
+
+    def _broken_up(self, solution: Solution) -> Solution:
         """Forbid what an acyclic route cannot use beside the rest, and solve again, until nothing of note is left."""
         for _ in range(_ACYCLIC_ROUNDS):
             values = self._notable(solution)

@@ -33,6 +33,7 @@ _BALANCED = 3e-3  # of the order: how well a relaxation balances a token
 _FIRST_REACH = 1e-3
 _TRIES = 24
 _FAR = 40.0
+_CIRCULAR = 0.3  # where arbitrage makes flows circle, they set the scale of what counts as balanced
 _STALLS = 3  # iterations in a row that lower the dual by less than _STALL of the tolerance
 _STALL = 1e-3
 _MAX_STEP = 3.0  # of a logarithmic price in one iteration
@@ -89,7 +90,8 @@ class _Point:
                     live.append((k, i, j, spent, price_in * slope))
         gradient[1] = 0.0
         self.value, self.gradient, self.live = value, gradient, live
-        self.residual = max(map(abs, gradient)) / (problem.amount * prices[0])
+        largest = max((entry[3] for entry in live), default=0.0)
+        self.residual = max(map(abs, gradient)) / max(problem.amount * prices[0], _CIRCULAR * largest)
 
 
 class _Problem:
