@@ -138,7 +138,7 @@ def _route_one(
     session: Session, asked: Asked, network: str, order: tuple[str, str, str], *, raw: bool, skip_bad_pools: bool
 ) -> int:
     source = MarketSource(session.market(network, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK)
-    wishes = understand(asked, source.network, session.settings)
+    wishes = understand(asked, source.network, session.settings, session.api_key)
     token_in, token_out = source.token(order[0]), source.token(order[1])
     counted = token_out if asked.reverse else token_in
     amount = parse_raw_amount(order[2]) if raw else parse_amount(order[2], counted.decimals, counted.symbol)
@@ -156,7 +156,7 @@ def _route_batch(session: Session, asked: Asked, network: str, batch: str, *, sk
     from swapcli.cli.batch import BatchOrder, run_batch
 
     source = MarketSource(session.market(network, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK)
-    wishes = understand(asked, source.network, session.settings)
+    wishes = understand(asked, source.network, session.settings, session.api_key)
 
     def result(entry: BatchOrder) -> dict[str, object]:
         order = wishes.order(source.token(entry.token_in), source.token(entry.token_out), entry.amount)

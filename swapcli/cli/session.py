@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swapcli.cli.files import read_file
 from swapcli.cli.output import Output, choose_form, note
-from swapcli.config import Settings, load_settings, networks_from
+from swapcli.config import Secret, Settings, load_settings, networks_from
 from swapcli.errors import InvalidOption
 from swapcli.model.market import Market
 from swapcli.model.network import Network
@@ -31,6 +31,13 @@ class Session:
 
     settings: Settings
     output: Output
+
+    def api_key(self) -> Secret | None:
+        """The API key, from the settings or the file that they name. Raises `InvalidInput` for an unreadable file."""
+        if self.settings.api_key is not None or self.settings.api_key_file is None:
+            return self.settings.api_key
+        key = read_file(str(self.settings.api_key_file)).decode(errors="replace").strip()
+        return Secret(key) if key else None
 
     def network_name(self, name: str | None) -> str:
         """`name`, else the settings' network. Raises `InvalidOption` where there is neither."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from swapcli.config import Settings
+from swapcli.config import Secret, Settings
 from swapcli.engine.lookup import find_protocols
 from swapcli.errors import IntegratorError, InvalidOption
 from swapcli.model.network import Network
@@ -57,8 +58,11 @@ class Wishes:
         )
 
 
-def understand(asked: Asked, network: Network, settings: Settings) -> Wishes:
-    """Options and settings on `network`. Raises `InvalidInput`, and `IntegratorError` for a key or a broken rule."""
+def understand(asked: Asked, network: Network, settings: Settings, api_key: Callable[[], Secret | None]) -> Wishes:
+    """Options and settings on `network`; `api_key` is asked for only where an integrator is named.
+
+    Raises `InvalidInput`, and `IntegratorError` for a missing key or a broken rule.
+    """
     generation = _generation(settings.api_version, network)
     return Wishes(
         asked=asked,
@@ -66,7 +70,7 @@ def understand(asked: Asked, network: Network, settings: Settings) -> Wishes:
         terms=Terms(
             slippage_ppm=check_slippage(settings.slippage_ppm, generation),
             destination=parse_address(asked.destination, network.kind) if asked.destination is not None else None,
-            integrator=_integrator(settings, network, generation),
+            integrator=_integrator(settings, network, generation, api_key),
         ),
         excluded_protocols=find_protocols(settings.exclude_protocols, network),
         max_hops=settings.max_hops,
@@ -80,15 +84,17 @@ def _generation(wanted: Generation | None, network: Network) -> Generation:
     return wanted or (Generation.V2 if network.has_v2 else Generation.V1)
 
 
-def _integrator(settings: Settings, network: Network, generation: Generation) -> Integrator | None:
+def _integrator(
+    settings: Settings, network: Network, generation: Generation, api_key: Callable[[], Secret | None]
+) -> Integrator | None:
     """The integrator, None where none is named; a fee or surplus of zero counts as none."""
     named = settings.integrator
     if named.fee_bps and named.surplus_bps:
         raise IntegratorError(BOTH_FEE_AND_SURPLUS)
     if not (named.address or named.fee_bps or named.surplus_bps):
         return None
-    if settings.api_key is None:
-        raise IntegratorError("integrator options need an API key", hint="set SWAPCLI_API_KEY, or api_key_file")
+    if api_key() is None:
+        raise IntegratorError("integrator options need an API key", hint="set SWAPCLI_API_KEY or api_key_file")
     if named.address is None:
         raise IntegratorError("a fee or surplus needs the wallet that receives it", hint="add --integrator-address")
     if generation is Generation.V1:

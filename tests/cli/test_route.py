@@ -53,7 +53,14 @@ def test_prices_that_are_not_live_are_said_to_be_so_on_stderr(route: Route) -> N
 def test_a_pipe_gets_plain_text_and_may_ask_for_a_table(route: Route) -> None:
     assert route("ETH", "USDC", "1.5").out == route("ETH", "USDC", "1.5", "--plain").out
     assert "\x1b" not in route("ETH", "USDC", "1.5", "--table").out
-    assert "\x1b" in route("ETH", "USDC", "1.5", "--table", "--color", "always").out
+    assert "\x1b[1;32m" in route("ETH", "USDC", "1.5", "--table", "--color", "always").out
+
+
+def test_no_color_is_respected_unless_an_option_says_otherwise(route: Route) -> None:
+    env = {"NO_COLOR": "1", "FORCE_COLOR": "1"}
+    assert "\x1b[1;32m" not in route("ETH", "USDC", "1.5", "--table", env=env).out
+    assert "\x1b[1;32m" in route("ETH", "USDC", "1.5", "--table", "--color", "always", env=env).out
+    assert "\x1b" not in route("ETH", "USDC", "1.5", "--table", "--color", "never", env=env).out
 
 
 @pytest.mark.parametrize("amount", ["1.5", "1500000000000000000 --raw"])
@@ -176,6 +183,16 @@ def test_an_integrator_fee_comes_off_the_output(route: Route) -> None:
 def test_integrator_rules(route: Route, options: list[str], env: dict[str, str], code: str, status: int) -> None:
     ran = route("ETH", "USDC", "1", *options, "--json", env=env)
     assert (ran.error["code"], ran.status) == (code, status)
+
+
+def test_the_api_key_may_be_in_a_file(route: Route, tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("a-key\n")
+    options = ["--integrator-address", WALLET, "--json"]
+    assert route("ETH", "USDC", "1", *options, env={"SWAPCLI_API_KEY_FILE": str(file)}).status == 0
+    file.write_text("\n")
+    assert route("ETH", "USDC", "1", *options, env={"SWAPCLI_API_KEY_FILE": str(file)}).status == 4
+    assert route("ETH", "USDC", "1", *options, env={"SWAPCLI_API_KEY_FILE": "/nonexistent"}).status == 2
 
 
 def test_an_integrator_share_of_zero_counts_as_none(route: Route) -> None:

@@ -54,6 +54,8 @@ def new_console(color: str, stream: TextIO | None = None, width: int | None = No
         emoji=False,
         force_terminal=True if color == "always" else None,
         color_system=None if color == "never" else "auto",
+        # An option goes before NO_COLOR, which rich itself respects.
+        no_color=False if color == "always" else None,
     )
 
 
