@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -113,9 +113,9 @@ def route(
     asked = Asked(reverse, direct, certify, destination)
     if batch is None:
         order = _order_given(token_in, token_out, amount)
-        return _route_one(session, asked, network, order, raw=raw, skip_bad_pools=skip_bad_pools)
+        return _route_one(_open_desk(session, asked, network, skip_bad_pools), *order, raw=raw)
     _check_batch_alone((token_in, token_out, amount), plain or table, batch, session)
-    return _route_batch(session, asked, network, batch, skip_bad_pools=skip_bad_pools)
+    return _route_batch(_open_desk(session, asked, network, skip_bad_pools), batch)
 
 
 def _order_given(token_in: str | None, token_out: str | None, amount: str | None) -> tuple[str, str, str]:
@@ -134,36 +134,44 @@ def _check_batch_alone(order: tuple[str | None, ...], for_people: bool, batch: s
         raise InvalidOption("--batch and --market cannot both read stdin")
 
 
-def _route_one(
-    session: Session, asked: Asked, network: str, order: tuple[str, str, str], *, raw: bool, skip_bad_pools: bool
-) -> int:
+class _Desk(NamedTuple):
+    """Where orders of one command line are answered."""
+
+    session: Session
+    source: QuoteSource
+    wishes: Wishes
+
+    def answer(self, order: Order) -> Answer:
+        return self.source.answer(order, gas_price_wei=self.wishes.gas_price_wei, certify=self.wishes.asked.certify)
+
+    def document(self, answer: Answer) -> dict[str, object]:
+        return route_document(answer, self.wishes.generation, self.wishes.terms.integrator)
+
+
+def _open_desk(session: Session, asked: Asked, network: str, skip_bad_pools: bool) -> _Desk:
     source = MarketSource(session.market(network, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK)
-    wishes = understand(asked, source.network, session.settings, session.api_key)
-    token_in, token_out = source.token(order[0]), source.token(order[1])
-    counted = token_out if asked.reverse else token_in
-    amount = parse_raw_amount(order[2]) if raw else parse_amount(order[2], counted.decimals, counted.symbol)
-    answer = _answer(source, wishes, wishes.order(token_in, token_out, amount))
-    if session.output.form is Form.JSON:
-        session.output.document(route_document(answer, wishes.generation, wishes.terms.integrator))
+    return _Desk(session, source, understand(asked, source.network, session.settings, session.api_key))
+
+
+def _route_one(desk: _Desk, name_in: str, name_out: str, amount: str, *, raw: bool) -> int:
+    token_in, token_out = desk.source.token(name_in), desk.source.token(name_out)
+    counted = token_out if desk.wishes.asked.reverse else token_in
+    units = parse_raw_amount(amount) if raw else parse_amount(amount, counted.decimals, counted.symbol)
+    answer = desk.answer(desk.wishes.order(token_in, token_out, units))
+    if desk.session.output.form is Form.JSON:
+        desk.session.output.document(desk.document(answer))
     else:
         from swapcli.cli.render.view import view_of
 
-        session.output.route(view_of(answer, wishes.terms))
+        desk.session.output.route(view_of(answer, desk.wishes.terms))
     return exits.OK
 
 
-def _route_batch(session: Session, asked: Asked, network: str, batch: str, *, skip_bad_pools: bool) -> int:
+def _route_batch(desk: _Desk, batch: str) -> int:
     from swapcli.cli.batch import BatchOrder, run_batch
 
-    source = MarketSource(session.market(network, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK)
-    wishes = understand(asked, source.network, session.settings, session.api_key)
-
     def result(entry: BatchOrder) -> dict[str, object]:
-        order = wishes.order(source.token(entry.token_in), source.token(entry.token_out), entry.amount)
-        return route_document(_answer(source, wishes, order), wishes.generation, wishes.terms.integrator)
+        token_in, token_out = desk.source.token(entry.token_in), desk.source.token(entry.token_out)
+        return desk.document(desk.answer(desk.wishes.order(token_in, token_out, entry.amount)))
 
     return run_batch(read_lines(batch), result)
-
-
-def _answer(source: QuoteSource, wishes: Wishes, order: Order) -> Answer:
-    return source.answer(order, gas_price_wei=wishes.gas_price_wei, certify=wishes.asked.certify)
