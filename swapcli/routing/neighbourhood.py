@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import exp, inf, log
+from math import exp, log
 from typing import NamedTuple
 
 from swapcli.routing.graph import Arc, Graph
@@ -55,34 +55,42 @@ def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: fl
     `ends` are the order's tokens, `order_value` is what flows in. A detour whose estimated flow could not be told from
     nothing in whole percents is left out.
     """
-    cost = _cheapest(graph, prices, ends[1], outside)
-    value = _dearest(graph, prices, ends[0], outside)
-    costs, values = prices | cost, prices | value
+    inside = {t: (price, -1) for t, price in prices.items()}
+    costs = inside | _cheapest(graph, prices, ends[1], outside)
+    values = inside | _dearest(graph, prices, ends[0], outside)
     found: dict[int, Detour] = {}
-    for x, price_in in cost.items():
-        price_out = value.get(x, 0.0)
-        if price_out > price_in * (1.0 + _LEAST_GAP):
+    for x, (price_in, _) in costs.items():
+        price_out, _ = values.get(x, (0.0, -1))
+        if x not in prices and price_out > price_in * (1.0 + _LEAST_GAP):
             price, flow, gain = _through(*_sides(graph, x, costs, values, ends), order_value)
             if flow > _LEAST_DETOUR * order_value:
                 found[x] = Detour(price, gain)
     return found
 
 
+_Offers = dict[int, tuple[float, int]]
+"""Per token a price and the neighbour at which it is had, -1 for a token inside."""
+
 _Side = list[tuple[float, float]]
 """(logarithm of the price at which a neighbour starts to trade, value traded per unit of it) for each neighbour."""
 
 
-def _sides(graph: Graph, x: int, costs: Prices, values: Prices, ends: tuple[int, int]) -> tuple[_Side, _Side]:
-    """Who sells x and who buys it. A neighbour that would do both is an arbitrage of its own and left out."""
+def _sides(graph: Graph, x: int, costs: _Offers, values: _Offers, ends: tuple[int, int]) -> tuple[_Side, _Side]:
+    """Who sells x and who buys it, without those whose own offer comes from x.
+
+    A neighbour inside that would do both is an arbitrage of its own and left out.
+    """
     source, target = ends
     selling, buying = [], []
-    into, out_of = graph.best_into[x], graph.best[x]
-    for i, rate in into.items():
-        if i in costs and i != target and not values.get(i, 0.0) * out_of.get(i, 0.0) > costs[i] / rate:
-            selling.append((log(costs[i] / rate), costs[i] * graph.pair_depth(i, x)))
-    for k, rate in out_of.items():
-        if k in values and k != source and not values[k] * rate > costs.get(k, inf) / into.get(k, 1e-300):
-            buying.append((log(values[k] * rate), values[k] * rate * graph.pair_depth(x, k)))
+    nobody = (0.0, x)
+    for i, rate in graph.best_into[x].items():
+        price, via = costs.get(i, nobody)
+        if via != x and i != target and (via >= 0 or rate * graph.best[x].get(i, 0.0) <= 1.0):
+            selling.append((log(price / rate), price * graph.pair_depth(i, x)))
+    for k, rate in graph.best[x].items():
+        price, via = values.get(k, nobody)
+        if via != x and k != source and (via >= 0 or rate * graph.best_into[x].get(k, 0.0) <= 1.0):
+            buying.append((log(price * rate), price * rate * graph.pair_depth(x, k)))
     return selling, buying
 
 
@@ -100,33 +108,35 @@ def _through(selling: _Side, buying: _Side, most: float) -> tuple[float, float, 
     return exp(middle), flow, flow * min(1.0, max(buying)[0] - min(selling)[0])
 
 
-def _cheapest(graph: Graph, prices: Prices, target: int, outside: int) -> Prices:
+def _cheapest(graph: Graph, prices: Prices, target: int, outside: int) -> _Offers:
     """The least price at which each outside token is had for the priced ones, over `outside` tokens at most."""
     best = graph.core_best
-    costs: Prices = {}
+    costs: _Offers = {}
     front = {t: price for t, price in prices.items() if t != target}
     for _ in range(outside):
         found: Prices = {}
         for i, price in front.items():
             for x, rate in best[i].items():
                 cost = price / rate
-                if x not in prices and (x not in costs or cost < costs[x]):
-                    costs[x] = found[x] = cost
+                if x not in prices and (x not in costs or cost < costs[x][0]):
+                    costs[x] = (cost, i)
+                    found[x] = cost
         front = found
     return costs
 
 
-def _dearest(graph: Graph, prices: Prices, source: int, outside: int) -> Prices:
+def _dearest(graph: Graph, prices: Prices, source: int, outside: int) -> _Offers:
     """The best price that each outside token brings in terms of the priced ones, over `outside` tokens at most."""
     best_into = graph.core_best_into
-    values: Prices = {}
+    values: _Offers = {}
     front = {t: price for t, price in prices.items() if t != source}
     for _ in range(outside):
         found: Prices = {}
         for k, price in front.items():
             for x, rate in best_into[k].items():
                 value = price * rate
-                if x not in prices and (x not in values or value > values[x]):
-                    values[x] = found[x] = value
+                if x not in prices and (x not in values or value > values[x][0]):
+                    values[x] = (value, k)
+                    found[x] = value
         front = found
     return values
