@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import nlargest
+from itertools import pairwise
+from math import inf
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
@@ -38,6 +40,7 @@ _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would
 _NEARBY_POOLS = 3
 _REPAIRS = 8
 _SLICES = 12
+_MIDDLES = 4
 _OUTSIDE_HOPS = 3
 _FEW_POOLS = 40  # more than these are never the cheapest with gas
 
@@ -110,7 +113,7 @@ class Search:
 
     def _solve_neighbourhood(self, path: list[int]) -> Solution:
         """Solve over the tokens of the best path, and over more as long as the solution's prices call for them."""
-        prices = self._path_prices(path)
+        prices = self._start_prices(path)
         self.arcs = self._allowed_arcs(prices)
         solution = self._solve(prices, _ROUGH)
         tried: set[int] = set()
@@ -152,7 +155,11 @@ class Search:
 
     def _solve(self, prices: Prices, tolerance: float = _FINE) -> Solution:
         task = self.task
-        return solve(self.arcs, task.source, task.target, float(task.amount), prices, tolerance=tolerance)
+        ends = (task.source, task.target)
+        return solve(self.arcs, ends, float(task.amount), prices, self._ceiling, tolerance=tolerance)
+
+    def _ceiling(self, token: int) -> float:
+        return self.zero.value(token) or inf
 
     def _make_acyclic(self, solution: Solution) -> Solution:
         """The best solution found whose flow an acyclic route can carry."""
@@ -214,13 +221,37 @@ class Search:
         """`prices` refined as far as floats go, for the tightest bound."""
         task = self.task
         arcs = self._allowed_arcs(prices)
-        return solve(arcs, task.source, task.target, float(task.amount), prices, tolerance=1e-10).prices
+        ends = (task.source, task.target)
+        return solve(arcs, ends, float(task.amount), prices, self._ceiling, tolerance=1e-10).prices
 
-    def _path_prices(self, path: list[int]) -> Prices:
-        """Prices at which the pools of the best path alone would carry the order."""
+    def _start_prices(self, zero_path: list[int]) -> Prices:
+        """Prices at which the pools of one path alone would carry the order: the path that carries it best among that
+        of a vanishing order, the direct one and those over the deepest tokens between the two."""
+        source, target = self.task.source, self.task.target
+        pairs = self.graph.pairs
+        paths = [zero_path]
+        if target in pairs[source]:
+            paths.append([source, target])
+        if self.task.max_hops > 1:
+            paths.extend([source, t, target] for t in nlargest(_MIDDLES, self._middles(), key=self._middle_depth))
+        return max((self._path_prices(path) for path in paths), key=lambda found: found[0])[1]
+
+    def _middles(self) -> list[int]:
+        source, target = self.task.source, self.task.target
+        into = self.graph.best_into[target]
+        return [t for t in self.graph.best[source] if t in into and t != target]
+
+    def _middle_depth(self, token: int) -> float:
+        """How much value the pools from the source to `token` and on to the target move, at vanishing size."""
+        graph, source, target = self.graph, self.task.source, self.task.target
+        arriving = graph.pair_depth(source, token) * graph.best[source][token]
+        return min(arriving, graph.pair_depth(token, target)) * graph.best[token][target]
+
+    def _path_prices(self, path: list[int]) -> tuple[float, Prices]:
+        """What the pools of `path` pay for the order, and the prices at which they do."""
         held = float(self.task.amount)
         rates = []
-        for i, j in zip(path, path[1:], strict=False):
+        for i, j in pairwise(path):
             hop = Hop(self.graph.pairs[i][j])
             held = min(held, hop.capacity * 0.99)
             rates.append(max(hop.rate(held), hop.arcs[0].rate * 1e-6))
@@ -228,7 +259,7 @@ class Search:
         prices = {path[-1]: 1.0}
         for token, after, rate in zip(path[-2::-1], path[:0:-1], rates[::-1], strict=True):
             prices[token] = prices[after] * rate
-        return prices
+        return held, prices
 
     # --- routes
 

@@ -25,6 +25,7 @@ from swapcli.routing import laplacian
 from swapcli.routing.graph import Arc
 
 Prices = dict[int, float]
+Ceiling = Callable[[int], float]
 
 _MAX_ITERATIONS = 60
 _MAX_ATTEMPTS = 4
@@ -97,7 +98,7 @@ class _Point:
 class _Problem:
     """Tokens are renumbered: 0 is the source, 1 the target whose price stays 1."""
 
-    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float) -> None:
+    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float, ceiling: Ceiling) -> None:
         self.tokens = [source, target]
         number = {source: 0, target: 1}
         for arc in arcs:
@@ -106,6 +107,7 @@ class _Problem:
                     number[token] = len(self.tokens)
                     self.tokens.append(token)
         self.all_arcs = arcs
+        self.ceiling = [ceiling(token) for token in self.tokens]
         self.amount = amount
         self.arcs = [(number[arc.token_in], number[arc.token_out], arc.rate, arc.trade_to) for arc in arcs]
 
@@ -168,15 +170,22 @@ def _between(
 
 
 def solve(
-    arcs: Sequence[Arc], source: int, target: int, amount: float, start: Prices, *, tolerance: float = 1e-5
+    arcs: Sequence[Arc],
+    ends: tuple[int, int],
+    amount: float,
+    start: Prices,
+    ceiling: Ceiling,
+    *,
+    tolerance: float = 1e-5,
 ) -> Solution:
     """Minimise the dual over the prices of the tokens that `arcs` touch, from `start`.
 
-    `amount` is the input in base units; `start` needs a price > 0 for every token of the arcs, in units of the target.
+    `ends` are the order's tokens, `amount` is the input in base units; `start` needs a price > 0 for every token of the
+    arcs, in units of the target. `ceiling` gives a token's price for a vanishing order: no order lifts it.
     Stops when no token's net inflow is worth more than `tolerance` times the order, or when nothing improves.
     """
-    problem = _Problem(arcs, source, target, amount)
-    point = _Point(problem, [start[t] for t in problem.tokens])
+    problem = _Problem(arcs, *ends, amount, ceiling)
+    point = _Point(problem, [min(start[t], top) for t, top in zip(problem.tokens, problem.ceiling, strict=True)])
     least = point.prices[0] * _EXHAUSTED
     stalled = 0
     for iteration in range(_MAX_ITERATIONS):
@@ -215,7 +224,7 @@ def _newton(problem: _Problem, point: _Point) -> _Point | None:
     damping = _DAMPING
     for _ in range(_MAX_ATTEMPTS):
         step = _model_step(point, list(model.values()), damping)
-        prices = [p * exp(d) for p, d in zip(point.prices, step, strict=True)]
+        prices = [min(p * exp(d), top) for p, d, top in zip(point.prices, step, problem.ceiling, strict=True)]
         trial = _Point(problem, prices)
         gain = point.value - trial.value
         if gain > 0.2 * _promised(point, model.values(), step) > 0.0:
@@ -236,7 +245,7 @@ def _relaxed(problem: _Problem, point: _Point) -> _Point:
     least = _BALANCED * problem.amount * prices[0]
     for token in sorted(range(len(prices)), key=lambda t: -abs(point.gradient[t])):
         if token != 1 and abs(point.gradient[token]) > least:
-            prices[token] = problem.balanced_price(token, prices)
+            prices[token] = min(problem.balanced_price(token, prices), problem.ceiling[token])
     return _Point(problem, prices)
 
 
