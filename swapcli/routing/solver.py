@@ -38,6 +38,7 @@ _CIRCULAR = 0.3  # where arbitrage makes flows circle, they set the scale of wha
 _STALLS = 3  # iterations in a row that lower the dual by less than _STALL of the tolerance
 _STALL = 1e-3
 _MAX_STEP = 3.0  # of a logarithmic price in one iteration
+_GROWTH = 6.0  # of the step from one iteration to the next
 _SWITCH_ROUNDS = 2
 _DAMPING = 0.25  # resistance to ground per unit of imbalance: where nothing conducts a price moves by four at most
 _EXHAUSTED = 1e-30  # a source price this far below its start means that nobody takes the rest
@@ -187,15 +188,16 @@ def solve(
     problem = _Problem(arcs, *ends, amount, ceiling)
     point = _Point(problem, [min(start[t], top) for t, top in zip(problem.tokens, problem.ceiling, strict=True)])
     least = point.prices[0] * _EXHAUSTED
-    stalled = 0
+    stalled, reach = 0, _MAX_STEP
     for iteration in range(_MAX_ITERATIONS):
         if point.residual <= tolerance or point.prices[0] < least:
             return _solution(problem, point, iteration)
-        found = _newton(problem, point)
+        found = _newton(problem, point, reach)
         if found is None or found.residual > _SLOW * point.residual:
             found = _relaxed(problem, found or point)
         if found.value >= point.value and found.residual >= point.residual:
             return _solution(problem, point, iteration)
+        reach = min(_MAX_STEP, _GROWTH * _distance(point, found))
         stalled = stalled + 1 if found.value > point.value * (1.0 - tolerance * _STALL) else 0
         point = found
         if stalled >= _STALLS:
@@ -214,8 +216,8 @@ def _solution(problem: _Problem, point: _Point, iterations: int) -> Solution:
     return Solution(prices, trades, point.value, point.residual, iterations)
 
 
-def _newton(problem: _Problem, point: _Point) -> _Point | None:
-    """One accepted step of Newton's method from `point`; None when none pays.
+def _newton(problem: _Problem, point: _Point, reach: float) -> _Point | None:
+    """One accepted step of Newton's method from `point`, no price moving further than `reach`; None when none pays.
 
     An attempt that does not pay has shown what every arc does over that distance: the next model takes each arc's
     chord instead of its tangent, so that pools that wake up or run out on the way are met.
@@ -223,7 +225,7 @@ def _newton(problem: _Problem, point: _Point) -> _Point | None:
     model = {entry[0]: entry for entry in point.live}
     damping = _DAMPING
     for _ in range(_MAX_ATTEMPTS):
-        step = _model_step(point, list(model.values()), damping)
+        step = [max(-reach, min(reach, d)) for d in _model_step(point, list(model.values()), damping)]
         prices = [min(p * exp(d), top) for p, d, top in zip(point.prices, step, problem.ceiling, strict=True)]
         trial = _Point(problem, prices)
         gain = point.value - trial.value
@@ -234,6 +236,11 @@ def _newton(problem: _Problem, point: _Point) -> _Point | None:
         model = _chords(model, trial, step)
         damping *= 4.0
     return None
+
+
+def _distance(one: _Point, other: _Point) -> float:
+    """The largest change of a logarithmic price between two points."""
+    return max(abs(log(b / a)) for a, b in zip(one.prices, other.prices, strict=True))
 
 
 def _relaxed(problem: _Problem, point: _Point) -> _Point:
@@ -299,8 +306,7 @@ def _linear_step(point: _Point, used: list[_Live], damping: float) -> list[float
     for neighbour in off[1]:
         del off[neighbour][1]
     off[1], diagonal[1], right[1] = {}, 1.0, 0.0
-    step = laplacian.solve(diagonal, off, [-pull for pull in right])
-    return [max(-_MAX_STEP, min(_MAX_STEP, d)) for d in step]
+    return laplacian.solve(diagonal, off, [-pull for pull in right])
 
 
 def _promised(point: _Point, model: Iterable[_Live], step: list[float]) -> float:
