@@ -120,8 +120,7 @@ class Flow:
 def continuous_flow(
     values: Mapping[Link, float],
     nearby: Mapping[Link, list[Arc]],
-    source: int,
-    target: int,
+    ends: tuple[int, int],
     amount: float,
     prices: Prices,
     least_share: float,
@@ -130,6 +129,7 @@ def continuous_flow(
 
     `nearby` are the arcs of each link that a hop may use; the best split over them is found anew.
     """
+    source, target = ends
     values = _connected(values, source, target, least_share)
     order = flow_order(values) or []
     leaving: dict[int, list[Link]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
@@ -21,13 +22,13 @@ def route_for_output(search_for: Callable[[int], Search], wanted: int) -> Outcom
     near = _search_near(search_for, wanted)
     if near is None:
         return None
-    search = near.search
+    search = search_for(near.found.amount_in)
     amount = least_input(search.pools, near.found.route, wanted, near.found.amount_in)
     found = search.replayed(near.found.route, amount) if amount is not None else None
     if amount is None or found is None:
         return None
     single = search.replayed(near.single.route, amount) if near.single else None
-    return Outcome(search, found, single, near.prices)
+    return replace(near, found=found, single=single)
 
 
 def _search_near(search_for: Callable[[int], Search], wanted: int) -> Outcome | None:
@@ -35,8 +36,8 @@ def _search_near(search_for: Callable[[int], Search], wanted: int) -> Outcome | 
 
     Output is concave in the input and its slope is the source's price, so Newton's method takes a few rounds.
     """
-    first = search_for(1)
-    value = first.zero.value(first.task.source)
+    problem = search_for(1).problem
+    value = problem.zero.value(problem.task.source)
     amount = max(1, int(wanted / value)) if value > 0.0 else 0
     last: Outcome | None = None
     for _ in range(_ROUNDS):
@@ -45,7 +46,7 @@ def _search_near(search_for: Callable[[int], Search], wanted: int) -> Outcome | 
             return last
         last = outcome
         missing = wanted - outcome.found.replay.amount_out
-        change = missing / outcome.prices[first.task.source]
+        change = missing / outcome.prices[problem.task.source]
         following = max(1, int(min(amount + change, amount * _MOST_GROWTH + 1)))
         if abs(missing) <= _CLOSE * wanted or following == amount:
             return outcome

@@ -11,10 +11,11 @@ from swapcli.model.order import Order
 from swapcli.model.route import Certificate, Quote
 from swapcli.model.token import Token
 from swapcli.routing.certificate import certificate_for
-from swapcli.routing.graph import Graph
+from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.prices import usd_prices
+from swapcli.routing.problem import Problem, Task
 from swapcli.routing.reverse import route_for_output
-from swapcli.routing.search import Outcome, Search, Task
+from swapcli.routing.search import Outcome, Search
 from swapcli.routing.zero_size import ZeroSizePrices
 
 _KEPT_PRICES = 64
@@ -47,7 +48,8 @@ class Router:
         gas_value = gas_price * self._native_value(zero, graph)
 
         def search_for(amount: int) -> Search:
-            return Search(graph, self.market.pools, zero, Task(source, target, amount, max_hops, gas_value))
+            task = Task(source, target, amount, max_hops, gas_value)
+            return Search(Problem(graph, zero, task), self.market.pools)
 
         outcome = route_for_output(search_for, order.amount) if order.reverse else search_for(order.amount).best()
         if outcome is None:
@@ -80,11 +82,11 @@ class Router:
     def _quote(
         self, order: Order, outcome: Outcome, gas_price_wei: int, certificate: Certificate | None
     ) -> Quote:
-        found, single, task = outcome.found, outcome.single, outcome.search.task
+        found, single, task = outcome.found, outcome.single, outcome.problem.task
         native = self.market.network.wrapped_native or self.market.network.native
         price_in, price_out, price_native = self.usd_prices(order.token_in, order.token_out, native)
         gas = found.gas_units * gas_price_wei * price_native / 10**native.decimals if price_native is not None else None
-        fair = found.amount_in * outcome.search.zero.value(task.source)
+        fair = found.amount_in * outcome.problem.zero.value(task.source)
         return Quote(
             order=order,
             route=found.route,
@@ -120,9 +122,13 @@ class Router:
 
 
 def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
-    search, found = outcome.search, outcome.found
-    order = (search.task.source, search.task.target, float(found.amount_in))
-    return certificate_for(graph, search.polished(outcome.prices), order, found.replay.amount_out, search.allows)
+    problem, found = outcome.problem, outcome.found
+    order = (*problem.task.ends, float(found.amount_in))
+
+    def usable(arc: Arc) -> bool:
+        return problem.usable(arc, outcome.banned)
+
+    return certificate_for(graph, outcome.fine_prices(), order, found.replay.amount_out, usable)
 
 
 def _no_route(order: Order, graph: Graph, zero: ZeroSizePrices, source: int) -> NoRoute:

@@ -1,0 +1,92 @@
+"""Grows the neighbourhood of an order: solve over few tokens, and over more as long as the prices call for them."""
+
+from __future__ import annotations
+
+from heapq import nlargest
+from itertools import pairwise
+
+from swapcli.routing.flow import flow_values
+from swapcli.routing.hop import Hop
+from swapcli.routing.neighbourhood import detours
+from swapcli.routing.problem import FINE, ROUGH, Problem, Solved
+from swapcli.routing.solver import Prices
+
+_ROUNDS = 10
+_FIRST_TOKENS = 6  # each round may add twice as many as the last
+_OUTSIDE_HOPS = 3
+_MIDDLES = 4
+_NEARLY_FULL = 0.99
+_LEAST_RATE = 1e-6
+
+
+def grow(problem: Problem, zero_path: list[int]) -> list[Solved]:
+    """Solutions over growing neighbourhoods; the last one is fine. `zero_path` is the way of a vanishing order."""
+    prices = _start_prices(problem, zero_path)
+    stages = [_solved(problem, prices, ROUGH)]
+    tried: set[int] = set()
+    for growth in range(_ROUNDS):
+        known = stages[-1].solution.prices
+        more = _more_tokens(problem, known, _FIRST_TOKENS << growth, tried)
+        if not more:
+            break
+        tried.update(more)
+        used = set(problem.task.ends).union(*flow_values(stages[-1].solution))
+        prices = {t: price for t, price in known.items() if t in used} | more
+        stages.append(_solved(problem, prices, ROUGH))
+    last = stages[-1]
+    stages[-1] = Solved(problem.solve(last.arcs, last.solution.prices, FINE), last.arcs)
+    return stages
+
+
+def _solved(problem: Problem, prices: Prices, tolerance: float) -> Solved:
+    arcs = problem.arcs_between(prices)
+    return Solved(problem.solve(arcs, prices, tolerance), arcs)
+
+
+def _more_tokens(problem: Problem, prices: Prices, most: int, tried: set[int]) -> Prices:
+    """Tokens worth adding, with prices to start from: over one outside token, else over several in a row."""
+    for outside in (1, _OUTSIDE_HOPS):
+        offers = detours(problem.graph, prices, problem.task.ends, problem.order_value(prices), outside)
+        new = [t for t in offers if t not in tried]
+        if new:
+            return {t: offers[t].price for t in nlargest(most, new, key=lambda t: offers[t].gain)}
+    return {}
+
+
+def _start_prices(problem: Problem, zero_path: list[int]) -> Prices:
+    """Prices at which one path's pools alone would carry the order: the path that carries it best among that of a
+    vanishing order, the direct one and those over the deepest tokens between the two."""
+    source, target = problem.task.ends
+    paths = [zero_path]
+    if target in problem.graph.pairs[source]:
+        paths.append([source, target])
+    if problem.task.max_hops > 1:
+        paths.extend([source, t, target] for t in _deepest_middles(problem))
+    return max((_path_prices(problem, path) for path in paths), key=lambda found: found[0])[1]
+
+
+def _deepest_middles(problem: Problem) -> list[int]:
+    """Tokens between the two whose pools move most value at vanishing size."""
+    graph, (source, target) = problem.graph, problem.task.ends
+
+    def depth(token: int) -> float:
+        arriving = graph.pair_depth(source, token) * graph.best[source][token]
+        return min(arriving, graph.pair_depth(token, target)) * graph.best[token][target]
+
+    middles = [t for t in graph.best[source] if t in graph.best_into[target]]
+    return nlargest(_MIDDLES, middles, key=depth)
+
+
+def _path_prices(problem: Problem, path: list[int]) -> tuple[float, Prices]:
+    """What the pools of `path` pay for the order, and the prices at which they do."""
+    held = float(problem.task.amount)
+    rates = []
+    for i, j in pairwise(path):
+        hop = Hop(problem.graph.pairs[i][j])
+        held = min(held, hop.capacity * _NEARLY_FULL)
+        rates.append(max(hop.rate(held), hop.arcs[0].rate * _LEAST_RATE))
+        held = hop.amount_out(held)
+    prices = {path[-1]: 1.0}
+    for token, after, rate in zip(path[-2::-1], path[:0:-1], rates[::-1], strict=True):
+        prices[token] = prices[after] * rate
+    return held, prices

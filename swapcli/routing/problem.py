@@ -1,0 +1,93 @@
+"""One order on one graph: what the steps of a search share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import inf
+
+from swapcli.routing.flow import Link
+from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.neighbourhood import arcs_among
+from swapcli.routing.solver import Prices, Solution, solve
+from swapcli.routing.zero_size import ZeroSizePrices
+
+ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10
+"""Tolerances: while the neighbourhood grows, for a route, for a certificate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of a search. `gas_value` is the worth of one unit of gas in base units of the target."""
+
+    source: int
+    target: int
+    amount: int
+    max_hops: int
+    gas_value: float = 0.0
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Source and target."""
+        return self.source, self.target
+
+
+@dataclass(frozen=True, slots=True)
+class Banned:
+    """Directions that an acyclic route of the order cannot use beside the others: of pairs, and of single pools."""
+
+    links: frozenset[Link] = frozenset()
+    arcs: frozenset[int] = frozenset()
+
+    def allows(self, arc: Arc) -> bool:
+        """Whether `arc` may be used."""
+        return (arc.token_in, arc.token_out) not in self.links and id(arc) not in self.arcs
+
+    def also(self, links: Iterable[Link], arcs: Iterable[int] = ()) -> Banned:
+        """These and more."""
+        return Banned(self.links.union(links), self.arcs.union(arcs))
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A solution with the arcs that it was found over."""
+
+    solution: Solution
+    arcs: list[Arc]
+    banned: Banned = field(default_factory=Banned)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Answers for one task: arcs to solve over, and solutions over them."""
+
+    graph: Graph
+    zero: ZeroSizePrices
+    task: Task
+
+    def order_value(self, prices: Prices) -> float:
+        """Worth of the order's input at `prices`, in base units of the target."""
+        return self.task.amount * prices[self.task.source]
+
+    def arcs_between(self, tokens: Iterable[int], banned: Banned | None = None) -> list[Arc]:
+        """The arcs between `tokens` that a route may use."""
+        task = self.task
+        arcs = arcs_among(self.graph, list(tokens), task.source, task.target, task.max_hops)
+        return [arc for arc in arcs if banned.allows(arc)] if banned else arcs
+
+    def usable(self, arc: Arc, banned: Banned) -> bool:
+        """Whether a route of this order may use `arc` at all."""
+        return arc.token_out != self.task.source and arc.token_in != self.task.target and banned.allows(arc)
+
+    def solve(self, arcs: list[Arc], prices: Prices, tolerance: float = FINE) -> Solution:
+        """The dual's minimum over `arcs`, from `prices`."""
+        amount = float(self.task.amount)
+        return solve(arcs, self.task.ends, amount, prices, self._ceiling, tolerance=tolerance)
+
+    def resolved(self, solved: Solved, banned: Banned) -> Solved:
+        """`solved` over those of its arcs that `banned` allows, from its own prices."""
+        arcs = [arc for arc in solved.arcs if banned.allows(arc)]
+        return Solved(self.solve(arcs, solved.solution.prices), arcs, banned)
+
+    def _ceiling(self, token: int) -> float:
+        return self.zero.value(token) or inf
