@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from heapq import nlargest
 from itertools import pairwise
 
 from swapcli.routing.flow import flow_values
 from swapcli.routing.hop import Hop
-from swapcli.routing.neighbourhood import detours
+from swapcli.routing.neighbourhood import Detour, detours
 from swapcli.routing.problem import FINE, ROUGH, Problem, Solved
 from swapcli.routing.solver import Prices
 
 _ROUNDS = 10
 _FIRST_TOKENS = 6  # each round may add twice as many as the last
 _OUTSIDE_HOPS = 3
+_CHANCES = 2  # times that a token may be added: alone it may carry nothing, and later with others
 _MIDDLES = 4
 _NEARLY_FULL = 0.99
 _LEAST_RATE = 1e-6
@@ -23,7 +26,7 @@ def grow(problem: Problem, zero_path: list[int]) -> list[Solved]:
     """Solutions over growing neighbourhoods; the last one is fine. `zero_path` is the way of a vanishing order."""
     prices = _start_prices(problem, zero_path)
     stages = [_solved(problem, prices, ROUGH)]
-    tried: set[int] = set()
+    tried: Counter[int] = Counter()
     for growth in range(_ROUNDS):
         known = stages[-1].solution.prices
         more = _more_tokens(problem, known, _FIRST_TOKENS << growth, tried)
@@ -43,14 +46,28 @@ def _solved(problem: Problem, prices: Prices, tolerance: float) -> Solved:
     return Solved(problem.solve(arcs, prices, tolerance), arcs)
 
 
-def _more_tokens(problem: Problem, prices: Prices, most: int, tried: set[int]) -> Prices:
+def _more_tokens(problem: Problem, prices: Prices, most: int, tried: Counter[int]) -> Prices:
     """Tokens worth adding, with prices to start from: over one outside token, else over several in a row."""
     for outside in (1, _OUTSIDE_HOPS):
         offers = detours(problem.graph, prices, problem.task.ends, problem.order_value(prices), outside)
-        new = [t for t in offers if t not in tried]
+        new = [t for t in offers if tried[t] < _CHANCES]
         if new:
-            return {t: offers[t].price for t in nlargest(most, new, key=lambda t: offers[t].gain)}
+            best = nlargest(most, new, key=lambda t: offers[t].gain)
+            return {t: offers[t].price for t in _with_their_ways(best, offers)}
     return {}
+
+
+def _with_their_ways(tokens: list[int], offers: Mapping[int, Detour]) -> list[int]:
+    """`tokens` and those outside that their detours lead over."""
+    found = dict.fromkeys(tokens)
+    waiting = list(tokens)
+    while waiting:
+        offer = offers[waiting.pop()]
+        for t in (offer.before, offer.after):
+            if t in offers and t not in found:
+                found[t] = None
+                waiting.append(t)
+    return list(found)
 
 
 def _start_prices(problem: Problem, zero_path: list[int]) -> Prices:

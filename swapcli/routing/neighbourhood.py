@@ -43,10 +43,12 @@ def _distances(links: list[tuple[int, int]], start: int) -> dict[int, int]:
 
 
 class Detour(NamedTuple):
-    """A token through which a detour pays: a price to start from, and about what it gains."""
+    """A token through which a detour pays: a price to start from, about what it gains, and its neighbours on the way."""
 
     price: float
     gain: float
+    before: int
+    after: int
 
 
 def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: float, outside: int) -> dict[int, Detour]:
@@ -59,12 +61,12 @@ def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: fl
     costs = inside | _cheapest(graph, prices, ends[1], outside)
     values = inside | _dearest(graph, prices, ends[0], outside)
     found: dict[int, Detour] = {}
-    for x, (price_in, _) in costs.items():
-        price_out, _ = values.get(x, (0.0, -1))
+    for x, (price_in, before) in costs.items():
+        price_out, after = values.get(x, (0.0, -1))
         if x not in prices and price_out > price_in * (1.0 + _LEAST_GAP):
             price, flow, gain = _through(*_sides(graph, x, costs, values, ends), order_value)
             if flow > _LEAST_DETOUR * order_value:
-                found[x] = Detour(price, gain)
+                found[x] = Detour(price, gain, before, after)
     return found
 
 
