@@ -16,13 +16,16 @@ _SLICES = 12
 _NOWHERE = 1 << 30
 
 
-def make_acyclic(problem: Problem, solved: Solved) -> Solved:
-    """The best solution found, over fewer arcs, whose flow an acyclic route can carry."""
-    broken = _broken_up(problem, solved)
-    if not cycle_breakers(notable_flow(problem, solved.solution)):
-        return broken
-    oriented = _oriented(problem, solved)
-    return oriented if oriented and oriented.solution.value > broken.solution.value else broken
+def acyclic_solutions(problem: Problem, solved: Solved) -> list[Solved]:
+    """Solutions over fewer arcs whose flow an acyclic route can carry: the best found, and where that leads over paths
+    with too many hops, one without such paths."""
+    best = _broken_up(problem, solved)
+    if cycle_breakers(notable_flow(problem, solved.solution)):
+        oriented = _oriented(problem, solved)
+        if oriented and oriented.solution.value > best.solution.value:
+            best = oriented
+    shortened = _shortened(problem, best)
+    return [best] if shortened is best else [best, shortened]
 
 
 def notable_flow(problem: Problem, solution: Solution) -> dict[Link, float]:
@@ -37,15 +40,23 @@ def _notable_trades(problem: Problem, solution: Solution) -> list[Trade]:
 
 
 def _broken_up(problem: Problem, solved: Solved) -> Solved:
-    """Ban the weakest hop of each cycle, of each path that is too long, and second uses of a pool; solve; repeat."""
+    """Ban the weakest hop of each cycle and second uses of a pool, solve again, and repeat until neither is left."""
     for _ in range(_ROUNDS):
-        values = notable_flow(problem, solved.solution)
-        links = cycle_breakers(values)
-        links |= _too_long({link: v for link, v in values.items() if link not in links}, problem.task.max_hops)
+        links = cycle_breakers(notable_flow(problem, solved.solution))
         arcs = second_uses(_notable_trades(problem, solved.solution), solved.solution.prices)
         if not links and not arcs:
             break
         solved = problem.resolved(solved, solved.banned.also(links, arcs))
+    return solved
+
+
+def _shortened(problem: Problem, solved: Solved) -> Solved:
+    """`solved` itself, or the solution without the weakest hops of its paths that are too long."""
+    for _ in range(_ROUNDS):
+        links = _too_long(notable_flow(problem, solved.solution), problem.task.max_hops)
+        if not links:
+            break
+        solved = _broken_up(problem, problem.resolved(solved, solved.banned.also(links)))
     return solved
 
 

@@ -110,8 +110,7 @@ class Flow:
     `shares[h]` sums to 1 over the hops that leave the source; `unit[t]` is base units of t per whole order.
     """
 
-    source: int
-    target: int
+    ends: tuple[int, int]
     hops: list[Hop]
     shares: list[float]
     unit: dict[int, float]
@@ -136,7 +135,7 @@ def continuous_flow(
     for link in values:
         leaving.setdefault(link[0], []).append(link)
     held, share = {source: amount}, {source: 1.0}
-    flow = Flow(source, target, [], [], {})
+    flow = Flow(ends, [], [], {})
     for token in order:
         total = sum(values[link] for link in leaving.get(token, ()))
         flow.unit[token] = held[token] / share[token]

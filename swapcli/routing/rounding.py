@@ -28,7 +28,7 @@ def whole_percents(flow: Flow, prices: Prices) -> Percents:
     percents = _first_rounding(flow)
     links = [(hop.token_in, hop.token_out) for hop in flow.hops]
     losses = {link: _loss(hop, flow, prices) for link, hop in zip(links, flow.hops, strict=True)}
-    scale = abs(flow.unit[flow.source] * prices[flow.source]) * 1e-13
+    scale = abs(flow.unit[flow.ends[0]] * prices[flow.ends[0]]) * 1e-13
     for _ in range(_MAX_MOVES):
         cycle = _gaining_cycle(links, percents, losses, scale)
         if not cycle:
@@ -107,7 +107,7 @@ def _cycle_through(before: Mapping[int, _Move]) -> list[tuple[Link, int]]:
 def _first_rounding(flow: Flow) -> Percents:
     """Decompose the flow to paths, widest first, and round the paths by largest remainder."""
     shares = {(hop.token_in, hop.token_out): share for hop, share in zip(flow.hops, flow.shares, strict=True)}
-    paths = decompose(shares, flow.source, flow.target, 1e-9)
+    paths = decompose(shares, flow.ends, len(shares), 1e-9)
     total = sum(width for _, width in paths)
     exact = [width * SHARES_PER_ROUTE / total for _, width in paths]
     whole = round_to(exact, SHARES_PER_ROUTE)
@@ -128,13 +128,19 @@ def round_to(exact: list[float], total: int) -> list[int]:
     return whole
 
 
-def decompose(amounts: Mapping[Link, float], source: int, target: int, least: float) -> list[tuple[list[Link], float]]:
-    """Paths that carry the acyclic flow `amounts`, widest first: at most one per hop. Leaves less than `least`."""
+Path = tuple[list[Link], float]
+"""The hops of a path, and what it carries."""
+
+
+def decompose(amounts: Mapping[Link, float], ends: tuple[int, int], max_hops: int, least: float) -> list[Path]:
+    """Paths of at most `max_hops` that carry the acyclic flow `amounts`, widest first: at most one per hop.
+
+    Leaves paths narrower than `least`, and what only longer paths could carry.
+    """
     left = dict(amounts)
-    order = flow_order(left) or []
-    paths: list[tuple[list[Link], float]] = []
+    paths: list[Path] = []
     while True:
-        path = _widest_path(left, order, source, target)
+        path = _widest_path(left, ends, max_hops)
         width = min((left[link] for link in path), default=0.0)
         if width <= least:
             return paths
@@ -143,35 +149,45 @@ def decompose(amounts: Mapping[Link, float], source: int, target: int, least: fl
             left[link] -= width
 
 
-def _widest_path(left: Mapping[Link, float], order: list[int], source: int, target: int) -> list[Link]:
+def _widest_path(left: Mapping[Link, float], ends: tuple[int, int], max_hops: int) -> list[Link]:
+    """The path from end to end whose narrowest hop is widest, found in one round a hop."""
+    source, target = ends
+    width: dict[int, tuple[float, tuple[Link, ...]]] = {source: (inf, ())}
+    front = width
     leaving: dict[int, list[Link]] = {}
     for link, amount in left.items():
         if amount > 0:
             leaving.setdefault(link[0], []).append(link)
-    width: dict[int, float] = {source: inf}
-    before: dict[int, Link] = {}
-    for token in order:
-        if token not in width:
-            continue
-        for link in leaving.get(token, ()):
-            reach = min(width[token], left[link])
-            if reach > width.get(link[1], 0.0):
-                width[link[1]], before[link[1]] = reach, link
-    path: list[Link] = []
-    token = target
-    while token in before:
-        path.append(before[token])
-        token = before[token][0]
-    return path[::-1]
+    for _ in range(max_hops):
+        found: dict[int, tuple[float, tuple[Link, ...]]] = {}
+        for token, (reach, path) in front.items():
+            for link in leaving.get(token, ()):
+                wide = min(reach, left[link])
+                known = max(width.get(link[1], (0.0,))[0], found.get(link[1], (0.0,))[0])
+                if wide > known:
+                    found[link[1]] = (wide, (*path, link))
+        if not found:
+            break
+        width = width | found
+        front = found
+    return list(width[target][1]) if target in width else []
 
 
-def build_route(percents: Percents, flow: Flow, graph: Graph, amount: float) -> Route:
-    """The route that carries `percents`: pools filled again for what now reaches each hop, paths widest first."""
+def build_route(percents: Percents, flow: Flow, graph: Graph, amount: float, max_hops: int) -> Route:
+    """The route that carries `percents`: paths widest first, pools filled again for what now reaches each hop.
+
+    What only paths with too many hops could carry goes over the widest path instead.
+    """
+    paths = [(path, int(width)) for path, width in decompose(percents, flow.ends, max_hops, 0.5)]
+    widest, carried = paths[0]
+    paths[0] = (widest, carried + SHARES_PER_ROUTE - sum(n for _, n in paths))
+    carried_by: Percents = {}
+    for path, n in paths:
+        for link in path:
+            carried_by[link] = carried_by.get(link, 0) + n
     hops = {(hop.token_in, hop.token_out): hop for hop in flow.hops}
-    swaps = _fill(percents, hops, graph, flow.source, amount)
-    paths = decompose(percents, flow.source, flow.target, 0.5)
-    segments = tuple(Segment(int(width), tuple(swaps[link] for link in path)) for path, width in paths)
-    return Route(segments)
+    swaps = _fill(carried_by, hops, graph, flow.ends[0], amount)
+    return Route(tuple(Segment(n, tuple(swaps[link] for link in path)) for path, n in paths))
 
 
 def _fill(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route
-from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow
+from swapcli.routing.acyclic import LEAST_HOP, acyclic_solutions, notable_flow
 from swapcli.routing.flow import Link, by_link, continuous_flow
 from swapcli.routing.gas import route_gas
 from swapcli.routing.graph import Arc
@@ -75,12 +75,13 @@ class Search:
             return None
         stages = grow(self.problem, path)
         single = self._single(stages[-1].arcs)
-        solved = make_acyclic(self.problem, stages[-1])
-        candidates = [single, *self._routes(solved)]
-        if solved.solution.residual > _UNSETTLED and len(stages) > 1:
-            candidates.extend(self._routes(make_acyclic(self.problem, stages[-2])))
+        solutions = acyclic_solutions(self.problem, stages[-1])
+        best = solutions[0]
+        if best.solution.residual > _UNSETTLED and len(stages) > 1:
+            solutions.extend(acyclic_solutions(self.problem, stages[-2]))
+        candidates = [single, *(route for solved in solutions for route in self._routes(solved))]
         found = max((one for one in candidates if one is not None), key=lambda one: one.net, default=None)
-        return Outcome(self.problem, found, single, solved.solution.prices, solved.banned) if found else None
+        return Outcome(self.problem, found, single, best.solution.prices, best.banned) if found else None
 
     def replayed(self, route: Route, amount_in: int) -> Found | None:
         """`route` with its exact amounts for `amount_in`; None where a pool refuses."""
@@ -121,7 +122,8 @@ class Search:
         flow = continuous_flow(values, nearby, self.task.ends, amount, solution.prices, LEAST_HOP)
         if not flow.hops:
             return None
-        return build_route(whole_percents(flow, solution.prices), flow, self.problem.graph, amount)
+        percents = whole_percents(flow, solution.prices)
+        return build_route(percents, flow, self.problem.graph, amount, self.task.max_hops)
 
     def _nearby(self, solved: Solved, refused: set[str]) -> Iterator[tuple[Link, list[Arc]]]:
         """Per hop in use: the pools that trade, and with free gas those that a little more input would wake up."""
