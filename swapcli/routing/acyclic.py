@@ -3,7 +3,7 @@ that a router must not run."""
 
 from __future__ import annotations
 
-from swapcli.routing.flow import Link, cycle_breakers, flow_values, longest_path, second_uses
+from swapcli.routing.flow import Link, beyond_reach, cycle_breakers, flow_values, longest_path, second_uses
 from swapcli.routing.greedy import acyclic_order
 from swapcli.routing.problem import Problem, Solved
 from swapcli.routing.solver import Solution, Trade
@@ -16,16 +16,33 @@ _SLICES = 12
 _NOWHERE = 1 << 30
 
 
-def acyclic_solutions(problem: Problem, solved: Solved) -> list[Solved]:
-    """Solutions over fewer arcs whose flow an acyclic route can carry: the best found, and where that leads over paths
-    with too many hops, one without such paths."""
-    best = _broken_up(problem, solved)
-    if cycle_breakers(notable_flow(problem, solved.solution)):
-        oriented = _oriented(problem, solved)
-        if oriented and oriented.solution.value > best.solution.value:
-            best = oriented
-    shortened = _shortened(problem, best)
-    return [best] if shortened is best else [best, shortened]
+def make_acyclic(problem: Problem, solved: Solved) -> Solved:
+    """The best solution found, over fewer arcs, whose flow an acyclic route can carry."""
+    broken = _broken_up(problem, solved)
+    if not cycle_breakers(notable_flow(problem, solved.solution)):
+        return broken
+    oriented = _oriented(problem, solved)
+    return oriented if oriented and oriented.solution.value > broken.solution.value else broken
+
+
+def shortened(problem: Problem, solved: Solved) -> Solved | None:
+    """The solution without the weakest hop of each path that is too long; None where no path is."""
+    if len(longest_path(notable_flow(problem, solved.solution))) <= problem.task.max_hops:
+        return None
+    for _ in range(_ROUNDS):
+        links = _weakest_of_long(notable_flow(problem, solved.solution), problem.task.max_hops)
+        if not links:
+            break
+        solved = _broken_up(problem, problem.resolved(solved, solved.banned.also(links)))
+    return solved
+
+
+def _weakest_of_long(values: dict[Link, float], max_hops: int) -> set[Link]:
+    weakest: set[Link] = set()
+    while len(path := longest_path(values)) > max_hops:
+        weakest.add(min(path, key=lambda link: values[link]))
+        values = {link: v for link, v in values.items() if link not in weakest}
+    return weakest
 
 
 def notable_flow(problem: Problem, solution: Solution) -> dict[Link, float]:
@@ -40,34 +57,15 @@ def _notable_trades(problem: Problem, solution: Solution) -> list[Trade]:
 
 
 def _broken_up(problem: Problem, solved: Solved) -> Solved:
-    """Ban the weakest hop of each cycle and second uses of a pool, solve again, and repeat until neither is left."""
+    """Ban the weakest hop of each cycle, hops on long paths only, and second uses of a pool; solve again; repeat."""
     for _ in range(_ROUNDS):
-        links = cycle_breakers(notable_flow(problem, solved.solution))
+        values = notable_flow(problem, solved.solution)
+        links = cycle_breakers(values) or beyond_reach(values, problem.task.ends, problem.task.max_hops)
         arcs = second_uses(_notable_trades(problem, solved.solution), solved.solution.prices)
         if not links and not arcs:
             break
         solved = problem.resolved(solved, solved.banned.also(links, arcs))
     return solved
-
-
-def _shortened(problem: Problem, solved: Solved) -> Solved:
-    """`solved` itself, or the solution without the weakest hops of its paths that are too long."""
-    for _ in range(_ROUNDS):
-        links = _too_long(notable_flow(problem, solved.solution), problem.task.max_hops)
-        if not links:
-            break
-        solved = _broken_up(problem, problem.resolved(solved, solved.banned.also(links)))
-    return solved
-
-
-def _too_long(values: dict[Link, float], max_hops: int) -> set[Link]:
-    """The weakest hop of each path with too many hops."""
-    broken: set[Link] = set()
-    while len(path := longest_path(values)) > max_hops:
-        weakest = min(path, key=lambda link: values[link])
-        broken.add(weakest)
-        del values[weakest]
-    return broken
 
 
 def _oriented(problem: Problem, solved: Solved) -> Solved | None:

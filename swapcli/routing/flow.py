@@ -79,15 +79,38 @@ def cycle_breakers(values: Mapping[Link, float]) -> set[Link]:
     return breakers
 
 
+def beyond_reach(links: Iterable[Link], ends: tuple[int, int], max_hops: int) -> set[Link]:
+    """Those of `links` that no path of at most `max_hops` of them leads over from end to end."""
+    known = list(links)
+    from_source = distances(known, ends[0])
+    to_target = distances([(j, i) for i, j in known], ends[1])
+    far = max_hops + 1
+    return {(i, j) for i, j in known if from_source.get(i, far) + 1 + to_target.get(j, far) > max_hops}
+
+
 def longest_path(links: Iterable[Link]) -> list[Link]:
     """A path of the acyclic `links` with the most hops."""
     known = list(links)
-    length: dict[int, list[Link]] = {}
+    longest: dict[int, list[Link]] = {}
     for token in flow_order(known) or []:
+        so_far = longest.get(token, [])
         for link in known:
-            if link[0] == token and len(length.get(token, ())) + 1 > len(length.get(link[1], ())):
-                length[link[1]] = [*length.get(token, ()), link]
-    return max(length.values(), key=len, default=[])
+            if link[0] == token and len(so_far) >= len(longest.get(link[1], [])):
+                longest[link[1]] = [*so_far, link]
+    return max(longest.values(), key=len, default=[])
+
+
+def distances(links: Iterable[Link], start: int) -> dict[int, int]:
+    """Hops from `start` to each token that `links` lead to."""
+    onward: dict[int, list[int]] = {}
+    for i, j in links:
+        onward.setdefault(i, []).append(j)
+    distance, front = {start: 0}, [start]
+    while front:
+        reached = [j for i in front for j in onward.get(i, ()) if j not in distance]
+        distance.update(dict.fromkeys(reached, distance[front[0]] + 1))
+        front = list(dict.fromkeys(reached))
+    return distance
 
 
 def second_uses(trades: Iterable[Trade], prices: Prices) -> set[int]:

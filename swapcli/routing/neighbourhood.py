@@ -6,6 +6,7 @@ from collections.abc import Collection
 from math import exp, log
 from typing import NamedTuple
 
+from swapcli.routing.flow import beyond_reach
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.solver import Prices
 
@@ -14,32 +15,12 @@ _LEAST_DETOUR = 5e-4
 _HALVINGS = 12
 
 
-def arcs_among(graph: Graph, tokens: Collection[int], source: int, target: int, max_hops: int) -> list[Arc]:
+def arcs_among(graph: Graph, tokens: Collection[int], ends: tuple[int, int], max_hops: int) -> list[Arc]:
     """Arcs between `tokens` that a path of at most `max_hops` hops can use: none into the source or out of the target."""
-    pairs = graph.pairs
+    pairs, (source, target) = graph.pairs, ends
     links = [(i, j) for i in tokens if i != target for j in tokens if j != source and j in pairs[i]]
-    from_source = _distances(links, source)
-    to_target = _distances([(j, i) for i, j in links], target)
-    far = max_hops + 1
-    return [
-        arc
-        for i, j in links
-        if from_source.get(i, far) + 1 + to_target.get(j, far) <= max_hops
-        for arc in pairs[i][j]
-    ]
-
-
-def _distances(links: list[tuple[int, int]], start: int) -> dict[int, int]:
-    """Hops from `start` to each token that it reaches."""
-    onward: dict[int, list[int]] = {}
-    for i, j in links:
-        onward.setdefault(i, []).append(j)
-    distance, front = {start: 0}, [start]
-    while front:
-        reached = [j for i in front for j in onward.get(i, ()) if j not in distance]
-        distance.update(dict.fromkeys(reached, distance[front[0]] + 1))
-        front = list(dict.fromkeys(reached))
-    return distance
+    useless = beyond_reach(links, ends, max_hops)
+    return [arc for i, j in links if (i, j) not in useless for arc in pairs[i][j]]
 
 
 class Detour(NamedTuple):

@@ -72,7 +72,7 @@ class Problem:
     def arcs_between(self, tokens: Iterable[int], banned: Banned | None = None) -> list[Arc]:
         """The arcs between `tokens` that a route may use."""
         task = self.task
-        arcs = arcs_among(self.graph, list(tokens), task.source, task.target, task.max_hops)
+        arcs = arcs_among(self.graph, list(tokens), task.ends, task.max_hops)
         return [arc for arc in arcs if banned.allows(arc)] if banned else arcs
 
     def usable(self, arc: Arc, banned: Banned) -> bool:

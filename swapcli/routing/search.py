@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route
-from swapcli.routing.acyclic import LEAST_HOP, acyclic_solutions, notable_flow
+from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow, shortened
 from swapcli.routing.flow import Link, by_link, continuous_flow
 from swapcli.routing.gas import route_gas
 from swapcli.routing.graph import Arc
@@ -75,11 +75,10 @@ class Search:
             return None
         stages = grow(self.problem, path)
         single = self._single(stages[-1].arcs)
-        solutions = acyclic_solutions(self.problem, stages[-1])
-        best = solutions[0]
+        best = make_acyclic(self.problem, stages[-1])
+        candidates = [single, *self._routes(best)]
         if best.solution.residual > _UNSETTLED and len(stages) > 1:
-            solutions.extend(acyclic_solutions(self.problem, stages[-2]))
-        candidates = [single, *(route for solved in solutions for route in self._routes(solved))]
+            candidates.extend(self._routes(make_acyclic(self.problem, stages[-2])))
         found = max((one for one in candidates if one is not None), key=lambda one: one.net, default=None)
         return Outcome(self.problem, found, single, best.solution.prices, best.banned) if found else None
 
@@ -97,6 +96,9 @@ class Search:
 
     def _routes(self, solved: Solved) -> Iterator[Found | None]:
         yield self._rounded(solved)
+        shorter = shortened(self.problem, solved)
+        if shorter:
+            yield self._rounded(shorter)
         if self.task.gas_value > 0.0:
             yield from self._cheaper(solved)
 
