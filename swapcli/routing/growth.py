@@ -50,21 +50,21 @@ def _more_tokens(problem: Problem, prices: Prices, most: int, tried: Counter[int
     """Tokens worth adding, with prices to start from: over one outside token, else over several in a row."""
     for outside in (1, _OUTSIDE_HOPS):
         offers = detours(problem.graph, prices, problem.task.ends, problem.order_value(prices), outside)
-        new = [t for t in offers if tried[t] < _CHANCES]
+        new = [t for t in offers if tried[t] < _CHANCES and t not in problem.avoid]
         if new:
             best = nlargest(most, new, key=lambda t: offers[t].gain)
-            return {t: offers[t].price for t in _with_their_ways(best, offers)}
+            return {t: offers[t].price for t in _with_their_ways(best, offers, problem.avoid)}
     return {}
 
 
-def _with_their_ways(tokens: list[int], offers: Mapping[int, Detour]) -> list[int]:
+def _with_their_ways(tokens: list[int], offers: Mapping[int, Detour], avoid: frozenset[int]) -> list[int]:
     """`tokens` and those outside that their detours lead over."""
     found = dict.fromkeys(tokens)
     waiting = list(tokens)
     while waiting:
         offer = offers[waiting.pop()]
         for t in (offer.before, offer.after):
-            if t in offers and t not in found:
+            if t in offers and t not in found and t not in avoid:
                 found[t] = None
                 waiting.append(t)
     return list(found)
@@ -90,7 +90,7 @@ def _deepest_middles(problem: Problem) -> list[int]:
         arriving = graph.pair_depth(source, token) * graph.best[source][token]
         return min(arriving, graph.pair_depth(token, target)) * graph.best[token][target]
 
-    middles = [t for t in graph.best[source] if t in graph.best_into[target]]
+    middles = [t for t in graph.best[source] if t in graph.best_into[target] and t not in problem.avoid]
     return nlargest(_MIDDLES, middles, key=depth)
 
 

@@ -59,11 +59,18 @@ class Solved:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Answers for one task: arcs to solve over, and solutions over them."""
+    """Answers for one task: arcs to solve over, and solutions over them. No path passes through the tokens to `avoid`."""
 
     graph: Graph
     zero: ZeroSizePrices
     task: Task
+    avoid: frozenset[int] = frozenset()
+
+    def avoiding(self, tokens: frozenset[int]) -> Problem:
+        """The same order without paths through `tokens`."""
+        avoid = self.avoid | tokens
+        zero = ZeroSizePrices(self.graph, self.task.target, self.task.max_hops, avoid)
+        return Problem(self.graph, zero, self.task, avoid)
 
     def order_value(self, prices: Prices) -> float:
         """Worth of the order's input at `prices`, in base units of the target."""

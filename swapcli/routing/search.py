@@ -20,12 +20,15 @@ from swapcli.routing.problem import FINEST, Banned, Problem, Solved, Task
 from swapcli.routing.replay import Replay, replay
 from swapcli.routing.rounding import build_route, whole_percents
 from swapcli.routing.single_path import best_single_path, single_route
-from swapcli.routing.solver import Prices
+from swapcli.routing.solver import Prices, Solution
 
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
 _REPAIRS = 8
 _FEW_POOLS = 40  # more than these are never the cheapest with gas
+_WAYS_AROUND = 3
+_COARSE_UNITS = 30_000  # an intermediate balance of fewer units loses more by rounding down than a route may
+_COARSE_LOSS = 3e-5
 _UNSETTLED = 1e-2  # a residual above which earlier, smaller neighbourhoods are tried as well
 
 
@@ -47,8 +50,13 @@ class Outcome:
     problem: Problem
     found: Found
     single: Found | None
-    prices: Prices
+    solution: Solution
     banned: Banned
+
+    @property
+    def prices(self) -> Prices:
+        """The solution's prices, in units of the target."""
+        return self.solution.prices
 
     def fine_prices(self) -> Prices:
         """The prices refined as far as floats go, for the tightest bound."""
@@ -69,7 +77,22 @@ class Search:
         return self.problem.task
 
     def best(self) -> Outcome | None:
-        """The route with the best output net of gas; None when no route carries the order."""
+        """The route with the best output net of gas; None when no route carries the order.
+
+        Where a route loses by passing through a token of which it moves only a few units, ways around it are tried.
+        """
+        best = outcome = self._best()
+        problem = self.problem
+        for _ in range(_WAYS_AROUND):
+            coarse = _coarse_tokens(outcome) if outcome else frozenset[int]()
+            if not coarse:
+                break
+            problem = problem.avoiding(coarse)
+            outcome = Search(problem, self.pools)._best()
+            best = max((one for one in (best, outcome) if one), key=lambda one: one.found.net)
+        return best
+
+    def _best(self) -> Outcome | None:
         path = self.problem.zero.path(self.task.source)
         if len(path) < 2 or len(path) - 1 > self.task.max_hops:
             return None
@@ -77,10 +100,10 @@ class Search:
         single = self._single(stages[-1].arcs)
         best = make_acyclic(self.problem, stages[-1])
         candidates = [single, *self._routes(best)]
-        if best.solution.residual > _UNSETTLED and len(stages) > 1:
+        if max(best.solution.residual, stages[-1].solution.residual) > _UNSETTLED and len(stages) > 1:
             candidates.extend(self._routes(make_acyclic(self.problem, stages[-2])))
         found = max((one for one in candidates if one is not None), key=lambda one: one.net, default=None)
-        return Outcome(self.problem, found, single, best.solution.prices, best.banned) if found else None
+        return Outcome(self.problem, found, single, best.solution, best.banned) if found else None
 
     def replayed(self, route: Route, amount_in: int) -> Found | None:
         """`route` with its exact amounts for `amount_in`; None where a pool refuses."""
@@ -170,3 +193,15 @@ class Search:
             if not more:
                 return self.task.target in reached
             reached |= more
+
+
+def _coarse_tokens(outcome: Outcome) -> frozenset[int]:
+    """Tokens between the ends of which the route moves too few units, if the route falls short of the solution."""
+    if outcome.found.replay.amount_out > outcome.solution.value * (1 - _COARSE_LOSS):
+        return frozenset()
+    moved: dict[str, int] = {}
+    for step in outcome.found.replay.steps:
+        moved[step.token_out] = moved.get(step.token_out, 0) + step.amount_out
+    index = outcome.problem.graph.token_index
+    coarse = {index[address] for address, amount in moved.items() if amount < _COARSE_UNITS}
+    return frozenset(coarse - {outcome.problem.task.target})

@@ -14,9 +14,10 @@ Values = dict[int, float]
 class ZeroSizePrices:
     """`values[t]` is the value of a unit of t in units of `target`, over at most `max_hops` hops."""
 
-    def __init__(self, graph: Graph, target: int, max_hops: int) -> None:
+    def __init__(self, graph: Graph, target: int, max_hops: int, avoid: frozenset[int] = frozenset()) -> None:
+        """`avoid` are tokens that no path may pass through."""
         self._graph, self._target = graph, target
-        self._allowed = graph.core | set(graph.way_to_core(target))
+        self._allowed = (graph.core | set(graph.way_to_core(target))) - avoid
         self.values: Values = {target: 1.0}
         self._rounds: list[dict[int, tuple[float, int]]] = [{target: (1.0, target)}]
         for _ in range(max_hops):
