@@ -1,4 +1,4 @@
-"""Makes a solution's flow acyclic: real markets hold small arbitrage, and the unrestricted optimum collects it in cycles
+"""Makes a solution's flow acyclic: real markets hold small arbitrage, which the unrestricted optimum collects in cycles
 that a router must not run."""
 
 from __future__ import annotations

@@ -17,7 +17,9 @@ from swapcli.routing.solver import Prices
 _ROUNDS = 12
 
 
-def certificate_for(graph: Graph, prices: Prices, order: tuple[int, int, float], amount_out: int, allowed: Callable[[Arc], bool]) -> Certificate:
+def certificate_for(
+    graph: Graph, prices: Prices, order: tuple[int, int, float], amount_out: int, allowed: Callable[[Arc], bool]
+) -> Certificate:
     """Bound over all arcs of `graph` at the solution's `prices`, and over those that `allowed` accepts.
 
     `order` is (source, target, amount in base units); a pool with several directions counts each as if it were a pool

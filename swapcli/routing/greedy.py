@@ -14,7 +14,9 @@ from swapcli.routing.graph import Arc
 _Entry = tuple[float, tuple[Arc, ...]]
 
 
-def acyclic_order(arcs: Iterable[Arc], source: int, target: int, amount: float, max_hops: int, slices: int) -> list[int]:
+def acyclic_order(
+    arcs: Iterable[Arc], source: int, target: int, amount: float, max_hops: int, slices: int
+) -> list[int]:
     """Tokens that the slices pass through, so that every hop used leads forward; empty when no path exists."""
     leaving: dict[int, list[Arc]] = {}
     for arc in arcs:
@@ -50,7 +52,9 @@ class _Sliced:
             front = {t: entry for t, entry in found.items() if t != self._target}
         return list(best[self._target][1]) if self._target in best else []
 
-    def _try(self, arc: Arc, held: float, path: tuple[Arc, ...], best: dict[int, _Entry], found: dict[int, _Entry]) -> None:
+    def _try(
+        self, arc: Arc, held: float, path: tuple[Arc, ...], best: dict[int, _Entry], found: dict[int, _Entry]
+    ) -> None:
         j = arc.token_out
         beaten = max(found.get(j, (0.0,))[0], best.get(j, (0.0,))[0])
         if held * arc.rate <= beaten or any(arc.token_in == j or before.token_in == j for before in path):

@@ -16,7 +16,7 @@ _HALVINGS = 12
 
 
 def arcs_among(graph: Graph, tokens: Collection[int], ends: tuple[int, int], max_hops: int) -> list[Arc]:
-    """Arcs between `tokens` that a path of at most `max_hops` hops can use: none into the source or out of the target."""
+    """Arcs between `tokens` on paths of at most `max_hops` hops: none into the source or out of the target."""
     pairs, (source, target) = graph.pairs, ends
     links = [(i, j) for i in tokens if i != target for j in tokens if j != source and j in pairs[i]]
     useless = beyond_reach(links, ends, max_hops)
@@ -24,7 +24,7 @@ def arcs_among(graph: Graph, tokens: Collection[int], ends: tuple[int, int], max
 
 
 class Detour(NamedTuple):
-    """A token through which a detour pays: a price to start from, about what it gains, and its neighbours on the way."""
+    """A token through which a detour pays: a price to start from, about what it gains, its neighbours on the way."""
 
     price: float
     gain: float

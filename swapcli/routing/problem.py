@@ -59,7 +59,7 @@ class Solved:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Answers for one task: arcs to solve over, and solutions over them. No path passes through the tokens to `avoid`."""
+    """Answers for one task: arcs to solve over, and solutions over them. No path passes through tokens to `avoid`."""
 
     graph: Graph
     zero: ZeroSizePrices

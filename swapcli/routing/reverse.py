@@ -12,46 +12,51 @@ from swapcli.routing.replay import replay
 from swapcli.routing.search import Outcome, Search
 
 _ROUNDS = 40
+_NEAR = 2e-2  # of what is wanted: routes found for such outputs are tried for the exact one
 _CLOSE = 1e-7
 _MOST_GROWTH = 8.0
 _AMOUNT_LIMIT = 1 << 256
 
 
 def route_for_output(search_for: Callable[[int], Search], wanted: int) -> Outcome | None:
-    """The search's route for the least input that delivers `wanted`, with that input; None when no input does."""
-    near = _search_near(search_for, wanted)
-    if near is None:
-        return None
-    search = search_for(near.found.amount_in)
-    amount = least_input(search.pools, near.found.route, wanted, near.found.amount_in)
-    found = search.replayed(near.found.route, amount) if amount is not None else None
-    if amount is None or found is None:
-        return None
-    single = search.replayed(near.single.route, amount) if near.single else None
-    return replace(near, found=found, single=single)
+    """The route that delivers `wanted` for the least input found, with that input; None when no input does.
 
-
-def _search_near(search_for: Callable[[int], Search], wanted: int) -> Outcome | None:
-    """The outcome for an input that delivers about `wanted`.
-
-    Output is concave in the input and its slope is the source's price, so Newton's method takes a few rounds.
+    Output is concave in the input and its slope is the source's price, so Newton's method takes a few rounds. Every
+    route on the way that comes near is finished in integers.
     """
     problem = search_for(1).problem
     value = problem.zero.value(problem.task.source)
     amount = max(1, int(wanted / value)) if value > 0.0 else 0
-    last: Outcome | None = None
+    best: Outcome | None = None
     for _ in range(_ROUNDS):
-        outcome = search_for(amount).best() if 0 < amount < _AMOUNT_LIMIT else None
+        search = search_for(amount)
+        outcome = search.best() if 0 < amount < _AMOUNT_LIMIT else None
         if outcome is None:
-            return last
-        last = outcome
+            break
         missing = wanted - outcome.found.replay.amount_out
+        if abs(missing) <= _NEAR * wanted:
+            best = _cheaper(best, _finished(search, outcome, wanted))
         change = missing / outcome.prices[problem.task.source]
         following = max(1, int(min(amount + change, amount * _MOST_GROWTH + 1)))
         if abs(missing) <= _CLOSE * wanted or following == amount:
-            return outcome
+            break
         amount = following
-    return last
+    return best
+
+
+def _cheaper(one: Outcome | None, other: Outcome | None) -> Outcome | None:
+    found = [outcome for outcome in (one, other) if outcome]
+    return min(found, key=lambda outcome: outcome.found.amount_in, default=None)
+
+
+def _finished(search: Search, outcome: Outcome, wanted: int) -> Outcome | None:
+    """`outcome` with its route's least input for `wanted`."""
+    amount = least_input(search.pools, outcome.found.route, wanted, outcome.found.amount_in)
+    found = search.replayed(outcome.found.route, amount) if amount is not None else None
+    if amount is None or found is None:
+        return None
+    single = search.replayed(outcome.single.route, amount) if outcome.single else None
+    return replace(outcome, found=found, single=single)
 
 
 def least_input(pools: Mapping[str, Pool], route: Route, wanted: int, near: int) -> int | None:

@@ -19,15 +19,14 @@ from swapcli.routing.solver import Prices
 Percents = dict[Link, int]
 _MAX_MOVES = 400
 _PENALTY = 1e3  # for what exceeds a hop's capacity: it would stay in the router
-_HEADROOM = 0.99  # of a hop's capacity: rounding the hops before it changes what arrives
 _SPARE = 1 - 1e-6  # of a pool's capacity, against the float's rounding
 
 
-def whole_percents(flow: Flow, prices: Prices) -> Percents:
-    """Whole percents per hop that lose least against the continuous flow."""
+def whole_percents(flow: Flow, prices: Prices, headroom: float) -> Percents:
+    """Whole percents per hop that lose least against the continuous flow, no hop filled beyond `headroom`."""
     percents = _first_rounding(flow)
     links = [(hop.token_in, hop.token_out) for hop in flow.hops]
-    losses = {link: _loss(hop, flow, prices) for link, hop in zip(links, flow.hops, strict=True)}
+    losses = {link: _loss(hop, flow, prices, headroom) for link, hop in zip(links, flow.hops, strict=True)}
     scale = abs(flow.unit[flow.ends[0]] * prices[flow.ends[0]]) * 1e-13
     for _ in range(_MAX_MOVES):
         cycle = _gaining_cycle(links, percents, losses, scale)
@@ -38,7 +37,7 @@ def whole_percents(flow: Flow, prices: Prices) -> Percents:
     return {link: n for link, n in percents.items() if n > 0}
 
 
-def _loss(hop: Hop, flow: Flow, prices: Prices) -> Callable[[int], float]:
+def _loss(hop: Hop, flow: Flow, prices: Prices, headroom: float) -> Callable[[int], float]:
     """Value lost by the hop when it carries n percent, against its marginal prices."""
     known = {0: 0.0}
     price_in, price_out = prices[hop.token_in], prices[hop.token_out]
@@ -47,7 +46,7 @@ def _loss(hop: Hop, flow: Flow, prices: Prices) -> Callable[[int], float]:
     def loss(n: int) -> float:
         value = known.get(n)
         if value is None:
-            taken = min(unit * n, hop.capacity * _HEADROOM)
+            taken = min(unit * n, hop.capacity * headroom)
             value = price_in * unit * n - price_out * hop.amount_out(taken) + _PENALTY * price_in * (unit * n - taken)
             known[n] = value
         return value
@@ -211,19 +210,18 @@ def _fill(
 
 
 def _pool_shares(hop: Hop, amount_in: float) -> list[tuple[int, int]]:
-    """(arc, hundredths of a percent) of the pools worth a share, largest first; a full pool is rounded down."""
-    exact = [x * SHARES_PER_HOP / amount_in for x in hop.fill(amount_in)]
-    limits = [int(arc.curve.capacity * _SPARE / amount_in * SHARES_PER_HOP) if arc.curve.capacity < inf else SHARES_PER_HOP for arc in hop.arcs]
-    whole = round_to(exact, SHARES_PER_HOP)
-    spill = sum(max(0, n - limit) for n, limit in zip(whole, limits, strict=True))
-    whole = [min(n, limit) for n, limit in zip(whole, limits, strict=True)]
-    while spill > 0:
-        room = [k for k, n in enumerate(whole) if n < limits[k]]
-        if not room:
-            break
-        k = max(room, key=lambda one: hop.arcs[one].curve.rate(amount_in * whole[one] / SHARES_PER_HOP))
+    """(arc, hundredths of a percent) of the pools worth a share, largest first; none gets more than it can take."""
+    unit = amount_in / SHARES_PER_HOP
+    whole = round_to([x / unit for x in hop.fill(amount_in)], SHARES_PER_HOP)
+    limits = [int(min(SHARES_PER_HOP, arc.curve.capacity * _SPARE / unit)) for arc in hop.arcs]
+    spill = 0
+    for k, limit in enumerate(limits):
+        spill += max(0, whole[k] - limit)
+        whole[k] = min(whole[k], limit)
+    by_rate = sorted(range(len(whole)), key=lambda k: -hop.arcs[k].curve.rate(unit * whole[k]))
+    for k in by_rate:
         step = min(spill, limits[k] - whole[k])
         whole[k] += step
         spill -= step
-    whole[max(range(len(whole)), key=lambda k: whole[k])] += spill
+    whole[by_rate[0]] += spill
     return sorted(((k, n) for k, n in enumerate(whole) if n > 0), key=lambda entry: -entry[1])

@@ -125,8 +125,10 @@ def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
     problem, found = outcome.problem, outcome.found
     order = (*problem.task.ends, float(found.amount_in))
 
+    used = {(step.pool, graph.token_index[step.token_in]) for step in found.replay.steps}
+
     def usable(arc: Arc) -> bool:
-        return problem.usable(arc, outcome.banned)
+        return problem.usable(arc, outcome.banned) or (arc.pool.key, arc.token_in) in used
 
     return certificate_for(graph, outcome.fine_prices(), order, found.replay.amount_out, usable)
 

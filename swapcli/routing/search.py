@@ -24,7 +24,7 @@ from swapcli.routing.solver import Prices, Solution
 
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
-_REPAIRS = 8
+_HEADROOMS = (1 - 1e-5, 0.997, *[0.98] * 6)  # of a hop's capacity: rounding the hops before it changes what arrives
 _FEW_POOLS = 40  # more than these are never the cheapest with gas
 _WAYS_AROUND = 3
 _COARSE_UNITS = 30_000  # an intermediate balance of fewer units loses more by rounding down than a route may
@@ -128,26 +128,27 @@ class Search:
     # --- rounding
 
     def _rounded(self, solved: Solved) -> Found | None:
-        """The solution on the wire's precision. A pool that refuses its share is left out."""
+        """The solution on the wire's precision. Where a pool refuses its share, hops are filled less, or without it."""
         refused: set[str] = set()
-        for _ in range(_REPAIRS):
-            route = self._round(solved, refused)
+        for headroom in _HEADROOMS:
+            route = self._round(solved, refused, headroom)
             if route is None:
                 return None
             try:
                 return self._found(route, self.task.amount, replay(self.pools, route, self.task.amount))
             except PoolError as error:
-                refused.add(str(error.details.get("pool")))
+                if headroom == _HEADROOMS[-1]:
+                    refused.add(str(error.details.get("pool")))
         return None
 
-    def _round(self, solved: Solved, refused: set[str]) -> Route | None:
+    def _round(self, solved: Solved, refused: set[str], headroom: float) -> Route | None:
         solution, amount = solved.solution, float(self.task.amount)
         nearby = {link: arcs for link, arcs in self._nearby(solved, refused) if arcs}
         values = {link: value for link, value in notable_flow(self.problem, solution).items() if link in nearby}
         flow = continuous_flow(values, nearby, self.task.ends, amount, solution.prices, LEAST_HOP)
         if not flow.hops:
             return None
-        percents = whole_percents(flow, solution.prices)
+        percents = whole_percents(flow, solution.prices, headroom)
         return build_route(percents, flow, self.problem.graph, amount, self.task.max_hops)
 
     def _nearby(self, solved: Solved, refused: set[str]) -> Iterator[tuple[Link, list[Arc]]]:

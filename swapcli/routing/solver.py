@@ -34,14 +34,13 @@ _BALANCED = 3e-3  # of the order: how well a relaxation balances a token
 _FIRST_REACH = 1e-3
 _TRIES = 24
 _FAR = 40.0
-_CIRCULAR = 0.3  # where arbitrage makes flows circle, they set the scale of what counts as balanced
 _STALLS = 3  # iterations in a row that lower the dual by less than _STALL of the tolerance
 _STALL = 1e-3
 _MAX_STEP = 3.0  # of a logarithmic price in one iteration
 _GROWTH = 6.0  # of the step from one iteration to the next
 _SWITCH_ROUNDS = 2
 _DAMPING = 0.25  # resistance to ground per unit of imbalance: where nothing conducts a price moves by four at most
-_EXHAUSTED = 1e-30  # a source price this far below its start means that nobody takes the rest
+_EXHAUSTED = 1e-5  # of the source's ceiling: below this price the pools are full and nobody takes the rest
 
 
 @dataclass(slots=True)
@@ -92,8 +91,7 @@ class _Point:
                     live.append((k, i, j, spent, price_in * slope))
         gradient[1] = 0.0
         self.value, self.gradient, self.live = value, gradient, live
-        largest = max((entry[3] for entry in live), default=0.0)
-        self.residual = max(map(abs, gradient)) / max(problem.amount * prices[0], _CIRCULAR * largest)
+        self.residual = max(map(abs, gradient)) / (problem.amount * prices[0])
 
 
 class _Problem:
@@ -111,6 +109,12 @@ class _Problem:
         self.ceiling = [ceiling(token) for token in self.tokens]
         self.amount = amount
         self.arcs = [(number[arc.token_in], number[arc.token_out], arc.rate, arc.trade_to) for arc in arcs]
+
+    def within(self, prices: list[float]) -> list[float]:
+        """`prices` cut to their ceilings, and the source's to a floor at which its pools count as full."""
+        cut = [min(price, top) for price, top in zip(prices, self.ceiling, strict=True)]
+        cut[0] = max(cut[0], self.ceiling[0] * _EXHAUSTED)
+        return cut
 
     @cached_property
     def _incident(self) -> list[tuple[list[_Side], list[_Side]]]:
@@ -186,11 +190,10 @@ def solve(
     Stops when no token's net inflow is worth more than `tolerance` times the order, or when nothing improves.
     """
     problem = _Problem(arcs, *ends, amount, ceiling)
-    point = _Point(problem, [min(start[t], top) for t, top in zip(problem.tokens, problem.ceiling, strict=True)])
-    least = point.prices[0] * _EXHAUSTED
+    point = _Point(problem, problem.within([start[t] for t in problem.tokens]))
     stalled, reach = 0, _MAX_STEP
     for iteration in range(_MAX_ITERATIONS):
-        if point.residual <= tolerance or point.prices[0] < least:
+        if point.residual <= tolerance:
             return _solution(problem, point, iteration)
         found = _newton(problem, point, reach)
         if found is None or found.residual > _SLOW * point.residual:
@@ -198,7 +201,8 @@ def solve(
         if found.value >= point.value and found.residual >= point.residual:
             return _solution(problem, point, iteration)
         reach = min(_MAX_STEP, _GROWTH * _distance(point, found))
-        stalled = stalled + 1 if found.value > point.value * (1.0 - tolerance * _STALL) else 0
+        little = found.value > point.value * (1.0 - tolerance * _STALL) and found.residual < 1.0
+        stalled = stalled + 1 if little else 0
         point = found
         if stalled >= _STALLS:
             return _solution(problem, point, iteration)
@@ -226,8 +230,7 @@ def _newton(problem: _Problem, point: _Point, reach: float) -> _Point | None:
     damping = _DAMPING
     for _ in range(_MAX_ATTEMPTS):
         step = [max(-reach, min(reach, d)) for d in _model_step(point, list(model.values()), damping)]
-        prices = [min(p * exp(d), top) for p, d, top in zip(point.prices, step, problem.ceiling, strict=True)]
-        trial = _Point(problem, prices)
+        trial = _Point(problem, problem.within([p * exp(d) for p, d in zip(point.prices, step, strict=True)]))
         gain = point.value - trial.value
         if gain > 0.2 * _promised(point, model.values(), step) > 0.0:
             return trial
@@ -252,7 +255,8 @@ def _relaxed(problem: _Problem, point: _Point) -> _Point:
     least = _BALANCED * problem.amount * prices[0]
     for token in sorted(range(len(prices)), key=lambda t: -abs(point.gradient[t])):
         if token != 1 and abs(point.gradient[token]) > least:
-            prices[token] = min(problem.balanced_price(token, prices), problem.ceiling[token])
+            prices[token] = problem.balanced_price(token, prices)
+            prices = problem.within(prices)
     return _Point(problem, prices)
 
 

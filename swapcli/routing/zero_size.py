@@ -6,6 +6,8 @@ from the output token, one round a hop, so the hop limit holds and a market's ar
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from swapcli.routing.graph import Graph
 
 Values = dict[int, float]
@@ -63,7 +65,7 @@ class ZeroSizePrices:
             return known
         path = self.path(token)
         value = 1.0 if path else 0.0
-        for i, j in zip(path, path[1:], strict=False):
+        for i, j in pairwise(path):
             value *= self._graph.best[i].get(j, 0.0)
         return value
 

@@ -106,7 +106,7 @@ def test_adding_a_pool_costs_at_most_what_rounding_to_percents_can(seed: int, am
 
 @given(seeds, amounts)
 def test_used_paths_have_equal_marginal_prices_within_rounding(seed: int, amount: int) -> None:
-    """Two segments whose marginal rates differ could still trade a percent with profit: what is left to gain is tiny."""
+    """Segments whose marginal rates differ could trade a percent with profit: what is left to gain is tiny."""
     held = random_market(seed)
     quote = quoted(held, order(held, 0, 1, amount), certify=True)
     if quote is None or quote.certificate is None or len(quote.route.segments) < 2 or quote.amount_out < 10**6:
