@@ -1,0 +1,71 @@
+"""`python -m tests.bench`: measures, and writes the report."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.bench.cases import made_up, real
+from tests.bench.measure import measure_made_up, measure_real
+from tests.bench.plan import Plan, parse
+from tests.bench.report.page import Circumstances, Findings, page, sections
+from tests.bench.running import Failed
+from tests.bench.whole_process import measure_processes
+from tests.bench.yardsticks import Yardsticks, open_yardsticks
+
+
+def main() -> int:
+    """Runs the plan; 1 where something that it needs is missing or fails. Missed bars are told, not punished."""
+    plan = parse()
+    try:
+        with ExitStack() as stack:
+            folder = plan.work or Path(stack.enter_context(TemporaryDirectory(prefix="bench-")))
+            _bench(plan, _usable(folder.resolve()))
+    except Failed as failure:
+        note(f"bench: {failure}")
+        return 1
+    return 0
+
+
+def _usable(folder: Path) -> Path:
+    """The work folder, made if need be. The yardsticks find orders by a replacement in the whole path of a market."""
+    if "market_" in str(folder) or ".json" in str(folder):
+        raise Failed(f"{folder}: the path of the work folder must not contain market_ or .json")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _bench(plan: Plan, folder: Path) -> None:
+    note("yardsticks")
+    yardsticks = open_yardsticks(plan.yardsticks)
+    started, began_s, load = datetime.now(UTC), time.monotonic(), os.getloadavg()[0]
+    found = measure(plan, yardsticks, folder)
+    minutes = (time.monotonic() - began_s) / 60
+    circumstances = Circumstances(started, minutes, (load, os.getloadavg()[0]), yardsticks.versions())
+    plan.out.write_text(page(plan, found, circumstances))
+    checks = [check for section in sections(found) for check in section.checks]
+    note(f"{sum(check.is_met for check in checks)} of {len(checks)} figures meet their bar, in {minutes:.1f} minutes")
+
+
+def measure(plan: Plan, yardsticks: Yardsticks, folder: Path) -> Findings:
+    """Everything, one after the other. Raises `Failed`."""
+    note("whole process")
+    processes = measure_processes(plan.runs, folder)
+    cases = [made_up(pools, seed, folder) for pools in plan.sizes for seed in plan.seeds]
+    measured = [measure_made_up(case, yardsticks, plan, note) for case in cases]
+    copies = [real(market, folder) for market in yardsticks.real_markets()]
+    return Findings(measured, [measure_real(case, yardsticks, plan, note) for case in copies], processes)
+
+
+def note(text: str) -> None:
+    """Tells how far the run is."""
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Time in the core: a router on a loaded market, in a process of its own.
+
+    python -m tests.bench.core_time CASE_FOLDER NAME NETWORK EXCLUDED PASSES
+
+prints the milliseconds of every order, one list a pass; an order without a route counts with the time of the search.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+
+from swapcli.engine.sources import open_market
+from swapcli.errors import NoRoute
+from swapcli.model.market import Market
+from swapcli.model.order import Order
+from swapcli.networks.catalogue import network
+from swapcli.routing import Router
+from tests.bench.cases import Case
+from tests.bench.running import run
+
+
+def time_in_core(case: Case, passes: int) -> list[list[float]]:
+    """Milliseconds by pass and order, measured in a fresh process. Raises `Failed`."""
+    names = [str(case.folder), case.name, case.network, ",".join(case.excluded)]
+    printed = run([sys.executable, "-m", "tests.bench.core_time", *names, str(passes)])
+    times: list[list[float]] = json.loads(printed)
+    return times
+
+
+def measure(market: Market, orders: Sequence[Order], passes: int) -> list[list[float]]:
+    """Milliseconds by pass and order on one router."""
+    router = Router(market)
+    # As the command does before a batch: the market itself is no garbage to look through.
+    gc.collect()
+    gc.freeze()
+    return [[_time(router, order) for order in orders] for _ in range(passes)]
+
+
+def _time(router: Router, order: Order) -> float:
+    started = perf_counter()
+    with suppress(NoRoute):
+        router.quote(order, gas_price_wei=0)
+    return (perf_counter() - started) * 1e3
+
+
+def read_orders(case: Case, market: Market) -> list[Order]:
+    """The orders of the case in terms of its market."""
+    tokens, excluded = market.tokens, frozenset(case.excluded)
+    return [
+        Order(tokens[o.token_in.lower()], tokens[o.token_out.lower()], o.amount_in, excluded_protocols=excluded)
+        for o in case.read_orders()
+    ]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Prints the times of one case."""
+    folder, name, network_name, excluded, passes = arguments
+    case = Case(name, Path(folder), network_name, tuple(filter(None, excluded.split(","))))
+    market = open_market(case.network, network, document=case.market.read_bytes()).market
+    print(json.dumps(measure(market, read_orders(case, market), int(passes))))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,110 @@
+"""Brings the measurements of one case together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.bench.cases import FAMILIES, Case
+from tests.bench.core_time import time_in_core
+from tests.bench.plan import FEW_PASSES, Plan
+from tests.bench.quoting import amount_out, proven_bound, quote_batch
+from tests.bench.results import Exactness, Judged, Measured, Times
+from tests.bench.yardsticks import Yardsticks
+
+Rows = dict[int, dict[str, Any]]
+Note = Callable[[str], None]
+
+_QUICK_TO_ROUTE = 1_000
+"""Made-up markets of more pools take the peer a second an order."""
+
+_CONVERGED = 1e-6
+"""Residual, as a share of the amount, below which a bound is as tight as the method makes it."""
+
+
+def measure_made_up(case: Case, yardsticks: Yardsticks, plan: Plan, note: Note) -> Measured:
+    """Everything about a made-up case, which is written first. Raises `Failed`."""
+    note(f"{case.name}: market and certified optimum")
+    yardsticks.make(case)
+    bounds = by_id(yardsticks.bounds(case))
+    note(f"{case.name}: routes")
+    plain, certified = quote_batch(case, "routes"), quote_batch(case, "certified", certify=True)
+    score = yardsticks.score(case, plain)
+    everything = quote_batch(case, "everything", certify=True, all_families=True)
+    all_score = yardsticks.score(case, everything, FAMILIES)
+    times = measure_times(case, yardsticks, plan, note)
+    results, proofs = results_of(plain), results_of(certified)
+    return Measured(
+        case,
+        exactness_of(score),
+        _judged(case, results, proofs, by_id(score["rows"]), by_id(yardsticks.peer_rows(case)), bounds),
+        times,
+        exactness_of(all_score),
+        _judged(case, results_of(everything), results_of(everything), by_id(all_score["rows"]), {}, {}),
+        all(amount_out(results[key]) == amount_out(proofs[key]) for key in results),
+    )
+
+
+def measure_real(case: Case, yardsticks: Yardsticks, plan: Plan, note: Note) -> Measured:
+    """A real case, whose arbitrage leaves no optimum to compare with: exactness, the peer, times. Raises `Failed`."""
+    note(f"{case.name}: routes")
+    plain = quote_batch(case, "routes")
+    exactness = exactness_of(yardsticks.replay(case, plain))
+    times = measure_times(case, yardsticks, plan, note)
+    peer = by_id(yardsticks.peer_rows(case))
+    return Measured(case, exactness, _judged(case, results_of(plain), {}, {}, peer, {}), times)
+
+
+def measure_times(case: Case, yardsticks: Yardsticks, plan: Plan, note: Note) -> Times:
+    """Ours and the peer's in turn, so that both see the same machine."""
+    times, passes = Times(), plan.passes if case.pools and case.pools <= _QUICK_TO_ROUTE else FEW_PASSES
+    for number in range(plan.rounds):
+        note(f"{case.name}: times, round {number + 1} of {plan.rounds}")
+        times.ours.append(time_in_core(case, passes))
+        times.peer.append([row["median_ms"] for row in yardsticks.peer(case, passes)["orders"]])
+    return times
+
+
+def results_of(file: Path) -> Rows:
+    """Results by order, from the lines that the command printed."""
+    return {entry["id"]: entry["result"] for entry in map(json.loads, file.read_text().splitlines())}
+
+
+def exactness_of(score: dict[str, Any]) -> Exactness:
+    """What `score.py` says of amounts."""
+    faults = tuple(f"order {order}: {what}" for order, what in score["faults"])
+    return Exactness(score["orders"], score["routed"], score["exact"], score["skipped"], faults)
+
+
+def by_id(rows: Iterable[dict[str, Any]]) -> Rows:
+    """Rows by their order."""
+    return {row["id"]: row for row in rows}
+
+
+def _judged(case: Case, results: Rows, proofs: Rows, scored: Rows, peer: Rows, bounds: Rows) -> tuple[Judged, ...]:
+    """The orders of a case, with whatever each of the sources knows of them."""
+    return tuple(
+        Judged(
+            order=order.id,
+            size=order.size,
+            out=amount_out(results[order.id]),
+            peer_out=peer_out(peer.get(order.id)),
+            dual=scored_bound(scored.get(order.id)) or bounds.get(order.id, {}).get("bound"),
+            own=proven_bound(proofs[order.id]) if proofs else None,
+            known_out=(bounds[order.id]["route_out"] or 0.0) if bounds else 0.0,
+            converged=not bounds or bounds[order.id]["residual"] <= _CONVERGED,
+        )
+        for order in case.read_orders()
+    )
+
+
+def peer_out(row: dict[str, Any] | None) -> float | None:
+    """What the peer's route pays; None unless it routes the whole order."""
+    return float(row["evaluated"]) if row and row["status"] == "Success" and row["evaluated"] else None
+
+
+def scored_bound(row: dict[str, Any] | None) -> float | None:
+    """The bound behind a gap that `score.py` states."""
+    return row["out"] / (1.0 - row["gap_bps"] / 1e4) if row else None

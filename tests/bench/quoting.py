@@ -1,0 +1,40 @@
+"""The real command over the orders of a case."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.bench.cases import Case
+from tests.bench.running import clean_environment, run
+
+_NO_ROUTE = 3
+
+
+def console_script() -> Path:
+    """The command as it is installed beside this Python."""
+    return Path(sys.executable).parent / "swapcli"
+
+
+def quote_batch(case: Case, kind: str, *, certify: bool = False, all_families: bool = False) -> Path:
+    """Runs `swapcli route --batch` over the case and returns the file of its lines. Raises `Failed`."""
+    command: list[str | Path] = [console_script(), "route", case.network, "--market", case.market]
+    command += ["--batch", case.orders, "--json", "--gas-price", "0"]
+    if case.excluded and not all_families:
+        command += ["--exclude-protocols", ",".join(case.excluded)]
+    if certify:
+        command.append("--certify")
+    out = case.results(kind)
+    out.write_text(run(command, env=clean_environment(case.folder), accepted=(0, _NO_ROUTE)))
+    return out
+
+
+def amount_out(result: dict[str, Any]) -> int | None:
+    """What a result pays out, in base units; None where there is no route."""
+    return int(result["outputAmount"]) if result["success"] else None
+
+
+def proven_bound(result: dict[str, Any]) -> float | None:
+    """The bound that the result's certificate proves, in base units; None where there is no route."""
+    return float(result["certificate"]["bound"]) if result["success"] else None

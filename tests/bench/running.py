@@ -1,0 +1,34 @@
+"""Runs the programs that the benchmark consists of."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+Command = Sequence[str | Path]
+
+_DROPPED = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "XDG_CONFIG_HOME")
+
+
+class Failed(Exception):
+    """Something that the benchmark needs is missing or does not work."""
+
+
+def clean_environment(home: Path) -> dict[str, str]:
+    """The environment without settings of the program: neither variables nor, in `home`, a file."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("SWAPCLI_") and k not in _DROPPED}
+    return {**kept, "HOME": str(home)}
+
+
+def run(command: Command, *, env: Mapping[str, str] | None = None, accepted: Sequence[int] = (0,)) -> str:
+    """What the command prints. Raises `Failed`, with the end of its complaints, for any status not `accepted`."""
+    words = [str(word) for word in command]
+    try:
+        ran = subprocess.run(words, capture_output=True, text=True, env=env, check=False)
+    except OSError as error:
+        raise Failed(f"cannot run {words[0]}: {error.strerror}") from error
+    if ran.returncode not in accepted:
+        raise Failed(f"{' '.join(words)} ended with status {ran.returncode}: {ran.stderr[-2000:].strip()}")
+    return ran.stdout

@@ -1,0 +1,38 @@
+"""Wall time and peak memory of commands, run in turn.
+
+    python -I -S stopwatch.py RUNS '[["command", "argument"], ...]'
+
+prints, for each command, a list of [seconds, KiB]. It is a script of its own, without any package, because a process
+starts with its parent's peak memory on Linux: the parent has to be smaller than what it measures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+
+def once(command: list[str]) -> tuple[float, int]:
+    """Seconds and KiB of one run; its output is thrown away. Ends this process where the command fails."""
+    silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
+    started = time.perf_counter()
+    child = os.posix_spawn(command[0], command, os.environ, file_actions=silent)
+    _, status, usage = os.wait4(child, 0)
+    elapsed = time.perf_counter() - started
+    if status:
+        sys.exit(f"{command} ended with status {os.waitstatus_to_exitcode(status)}")
+    return elapsed, usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
+
+
+def in_turn(runs: int, commands: list[list[str]]) -> list[list[tuple[float, int]]]:
+    """All commands one after the other, `runs` times, after one run of each that is not counted."""
+    for command in commands:
+        once(command)
+    rounds = [[once(command) for command in commands] for _ in range(runs)]
+    return [list(column) for column in zip(*rounds, strict=True)]
+
+
+if __name__ == "__main__":
+    print(json.dumps(in_turn(int(sys.argv[1]), json.loads(sys.argv[2]))))

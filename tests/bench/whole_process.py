@@ -1,0 +1,75 @@
+"""One-shot commands as a shell runs them, against an interpreter that does nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from tests.bench.quoting import console_script
+from tests.bench.running import clean_environment, run
+
+QUOTE = ("route", "base", "ETH", "USDC", "1", "--json")
+
+_STOPWATCH = Path(__file__).with_name("stopwatch.py")
+_LIST_MODULES = """
+import json, sys
+from swapcli.cli.app import run
+status = run(sys.argv[1:])
+print(json.dumps(sorted(sys.modules)))
+sys.exit(status)
+"""
+BANNED = (
+    "web3", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy",
+    "rich",
+)  # fmt: skip
+"""What a quote for programs must not load: each costs more than the quote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Wall times in seconds, in step with the other commands' runs, and the highest peak memory."""
+
+    times_s: tuple[float, ...]
+    peak_bytes: int
+
+    def ratio_to(self, other: Runs) -> float:
+        """The median ratio of wall times of runs that followed each other."""
+        return median(mine / theirs for mine, theirs in zip(self.times_s, other.times_s, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class WholeProcess:
+    """What the quote, the version and a bare interpreter take."""
+
+    bare: Runs
+    quote: Runs
+    version: Runs
+    modules: int
+    banned: tuple[str, ...]
+
+
+def measure_processes(runs: int, home: Path) -> WholeProcess:
+    """Runs the commands in turn, in an environment without settings. Raises `Failed`."""
+    script, env = str(console_script()), clean_environment(home)
+    commands = [[sys.executable, "-c", "pass"], [script, *QUOTE], [script, "--version"]]
+    printed = run([sys.executable, "-I", "-S", _STOPWATCH, str(runs), json.dumps(commands)], env=env)
+    bare, quote, version = (_runs(rows) for rows in json.loads(printed))
+    loaded = modules_of_a_quote()
+    return WholeProcess(bare, quote, version, len(loaded), banned_among(loaded))
+
+
+def modules_of_a_quote() -> tuple[str, ...]:
+    """The modules of a fresh interpreter after a quote for programs."""
+    return tuple(json.loads(run([sys.executable, "-I", "-c", _LIST_MODULES, *QUOTE]).splitlines()[-1]))
+
+
+def banned_among(modules: tuple[str, ...]) -> tuple[str, ...]:
+    """The banned packages that a list of modules shows."""
+    return tuple(sorted({name.partition(".")[0] for name in modules} & set(BANNED)))
+
+
+def _runs(rows: list[tuple[float, int]]) -> Runs:
+    return Runs(tuple(seconds for seconds, _ in rows), max(kibibytes for _, kibibytes in rows) * 1024)
