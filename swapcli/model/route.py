@@ -69,7 +69,7 @@ class Quote:
     """A route with exact amounts: `amount_out` is what the router pays out on the same state, to the unit.
 
     `gas_units` is an estimate; `gas_usd`, prices and `price_impact` (a fraction) are None where unknown.
-    `best_single_path_out` is the exact output of the best route with one pool per hop. `time_s` is the core's time.
+    `price_impact` is the part of the worth at mid prices that is lost, pool fees included. `best_single_path_out` is the exact output of the best route with one pool per hop. `time_s` is the core's time.
     """
 
     order: Order

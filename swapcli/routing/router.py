@@ -82,11 +82,12 @@ class Router:
     def _quote(
         self, order: Order, outcome: Outcome, gas_price_wei: int, certificate: Certificate | None
     ) -> Quote:
-        found, single, task = outcome.found, outcome.single, outcome.problem.task
+        found, single = outcome.found, outcome.single
         native = self.market.network.wrapped_native or self.market.network.native
         price_in, price_out, price_native = self.usd_prices(order.token_in, order.token_out, native)
         gas = found.gas_units * gas_price_wei * price_native / 10**native.decimals if price_native is not None else None
-        fair = found.amount_in * outcome.problem.zero.value(task.source)
+        sold = _worth(found.amount_in, order.token_in, price_in)
+        bought = _worth(found.replay.amount_out, order.token_out, price_out)
         return Quote(
             order=order,
             route=found.route,
@@ -98,7 +99,7 @@ class Router:
             gas_usd=gas,
             price_in_usd=price_in,
             price_out_usd=price_out,
-            price_impact=1.0 - found.replay.amount_out / fair if fair > 0.0 else None,
+            price_impact=_price_impact(sold, bought),
             best_single_path_out=single.replay.amount_out if single else None,
             time_s=0.0,
             certificate=certificate,
@@ -119,6 +120,17 @@ class Router:
         anchored = {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
         found = usd_prices(graph, anchored)
         return {graph.addresses[n]: price * 10 ** tokens[graph.addresses[n]].decimals for n, price in found.items()}
+
+
+def _worth(amount: int, token: Token, price_usd: float | None) -> float | None:
+    return amount / 10**token.decimals * price_usd if price_usd is not None else None
+
+
+def _price_impact(sold_usd: float | None, bought_usd: float | None) -> float | None:
+    """The part of the worth at mid prices that is lost, pool fees included; None where a price is unknown."""
+    if not sold_usd or bought_usd is None:
+        return None
+    return 1.0 - bought_usd / sold_usd
 
 
 def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
