@@ -18,7 +18,7 @@ class ZeroSizePrices:
 
     def __init__(self, graph: Graph, target: int, max_hops: int, avoid: frozenset[int] = frozenset()) -> None:
         """`avoid` are tokens that no path may pass through."""
-        self._graph, self._target = graph, target
+        self._graph, self._target, self._max_hops = graph, target, max_hops
         self._allowed = (graph.core | set(graph.way_to_core(target))) - avoid
         self.values: Values = {target: 1.0}
         self._rounds: list[dict[int, tuple[float, int]]] = [{target: (1.0, target)}]
@@ -42,12 +42,11 @@ class ZeroSizePrices:
     def path(self, source: int) -> list[int]:
         """Tokens of the best path from `source` to the target, both included; empty when there is none."""
         way = self._graph.way_to_core(source)
-        limit = len(self._rounds) - 1
         entries = [k for k, t in enumerate(way) if t in self.values]
         if not entries:
             return []
         path = way[: entries[0]]
-        limit -= len(path)
+        limit = min(len(self._rounds) - 1, self._max_hops - len(path))
         token = way[entries[0]]
         while token != self._target:
             rounds = [k for k in range(limit, 0, -1) if token in self._rounds[k]]
