@@ -1,8 +1,8 @@
 """A proven bound on what any router could still add to a quote.
 
 Any prices v > 0 bound the output of every routing: D(v) = amount * v_in + the worth of every pool's best trade at v.
-The solution's prices give tokens outside its neighbourhood no price; each of them gets the best value that it has in
-terms of the priced ones, at which no pool is worth selling it into.
+Tokens that a solution gives no price get the best value that they have in terms of the priced ones, at which no pool is
+worth selling them into.
 """
 
 from __future__ import annotations
@@ -18,25 +18,32 @@ _ROUNDS = 12
 
 
 def certificate_for(
-    graph: Graph, prices: Prices, order: tuple[int, int, float], amount_out: int, allowed: Callable[[Arc], bool]
+    graph: Graph, prices: list[Prices], order: tuple[int, int, float], amount_out: int, allowed: Callable[[Arc], bool]
 ) -> Certificate:
-    """Bound over all arcs of `graph` at the solution's `prices`, and over those that `allowed` accepts.
+    """The least bounds that any of `prices` gives: over all arcs of `graph`, and over those that `allowed` accepts.
 
     `order` is (source, target, amount in base units); a pool with several directions counts each as if it were a pool
     of its own, which can only raise the bound.
     """
-    source, target, amount = order
-    everywhere = extended(graph, prices, target)
-    bound = acyclic = amount * everywhere[source]
-    pools: set[str] = set()
+    bounds = [_bounds(graph, extended(graph, known, order[1]), order, allowed) for known in prices]
+    bound, acyclic = (min(column) for column in zip(*bounds, strict=True))
+    pools = {arc.pool.key for arc in graph.arcs()}
+    return Certificate(bound, _gap_bps(bound, amount_out), acyclic, _gap_bps(acyclic, amount_out), len(pools))
+
+
+def _bounds(
+    graph: Graph, prices: Prices, order: tuple[int, int, float], allowed: Callable[[Arc], bool]
+) -> tuple[float, float]:
+    """The dual over all arcs and over the allowed ones."""
+    source, _, amount = order
+    bound = acyclic = amount * prices[source]
     for arc in graph.arcs():
-        pools.add(arc.pool.key)
-        worth = surplus(arc, everywhere)
+        worth = surplus(arc, prices)
         if worth > 0.0:
             bound += worth
             if allowed(arc):
                 acyclic += worth
-    return Certificate(bound, _gap_bps(bound, amount_out), acyclic, _gap_bps(acyclic, amount_out), len(pools))
+    return bound, acyclic
 
 
 def surplus(arc: Arc, prices: Prices) -> float:

@@ -142,7 +142,7 @@ def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
     def usable(arc: Arc) -> bool:
         return problem.usable(arc, outcome.banned) or (arc.pool.key, arc.token_in) in used
 
-    return certificate_for(graph, outcome.fine_prices(), order, found.replay.amount_out, usable)
+    return certificate_for(graph, outcome.bounding_prices(), order, found.replay.amount_out, usable)
 
 
 def _no_route(order: Order, graph: Graph, zero: ZeroSizePrices, source: int) -> NoRoute:

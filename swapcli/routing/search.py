@@ -12,7 +12,8 @@ from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route
 from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow, shortened
-from swapcli.routing.flow import Link, by_link, continuous_flow
+from swapcli.routing.certificate import extended
+from swapcli.routing.flow import Link, by_link, continuous_flow, flow_values
 from swapcli.routing.gas import route_gas
 from swapcli.routing.graph import Arc
 from swapcli.routing.growth import grow
@@ -58,10 +59,16 @@ class Outcome:
         """The solution's prices, in units of the target."""
         return self.solution.prices
 
-    def fine_prices(self) -> Prices:
-        """The prices refined as far as floats go, for the tightest bound."""
-        arcs = self.problem.arcs_between(self.prices, self.banned)
-        return self.problem.solve(arcs, self.prices, FINEST).prices
+    def bounding_prices(self) -> list[Prices]:
+        """Prices for a certificate: refined over the arcs of the route's kind, and solved for over the whole market."""
+        problem, graph = self.problem, self.problem.graph
+        source, target = problem.task.ends
+        fine = problem.solve(problem.arcs_between(self.prices, self.banned), self.prices, FINEST)
+        used = {source, target}.union(*flow_values(fine))
+        known = extended(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
+        arcs = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
+        arcs = [arc for arc in arcs if arc.token_in != target and arc.token_out != source]
+        return [fine.prices, known, problem.solve(arcs, known, FINEST).prices]
 
 
 @dataclass(frozen=True, slots=True)
