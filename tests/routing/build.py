@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from math import sqrt
+from math import cbrt, sqrt
 
 from hypothesis import strategies as st
 
@@ -17,6 +17,7 @@ from swapcli.pools import family
 
 Q96 = 1 << 96
 UNIT = 10**18
+_FEES = (500, 3000, 10000)
 
 
 def token(number: int, decimals: int = 18) -> Token:
@@ -69,27 +70,92 @@ def concentrated(
     return family("concentrated").from_state(_identity(number, (first, second), fee_ppm, protocol), state)
 
 
-def random_market(seed: int, *, tokens: int = 6, pools: int = 14, noise: float = 0.8, gas_price_wei: int = 0) -> Market:
-    """Pools of both families around fair prices, each off by less than `noise` times its fee: below 1 no arbitrage."""
+def solidly_stable(number: int, a: Token, b: Token, worth: float, price: float, fee_ppm: int) -> Pool:
+    """A pool of about `worth` of token `b` whose tilt makes one unit of `a` worth `price` units of `b`."""
+    s = cbrt((1 - price) / (1 + price))
+    reserves = [str(int(worth * (1 + s) / (1 - s) * UNIT)), str(int(worth * UNIT))]
+    return family("solidly_stable").from_state(_identity(number, (a, b), fee_ppm, "solidly"), {"reserves": reserves})
+
+
+def stableswap(
+    number: int, tokens: Sequence[Token], values: Sequence[float], worth: float, amp: int, fee_ppm: int
+) -> Pool:
+    """A balanced pool that holds `worth` of each token, a unit of which counts as its value."""
+    state = {
+        "reserves": [str(int(worth / value * UNIT)) for value in values],
+        "rates": [str(int(value * UNIT)) for value in values],
+        "amp": amp,
+    }
+    return family("stableswap").from_state(_identity(number, tokens, fee_ppm, "stable"), state)
+
+
+def weighted(
+    number: int, tokens: Sequence[Token], values: Sequence[float], worth: float, parts: Sequence[int], fee_ppm: int
+) -> Pool:
+    """A pool of `worth` in all that weighs the tokens in proportion to `parts`."""
+    weights = [UNIT * part // sum(parts) for part in parts]
+    weights[0] += UNIT - sum(weights)
+    reserves = [str(int(worth * weight / value)) for weight, value in zip(weights, values, strict=True)]
+    state = {"reserves": reserves, "weights": [str(weight) for weight in weights]}
+    return family("weighted").from_state(_identity(number, tokens, fee_ppm, "weighted"), state)
+
+
+def random_market(
+    seed: int,
+    *,
+    tokens: int = 6,
+    pools: int = 14,
+    noise: float = 0.8,
+    gas_price_wei: int = 0,
+    every_family: bool = False,
+) -> Market:
+    """Pools around fair prices, each off by less than `noise` times its fee: below 1 there is no arbitrage.
+
+    Constant product and concentrated pools; with `every_family` half of the pools are of the others, some with more
+    than two tokens. Every token is in a pool.
+    """
     rng = random.Random(seed)
     known = [token(k) for k in range(tokens)]
     fair = [10 ** rng.uniform(-2, 2) for _ in known]
     made: list[Pool] = []
     for number in range(pools):
         i = number if number < tokens else rng.randrange(tokens)
-        j = rng.choice([k for k in range(tokens) if k != i])
-        fee = rng.choice([500, 3000, 10000])
-        off = 1 + rng.uniform(-noise, noise) * fee / 1e6
-        worth = 10 ** rng.uniform(2, 7)
-        if rng.random() < 0.6:
-            reserves = int(worth / fair[i] * UNIT), int(worth / fair[j] * off * UNIT)
-            made.append(constant_product(number, known[i], known[j], *reserves, fee))
-        else:
-            a, b = (i, j) if known[i].address < known[j].address else (j, i)
-            price = fair[a] / fair[b] * off
-            liquidity = int(worth / fair[b] * UNIT / sqrt(price)) * 10
-            made.append(concentrated(number, known[a], known[b], liquidity, price, rng.choice([600, 6000, 60000]), fee))
+        drawn = _other_pool if every_family and rng.random() < 0.5 else _common_pool
+        made.append(drawn(rng, number, i, known, fair, noise))
     return market(made, known, gas_price_wei)
+
+
+def _common_pool(
+    rng: random.Random, number: int, i: int, known: Sequence[Token], fair: Sequence[float], noise: float
+) -> Pool:
+    j = rng.choice([k for k in range(len(known)) if k != i])
+    fee = rng.choice(_FEES)
+    off = 1 + rng.uniform(-noise, noise) * fee / 1e6
+    worth = 10 ** rng.uniform(2, 7)
+    if rng.random() < 0.6:
+        reserves = int(worth / fair[i] * UNIT), int(worth / fair[j] * off * UNIT)
+        return constant_product(number, known[i], known[j], *reserves, fee)
+    a, b = sorted((i, j))
+    price = fair[a] / fair[b] * off
+    liquidity = int(worth / fair[b] * UNIT / sqrt(price)) * 10
+    return concentrated(number, known[a], known[b], liquidity, price, rng.choice([600, 6000, 60000]), fee)
+
+
+def _other_pool(
+    rng: random.Random, number: int, i: int, known: Sequence[Token], fair: Sequence[float], noise: float
+) -> Pool:
+    fee = rng.choice(_FEES)
+    name = rng.choice(["solidly_stable", "stableswap", "weighted"])
+    others = rng.sample([k for k in range(len(known)) if k != i], min(rng.choice([1, 1, 2, 3]), len(known) - 1))
+    members = sorted([i, *(others[:1] if name == "solidly_stable" else others)])
+    values = [fair[k] * (1 + rng.uniform(-noise, noise) * fee / 2e6) for k in members]
+    worth = 10 ** rng.uniform(2, 7)
+    held = [known[k] for k in members]
+    if name == "solidly_stable":
+        return solidly_stable(number, held[0], held[1], worth / values[1], values[0] / values[1], fee)
+    if name == "stableswap":
+        return stableswap(number, held, values, worth, rng.choice([10, 100, 1000]), fee)
+    return weighted(number, held, values, worth, [rng.randint(10, 80) for _ in members], fee)
 
 
 def order(held: Market, i: int, j: int, amount: int) -> Order:
