@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from math import exp, log
+from collections.abc import Collection, Mapping
+from math import exp, log, sqrt
 from typing import NamedTuple
 
 from swapcli.routing.flow import beyond_reach
@@ -48,7 +48,21 @@ def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: fl
             price, flow, gain = _through(*_sides(graph, x, costs, values, ends), order_value)
             if flow > _LEAST_DETOUR * order_value:
                 found[x] = Detour(price, gain, before, after)
-    return found
+    return found | _on_the_way(found, costs, values, prices)
+
+
+def _on_the_way(found: Mapping[int, Detour], costs: _Offers, values: _Offers, prices: Prices) -> dict[int, Detour]:
+    """Outside tokens that the found detours lead over though they gain nothing alone."""
+    added: dict[int, Detour] = {}
+    waiting = [t for detour in found.values() for t in (detour.before, detour.after)]
+    while waiting:
+        t = waiting.pop()
+        if t < 0 or t in prices or t in found or t in added or t not in costs or t not in values:
+            continue
+        (price_in, before), (price_out, after) = costs[t], values[t]
+        added[t] = Detour(sqrt(price_in * price_out), 0.0, before, after)
+        waiting += [before, after]
+    return added
 
 
 _Offers = dict[int, tuple[float, int]]
