@@ -143,7 +143,8 @@ class SolidlyStableCurve:
         s = cbrt((1.0 - price) / (1.0 + price))
         if s <= s0:  # a rate that differs from the first unit's by rounding only
             return 0.0, 0.0, 0.0
-        log_t = 2.0 * atanh((s - s0) / (1.0 - s * s0)) if s < 1.0 else _DEEPEST
+        apart = (s - s0) / (1.0 - s * s0) if s < 1.0 else 1.0
+        log_t = 2.0 * atanh(apart) if apart < 1.0 else _DEEPEST
         t = t0 * (1.0 + expm1(log_t))
         log_x = 0.75 * log_t - 0.25 * log1p((t - t0) * (t + t0) / (1.0 + t0 * t0))
         amount_in = self._x * expm1(log_x) / self._gamma
@@ -164,8 +165,8 @@ class SolidlyStableCurve:
         if amount_in >= self.capacity:
             return 0.0
         growth = self._gamma * amount_in / self._x
-        t = self._t * (1.0 + growth) / (1.0 - self._share_out(growth))
-        return _price(t) * self._unit
+        left = 1.0 - self._share_out(growth)
+        return _price(self._t * (1.0 + growth) / left) * self._unit if left > 0.0 else 0.0
 
     def _share_out(self, growth: float) -> float:
         """What part of the output reserve leaves when the input reserve grows by the part `growth`.

@@ -19,6 +19,8 @@ from typing import Final
 _NEWTON_STEPS: Final = 60
 _DEEPEST: Final = 200.0
 """Trades end where e^-200 of the bought balance is left: far below one unit of any token."""
+_LEAST_RATE: Final = 1e-280
+"""Far below the rate of the deepest trade, and no product with it underflows."""
 _CLOSE: Final = 1e-8
 _ROUNDING: Final = 2e-15
 _SAMPLES: Final = 16
@@ -131,7 +133,7 @@ class StableSwapCurve:
         """(amount_in, amount_out, slope); see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
-        rate /= self._unit_rate
+        rate = max(rate / self._unit_rate, _LEAST_RATE)
         chord = self._chord
         if chord is None:
             sold, bought, slope = self._solve(rate, self._launch, _DEEPEST)

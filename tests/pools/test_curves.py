@@ -102,14 +102,24 @@ def test_nothing_is_sold_at_the_start_rate_or_above(pool: Pool, direction: tuple
     assert curve.rate(0.0) == pytest.approx(curve.start_rate, rel=1e-12)
 
 
-@given(pools, directions, st.integers(50, 600))
-def test_a_rate_near_zero_is_answered_in_finite_numbers(pool: Pool, direction: tuple[int, int], drop: int) -> None:
+@given(pools, directions, st.one_of(st.floats(2.0, 750.0), st.floats(34.0, 38.0)))
+def test_a_rate_near_zero_is_answered_in_finite_numbers(pool: Pool, direction: tuple[int, int], drop: float) -> None:
     curve = pool.curve(*tokens(pool, direction))
-    amount_in, amount_out, slope = curve.trade_to(max(curve.start_rate * exp(-drop), 1e-300))
+    amount_in, amount_out, slope = curve.trade_to(max(curve.start_rate * exp(-drop), 5e-324))
     assert 0 < amount_in <= curve.capacity
     assert isfinite(amount_in)
     assert isfinite(slope)
     assert 0 < amount_out <= reserves(pool)[direction[1]] * (1 + 1e-12)
+
+
+@given(pools, directions, st.floats(0.0, 40.0).map(lambda exponent: 10.0**exponent))
+def test_after_selling_far_too_much_the_rate_is_a_small_number(
+    pool: Pool, direction: tuple[int, int], times: float
+) -> None:
+    curve = pool.curve(*tokens(pool, direction))
+    amount_in = reserves(pool)[direction[0]] * times
+    assert 0.0 <= curve.rate(amount_in) < curve.start_rate
+    assert curve.amount_out(amount_in) <= reserves(pool)[direction[1]] * (1 + 1e-12)
 
 
 @given(pools, directions, parts)
