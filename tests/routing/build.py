@@ -14,6 +14,7 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import family
+from swapcli.routing.graph import Graph
 
 Q96 = 1 << 96
 UNIT = 10**18
@@ -156,6 +157,11 @@ def _other_pool(
     if name == "stableswap":
         return stableswap(number, held, values, worth, rng.choice([10, 100, 1000]), fee)
     return weighted(number, held, values, worth, [rng.randint(10, 80) for _ in members], fee)
+
+
+def graph_of(held: Market) -> Graph:
+    """All pools of `held` as a graph whose token numbers are those of the market."""
+    return Graph(held.pools.values(), held.tokens)
 
 
 def order(held: Market, i: int, j: int, amount: int) -> Order:

@@ -1,0 +1,147 @@
+"""The market as a graph: what is joined, how well at first, and which tokens can lie between others."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.model.market import Market
+from swapcli.routing.graph import Graph
+from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
+from tests.routing.random_routes import simple_paths
+
+
+@st.composite
+def markets(draw: st.DrawFn) -> Market:
+    """From trees to nets, in one part or several, of every family."""
+    tokens = draw(st.integers(2, 9))
+    pools = draw(st.integers(tokens // 2, 2 * tokens))
+    return random_market(
+        draw(seeds), tokens=tokens, pools=pools, noise=draw(st.sampled_from([0.8, 30])), every_family=True
+    )
+
+
+graphs = markets().map(graph_of)
+
+
+def joined(*pairs: tuple[int, int], tokens: int) -> Graph:
+    """A graph of one deep pool per pair."""
+    known = [token(k) for k in range(tokens)]
+    pools = [constant_product(n, known[i], known[j], 10**24, 10**24) for n, (i, j) in enumerate(pairs)]
+    return graph_of(market(pools, known))
+
+
+@given(markets())
+def test_every_direction_of_every_pool_is_an_arc_of_its_own(held: Market) -> None:
+    arcs = list(graph_of(held).arcs())
+    assert len(arcs) == sum(len(pool.tokens) * (len(pool.tokens) - 1) for pool in held.pools.values())
+    addresses = list(held.tokens)
+    for arc in arcs:
+        token_in, token_out = addresses[arc.token_in], addresses[arc.token_out]
+        assert {token_in, token_out} <= set(arc.pool.tokens)
+        assert arc.rate == arc.pool.curve(token_in, token_out).start_rate > 0.0
+
+
+def test_a_drained_pool_joins_nothing_in_the_direction_that_it_cannot_sell() -> None:
+    a, b = token(0), token(1)
+    graph = graph_of(market([constant_product(0, a, b, 10**24, 0)], [a, b]))
+    assert list(graph.arcs()) == []
+    assert graph.neighbours(0) == set()
+
+
+@given(graphs)
+def test_arcs_of_a_pair_stand_best_rate_first_and_the_first_is_the_best_of_the_pair(graph: Graph) -> None:
+    for i, targets in enumerate(graph.pairs):
+        assert graph.best[i].keys() == targets.keys()
+        for j, arcs in targets.items():
+            assert all((arc.token_in, arc.token_out) == (i, j) for arc in arcs)
+            assert all(one.rate >= other.rate for one, other in pairwise(arcs))
+            assert graph.best[i][j] == graph.best_into[j][i] == max(arc.rate for arc in arcs)
+    assert sum(map(len, graph.best)) == sum(map(len, graph.best_into))
+
+
+@given(graphs)
+def test_neighbours_share_a_pool_whichever_sells(graph: Graph) -> None:
+    for t in range(len(graph.addresses)):
+        shared = {arc.token_out for arc in graph.arcs() if arc.token_in == t}
+        assert graph.neighbours(t) == shared | {arc.token_in for arc in graph.arcs() if arc.token_out == t}
+
+
+@given(graphs)
+def test_depth_is_the_input_that_a_small_fall_of_the_rate_takes(graph: Graph) -> None:
+    fall = 1e-6
+    for arc in graph.arcs():
+        taken = arc.curve.trade_to(arc.rate * (1 - fall))[0]
+        assert arc.depth == pytest.approx(taken / fall, rel=1e-2)
+
+
+@given(graphs)
+def test_depth_of_a_pair_is_that_of_its_five_best_arcs(graph: Graph) -> None:
+    for i, targets in enumerate(graph.pairs):
+        for j, arcs in targets.items():
+            ranked = sorted(arcs, key=lambda arc: -arc.rate)
+            assert graph.pair_depth(i, j) == pytest.approx(sum(arc.depth for arc in ranked[:5]))
+            assert graph.pair_depth(i, j) == graph.pair_depth(i, j) > 0.0
+
+
+# --- pruning
+
+
+@given(graphs)
+def test_between_core_tokens_only_core_tokens_lie(graph: Graph) -> None:
+    for a, b in combinations(sorted(graph.core), 2):
+        for path in simple_paths(graph.neighbours, a, b, 5):
+            assert set(path) <= graph.core
+
+
+@given(graphs)
+def test_the_core_is_what_is_left_when_dead_ends_are_cut_off_one_by_one(graph: Graph) -> None:
+    left = set(range(len(graph.addresses)))
+    while dead_ends := {t for t in left if len(graph.neighbours(t) & left) <= 1}:
+        left -= dead_ends
+    assert graph.core == left
+
+
+@given(graphs)
+def test_every_path_from_a_dead_end_to_the_core_starts_with_its_way(graph: Graph) -> None:
+    for t in range(len(graph.addresses)):
+        way = graph.way_to_core(t)
+        assert way[0] == t
+        assert len(set(way)) == len(way)
+        assert all(j in graph.neighbours(i) for i, j in pairwise(way))
+        assert not set(way[:-1]) & graph.core
+        for core_token in graph.core:
+            for path in simple_paths(graph.neighbours, t, core_token, 6):
+                assert path[: len(way)] == way
+
+
+@given(graphs)
+def test_ways_of_one_tree_meet(graph: Graph) -> None:
+    """Two dead ends that are joined at all have a token of their ways in common, or both end in the core."""
+    for a, b in combinations(range(len(graph.addresses)), 2):
+        if any(simple_paths(graph.neighbours, a, b, len(graph.addresses))):
+            one, other = graph.way_to_core(a), graph.way_to_core(b)
+            assert set(one) & set(other) or {one[-1], other[-1]} <= graph.core
+
+
+def test_of_a_ring_with_a_tail_the_ring_is_the_core() -> None:
+    graph = joined((0, 1), (1, 2), (2, 0), (2, 3), (3, 4), tokens=6)
+    assert graph.core == {0, 1, 2}
+    assert [graph.way_to_core(t) for t in (1, 4, 5)] == [[1], [4, 3, 2], [5]]
+
+
+def test_of_a_tree_nothing_is_the_core_and_all_ways_lead_to_one_root() -> None:
+    graph = joined((0, 1), (1, 2), (1, 3), tokens=4)
+    assert graph.core == set()
+    assert len({graph.way_to_core(t)[-1] for t in range(4)}) == 1
+
+
+@given(graphs)
+def test_best_rates_towards_and_from_the_core_leave_only_dead_ends_out(graph: Graph) -> None:
+    for i, j in ((arc.token_in, arc.token_out) for arc in graph.arcs()):
+        assert graph.core_best[i].get(j) == (graph.best[i][j] if j in graph.core else None)
+        assert graph.core_best_into[j].get(i) == (graph.best[i][j] if i in graph.core else None)
+    assert all(set(row) <= graph.core for row in (*graph.core_best, *graph.core_best_into))

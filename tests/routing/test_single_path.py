@@ -1,0 +1,113 @@
+"""The best path with one pool per hop is the best of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.errors import PoolError
+from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.replay import replay
+from swapcli.routing.single_path import best_single_path, single_route
+from tests.routing.build import (
+    amounts,
+    concentrated,
+    constant_product,
+    graph_of,
+    market,
+    random_market,
+    seeds,
+    token,
+)
+from tests.routing.random_routes import simple_paths
+
+hop_limits = st.integers(1, 4)
+
+
+def every_path(graph: Graph, max_hops: int) -> Iterator[tuple[Arc, ...]]:
+    """All choices of one arc per hop over all paths from token 0 to token 1."""
+    for path in simple_paths(lambda t: graph.best[t], 0, 1, max_hops):
+        yield from product(*(graph.pairs[i][j] for i, j in pairwise(path)))
+
+
+def delivered(path: tuple[Arc, ...] | list[Arc], amount: float) -> float:
+    """What a path pays in whole units; 0 where a pool cannot take it all."""
+    for arc in path:
+        if amount > arc.curve.capacity:
+            return 0.0
+        amount = float(int(arc.curve.amount_out(amount)))
+    return amount
+
+
+def found(graph: Graph, amount: int, max_hops: int) -> list[Arc]:
+    return best_single_path(graph.arcs(), 0, 1, float(amount), max_hops)
+
+
+@given(seeds, amounts, hop_limits, st.booleans())
+def test_equals_the_best_of_all_paths(seed: int, amount: int, max_hops: int, every_family: bool) -> None:
+    graph = graph_of(random_market(seed, tokens=5, pools=9, every_family=every_family))
+    path = found(graph, amount, max_hops)
+    best = max((delivered(one, amount) for one in every_path(graph, max_hops)), default=0.0)
+    assert delivered(path, amount) == best if path else best == 0.0
+
+
+@given(seeds, amounts, hop_limits, st.sampled_from([0.8, 30]))
+def test_is_a_path_within_the_limit_also_with_arbitrage(seed: int, amount: int, max_hops: int, noise: float) -> None:
+    graph = graph_of(random_market(seed, tokens=5, pools=12, noise=noise, every_family=True))
+    path = found(graph, amount, max_hops)
+    if path:
+        tokens = [0, *(arc.token_out for arc in path)]
+        assert [arc.token_in for arc in path] == tokens[:-1]
+        assert tokens[-1] == 1
+        assert len(set(tokens)) == len(tokens) <= max_hops + 1
+        assert delivered(path, amount) >= max(
+            (delivered((arc,), amount) for arc in graph.pairs[0].get(1, [])), default=0
+        )
+
+
+@given(seeds, amounts)
+def test_its_route_replays_to_what_it_promises(seed: int, amount: int) -> None:
+    held = random_market(seed)
+    graph = graph_of(held)
+    path = found(graph, amount, 4)
+    if not path:
+        return
+    route = single_route(graph, path)
+    assert [hop[0].pool for hop in route.segments[0].hops] == [arc.pool.key for arc in path]
+    try:
+        steps = replay(held.pools, route, amount).steps
+    except PoolError:
+        return
+    assert [step.rate for step in steps] == [1_000_000] * len(path)
+    rounded_away = 0.0
+    for arc in path:
+        rounded_away = rounded_away * arc.rate + 2.0
+    assert steps[-1].amount_out == pytest.approx(delivered(path, amount), rel=1e-9, abs=rounded_away)
+
+
+def test_a_pool_that_cannot_take_the_order_is_passed_by() -> None:
+    a, b = token(0), token(1)
+    narrow, dear = concentrated(0, a, b, 10**18, 1.0, 600), constant_product(1, a, b, 10**24, 10**23)
+    graph = graph_of(market([narrow, dear], [a, b]))
+    assert [arc.pool for arc in found(graph, 10**10, 1)] == [narrow]
+    assert [arc.pool for arc in found(graph, 10**21, 1)] == [dear]
+
+
+def test_a_coarse_token_between_the_two_costs_what_it_rounds_away() -> None:
+    """Over c the rates are better by half a percent, but c has so few units that a third of three gets lost."""
+    a, b, c = token(0), token(1), token(2, decimals=0)
+    direct = constant_product(0, a, b, 10**24, 10**24, fee_ppm=6_000)
+    around = [constant_product(1, a, c, 10**24, 10**6, fee_ppm=0), constant_product(2, c, b, 10**6, 10**24, fee_ppm=0)]
+    graph = graph_of(market([direct, *around], [a, b, c]))
+    assert len(found(graph, 10**21, 4)) == 2
+    assert len(found(graph, 3 * 10**18 - 1, 4)) == 1
+
+
+def test_an_order_that_is_too_small_for_every_path_has_none() -> None:
+    a, b = token(0), token(1)
+    graph = graph_of(market([constant_product(0, a, b, 10**24, 10**20)], [a, b]))
+    assert found(graph, 10, 4) == []

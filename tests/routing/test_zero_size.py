@@ -1,0 +1,112 @@
+"""Zero-size prices are the best product of first-unit rates over all paths within the hop limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.routing.graph import Graph
+from swapcli.routing.zero_size import ZeroSizePrices
+from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
+from tests.routing.random_routes import simple_paths
+
+hop_limits = st.integers(1, 5)
+
+
+@st.composite
+def graphs(draw: st.DrawFn, noise: float = 0.8) -> Graph:
+    """From trees to nets; without arbitrage unless `noise` exceeds 1."""
+    tokens = draw(st.integers(2, 8))
+    pools = draw(st.integers(tokens, 3 * tokens))
+    return graph_of(random_market(draw(seeds), tokens=tokens, pools=pools, noise=noise, every_family=True))
+
+
+def paths(graph: Graph, source: int, target: int, max_hops: int) -> Iterator[list[int]]:
+    return simple_paths(lambda t: graph.best[t], source, target, max_hops)
+
+
+def product(graph: Graph, path: list[int]) -> float:
+    return prod(graph.best[i][j] for i, j in pairwise(path))
+
+
+def brute_value(graph: Graph, source: int, target: int, max_hops: int, avoid: frozenset[int] = frozenset()) -> float:
+    """The best product over every simple path that passes through none of `avoid`."""
+    return max(
+        (product(graph, p) for p in paths(graph, source, target, max_hops) if not avoid & set(p[1:-1])), default=0.0
+    )
+
+
+@given(graphs(), hop_limits)
+def test_values_are_the_best_product_over_all_paths_within_the_limit(graph: Graph, max_hops: int) -> None:
+    for target in range(min(3, len(graph.addresses))):
+        zero = ZeroSizePrices(graph, target, max_hops)
+        for t in range(len(graph.addresses)):
+            expected = brute_value(graph, t, target, max_hops)
+            if expected:
+                assert zero.value(t) == pytest.approx(expected, rel=1e-12)
+            else:
+                assert zero.value(t) == 0.0 or len(zero.path(t)) > max_hops + 1
+
+
+@given(graphs(), hop_limits)
+def test_the_path_has_the_value_and_keeps_the_limit_where_any_path_does(graph: Graph, max_hops: int) -> None:
+    zero = ZeroSizePrices(graph, 0, max_hops)
+    for source in range(1, len(graph.addresses)):
+        path = zero.path(source)
+        if any(paths(graph, source, 0, max_hops)):
+            assert (path[0], path[-1]) == (source, 0)
+            assert len(set(path)) == len(path) <= max_hops + 1
+            assert product(graph, path) == pytest.approx(zero.value(source), rel=1e-12)
+        else:
+            assert not path or len(path) > max_hops + 1
+
+
+@given(graphs(noise=30), hop_limits)
+def test_with_arbitrage_a_path_is_found_where_there_is_one(graph: Graph, max_hops: int) -> None:
+    zero = ZeroSizePrices(graph, 0, max_hops)
+    for source in range(1, len(graph.addresses)):
+        path = zero.path(source)
+        if any(paths(graph, source, 0, max_hops)):
+            assert (path[0], path[-1]) == (source, 0)
+            assert len(set(path)) == len(path) <= max_hops + 1
+            assert all(j in graph.best[i] for i, j in pairwise(path))
+        else:
+            assert not path or len(path) > max_hops + 1
+
+
+@given(graphs(), hop_limits)
+def test_no_arc_is_worth_a_trade_at_the_values_of_enough_hops(graph: Graph, more: int) -> None:
+    zero = ZeroSizePrices(graph, 0, len(graph.addresses) + more)
+    for arc in graph.arcs():
+        if arc.token_in in zero.values:
+            assert zero.values.get(arc.token_out, 0.0) * arc.rate <= zero.values[arc.token_in] * (1 + 1e-12)
+
+
+@given(graphs(), hop_limits)
+def test_more_hops_never_lower_a_value(graph: Graph, max_hops: int) -> None:
+    fewer, more = (ZeroSizePrices(graph, 0, limit) for limit in (max_hops, max_hops + 1))
+    for t in range(len(graph.addresses)):
+        assert more.value(t) >= fewer.value(t) * (1 - 1e-12)
+
+
+@given(graphs(), hop_limits, st.data())
+def test_no_path_of_a_core_token_passes_through_what_is_avoided(
+    graph: Graph, max_hops: int, data: st.DataObject
+) -> None:
+    avoid = frozenset(data.draw(st.sets(st.sampled_from(range(len(graph.addresses)))))) - {0}
+    zero = ZeroSizePrices(graph, 0, max_hops, avoid)
+    for source in graph.core - avoid - {0}:
+        assert not avoid & set(zero.path(source))
+        assert zero.value(source) == pytest.approx(brute_value(graph, source, 0, max_hops, avoid), rel=1e-12)
+
+
+def test_a_token_that_no_pool_joins_has_no_value() -> None:
+    a, b, c = (token(k) for k in range(3))
+    graph = graph_of(market([constant_product(0, a, b, 10**24, 10**24)], [a, b, c]))
+    zero = ZeroSizePrices(graph, 0, 6)
+    assert (zero.value(2), zero.path(2)) == (0.0, [])
