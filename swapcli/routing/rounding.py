@@ -19,7 +19,6 @@ from swapcli.routing.solver import Prices
 Percents = dict[Link, int]
 _MAX_MOVES = 400
 _PENALTY = 1e3  # for what exceeds a hop's capacity: it would stay in the router
-_SPARE = 1 - 1e-6  # of a pool's capacity, against the float's rounding
 
 
 def whole_percents(flow: Flow, prices: Prices, headroom: float) -> Percents:
@@ -106,7 +105,7 @@ def _cycle_through(before: Mapping[int, _Move]) -> list[tuple[Link, int]]:
 def _first_rounding(flow: Flow) -> Percents:
     """Decompose the flow to paths, widest first, and round the paths by largest remainder."""
     shares = {(hop.token_in, hop.token_out): share for hop, share in zip(flow.hops, flow.shares, strict=True)}
-    paths = decompose(shares, flow.ends, len(shares), 1e-9)
+    paths = decompose(shares, flow.ends, len(flow.unit) + 1, 1e-6)
     total = sum(width for _, width in paths)
     exact = [width * SHARES_PER_ROUTE / total for _, width in paths]
     whole = round_to(exact, SHARES_PER_ROUTE)
@@ -151,55 +150,59 @@ def decompose(amounts: Mapping[Link, float], ends: tuple[int, int], max_hops: in
 def _widest_path(left: Mapping[Link, float], ends: tuple[int, int], max_hops: int) -> list[Link]:
     """The path from end to end whose narrowest hop is widest, found in one round a hop."""
     source, target = ends
-    width: dict[int, tuple[float, tuple[Link, ...]]] = {source: (inf, ())}
-    front = width
-    leaving: dict[int, list[Link]] = {}
+    leaving: dict[int, list[tuple[Link, float]]] = {}
     for link, amount in left.items():
         if amount > 0:
-            leaving.setdefault(link[0], []).append(link)
+            leaving.setdefault(link[0], []).append((link, amount))
+    width: dict[int, float] = {source: inf}
+    paths: dict[int, tuple[Link, ...]] = {source: ()}
+    front: dict[int, tuple[float, tuple[Link, ...]]] = {source: (inf, ())}
     for _ in range(max_hops):
         found: dict[int, tuple[float, tuple[Link, ...]]] = {}
         for token, (reach, path) in front.items():
-            for link in leaving.get(token, ()):
-                wide = min(reach, left[link])
-                known = max(width.get(link[1], (0.0,))[0], found.get(link[1], (0.0,))[0])
-                if wide > known:
+            for link, amount in leaving.get(token, ()):
+                wide = min(reach, amount)
+                if wide > width.get(link[1], 0.0):
+                    width[link[1]] = wide
                     found[link[1]] = (wide, (*path, link))
         if not found:
             break
-        width = width | found
+        paths.update({token: path for token, (_, path) in found.items()})
         front = found
-    return list(width[target][1]) if target in width else []
+    return list(paths.get(target, ()))
 
 
-def build_route(percents: Percents, flow: Flow, graph: Graph, amount: float, max_hops: int) -> Route:
+def build_route(
+    percents: Percents, flow: Flow, graph: Graph, amount: float, max_hops: int, headroom: float
+) -> tuple[Route, int]:
     """The route that carries `percents`: paths widest first, pools filled again for what now reaches each hop.
 
-    What only paths with too many hops could carry goes over the widest path instead.
+    What only paths with too many hops could carry goes over the widest path instead, and is given as a percent.
     """
     paths = [(path, int(width)) for path, width in decompose(percents, flow.ends, max_hops, 0.5)]
     widest, carried = paths[0]
-    paths[0] = (widest, carried + SHARES_PER_ROUTE - sum(n for _, n in paths))
+    rerouted = SHARES_PER_ROUTE - sum(n for _, n in paths)
+    paths[0] = (widest, carried + rerouted)
     carried_by: Percents = {}
     for path, n in paths:
         for link in path:
             carried_by[link] = carried_by.get(link, 0) + n
     hops = {(hop.token_in, hop.token_out): hop for hop in flow.hops}
-    swaps = _fill(carried_by, hops, graph, flow.ends[0], amount)
-    return Route(tuple(Segment(n, tuple(swaps[link] for link in path)) for path, n in paths))
+    swaps = _fill(carried_by, hops, graph, (flow.ends[0], amount), headroom)
+    return Route(tuple(Segment(n, tuple(swaps[link] for link in path)) for path, n in paths)), rerouted
 
 
 def _fill(
-    percents: Percents, hops: Mapping[Link, Hop], graph: Graph, source: int, amount: float
+    percents: Percents, hops: Mapping[Link, Hop], graph: Graph, start: tuple[int, float], headroom: float
 ) -> dict[Link, tuple[Swap, ...]]:
-    held = {source: amount}
+    held = dict([start])
     filled: dict[Link, tuple[Swap, ...]] = {}
     for token in flow_order(percents) or []:
         leaving = [link for link in percents if link[0] == token]
         total = sum(percents[link] for link in leaving)
         for link in leaving:
             hop, amount_in = hops[link], held[token] * percents[link] / total
-            shares = _pool_shares(hop, amount_in)
+            shares = _pool_shares(hop, amount_in, headroom)
             filled[link] = tuple(
                 Swap(hop.arcs[k].pool.key, graph.addresses[link[0]], graph.addresses[link[1]], share)
                 for k, share in shares
@@ -209,11 +212,15 @@ def _fill(
     return filled
 
 
-def _pool_shares(hop: Hop, amount_in: float) -> list[tuple[int, int]]:
-    """(arc, hundredths of a percent) of the pools worth a share, largest first; none gets more than it can take."""
+def _pool_shares(hop: Hop, amount_in: float, headroom: float) -> list[tuple[int, int]]:
+    """(arc, hundredths of a percent) of the pools worth a share; none gets more than `headroom` of its capacity.
+
+    Largest first, but last the one with most room: the router rounds every rate down, and the last pool of a token gets
+    what that leaves.
+    """
     unit = amount_in / SHARES_PER_HOP
     whole = round_to([x / unit for x in hop.fill(amount_in)], SHARES_PER_HOP)
-    limits = [int(min(SHARES_PER_HOP, arc.curve.capacity * _SPARE / unit)) for arc in hop.arcs]
+    limits = [int(min(SHARES_PER_HOP, arc.curve.capacity * headroom / unit)) for arc in hop.arcs]
     spill = 0
     for k, limit in enumerate(limits):
         spill += max(0, whole[k] - limit)
@@ -224,4 +231,7 @@ def _pool_shares(hop: Hop, amount_in: float) -> list[tuple[int, int]]:
         whole[k] += step
         spill -= step
     whole[by_rate[0]] += spill
-    return sorted(((k, n) for k, n in enumerate(whole) if n > 0), key=lambda entry: -entry[1])
+    used = sorted((k for k, n in enumerate(whole) if n > 0), key=lambda k: -whole[k])
+    roomy = max(used, key=lambda k: hop.arcs[k].curve.capacity - unit * whole[k])
+    used.remove(roomy)
+    return [(k, whole[k]) for k in [*used, roomy]]

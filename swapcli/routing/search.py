@@ -6,7 +6,7 @@ Every candidate is judged by its exact replay, net of gas.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
@@ -25,7 +25,7 @@ from swapcli.routing.solver import Prices, Solution
 
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
-_HEADROOMS = (1 - 1e-5, 0.997, *[0.98] * 6)  # of a hop's capacity: rounding the hops before it changes what arrives
+_HEADROOMS = (1 - 2e-4, 0.997, *[0.98] * 4)  # of a hop's capacity: rounding the hops before it changes what arrives
 _FEW_POOLS = 40  # more than these are never the cheapest with gas
 _WAYS_AROUND = 3
 _COARSE_UNITS = 30_000  # an intermediate balance of fewer units loses more by rounding down than a route may
@@ -35,13 +35,17 @@ _UNSETTLED = 1e-2  # a residual above which earlier, smaller neighbourhoods are 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A route with its exact replay, and its worth after gas in base units of the target."""
+    """A route with its exact replay, and its worth after gas in base units of the target.
+
+    `rerouted` is the percent that only paths with too many hops would have carried.
+    """
 
     route: Route
     amount_in: int
     replay: Replay
     gas_units: int
     net: float
+    rerouted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +129,9 @@ class Search:
         return self.replayed(single_route(self.problem.graph, path), task.amount) if path else None
 
     def _routes(self, solved: Solved) -> Iterator[Found | None]:
-        yield self._rounded(solved)
-        shorter = shortened(self.problem, solved)
+        rounded = self._rounded(solved)
+        yield rounded
+        shorter = shortened(self.problem, solved) if rounded is None or rounded.rerouted else None
         if shorter:
             yield self._rounded(shorter)
         if self.task.gas_value > 0.0:
@@ -138,17 +143,19 @@ class Search:
         """The solution on the wire's precision. Where a pool refuses its share, hops are filled less, or without it."""
         refused: set[str] = set()
         for headroom in _HEADROOMS:
-            route = self._round(solved, refused, headroom)
-            if route is None:
+            rounded = self._round(solved, refused, headroom)
+            if rounded is None:
                 return None
+            route, rerouted = rounded
             try:
-                return self._found(route, self.task.amount, replay(self.pools, route, self.task.amount))
+                found = self._found(route, self.task.amount, replay(self.pools, route, self.task.amount))
+                return replace(found, rerouted=rerouted)
             except PoolError as error:
                 if headroom == _HEADROOMS[-1]:
                     refused.add(str(error.details.get("pool")))
         return None
 
-    def _round(self, solved: Solved, refused: set[str], headroom: float) -> Route | None:
+    def _round(self, solved: Solved, refused: set[str], headroom: float) -> tuple[Route, int] | None:
         solution, amount = solved.solution, float(self.task.amount)
         nearby = {link: arcs for link, arcs in self._nearby(solved, refused) if arcs}
         values = {link: value for link, value in notable_flow(self.problem, solution).items() if link in nearby}
@@ -156,7 +163,7 @@ class Search:
         if not flow.hops:
             return None
         percents = whole_percents(flow, solution.prices, headroom)
-        return build_route(percents, flow, self.problem.graph, amount, self.task.max_hops)
+        return build_route(percents, flow, self.problem.graph, amount, self.task.max_hops, headroom)
 
     def _nearby(self, solved: Solved, refused: set[str]) -> Iterator[tuple[Link, list[Arc]]]:
         """Per hop in use: the pools that trade, and with free gas those that a little more input would wake up."""

