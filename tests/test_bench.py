@@ -21,7 +21,7 @@ from tests.bench.plan import parse
 from tests.bench.quoting import amount_out, proven_bound, quote_batch
 from tests.bench.results import Exactness, Judged, Times
 from tests.bench.running import Failed, clean_environment, run
-from tests.bench.stopwatch import in_turn
+from tests.bench.stopwatch import in_turn, split
 from tests.bench.whole_process import BANNED, Runs, banned_among, modules_of_a_quote
 from tests.bench.yardsticks import Yardsticks, find_folder, open_yardsticks
 from tests.cli.build import LONELY, USDC, WETH, market_document
@@ -212,6 +212,7 @@ def test_a_stopwatch_takes_time_and_memory_of_each_command_in_turn() -> None:
     bare, larger = ([sys.executable, "-S", "-c", code] for code in ("pass", "x = bytearray(80 << 20)"))
     measured = in_turn(2, [bare, larger])
     assert [len(runs) for runs in measured] == [2, 2]
+    assert split(["--", *bare, "--", *larger]) == [bare, larger]
     assert all(seconds > 0 for runs in measured for seconds, _ in runs)
     assert all(kibibytes > 80 << 10 for _, kibibytes in measured[1])
 

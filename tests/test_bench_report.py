@@ -19,6 +19,7 @@ from tests.bench.report.machine import machine, processor, revision
 from tests.bench.report.optimum import exactness_section, gap_section
 from tests.bench.report.page import Circumstances, Findings, page, sections
 from tests.bench.report.peer import peer_section, real_section
+from tests.bench.report.select import ratio
 from tests.bench.report.speed import process_section, time_section
 from tests.bench.report.tables import MISSED, Section, at_most, bps, number
 from tests.bench.results import Exactness, Judged, Measured, Times
@@ -32,10 +33,16 @@ def test_a_figure_reads_back_and_zero_has_no_sign(value: float) -> None:
     assert not (shown.startswith("-") and float(shown.replace(",", "")) == 0.0)
 
 
-@given(st.floats(1e-4, 1e4))
+@given(st.floats(1e-5, 1e4))
 def test_gaps_show_two_digits_however_small(value: float) -> None:
     assert isclose(float(bps(value).replace(",", "")), value, rel_tol=0.06)
     assert bps(-value) == f"-{bps(value)}"
+
+
+def test_gaps_below_the_noise_are_zero_and_give_no_ratio() -> None:
+    assert bps(1e-6) == bps(-1e-12) == "0.000"
+    assert ratio(0.5, 1e-9) == "–"
+    assert ratio(0.5, 2.0) == "0.25"
 
 
 def test_what_is_not_there_is_a_dash() -> None:
@@ -81,13 +88,14 @@ def findings(tmp_path: Path) -> Findings:
 
 def written(plan: Plan, found: Findings) -> str:
     started = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
-    return page(plan, found, Circumstances(started, 12.3, (0.1, 1.2), {"Node": "v20"}))
+    return page(plan, found, Circumstances(started, 12.3, (0.1, 1.2), ("abc", "abc"), {"Node": "v20"}))
 
 
 def test_a_report_has_every_part_and_whole_tables(findings: Findings) -> None:
     text = written(parse([]), findings)
     assert text.count("\n## ") == len(sections(findings)) + 3
     assert MISSED not in text.split("\n## ", 1)[1]
+    assert "* revision: abc\n" in text
     assert "2030-01-02 03:04 UTC, 12 min, load average 0.10 before and 1.20 after" in text
     for above, below in pairwise(text.splitlines()):
         if above.startswith("|") and below.startswith("|"):
@@ -151,4 +159,4 @@ def test_a_report_says_what_it_was_measured_on(tmp_path: Path) -> None:
     assert processor(tmp_path / "missing")
     assert revision(tmp_path) == "unknown"
     names = [name for name, _ in machine({"Node": "v20"})]
-    assert names == ["processor", "memory", "system", "Python", "Node", "revision"]
+    assert names == ["processor", "memory", "system", "Python", "Node"]

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from tests.bench.cases import made_up, real
 from tests.bench.measure import measure_made_up, measure_real
 from tests.bench.plan import Plan, parse
+from tests.bench.report.machine import revision
 from tests.bench.report.page import Circumstances, Findings, page, sections
 from tests.bench.running import Failed
 from tests.bench.whole_process import measure_processes
@@ -43,10 +44,11 @@ def _usable(folder: Path) -> Path:
 def _bench(plan: Plan, folder: Path) -> None:
     note("yardsticks")
     yardsticks = open_yardsticks(plan.yardsticks)
-    started, began_s, load = datetime.now(UTC), time.monotonic(), os.getloadavg()[0]
+    started, began_s, load, measured = datetime.now(UTC), time.monotonic(), os.getloadavg()[0], revision()
     found = measure(plan, yardsticks, folder)
     minutes = (time.monotonic() - began_s) / 60
-    circumstances = Circumstances(started, minutes, (load, os.getloadavg()[0]), yardsticks.versions())
+    loads, revisions = (load, os.getloadavg()[0]), (measured, revision())
+    circumstances = Circumstances(started, minutes, loads, revisions, yardsticks.versions())
     plan.out.write_text(page(plan, found, circumstances))
     checks = [check for section in sections(found) for check in section.checks]
     note(f"{sum(check.is_met for check in checks)} of {len(checks)} figures meet their bar, in {minutes:.1f} minutes")

@@ -1,20 +1,19 @@
 """Wall time and peak memory of commands, run in turn.
 
-    python -I -S stopwatch.py RUNS '[["command", "argument"], ...]'
+    python -I -S stopwatch.py RUNS -- COMMAND [ARGUMENT...] -- COMMAND ...
 
-prints, for each command, a list of [seconds, KiB]. It is a script of its own, without any package, because a process
-starts with its parent's peak memory on Linux: the parent has to be smaller than what it measures.
+prints, for each command, a JSON list of [seconds, KiB]. It is a script of its own that imports next to nothing, because
+on Linux a process starts with its parent's peak memory: the parent has to be smaller than what it measures.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
 
 
-def once(command: list[str]) -> tuple[float, int]:
+def once(command: list[str]) -> list[float]:
     """Seconds and KiB of one run; its output is thrown away. Ends this process where the command fails."""
     silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
     started = time.perf_counter()
@@ -23,10 +22,10 @@ def once(command: list[str]) -> tuple[float, int]:
     elapsed = time.perf_counter() - started
     if status:
         sys.exit(f"{command} ended with status {os.waitstatus_to_exitcode(status)}")
-    return elapsed, usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
+    return [elapsed, usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)]
 
 
-def in_turn(runs: int, commands: list[list[str]]) -> list[list[tuple[float, int]]]:
+def in_turn(runs: int, commands: list[list[str]]) -> list[list[list[float]]]:
     """All commands one after the other, `runs` times, after one run of each that is not counted."""
     for command in commands:
         once(command)
@@ -34,5 +33,16 @@ def in_turn(runs: int, commands: list[list[str]]) -> list[list[tuple[float, int]
     return [list(column) for column in zip(*rounds, strict=True)]
 
 
+def split(words: list[str]) -> list[list[str]]:
+    """The commands that begin after each `--`."""
+    commands: list[list[str]] = []
+    for word in words:
+        if word == "--":
+            commands.append([])
+        else:
+            commands[-1].append(word)
+    return commands
+
+
 if __name__ == "__main__":
-    print(json.dumps(in_turn(int(sys.argv[1]), json.loads(sys.argv[2]))))
+    print(in_turn(int(sys.argv[1]), split(sys.argv[2:])))

@@ -55,7 +55,8 @@ def measure_processes(runs: int, home: Path) -> WholeProcess:
     """Runs the commands in turn, in an environment without settings. Raises `Failed`."""
     script, env = str(console_script()), clean_environment(home)
     commands = [[sys.executable, "-c", "pass"], [script, *QUOTE], [script, "--version"]]
-    printed = run([sys.executable, "-I", "-S", _STOPWATCH, str(runs), json.dumps(commands)], env=env)
+    words = [word for command in commands for word in ("--", *command)]
+    printed = run([sys.executable, "-I", "-S", _STOPWATCH, str(runs), *words], env=env)
     bare, quote, version = (_runs(rows) for rows in json.loads(printed))
     loaded = modules_of_a_quote()
     return WholeProcess(bare, quote, version, len(loaded), banned_among(loaded))
@@ -71,5 +72,5 @@ def banned_among(modules: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted({name.partition(".")[0] for name in modules} & set(BANNED)))
 
 
-def _runs(rows: list[tuple[float, int]]) -> Runs:
-    return Runs(tuple(seconds for seconds, _ in rows), max(kibibytes for _, kibibytes in rows) * 1024)
+def _runs(rows: list[list[float]]) -> Runs:
+    return Runs(tuple(seconds for seconds, _ in rows), max(int(kibibytes) for _, kibibytes in rows) * 1024)

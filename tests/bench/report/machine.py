@@ -12,14 +12,13 @@ from tests.bench.plan import ROOT
 
 
 def machine(versions: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Names and values: processor, systems, `versions` of the tools, the revision measured."""
+    """Names and values: processor, system, and `versions` of the tools."""
     return [
         ("processor", f"{processor()}, {os.cpu_count()} cores"),
         ("memory", f"{memory_bytes() / 1e9:.0f} GB"),
         ("system", f"{platform.system()} {platform.machine()}"),
         ("Python", f"{platform.python_implementation()} {platform.python_version()}"),
         *versions.items(),
-        ("revision", revision()),
     ]
 
 

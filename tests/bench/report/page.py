@@ -18,11 +18,12 @@ from tests.bench.whole_process import WholeProcess
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """When and how a run went: load averages (of one minute) before and after, minutes in all."""
+    """When and how a run went: minutes in all; one-minute load averages and revisions before and after."""
 
     started: datetime
     minutes: float
     load: tuple[float, float]
+    revisions: tuple[str, str]
     versions: Mapping[str, str]
 
 
@@ -79,12 +80,13 @@ def _method(plan: Plan, circumstances: Circumstances) -> str:
     section = Section("How it was measured")
     began, (before, after) = circumstances.started.strftime("%Y-%m-%d %H:%M UTC"), circumstances.load
     rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
-    passes = f"{plan.passes} passes ({FEW_PASSES} over 1,000 pools and on real markets)"
+    fewer = f" ({FEW_PASSES} on real markets and those of more than 1,000 pools)" if plan.passes > FEW_PASSES else ""
     facts = [
         ("command", f"`{plan.command}`"),
         ("date", f"{began}, {circumstances.minutes:.0f} min, load average {before:.2f} before and {after:.2f} after"),
-        ("repetitions", f"{rounds} of {passes}; {plan.runs} runs of one-shot commands"),
+        ("repetitions", f"{rounds} of {plan.passes} passes{fewer}; {plan.runs} runs of one-shot commands"),
         *machine(circumstances.versions),
+        ("revision", ", then ".join(dict.fromkeys(circumstances.revisions))),
     ]
     section.items(f"{name}: {value}" for name, value in facts)
     section.say(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tests.bench.figures import Spread
-from tests.bench.report.tables import NOTHING, bps, number, pair
+from tests.bench.report.tables import NOISE_BPS, NOTHING, bps, number, pair
 from tests.bench.results import Judged, Measured
 
 Cases = Sequence[Measured]
@@ -62,5 +62,5 @@ def median_and_maximum(values: Iterable[float | None]) -> str:
 
 
 def ratio(ours: float, theirs: float) -> str:
-    """Ours as a multiple of theirs."""
-    return number(ours / theirs, 2) if theirs > 0.0 else NOTHING
+    """Ours as a multiple of theirs; a dash where theirs is next to nothing."""
+    return number(ours / theirs, 2) if theirs > NOISE_BPS else NOTHING

@@ -10,6 +10,8 @@ from tests.bench.bars import Check
 
 MISSED = " ✗"
 NOTHING = "–"
+NOISE_BPS = 5e-6
+"""Bounds are known to about eleven digits, gaps therefore to about six decimals."""
 
 
 @dataclass(slots=True)
@@ -45,9 +47,10 @@ class Section:
 
 
 def bps(value: float | None) -> str:
-    """A gap or difference in basis points: three decimals, below 0.1 as many as show two digits, at most six."""
-    small = value is not None and 0.0 < abs(value) < 0.1
-    return number(value, min(6, 1 - floor(log10(abs(value)))) if small and value else 3)
+    """A gap or difference in basis points: three decimals, or as many as show two digits; noise is zero."""
+    if value is None or abs(value) < NOISE_BPS:
+        return number(value, 3)
+    return number(value, max(3, 1 - floor(log10(abs(value)))))
 
 
 def ms(value: float | None) -> str:
