@@ -14,7 +14,7 @@ from swapcli.routing.problem import FINE, ROUGH, Problem, Solved
 from swapcli.routing.solver import Prices
 
 _ROUNDS = 10
-_FIRST_TOKENS = 6  # each round may add twice as many as the last
+_FIRST_TOKENS, _MOST_TOKENS = 6, 48  # each round may add twice as many as the last, up to a point
 _OUTSIDE_HOPS = 3
 _CHANCES = 2  # times that a token may be added: alone it may carry nothing, and later with others
 _MIDDLES = 4
@@ -29,7 +29,7 @@ def grow(problem: Problem, zero_path: list[int]) -> list[Solved]:
     tried: Counter[int] = Counter()
     for growth in range(_ROUNDS):
         known = stages[-1].solution.prices
-        more = _more_tokens(problem, known, _FIRST_TOKENS << growth, tried)
+        more = _more_tokens(problem, known, min(_FIRST_TOKENS << growth, _MOST_TOKENS), tried)
         if not more:
             break
         tried.update(more)

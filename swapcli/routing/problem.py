@@ -72,6 +72,10 @@ class Problem:
         zero = ZeroSizePrices(self.graph, self.task.target, self.task.max_hops, avoid)
         return Problem(self.graph, zero, self.task, avoid)
 
+    def vanishing_output(self) -> float:
+        """What the order would bring at the rates of a vanishing one: about the most that it can."""
+        return self.task.amount * self.zero.value(self.task.source)
+
     def order_value(self, prices: Prices) -> float:
         """Worth of the order's input at `prices`, in base units of the target."""
         return self.task.amount * prices[self.task.source]

@@ -99,6 +99,8 @@ class Search:
             if not coarse:
                 break
             problem = problem.avoiding(coarse)
+            if best and problem.vanishing_output() <= best.found.net:
+                break
             outcome = Search(problem, self.pools)._best()
             best = max((one for one in (best, outcome) if one), key=lambda one: one.found.net)
         return best
