@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.cli.render.json import dump
 from swapcli.errors import InvalidOption
@@ -24,8 +23,7 @@ class Form(StrEnum):
     TABLE = "table"
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """Writes results to stdout and remarks to stderr."""
 
     form: Form

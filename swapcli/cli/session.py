@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from swapcli.cli.files import read_file
 from swapcli.cli.output import Output, choose_form, note
@@ -15,8 +15,7 @@ from swapcli.model.market import Market
 from swapcli.model.network import Network
 
 
-@dataclass(frozen=True, slots=True)
-class FormOptions:
+class FormOptions(NamedTuple):
     """The options that say how a result is written."""
 
     json: bool = False
@@ -25,8 +24,7 @@ class FormOptions:
     color: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """The settings in use and where results go."""
 
     settings: Settings

@@ -6,9 +6,8 @@ Help is plain text with the options in groups; usage errors stay exceptions, so 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A command by name: the module whose `app` it is, its place in the overview, and one line of help."""
 
     module: str

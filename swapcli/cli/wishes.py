@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from swapcli.config import Secret, Settings
 from swapcli.engine.lookup import find_protocols
@@ -15,8 +15,7 @@ from swapcli.networks.address import parse_address
 from swapcli.wire.terms import BOTH_FEE_AND_SURPLUS, Generation, Integrator, check_slippage
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """The options of one command line that are no settings."""
 
     reverse: bool = False
@@ -25,8 +24,7 @@ class Asked:
     destination: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """What is asked of the answer: how far it may slip, who receives it and who earns on it."""
 
     slippage_ppm: int
@@ -34,8 +32,7 @@ class Terms:
     integrator: Integrator | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(NamedTuple):
     """How to route, and how to write the answer. `gas_price_wei` None leaves it to the market."""
 
     asked: Asked

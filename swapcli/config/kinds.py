@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from swapcli.config.secret import Secret
 from swapcli.errors import InvalidOption
@@ -30,8 +29,7 @@ _BPS_PER_PERCENT = 100
 _SHOWN_CHARACTERS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Kind(Generic[T]):
+class Kind(NamedTuple, Generic[T]):
     """`expected` completes the sentence "expected ..., not ..."."""
 
     expected: str

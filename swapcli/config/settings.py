@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 from swapcli.config import kinds
 from swapcli.config.kinds import Kind
@@ -30,8 +30,7 @@ _MAX_HOPS = 16
 _DAY_S = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One row of the table. `key` is its dotted name in files, `example` a value that reads where there is no default.
 
     A `secret` never shows in a message. What is not `on_command_line` would show there to the machine's other users.

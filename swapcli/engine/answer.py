@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
@@ -15,8 +15,7 @@ from swapcli.wire.result import RouteResult, result_of
 from swapcli.wire.terms import Generation, Integrator
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where the pool state behind an answer comes from; `age_s` is None where the state carries no time."""
 
     provenance: Provenance
@@ -37,8 +36,7 @@ class Origin:
         return self.provenance in (Provenance.SYNCED, Provenance.RECORDED)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A quote with everything needed to tell it: `order` as asked (the native token by its zero address), at least
     the route's tokens by address and pools by key, and when it was made (Unix milliseconds)."""
 

@@ -63,7 +63,7 @@ class MarketSource:
         now_s = self._clock.now_s()
         return Answer(
             order=order,
-            quote=replace(quote, time_s=time_s),
+            quote=quote._replace(time_s=time_s),
             network=self.network,
             tokens=self.market.tokens,
             pools=pools,

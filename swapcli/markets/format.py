@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from swapcli.errors import PoolStateError
 from swapcli.markets import network_field, pools_field, tokens_field
@@ -22,8 +22,7 @@ FORMAT = "swap-market/1"
 _MAX_MOMENT = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedMarket:
+class ParsedMarket(NamedTuple):
     """A market and the errors of the pools that were left out of it (none unless they may be skipped)."""
 
     market: Market

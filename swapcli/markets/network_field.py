@@ -102,8 +102,7 @@ def _kind(entry: Mapping[str, object]) -> Kind:
 
 def _native(entry: Mapping[str, object], known: Token) -> Token:
     native, where = object_in(entry, "native", "network."), "network.native."
-    return replace(
-        known,
+    return known._replace(
         symbol=text_in(native, "symbol", where),
         name=text_in(native, "name", where),
         decimals=uint_in(native, "decimals", where, maximum=MAX_DECIMALS),
@@ -144,4 +143,4 @@ def _protocol(item: Mapping[str, object], where: str, known: Network) -> Protoco
     same = known.protocol(amm_name)
     if same is None:
         return ProtocolInfo(number, amm_name, display_name)
-    return replace(same, id=number, display_name=display_name)
+    return same._replace(id=number, display_name=display_name)

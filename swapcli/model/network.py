@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
 
 from swapcli.model.token import Token
 
@@ -15,8 +18,7 @@ class Kind(StrEnum):
     STARKNET = "starknet"
 
 
-@dataclass(frozen=True, slots=True)
-class ProtocolInfo:
+class ProtocolInfo(NamedTuple):
     """A DEX brand on a network.
 
     `family` is a pool family of swapcli, or None where its maths is not supported. `extra_keys` are the fields of the
@@ -31,8 +33,7 @@ class ProtocolInfo:
     confirmed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
+class Deployment(NamedTuple):
     """The contracts of a protocol: `addresses` by role (factory, router, quoter_v2, pool_manager, ...).
 
     `source` says where the facts come from; `unconfirmed` names the fields that were seen in one weak place only.
@@ -42,7 +43,7 @@ class Deployment:
     name: str
     addresses: dict[str, str]
     init_code_hash: str | None = None
-    fee_tiers: dict[int, int] = field(default_factory=dict)
+    fee_tiers: Mapping[int, int] = MappingProxyType({})
     source: str = ""
     unconfirmed: tuple[str, ...] = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from swapcli.model.order import Order
 
@@ -11,8 +11,7 @@ SHARES_PER_ROUTE = 100
 RATE_SCALE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Swap:
+class Swap(NamedTuple):
     """One pool of a hop with its share in hundredths of a percent (a hop's shares sum to 10,000)."""
 
     pool: str
@@ -21,23 +20,20 @@ class Swap:
     share: int
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """A path with its share in whole percent. `hops` in order; the swaps of one hop run in parallel."""
 
     percent: int
     hops: tuple[tuple[Swap, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """Segments whose percents sum to 100."""
 
     segments: tuple[Segment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One entry of the flat list that a router executes: spends `floor(balance * rate / 1_000_000)` of `token_in`."""
 
     pool: str
@@ -48,8 +44,7 @@ class Step:
     amount_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(NamedTuple):
     """How far any router could still go.
 
     `bound` is a proven upper bound on the output of any routing over all pools of the market, in base units of the
@@ -64,12 +59,12 @@ class Certificate:
     pools_checked: int
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(NamedTuple):
     """A route with exact amounts: `amount_out` is what the router pays out on the same state, to the unit.
 
     `gas_units` is an estimate; `gas_usd`, prices and `price_impact` (a fraction) are None where unknown.
-    `price_impact` is the part of the worth at mid prices that is lost, pool fees included. `best_single_path_out` is the exact output of the best route with one pool per hop. `time_s` is the core's time.
+    `price_impact` is the part of the worth at mid prices that is lost, pool fees included. `best_single_path_out` is
+    the exact output of the best route with one pool per hop. `time_s` is the core's time.
     """
 
     order: Order

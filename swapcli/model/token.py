@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """`address` is lower-case hex as the network writes it (20 bytes on EVM, 32 on Starknet).
 
     `price_usd` is a reference price that came with the data, if any; quotes derive their own from the pools.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from operator import lt
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from swapcli.errors import PoolStateError
 from swapcli.pools.fields import (
@@ -32,8 +31,7 @@ _NET_LIMIT = 1 << 127
 _PAIR_TYPES = (list, tuple)
 
 
-@dataclass(frozen=True, slots=True)
-class Ladder:
+class Ladder(NamedTuple):
     """What swaps leave as it is: the initialised `ticks`, ascending, with the liquidity that each adds on the way up.
 
     `word` is the width in ticks of a word of the contract's bitmap, 0 where it keeps a list. A pool of Uniswap V4 has

@@ -12,9 +12,8 @@ the best trade at any price sees; a swap that ends inside the chord gives a litt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import exp, expm1, inf, log, log1p, sqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 _NEWTON_STEPS: Final = 60
 _DEEPEST: Final = 200.0
@@ -52,8 +51,7 @@ class EmptyCurve:
         return 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Chord:
+class _Chord(NamedTuple):
     """The hull between the trades `low` and `high` = (sold, bought): its rate falls from `rate` by the tilt.
 
     The curve itself is used up to `last` before it and from `first` after it.
@@ -66,8 +64,7 @@ class _Chord:
     first: _Launch
 
 
-@dataclass(frozen=True, slots=True)
-class _Launch:
+class _Launch(NamedTuple):
     """Where a search starts: the trade `t`, its rate, that straightened, and d t / d of the latter."""
 
     t: float

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from swapcli.routing.graph import Arc
 from swapcli.routing.hop import Hop
@@ -126,8 +126,7 @@ def second_uses(trades: Iterable[Trade], prices: Prices) -> set[int]:
     return weaker
 
 
-@dataclass(slots=True)
-class Flow:
+class Flow(NamedTuple):
     """Hops in flow order, the share of the order that each carries, and the amount of a token that one share is worth.
 
     `shares[h]` sums to 1 over the hops that leave the source; `unit[t]` is base units of t per whole order.

@@ -7,15 +7,18 @@ pair of the way is deepest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from heapq import heappop, heappush
 from math import inf, sqrt
 
 from swapcli.routing.graph import Graph
 
 
-def usd_prices(graph: Graph, anchored: Mapping[int, float]) -> dict[int, float]:
-    """USD per base unit of every token that the anchors reach, from USD per base unit of the anchors."""
+def usd_prices(graph: Graph, anchored: Mapping[int, float], wanted: Set[int] | None = None) -> dict[int, float]:
+    """USD per base unit of every token that the anchors reach, from USD per base unit of the anchors.
+
+    Ends as soon as all `wanted` tokens have their prices, which are the same either way.
+    """
     prices: dict[int, float] = {}
     heap = [(-inf, token, price) for token, price in anchored.items()]
     heap.sort()
@@ -24,6 +27,8 @@ def usd_prices(graph: Graph, anchored: Mapping[int, float]) -> dict[int, float]:
         if token in prices:
             continue
         prices[token] = price
+        if wanted is not None and wanted <= prices.keys():
+            break
         for other in graph.neighbours(token):
             if other in prices:
                 continue

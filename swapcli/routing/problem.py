@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from math import inf
+from typing import NamedTuple
 
 from swapcli.routing.flow import Link
 from swapcli.routing.graph import Arc, Graph
@@ -16,8 +16,7 @@ ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10
 """Tolerances: while the neighbourhood grows, for a route, for a certificate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """What is asked of a search. `gas_value` is the worth of one unit of gas in base units of the target."""
 
     source: int
@@ -32,8 +31,7 @@ class Task:
         return self.source, self.target
 
 
-@dataclass(frozen=True, slots=True)
-class Banned:
+class Banned(NamedTuple):
     """Directions that an acyclic route of the order cannot use beside the others: of pairs, and of single pools."""
 
     links: frozenset[Link] = frozenset()
@@ -48,17 +46,15 @@ class Banned:
         return Banned(self.links.union(links), self.arcs.union(arcs))
 
 
-@dataclass(frozen=True, slots=True)
-class Solved:
+class Solved(NamedTuple):
     """A solution with the arcs that it was found over."""
 
     solution: Solution
     arcs: list[Arc]
-    banned: Banned = field(default_factory=Banned)
+    banned: Banned = Banned()
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Answers for one task: arcs to solve over, and solutions over them. No path passes through tokens to `avoid`."""
 
     graph: Graph

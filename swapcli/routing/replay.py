@@ -9,15 +9,14 @@ earlier swaps of the token left. What the replay delivers is the only amount eve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from swapcli.errors import InvalidInput, PoolError, SwapReverts
 from swapcli.model.pool import Pool
 from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Step
 
 
-@dataclass(frozen=True, slots=True)
-class FlatSwap:
+class FlatSwap(NamedTuple):
     """One entry of the router's list, before amounts are known."""
 
     pool: str
@@ -26,8 +25,7 @@ class FlatSwap:
     rate: int
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(NamedTuple):
     """`steps` with their amounts, and the touched pools afterwards by key."""
 
     steps: tuple[Step, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
@@ -56,7 +55,7 @@ def _finished(search: Search, outcome: Outcome, wanted: int) -> Outcome | None:
     if amount is None or found is None:
         return None
     single = search.replayed(outcome.single.route, amount) if outcome.single else None
-    return replace(outcome, found=found, single=single)
+    return outcome._replace(found=found, single=single)
 
 
 def least_input(pools: Mapping[str, Pool], route: Route, wanted: int, near: int) -> int | None:

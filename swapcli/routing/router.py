@@ -32,6 +32,7 @@ class Router:
         self.market = market
         self._graphs: dict[frozenset[str], Graph] = {}
         self._zero: dict[tuple[frozenset[str], int, int], ZeroSizePrices] = {}
+        self._is_first_pricing = True
 
     def quote(self, order: Order, *, gas_price_wei: int | None = None, certify: bool = False) -> Quote:
         """The best route for `order` with exact amounts; `time_s` is left at 0.
@@ -106,19 +107,28 @@ class Router:
         )
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
-        """USD per whole token, None where no pool tells."""
-        prices = self._usd
+        """USD per whole token, None where no pool tells.
+
+        Only these tokens are priced the first time, so that a single order is fast; then all, once.
+        """
+        prices = self._priced({token.address for token in tokens}) if self._is_first_pricing else self._usd
+        self._is_first_pricing = False
         return tuple(prices.get(token.address) for token in tokens)
 
     @cached_property
     def _usd(self) -> dict[str, float]:
+        return self._priced(None)
+
+    def _priced(self, wanted: set[str] | None) -> dict[str, float]:
+        """USD per whole token by address: of the `wanted` tokens at least, of all where there is None."""
         tokens, graph = self.market.tokens, self._graph(frozenset())
         stablecoins = [a for a in self.market.network.stablecoins if a in tokens]
         per_token = dict.fromkeys(stablecoins, 1.0) or {
             a: t.price_usd for a, t in tokens.items() if t.price_usd is not None and t.price_usd > 0.0
         }
         anchored = {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
-        found = usd_prices(graph, anchored)
+        numbers = None if wanted is None else {graph.token_index[a] for a in wanted if a in graph.token_index}
+        found = usd_prices(graph, anchored, numbers)
         return {graph.addresses[n]: price * 10 ** tokens[graph.addresses[n]].decimals for n, price in found.items()}
 
 

@@ -6,7 +6,7 @@ Every candidate is judged by its exact replay, net of gas.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
@@ -33,8 +33,7 @@ _COARSE_LOSS = 3e-5
 _UNSETTLED = 1e-2  # a residual above which earlier, smaller neighbourhoods are tried as well
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A route with its exact replay, and its worth after gas in base units of the target.
 
     `rerouted` is the percent that only paths with too many hops would have carried.
@@ -48,8 +47,7 @@ class Found:
     rerouted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a search ended with: the best route, the best with one pool per hop, and prices to certify it."""
 
     problem: Problem
@@ -75,8 +73,7 @@ class Outcome:
         return [fine.prices, known, problem.solve(arcs, known, FINEST).prices]
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(NamedTuple):
     """One order; `pools` by key execute the replays."""
 
     problem: Problem
@@ -151,7 +148,7 @@ class Search:
             route, rerouted = rounded
             try:
                 found = self._found(route, self.task.amount, replay(self.pools, route, self.task.amount))
-                return replace(found, rerouted=rerouted)
+                return found._replace(rerouted=rerouted)
             except PoolError as error:
                 if headroom == _HEADROOMS[-1]:
                     refused.add(str(error.details.get("pool")))

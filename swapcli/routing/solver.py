@@ -17,9 +17,9 @@ Efficient Algorithm for Optimal Routing Through CFMMs (2023).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import exp, log
+from typing import NamedTuple
 
 from swapcli.routing import laplacian
 from swapcli.routing.graph import Arc
@@ -43,8 +43,7 @@ _DAMPING = 0.25  # resistance to ground per unit of imbalance: where nothing con
 _EXHAUSTED = 1e-5  # of the source's ceiling: below this price the pools are full and nobody takes the rest
 
 
-@dataclass(slots=True)
-class Trade:
+class Trade(NamedTuple):
     """The best trade of an arc at the solution's prices. `surplus` is its worth, in output units."""
 
     arc: Arc
@@ -53,8 +52,7 @@ class Trade:
     surplus: float
 
 
-@dataclass(slots=True)
-class Solution:
+class Solution(NamedTuple):
     """Prices by token, the trades at them, the dual's value and the worst imbalance relative to the order's value."""
 
     prices: Prices

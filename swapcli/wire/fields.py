@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import isfinite
-from typing import cast
+from typing import NamedTuple, cast
 
 from swapcli.errors import InvalidInput
 
@@ -15,8 +14,7 @@ MAX_AMOUNT = 2**256 - 1
 _DIGITS = re.compile(r"[0-9]{1,78}")
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(NamedTuple):
     """A JSON object and the path that leads to it, such as `route[0].swaps[1][0]`."""
 
     values: Mapping[str, object]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
+from types import MappingProxyType
+from typing import NamedTuple
 
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS, Order
@@ -31,8 +32,7 @@ class SwapType(IntEnum):
         return cls.TOKEN_TO_NATIVE if address_out == ZERO_ADDRESS else cls.TOKEN_TO_TOKEN
 
 
-@dataclass(frozen=True, slots=True)
-class WireSwap:
+class WireSwap(NamedTuple):
     """One pool of a hop; `share` in hundredths of a percent, `extra` tells the pool from its siblings."""
 
     protocol_id: int
@@ -41,7 +41,7 @@ class WireSwap:
     token_in: str
     token_out: str
     share: int
-    extra: Mapping[str, int | str] = field(default_factory=dict)
+    extra: Mapping[str, int | str] = MappingProxyType({})
 
     @property
     def pool_key(self) -> str:
@@ -49,16 +49,14 @@ class WireSwap:
         return str(self.extra.get("poolId", self.pool_address)).lower()
 
 
-@dataclass(frozen=True, slots=True)
-class WireSegment:
+class WireSegment(NamedTuple):
     """A path with its share in whole percent."""
 
     percent: int
     hops: tuple[tuple[WireSwap, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RouteResult:
+class RouteResult(NamedTuple):
     """A found route. `timestamp_ms` (Unix) belongs to V2 only; `gas` is in units (V1) or wei (V2).
 
     Tokens are written as their generation writes them, with their price; a price or `gas_usd` of None is unknown.

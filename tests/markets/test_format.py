@@ -144,7 +144,7 @@ def test_every_member_of_a_file_is_read() -> None:
     market = parse(document()).market
     assert (market.block, market.timestamp, market.gas_price_wei) == (12, 1_700_000_000, 30_000_000)
     assert (market.provenance, market.source) == (Provenance.RECORDED, "by hand")
-    assert market.tokens == {WETH.address: WETH, USDC.address: replace(USDC, price_usd=1.0)}
+    assert market.tokens == {WETH.address: WETH, USDC.address: USDC._replace(price_usd=1.0)}
     pool = market.pools[POOL]
     assert (pool.protocol, pool.tokens, pool.decimals) == ("uniswapV2", (WETH.address, USDC.address), (18, 6))
     assert pool.state() == {"reserves": ["1000000000000000000", "3000000000"]}
@@ -165,7 +165,7 @@ def test_a_member_that_the_file_gives_overrides_the_catalogue(member: str, value
 def test_a_file_can_name_the_native_token_and_its_wrapped_form_anew() -> None:
     changed = network_of(native={"symbol": "H", "name": "Home", "decimals": 6}, wrapped_native=USDC.address)
     assert changed.native == Token(ZERO_ADDRESS, "H", "Home", 6)
-    assert changed.wrapped_native == replace(USDC, price_usd=1.0)
+    assert changed.wrapped_native == USDC._replace(price_usd=1.0)
 
 
 def test_a_listed_protocol_keeps_what_the_catalogue_knows_of_it() -> None:

@@ -325,7 +325,7 @@ def test_a_segment_written_in_two_parts_means_the_same(seed: int) -> None:
         return
     big = max(given_route.segments, key=lambda segment: segment.percent)
     at = given_route.segments.index(big)
-    halves = (replace(big, percent=1), replace(big, percent=big.percent - 1))
+    halves = (big._replace(percent=1), big._replace(percent=big.percent - 1))
     again = Route((*given_route.segments[:at], *halves, *given_route.segments[at + 1 :]))
     assert flatten(again) == flatten(given_route)
 

@@ -122,9 +122,9 @@ def test_used_paths_have_equal_marginal_prices_within_rounding(seed: int, amount
             if taken is given_to or taken.percent == 1:
                 continue
             changed = tuple(
-                replace(s, percent=s.percent + (s is given_to) - (s is taken)) for s in quote.route.segments
+                s._replace(percent=s.percent + (s is given_to) - (s is taken)) for s in quote.route.segments
             )
-            moved = replace(quote.route, segments=changed)
+            moved = quote.route._replace(segments=changed)
             try:
                 other = replay(held.pools, moved, quote.amount_in).amount_out
             except Exception as error:  # a full pool refuses one percent more
