@@ -1,0 +1,211 @@
+"""A hop's pools are filled so that no split of the amount delivers more."""
+
+from __future__ import annotations
+
+import random
+from itertools import permutations
+from math import inf
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.pools import family
+from swapcli.routing.graph import Graph
+from swapcli.routing.hop import Hop
+from tests.routing.build import UNIT, concentrated, constant_product, graph_of, market, random_market, seeds, token
+
+A, B = token(0), token(1)
+
+
+@st.composite
+def hops(draw: st.DrawFn, most: int = 8) -> Hop:
+    """From one to `most` pools of any family, starting at rates that differ by up to 30 %."""
+    noise = draw(st.sampled_from([0.0, 0.8, 30]))
+    held = random_market(
+        draw(seeds), tokens=draw(st.integers(2, 3)), pools=draw(st.integers(2, most)), noise=noise, every_family=True
+    )
+    arcs = [arc for arc in graph_of(held).pairs[0].get(1, []) if arc.pool.family != "solidly_stable"]
+    assume(arcs)
+    return Hop(arcs)
+
+
+def hop_of(*pools: Pool, hint: float = 0.0) -> Hop:
+    return Hop(graph_of(market(pools, [A, B])).pairs[0][1], hint)
+
+
+parts = st.floats(-6, 0.5).map(lambda exponent: 10.0**exponent)
+"""Of the depth of a hop, so that rates end between unchanged and far down."""
+
+
+def amount_for(hop: Hop, part: float) -> float:
+    depth: float = sum(arc.depth for arc in hop.arcs)
+    return min(part * depth, 0.999 * hop.capacity)
+
+
+def full_pools(hop: Hop, amount: float) -> bool:
+    return any(x > 0.999999 * arc.curve.capacity for arc, x in zip(hop.arcs, hop.fill(amount), strict=True))
+
+
+def output(hop: Hop, split: list[float]) -> float:
+    return sum(arc.curve.amount_out(x) for arc, x in zip(hop.arcs, split, strict=True))
+
+
+@given(hops(), parts)
+def test_the_parts_sum_to_the_amount_and_none_exceeds_its_pool(hop: Hop, part: float) -> None:
+    amount = amount_for(hop, part)
+    split = hop.fill(amount)
+    assert sum(split) == pytest.approx(amount, rel=1e-12)
+    for arc, x in zip(hop.arcs, split, strict=True):
+        assert 0.0 <= x <= arc.curve.capacity * (1 + 1e-9)
+
+
+@given(hops(), parts)
+def test_no_pool_would_take_a_little_of_another_s_part_at_a_better_rate(hop: Hop, part: float) -> None:
+    amount = amount_for(hop, part)
+    split = hop.fill(amount)
+    given_up = [arc.curve.rate(x * (1 - 1e-6)) for arc, x in zip(hop.arcs, split, strict=True) if x > 1e-6 * amount]
+    offered = [arc.curve.rate(x * (1 + 1e-6) + 1e-6 * amount) for arc, x in zip(hop.arcs, split, strict=True)]
+    assert max(offered) <= min(given_up) * (1 + 1e-5)
+
+
+@given(hops(), parts, seeds)
+def test_no_other_split_delivers_more(hop: Hop, part: float, seed: int) -> None:
+    amount, rng = amount_for(hop, part), random.Random(seed)
+    best = hop.amount_out(amount)
+    assert best == pytest.approx(output(hop, hop.fill(amount)), rel=1e-12)
+    for _ in range(20):
+        weights = [rng.random() ** rng.choice([1, 8]) for _ in hop.arcs]
+        split = [amount * weight / sum(weights) for weight in weights]
+        if all(x <= arc.curve.capacity for arc, x in zip(hop.arcs, split, strict=True)):
+            assert output(hop, split) <= best * (1 + 1e-9)
+
+
+@given(hops(), parts)
+def test_moving_a_thousandth_between_two_pools_gains_nothing(hop: Hop, part: float) -> None:
+    amount = amount_for(hop, part)
+    split = hop.fill(amount)
+    best = output(hop, split)
+    for k, j in permutations(range(len(split)), 2):
+        moved = split.copy()
+        step = min(split[k], 1e-3 * amount)
+        moved[k] -= step
+        moved[j] += step
+        if moved[j] <= hop.arcs[j].curve.capacity:
+            assert output(hop, moved) <= best * (1 + 1e-9)
+
+
+@given(hops(most=3), parts)
+def test_two_pools_split_as_well_as_the_best_of_a_thousand_splits(hop: Hop, part: float) -> None:
+    assume(len(hop.arcs) == 2)
+    amount = amount_for(hop, part)
+    one, other = (arc.curve for arc in hop.arcs)
+    tried = [(amount * k / 1000, amount * (1000 - k) / 1000) for k in range(1001)]
+    grid = [one.amount_out(x) + other.amount_out(y) for x, y in tried if x <= one.capacity and y <= other.capacity]
+    assert hop.amount_out(amount) >= max(grid, default=0.0) * (1 - 1e-9)
+
+
+@given(hops(), parts, parts)
+def test_output_is_increasing_and_concave_and_the_rate_is_its_slope(hop: Hop, part: float, growth: float) -> None:
+    low = amount_for(hop, part)
+    high = min(low * (1 + growth), 0.9999 * hop.capacity)
+    assume(high > low * (1 + 1e-5) and not full_pools(hop, low) and not full_pools(hop, high))
+    gained, slack = hop.amount_out(high) - hop.amount_out(low), 1e-8 * hop.amount_out(high)
+    assert hop.rate(high) * (high - low) * (1 - 1e-5) - slack <= gained
+    assert gained <= hop.rate(low) * (high - low) * (1 + 1e-5) + slack
+    assert gained >= -slack
+
+
+@given(hops(), parts, st.floats(1e-12, 1e12))
+def test_the_hint_and_earlier_questions_do_not_matter(hop: Hop, part: float, hint: float) -> None:
+    amount = amount_for(hop, part)
+    fresh = output(hop, Hop(hop.arcs).fill(amount))
+    assert output(hop, Hop(hop.arcs, hint).fill(amount)) == pytest.approx(fresh, rel=1e-9)
+    for other in (amount * 1e-3, amount, min(amount * 30, hop.capacity), amount):
+        hop.fill(other)
+    assert output(hop, hop.fill(amount)) == pytest.approx(fresh, rel=1e-9)
+
+
+@given(parts, st.integers(1, 6))
+def test_equal_pools_share_equally(part: float, count: int) -> None:
+    hop = hop_of(*(constant_product(k, A, B, 10**24, 10**23) for k in range(count)))
+    amount = amount_for(hop, part)
+    assert hop.fill(amount) == pytest.approx([amount / count] * count, rel=1e-6)
+
+
+def test_a_single_pool_gets_everything_and_answers_for_the_hop() -> None:
+    pool = constant_product(0, A, B, 10**24, 10**24)
+    hop = hop_of(pool)
+    assert hop.fill(1e20) == [1e20]
+    curve = pool.curve(A.address, B.address)
+    assert (hop.amount_out(1e20), hop.rate(1e20)) == (curve.amount_out(1e20), curve.rate(1e20))
+
+
+# --- at capacity
+
+
+NARROW = (concentrated(0, A, B, 10**21, 1.0, 600), concentrated(1, A, B, 10**22, 1.001, 1200))
+
+
+def test_at_capacity_every_pool_is_full_and_beyond_there_is_no_output() -> None:
+    hop = hop_of(*NARROW)
+    assert hop.capacity == sum(arc.curve.capacity for arc in hop.arcs)
+    assert hop.fill(hop.capacity) == pytest.approx([arc.curve.capacity for arc in hop.arcs])
+    assert hop.amount_out(hop.capacity) == pytest.approx(sum(arc.curve.amount_out(inf) for arc in hop.arcs))
+    assert hop.amount_out(hop.capacity * (1 + 1e-9)) == -inf
+
+
+def test_beyond_capacity_the_parts_still_sum_to_the_amount() -> None:
+    hop = hop_of(*NARROW)
+    assert sum(hop.fill(3 * hop.capacity)) == pytest.approx(3 * hop.capacity)
+
+
+@given(st.floats(0.0, 1.0))
+def test_a_pool_that_is_full_leaves_the_rest_to_the_others(part: float) -> None:
+    narrow, deep = concentrated(0, A, B, 10**21, 1.0, 600), constant_product(1, A, B, 10**26, 10**26)
+    hop = hop_of(narrow, deep)
+    full = [arc.curve.capacity for arc in hop.arcs if arc.pool is narrow]
+    amount = full[0] * 200 * (1 + part)
+    taken = {arc.pool.key: x for arc, x in zip(hop.arcs, hop.fill(amount), strict=True)}
+    least = hop.rate(amount)
+    if least < narrow.curve(A.address, B.address).rate(full[0] * 0.999999):
+        assert taken[narrow.key] == pytest.approx(full[0], rel=1e-6)
+    assert taken[deep.key] == pytest.approx(amount - taken[narrow.key])
+
+
+# --- at a jump of the supply
+
+
+def wrapping(other: Pool) -> Hop:
+    """The native token for its wrapped form at rate 1 without limit, beside another pool of the two."""
+    wrapper = family("wrapper").from_state(
+        PoolIdentity(A.address, "wrapper", (ZERO_ADDRESS, A.address), (18, 18), 0), {}
+    )
+    return Hop(Graph([wrapper, other], [ZERO_ADDRESS, A.address]).pairs[0][1])
+
+
+def beside(native_reserve: int, wrapped_reserve: int) -> Pool:
+    identity = PoolIdentity("0x" + "f0" * 20, "v2", (ZERO_ADDRESS, A.address), (18, 18), 3000)
+    state = {"reserves": [str(native_reserve), str(wrapped_reserve)]}
+    return family("constant_product").from_state(identity, state)
+
+
+@given(st.floats(0.01, 1e3))
+def test_a_pool_without_limit_takes_what_others_would_do_at_a_worse_rate(part: float) -> None:
+    better = beside(10**24, 2 * 10**24)
+    hop = wrapping(better)
+    down_to_parity = better.curve(ZERO_ADDRESS, A.address).trade_to(1.0)[0]
+    amount = part * down_to_parity
+    taken = {arc.pool.key: x for arc, x in zip(hop.arcs, hop.fill(amount), strict=True)}
+    assert taken[better.key] == pytest.approx(min(amount, down_to_parity), rel=1e-6)
+    assert sum(taken.values()) == pytest.approx(amount)
+    assert hop.capacity == inf
+
+
+def test_a_pool_that_starts_below_an_endless_one_gets_nothing() -> None:
+    worse = beside(10**24, 10**24)
+    hop = wrapping(worse)
+    taken = {arc.pool.key: x for arc, x in zip(hop.arcs, hop.fill(float(UNIT)), strict=True)}
+    assert taken == {A.address: pytest.approx(UNIT), worse.key: 0.0}
