@@ -1,0 +1,249 @@
+"""Flows: their order, their cycles, their paths, and what they carry."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from swapcli.routing.flow import (
+    Flow,
+    Link,
+    beyond_reach,
+    by_link,
+    continuous_flow,
+    cycle_breakers,
+    distances,
+    flow_order,
+    flow_values,
+    longest_path,
+    second_uses,
+)
+from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.solver import Prices, Solution, Trade
+from swapcli.routing.zero_size import ZeroSizePrices
+from tests.routing.build import graph_of, random_market, seeds
+from tests.routing.random_routes import simple_paths
+
+nodes = st.integers(0, 6)
+some_links = st.tuples(nodes, nodes).filter(lambda link: link[0] != link[1])
+values = st.integers(1, 6).map(float)  # few values, so that some are equal
+networks = st.dictionaries(some_links, values, max_size=18)
+dags = st.dictionaries(some_links.map(lambda link: (min(link), max(link))), values, max_size=14)
+"""Links that lead from smaller to larger numbers."""
+
+
+def acyclic(links: Iterable[Link]) -> bool:
+    onward: dict[int, set[int]] = defaultdict(set)
+    for i, j in links:
+        onward[j].add(i)
+    try:
+        tuple(TopologicalSorter(onward).static_order())
+    except CycleError:
+        return False
+    return True
+
+
+def paths(links: Iterable[Link], source: int, target: int, max_hops: int) -> Iterable[list[int]]:
+    known = list(links)
+    return simple_paths(lambda t: [j for i, j in known if i == t], source, target, max_hops)
+
+
+# --- links
+
+
+@given(networks)
+def test_hops_have_an_order_exactly_when_they_form_no_cycle(links: Mapping[Link, float]) -> None:
+    order = flow_order(links)
+    assert (order is not None) == acyclic(links)
+    if order is not None:
+        place = {t: k for k, t in enumerate(order)}
+        assert place.keys() == {t for link in links for t in link}
+        assert len(place) == len(order)
+        assert all(place[i] < place[j] for i, j in links)
+
+
+@given(networks)
+def test_without_its_breakers_a_flow_is_acyclic(links: Mapping[Link, float]) -> None:
+    breakers = cycle_breakers(links)
+    assert breakers <= links.keys()
+    assert acyclic(links.keys() - breakers)
+
+
+@given(networks)
+def test_an_acyclic_flow_has_no_breakers_and_no_breaker_lies_off_every_cycle(links: Mapping[Link, float]) -> None:
+    breakers = cycle_breakers(links)
+    assert breakers or acyclic(links)
+    for i, j in breakers:
+        assert any(paths(links, j, i, 7))
+
+
+@given(networks)
+def test_of_two_opposite_hops_the_weaker_is_a_breaker(links: Mapping[Link, float]) -> None:
+    breakers = cycle_breakers(links)
+    for link, value in links.items():
+        if value < links.get(link[::-1], 0.0):
+            assert link in breakers
+
+
+def test_the_weakest_hop_of_a_ring_is_its_breaker() -> None:
+    assert cycle_breakers({(0, 1): 5.0, (1, 2): 2.0, (2, 0): 3.0, (0, 3): 1.0}) == {(1, 2)}
+
+
+@given(networks, st.integers(1, 5))
+def test_a_hop_on_a_path_within_the_limit_is_never_beyond_reach(links: Mapping[Link, float], max_hops: int) -> None:
+    beyond = beyond_reach(links, (0, 6), max_hops)
+    assert beyond <= links.keys()
+    for path in paths(links, 0, 6, max_hops):
+        assert not beyond & set(pairwise(path))
+
+
+@given(dags, st.integers(1, 5))
+def test_of_an_acyclic_flow_all_hops_but_those_on_such_paths_are_beyond_reach(
+    links: Mapping[Link, float], max_hops: int
+) -> None:
+    on_paths = {link for path in paths(links, 0, 6, max_hops) for link in pairwise(path)}
+    assert beyond_reach(links, (0, 6), max_hops) == links.keys() - on_paths
+
+
+@given(dags)
+def test_the_longest_path_is_a_path_and_none_is_longer(links: Mapping[Link, float]) -> None:
+    path = longest_path(links)
+    assert set(path) <= links.keys()
+    assert all(one[1] == other[0] for one, other in pairwise(path))
+    lengths = [len(p) - 1 for i in range(7) for j in range(7) if i < j for p in paths(links, i, j, 7)]
+    assert len(path) == max(lengths, default=0)
+
+
+@given(networks, nodes)
+def test_distances_are_the_fewest_hops(links: Mapping[Link, float], start: int) -> None:
+    found = distances(links, start)
+    for t in range(7):
+        fewest = min((len(path) - 1 for path in paths(links, start, t, 7)), default=None)
+        assert found.get(t) == fewest
+
+
+# --- trades
+
+
+@st.composite
+def trades(draw: st.DrawFn) -> tuple[list[Trade], Prices]:
+    """Trades of some arcs of a market whose pools hold up to four tokens, each way at random."""
+    graph = graph_of(random_market(draw(seeds), tokens=4, pools=6, every_family=True))
+    rng = random.Random(draw(seeds))
+    arcs = [arc for arc in graph.arcs() if rng.random() < 0.6]
+    return [Trade(arc, float(rng.randint(1, 5)), 1.0, 0.0) for arc in arcs], {t: rng.uniform(0.5, 2) for t in range(4)}
+
+
+@given(trades())
+def test_without_second_uses_every_pool_trades_once_and_most(drawn: tuple[list[Trade], Prices]) -> None:
+    made, prices = drawn
+    weaker = second_uses(made, prices)
+    kept = [t for t in made if id(t.arc) not in weaker]
+    assert len({t.arc.pool.key for t in kept}) == len(kept)
+    assert {t.arc.pool.key for t in kept} == {t.arc.pool.key for t in made}
+    strongest = {t.arc.pool.key: prices[t.arc.token_in] * t.amount_in for t in kept}
+    assert all(prices[t.arc.token_in] * t.amount_in <= strongest[t.arc.pool.key] for t in made)
+
+
+@given(trades())
+def test_trades_of_the_same_two_tokens_go_together_and_their_values_add_up(drawn: tuple[list[Trade], Prices]) -> None:
+    made, prices = drawn
+    together = by_link(made)
+    assert sorted(map(id, (t for group in together.values() for t in group))) == sorted(map(id, made))
+    flowing = flow_values(Solution(prices, made, 0.0, 0.0, 0))
+    assert flowing.keys() == together.keys()
+    for link, group in together.items():
+        assert {(t.arc.token_in, t.arc.token_out) for t in group} == {link}
+        assert flowing[link] == pytest.approx(sum(prices[link[0]] * t.amount_in for t in group))
+
+
+# --- the flow of an order
+
+
+@st.composite
+def carried(draw: st.DrawFn) -> tuple[Flow, dict[Link, float], Graph, float, float]:
+    """A flow over random hops of a market, with values from next to nothing to all; some lead nowhere."""
+    graph = graph_of(random_market(draw(seeds), tokens=6, pools=14, every_family=True))
+    rng = random.Random(draw(seeds))
+    place = [0, *rng.sample(range(2, 6), 4), 1]
+    prices = ZeroSizePrices(graph, 1, 6).values
+    links = [(i, j) for i in place for j in graph.pairs[i] if place.index(i) < place.index(j)]
+    wanted = {link: 10 ** rng.uniform(-5, 0) for link in links if rng.random() < 0.8}
+    least = draw(st.sampled_from([0.0, 1e-4, 1e-2]))
+    assume(any(paths(wanted, 0, 1, 6)) and all(t in prices for t in range(6)))
+    amount = 10 ** draw(st.floats(14, 20))
+    flow = continuous_flow(
+        wanted, {link: graph.pairs[link[0]][link[1]] for link in wanted}, (0, 1), amount, prices, least
+    )
+    return flow, wanted, graph, amount, least
+
+
+def through(flow: Flow) -> dict[Link, float]:
+    return {(hop.token_in, hop.token_out): share for hop, share in zip(flow.hops, flow.shares, strict=True)}
+
+
+@given(carried())
+def test_shares_of_a_flow_are_one_at_both_ends_and_conserved_between(
+    drawn: tuple[Flow, dict[Link, float], Graph, float, float],
+) -> None:
+    flow = drawn[0]
+    assume(flow.hops)
+    balance: dict[int, float] = defaultdict(float)
+    for (i, j), share in through(flow).items():
+        assert share > 0.0
+        balance[i] -= share
+        balance[j] += share
+    assert balance.pop(0) == pytest.approx(-1.0)
+    assert balance.pop(1) == pytest.approx(1.0)
+    assert list(balance.values()) == pytest.approx([0.0] * len(balance), abs=1e-12)
+
+
+@given(carried())
+def test_a_flow_divides_a_token_in_proportion_to_its_values_and_drops_what_leads_nowhere(
+    drawn: tuple[Flow, dict[Link, float], Graph, float, float],
+) -> None:
+    flow, wanted, _, _, least = drawn
+    shares = through(flow)
+    order = flow_order(shares) or []
+    assert [order.index(hop.token_in) for hop in flow.hops] == sorted(order.index(hop.token_in) for hop in flow.hops)
+    leaving = sum(value for (i, _), value in wanted.items() if i == 0)
+    for link, value in wanted.items():
+        on_path = any(
+            link in set(pairwise(p)) for p in paths([k for k, v in wanted.items() if v >= least * leaving], 0, 1, 6)
+        )
+        assert (link in shares) == (on_path and value >= least * leaving)
+    for one, share in shares.items():
+        for other, share_beside in shares.items():
+            if one[0] == other[0]:
+                assert share / share_beside == pytest.approx(wanted[one] / wanted[other])
+
+
+@given(carried())
+def test_the_unit_of_a_token_is_what_the_hops_before_deliver(
+    drawn: tuple[Flow, dict[Link, float], Graph, float, float],
+) -> None:
+    flow, _, _, amount, _ = drawn
+    assume(flow.hops)
+    assert flow.unit[0] == amount
+    arriving: dict[int, float] = defaultdict(float)
+    arrived: dict[int, float] = defaultdict(float)
+    for hop, share in zip(flow.hops, flow.shares, strict=True):
+        sold = min(flow.unit[hop.token_in] * share, hop.capacity)
+        arriving[hop.token_out] += hop.amount_out(sold)
+        arrived[hop.token_out] += share
+    for t, total in arriving.items():
+        assert flow.unit[t] == pytest.approx(total / arrived[t], rel=1e-6)
+
+
+def test_a_flow_without_a_path_has_no_hops() -> None:
+    graph = graph_of(random_market(0))
+    assert continuous_flow({}, {}, (0, 1), 1e18, {0: 1.0, 1: 1.0}, 0.0).hops == []
+    (link, arcs), *_ = [((0, j), arcs) for j, arcs in graph.pairs[0].items() if j != 1]
+    assert continuous_flow({link: 1.0}, {link: list[Arc](arcs)}, (0, 1), 1e18, {0: 1.0, link[1]: 1.0}, 0.0).hops == []
