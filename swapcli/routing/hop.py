@@ -65,7 +65,7 @@ class Hop:
                 low, more = rate, amounts
             slope = sum(trade[2] for trade in trades)
             rate = _next_rate(rate, missing, slope, low, high)
-            if high - low <= 1e-15 * high:
+            if high - low <= 1e-15 * high or not rate:  # not even the smallest rate takes that much
                 break
         return _between(less, more, amount_in)
 
