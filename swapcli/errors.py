@@ -10,6 +10,7 @@ SwapcliError
 │   ├── UnknownProtocol
 │   ├── SameToken           the order sells and buys the same token
 │   ├── InvalidOption       an option's value is out of range or does not fit another option
+│   ├── InvalidRoute        a route that cannot be executed on the market
 │   ├── ConfigError         a setting is unknown or has the wrong type
 │   └── MarketError         a market file breaks its format
 │       └── PoolStateError  one pool of it does
@@ -101,13 +102,19 @@ class SameToken(InvalidInput):
     code = "SAME_TOKEN"
 
     def __init__(self) -> None:
-        super().__init__("Token in and token out cannot be the same")
+        super().__init__("Token in and token out cannot be the same", hint="name two different tokens")
 
 
 class InvalidOption(InvalidInput):
     """An option's value is out of range or does not fit another option."""
 
     code = "INVALID_OPTION"
+
+
+class InvalidRoute(InvalidInput):
+    """A route whose shares do not sum, whose hops form a cycle, or whose pools do not fit its tokens."""
+
+    code = "INVALID_ROUTE"
 
 
 class ConfigError(InvalidInput):

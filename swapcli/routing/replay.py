@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from swapcli.errors import InvalidInput, PoolError, SwapReverts
+from swapcli.errors import InvalidRoute, PoolError, SwapReverts
 from swapcli.model.pool import Pool
 from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Step
 
@@ -31,12 +31,6 @@ class Replay(NamedTuple):
     steps: tuple[Step, ...]
     amount_out: int
     pools_after: Mapping[str, Pool]
-
-
-class InvalidRoute(InvalidInput):
-    """A route whose shares do not sum, whose hops form a cycle, or whose pools do not fit its tokens."""
-
-    code = "INVALID_ROUTE"
 
 
 def flatten(route: Route) -> tuple[FlatSwap, ...]:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import InsufficientLiquidity, PoolError, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidRoute, PoolError, SwapReverts
 from swapcli.model.pool import Pool
 from swapcli.model.route import RATE_SCALE, Route, Segment, Step, Swap
-from swapcli.routing.replay import FlatSwap, InvalidRoute, flatten, replay
+from swapcli.routing.replay import FlatSwap, flatten, replay
 from tests.routing.build import UNIT, concentrated, constant_product, random_market, seeds, token, weighted
 from tests.routing.random_routes import random_route
 
