@@ -27,7 +27,7 @@ def quoted(held: Market, asked: Order, *, certify: bool = False) -> Quote | None
 
 def rounding_slack(quote: Quote) -> float:
     """What whole percents may cost: next to nothing in a deep market, more where one percent moves the price."""
-    return 2e-6 + 5e-4 * (quote.price_impact or 0.0) ** 2
+    return 2e-6 + 2e-3 * (quote.price_impact or 0.0) ** 2
 
 
 @given(seeds, amounts)
