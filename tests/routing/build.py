@@ -15,6 +15,8 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import family
 from swapcli.routing.graph import Graph
+from swapcli.routing.problem import FINE, Problem, Solved, Task
+from swapcli.routing.zero_size import ZeroSizePrices
 
 Q96 = 1 << 96
 UNIT = 10**18
@@ -162,6 +164,21 @@ def _other_pool(
 def graph_of(held: Market) -> Graph:
     """All pools of `held` as a graph whose token numbers are those of the market."""
     return Graph(held.pools.values(), held.tokens)
+
+
+def problem_of(held: Market, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> Problem:
+    """The order that sells `amount` of token 0 for token 1."""
+    graph = graph_of(held)
+    return Problem(graph, ZeroSizePrices(graph, 1, max_hops), Task(0, 1, amount, max_hops, gas_value))
+
+
+def solved(problem: Problem, tolerance: float = FINE) -> Solved | None:
+    """The problem solved over the whole market, without growth; None where no path joins the two tokens."""
+    prices = {t: price for t in range(len(problem.graph.addresses)) if (price := problem.zero.value(t)) > 0.0}
+    if not problem.zero.path(0):
+        return None
+    arcs = problem.arcs_between(prices)
+    return Solved(problem.solve(arcs, prices, tolerance), arcs)
 
 
 def order(held: Market, i: int, j: int, amount: int) -> Order:

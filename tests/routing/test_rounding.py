@@ -1,0 +1,366 @@
+"""Rounding to the wire's percents loses as little as percents allow."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from swapcli.model.route import Route
+from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow
+from swapcli.routing.flow import Flow, Link, by_link, continuous_flow, flow_order
+from swapcli.routing.graph import Graph
+from swapcli.routing.hop import Hop
+from swapcli.routing.problem import Problem
+from swapcli.routing.rounding import Percents, build_route, decompose, round_to, whole_percents
+from swapcli.routing.solver import Prices
+from tests.routing.build import concentrated, constant_product, market, problem_of, random_market, seeds, solved, token
+from tests.routing.random_routes import parts_of, simple_paths
+
+amounts = st.floats(15, 23).map(lambda digits: int(10**digits))
+headrooms = st.sampled_from([1 - 2e-4, 0.98])
+
+Rounded = tuple[Problem, Flow, Prices]
+
+
+def flow_of(problem: Problem) -> tuple[Flow, Prices] | None:
+    """The optimum of a problem as a flow, over the pools that trade in it; None where there is none."""
+    found = solved(problem)
+    if found is None:
+        return None
+    solution = make_acyclic(problem, found).solution
+    nearby = {link: [trade.arc for trade in trades] for link, trades in by_link(solution.trades).items()}
+    values = notable_flow(problem, solution)
+    amount = float(problem.task.amount)
+    return continuous_flow(values, nearby, problem.task.ends, amount, solution.prices, LEAST_HOP), solution.prices
+
+
+@st.composite
+def flows(draw: st.DrawFn, tokens: int = 6, pools: int = 14) -> Rounded:
+    held = random_market(draw(seeds), tokens=tokens, pools=pools, every_family=draw(st.booleans()))
+    problem = problem_of(held, draw(amounts))
+    found = flow_of(problem)
+    assume(found and found[0].hops)
+    assert found
+    return problem, *found
+
+
+def links_of(flow: Flow) -> list[Link]:
+    return [(hop.token_in, hop.token_out) for hop in flow.hops]
+
+
+def model_loss(flow: Flow, prices: Prices, headroom: float) -> Callable[[Link, int], float]:
+    """What a hop loses when it carries n percent: its value in, less that of its output, and a fine for excess."""
+    hops: dict[Link, Hop] = dict(zip(links_of(flow), flow.hops, strict=True))
+    known: dict[tuple[Link, int], float] = {}
+
+    def loss(link: Link, n: int) -> float:
+        if (link, n) not in known:
+            hop, sold = hops[link], flow.unit[link[0]] * n / 100
+            taken = min(sold, hop.capacity * headroom)
+            excess = (sold - taken) * prices[link[0]] * 1e3
+            known[link, n] = prices[link[0]] * sold - prices[link[1]] * (hop.amount_out(taken) if taken else 0) + excess
+        return known[link, n]
+
+    return loss
+
+
+def first_rounding(flow: Flow) -> Percents:
+    """Paths by largest remainder."""
+    shares = dict(zip(links_of(flow), flow.shares, strict=True))
+    paths = decompose(shares, flow.ends, len(shares), 1e-6)
+    total = sum(width for _, width in paths)
+    percents: Percents = defaultdict(int)
+    for (path, _), n in zip(paths, round_to([width * 100 / total for _, width in paths], 100), strict=True):
+        for link in path:
+            percents[link] += n
+    return percents
+
+
+def assert_carries(percents: Mapping[Link, int], ends: tuple[int, int]) -> None:
+    """A hundred percent from end to end, and nothing piles up on the way."""
+    balance: dict[int, int] = defaultdict(int)
+    for (i, j), n in percents.items():
+        assert n > 0
+        balance[i] -= n
+        balance[j] += n
+    assert (balance.pop(ends[0]), balance.pop(ends[1])) == (-100, 100)
+    assert set(balance.values()) <= {0}
+
+
+# --- whole percents
+
+
+@given(flows(), headrooms)
+def test_a_rounded_flow_carries_a_hundred_percent_from_end_to_end(drawn: Rounded, headroom: float) -> None:
+    problem, flow, prices = drawn
+    percents = whole_percents(flow, prices, headroom)
+    assert percents.keys() <= set(links_of(flow))
+    assert_carries(percents, problem.task.ends)
+
+
+@given(flows(), headrooms)
+def test_never_loses_more_than_rounding_each_path(drawn: Rounded, headroom: float) -> None:
+    _, flow, prices = drawn
+    loss = model_loss(flow, prices, headroom)
+    scale = flow.unit[0] * prices[0]
+    best, first = (
+        sum(loss(link, n) for link, n in percents.items())
+        for percents in (whole_percents(flow, prices, headroom), first_rounding(flow))
+    )
+    assert best <= first + 1e-12 * scale
+
+
+@given(flows(), headrooms, seeds)
+def test_moving_percents_from_one_path_to_another_never_lowers_the_loss(
+    drawn: Rounded, headroom: float, seed: int
+) -> None:
+    problem, flow, prices = drawn
+    percents, rng = whole_percents(flow, prices, headroom), random.Random(seed)
+    loss, scale = model_loss(flow, prices, headroom), flow.unit[0] * prices[0]
+    paths = [p for p, _ in zip(every_path(flow, problem.task.ends), range(200), strict=False)]
+    for _ in range(20):
+        moved, n = defaultdict(int, percents), rng.choice([1, 1, 2, 5, 20])
+        for link in pairwise(rng.choice(paths)):
+            moved[link] -= n
+        for link in pairwise(rng.choice(paths)):
+            moved[link] += n
+        if min(moved.values()) >= 0:
+            change = sum(loss(link, k) - loss(link, percents.get(link, 0)) for link, k in moved.items())
+            assert change >= -1e-11 * scale
+
+
+def every_path(flow: Flow, ends: tuple[int, int]) -> Iterator[list[int]]:
+    links = links_of(flow)
+    return simple_paths(lambda t: [j for i, j in links if i == t], *ends, len(links))
+
+
+@given(flows(tokens=4, pools=10), headrooms)
+def test_no_rounding_at_all_loses_less(drawn: Rounded, headroom: float) -> None:
+    """All flows in whole percents over at most two tokens between the ends, by trying them."""
+    _, flow, prices = drawn
+    links, loss = set(links_of(flow)), model_loss(flow, prices, headroom)
+    assume(not links & {(2, 3), (3, 2)})
+    scale = flow.unit[0] * prices[0]
+    least = min(
+        sum(loss(link, n) for link, n in percents.items())
+        for x in (range(101) if (0, 2) in links else [0])
+        for y in (range(101 - x) if (0, 3) in links else [0])
+        if (0, 1) in links or x + y == 100
+        for percents in [{link: n for link, n in _over_two(x, y).items() if link in links}]
+    )
+    found = sum(loss(link, n) for link, n in whole_percents(flow, prices, headroom).items())
+    assert found == pytest.approx(least, rel=1e-9, abs=1e-11 * scale)
+
+
+def _over_two(x: int, y: int) -> Percents:
+    return {(0, 1): 100 - x - y, (0, 2): x, (2, 1): x, (0, 3): y, (3, 1): y}
+
+
+parts = st.floats(0.5, 2.0)
+
+
+@given(st.tuples(parts, parts, parts, parts, parts), st.floats(0.1, 1.0))
+def test_no_rounding_over_a_bridge_loses_less(depths: tuple[float, ...], size: float) -> None:
+    """Two ways, wide then narrow and narrow then wide, with a bridge: whole flows within 10 % of the optimum's bridge."""
+    a, b, c, d = (token(k) for k in range(4))
+    pairs = [(a, c, 3), (c, b, 1), (a, d, 1), (d, b, 3), (c, d, 1)]
+    pools = []
+    for k, ((i, j, wide), part) in enumerate(zip(pairs, depths, strict=True)):
+        pools.append(constant_product(k, i, j, int(wide * part * 10**22), int(wide * part * 10**22), 500))
+    found = flow_of(problem_of(market(pools, [a, b, c, d]), int(size * 10**22)))
+    assert found
+    flow, prices = found
+    exact = dict(zip(links_of(flow), flow.shares, strict=True))
+    assume(exact.keys() == {(0, 2), (2, 1), (0, 3), (3, 1), (2, 3)})
+    loss, scale, bridge = model_loss(flow, prices, 1.0), flow.unit[0] * prices[0], int(100 * exact[2, 3])
+    least = min(
+        loss((0, 2), x) + loss((0, 3), 100 - x) + loss((2, 3), z) + loss((2, 1), x - z) + loss((3, 1), 100 - x + z)
+        for x in range(101)
+        for z in range(max(0, bridge - 10), min(x, bridge + 10) + 1)
+    )
+    rounded = sum(loss(link, n) for link, n in whole_percents(flow, prices, 1.0).items())
+    assert rounded == pytest.approx(least, rel=1e-9, abs=1e-11 * scale)
+
+
+def test_no_hop_is_filled_beyond_its_headroom_where_another_has_room() -> None:
+    a, b, c = (token(k) for k in range(3))
+    narrow = concentrated(0, a, b, 10**21, 1.0, 600)
+    wide = [constant_product(1, a, c, 10**24, 10**24, 50_000), constant_product(2, c, b, 10**24, 10**24, 50_000)]
+    problem = problem_of(market([narrow, *wide], [a, b, c]), 6 * 10**19)
+    found = flow_of(problem)
+    assert found
+    flow, prices = found
+    capacity = dict(zip(links_of(flow), flow.hops, strict=True))[0, 1].capacity
+    for headroom in (1 - 2e-4, 0.9, 0.5):
+        n = whole_percents(flow, prices, headroom)[0, 1]
+        assert n == int(headroom * capacity * 100 / problem.task.amount)
+
+
+# --- parts
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=1, max_size=20), st.sampled_from([100, 10_000]))
+def test_rounding_to_a_sum_gives_the_sum_and_moves_no_part_by_a_whole(weights: list[float], total: int) -> None:
+    exact = [weight * total / sum(weights) for weight in weights]
+    whole = round_to(exact, total)
+    assert sum(whole) == total
+    assert all(abs(n - x) < 1 + 1e-6 for n, x in zip(whole, exact, strict=True))
+    cut_off = [x - int(x) for n, x in zip(whole, exact, strict=True) if n == int(x)]
+    lifted = [x - int(x) for n, x in zip(whole, exact, strict=True) if n > int(x)]
+    assert max(cut_off, default=0.0) <= min(lifted, default=1.0)
+
+
+@st.composite
+def whole_flows(draw: st.DrawFn) -> tuple[Percents, int]:
+    """Percents over random paths from 0 to 5 that lead upwards, and their number."""
+    rng = random.Random(draw(seeds))
+    parts = parts_of(rng, 100, rng.randint(1, 6))
+    percents: Percents = defaultdict(int)
+    for n in parts:
+        for link in pairwise([0, *sorted(rng.sample(range(1, 5), rng.randint(0, 4))), 5]):
+            percents[link] += n
+    return dict(percents), len(parts)
+
+
+@given(whole_flows(), st.integers(1, 5))
+def test_decomposed_paths_add_up_to_the_flow_widest_first(drawn: tuple[Percents, int], max_hops: int) -> None:
+    percents, _ = drawn
+    paths = decompose(percents, (0, 5), max_hops, 0.5)
+    carried: dict[Link, float] = defaultdict(float)
+    for path, width in paths:
+        assert 0 < len(path) <= max_hops
+        assert (path[0][0], path[-1][1]) == (0, 5)
+        assert all(one[1] == other[0] for one, other in pairwise(path))
+        for link in path:
+            carried[link] += width
+    assert all(carried[link] <= n for link, n in percents.items())
+    assert [width for _, width in paths] == sorted((width for _, width in paths), reverse=True)
+    assert len(paths) <= len(percents)
+    if max_hops == 5:
+        assert carried == percents
+
+
+@given(whole_flows(), st.integers(1, 4))
+def test_what_decomposing_leaves_only_longer_paths_could_carry(drawn: tuple[Percents, int], max_hops: int) -> None:
+    percents, _ = drawn
+    left = dict(percents)
+    for path, width in decompose(percents, (0, 5), max_hops, 0.5):
+        for link in path:
+            left[link] -= int(width)
+    onward = [link for link, n in left.items() if n > 0]
+    assert not any(simple_paths(lambda t: [j for i, j in onward if i == t], 0, 5, max_hops))
+
+
+# --- routes
+
+
+Built = tuple[Route, Percents, Flow, Graph, float, float]
+
+
+@st.composite
+def built(draw: st.DrawFn) -> Built:
+    problem, flow, prices = draw(flows())
+    headroom, amount = draw(headrooms), float(problem.task.amount)
+    percents = whole_percents(flow, prices, headroom)
+    route, rerouted = build_route(percents, flow, problem.graph, amount, 6, headroom)
+    assert rerouted == 0
+    return route, percents, flow, problem.graph, amount, headroom
+
+
+def carried_by(route: Route, graph: Graph) -> Percents:
+    percents: Percents = defaultdict(int)
+    for segment in route.segments:
+        for hop in segment.hops:
+            percents[graph.token_index[hop[0].token_in], graph.token_index[hop[0].token_out]] += segment.percent
+    return percents
+
+
+def arriving(route: Route, graph: Graph, amount: float) -> Iterator[tuple[Hop, float, dict[str, int]]]:
+    """Per hop its pools, the amount that reaches it, and the pools' shares."""
+    percents = carried_by(route, graph)
+    shares = {
+        (graph.token_index[hop[0].token_in], graph.token_index[hop[0].token_out]): {s.pool: s.share for s in hop}
+        for segment in route.segments
+        for hop in segment.hops
+    }
+    held = defaultdict(float, {0: amount})
+    for t in flow_order(percents) or []:
+        total = sum(n for (i, _), n in percents.items() if i == t)
+        for link, n in percents.items():
+            if link[0] == t:
+                sold = held[t] * n / total
+                arcs = [arc for arc in graph.pairs[link[0]][link[1]] if arc.pool.key in shares[link]]
+                held[link[1]] += sum(arc.curve.amount_out(sold * shares[link][arc.pool.key] / 10_000) for arc in arcs)
+                yield Hop(arcs), sold, shares[link]
+
+
+@given(built())
+def test_a_route_carries_its_percents_over_paths_from_end_to_end(drawn: Built) -> None:
+    route, percents, _, graph, _, _ = drawn
+    assert sum(segment.percent for segment in route.segments) == 100
+    assert carried_by(route, graph) == percents
+    for segment in route.segments:
+        tokens = [graph.token_index[hop[0].token_in] for hop in segment.hops]
+        assert [graph.token_index[hop[0].token_out] for hop in segment.hops] == [*tokens[1:], 1]
+        assert tokens[0] == 0
+
+
+@given(built())
+def test_a_hop_has_the_same_pools_and_shares_wherever_it_appears_and_they_sum_to_10_000(drawn: Built) -> None:
+    hops = [hop for segment in drawn[0].segments for hop in segment.hops]
+    for hop in hops:
+        assert sum(swap.share for swap in hop) == 10_000
+        assert all(swap.share > 0 for swap in hop)
+        assert len({swap.pool for swap in hop}) == len(hop)
+        for other in hops:
+            if (hop[0].token_in, hop[0].token_out) == (other[0].token_in, other[0].token_out):
+                assert hop == other
+
+
+@given(built())
+def test_no_pool_gets_more_than_its_headroom_where_the_hop_has_room(drawn: Built) -> None:
+    route, _, _, graph, amount, headroom = drawn
+    for hop, sold, shares in arriving(route, graph, amount):
+        if sum(int(min(1.0, headroom * arc.curve.capacity / sold) * 10_000) for arc in hop.arcs) >= 10_000:
+            for arc in hop.arcs:
+                assert sold * shares[arc.pool.key] / 10_000 <= headroom * arc.curve.capacity * (1 + 1e-9)
+
+
+@given(built())
+def test_pools_are_filled_for_what_reaches_them_to_the_hundredth_of_a_percent(drawn: Built) -> None:
+    route, _, _, graph, amount, headroom = drawn
+    for hop, sold, shares in arriving(route, graph, amount):
+        exact = [x / sold * 10_000 for x in hop.fill(sold)]
+        if all(x < headroom * arc.curve.capacity * 10_000 / sold - 2 for arc, x in zip(hop.arcs, exact, strict=True)):
+            for arc, x in zip(hop.arcs, exact, strict=True):
+                assert abs(shares[arc.pool.key] - x) <= 1 + len(hop.arcs) * 0.1
+
+
+@given(built())
+def test_the_last_pool_of_a_hop_is_the_one_with_most_room(drawn: Built) -> None:
+    """Rates are rounded down, and the last pool of a token gets what that leaves."""
+    route, _, _, graph, amount, _ = drawn
+    last = {hop[-1].pool for segment in route.segments for hop in segment.hops}
+    for hop, sold, shares in arriving(route, graph, amount):
+        room = {arc.pool.key: arc.curve.capacity - sold * shares[arc.pool.key] / 10_000 for arc in hop.arcs}
+        roomiest = [pool for pool in room if pool in last and pool in shares]
+        assert max(room.values()) == pytest.approx(max(room[pool] for pool in roomiest))
+
+
+@given(flows(), st.integers(2, 5))
+def test_what_needs_too_many_hops_goes_over_the_widest_path(drawn: Rounded, max_hops: int) -> None:
+    problem, flow, prices = drawn
+    percents = whole_percents(flow, prices, 1.0)
+    within = decompose(percents, flow.ends, max_hops, 0.5)
+    assume(within)
+    route, rerouted = build_route(percents, flow, problem.graph, float(problem.task.amount), max_hops, 1.0)
+    assert all(len(segment.hops) <= max_hops for segment in route.segments)
+    widths = [int(width) for _, width in within]
+    assert rerouted == 100 - sum(widths)
+    assert [segment.percent for segment in route.segments] == [widths[0] + rerouted, *widths[1:]]
