@@ -11,7 +11,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.lookup import find_token
 from swapcli.engine.wrapping import is_wrapping, wrap_quote
 from swapcli.errors import InvalidInput, NoRoute, SameToken
-from swapcli.markets.embedded import embedded_market
+from swapcli.markets.embedded import checksummed_addresses, embedded_market
 from swapcli.markets.format import ParsedMarket, parse_market
 from swapcli.model.market import Market
 from swapcli.model.network import Network
@@ -19,6 +19,7 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
 from swapcli.model.token import Token
+from swapcli.networks.address import know_checksummed
 from swapcli.routing import Router
 
 
@@ -109,7 +110,9 @@ def open_market(
     Raises `UnknownNetwork`, `MarketError` naming the pool or field, and `InvalidInput` for another network's file.
     """
     if document is None:
-        return parse_market(embedded_market(networks(name).name), networks=networks)
+        embedded = embedded_market(networks(name).name)
+        know_checksummed(checksummed_addresses(embedded))
+        return parse_market(embedded, networks=networks)
     parsed = parse_market(document, networks=networks, skip_bad_pools=skip_bad_pools)
     held = parsed.market.network.name
     if name.lower() not in (held.lower(), str(parsed.market.network.chain_id)):

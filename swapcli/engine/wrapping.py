@@ -7,7 +7,7 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
 from swapcli.model.token import Token
-from swapcli.pools.wrapper import Wrapper
+from swapcli.pools import family
 from swapcli.routing.replay import replay
 
 
@@ -45,9 +45,9 @@ def wrap_quote(order: Order, gas_price_wei: int, price_usd: float | None) -> tup
     return quote, {pool.key: pool}
 
 
-def wrapper(wrapped: Token) -> Wrapper:
+def wrapper(wrapped: Token) -> Pool:
     """The pool that the wrapped native token's own contract is."""
-    return Wrapper(
+    return family("wrapper")(
         address=wrapped.address,
         protocol="wrapper",
         tokens=(ZERO_ADDRESS, wrapped.address),

@@ -17,11 +17,12 @@ def read_address(value: object, kind: Kind) -> str:
     """The canonical form of an address. Raises `InvalidAddress` with a sentence for the field that holds it."""
     if not isinstance(value, str):
         raise InvalidAddress("missing" if value is None else f"expected an address, not {shown(value)}")
-    if kind is Kind.EVM and _CANONICAL_EVM(value):
-        return value
+    lowered = value.lower()
+    if kind is Kind.EVM and _CANONICAL_EVM(lowered):
+        return lowered
     if not is_hex(value):
         raise InvalidAddress(f"expected an address, not {shown(value)}")
-    return parse_address(value.lower(), kind)
+    return parse_address(lowered, kind)
 
 
 def is_hex(text: str) -> bool:

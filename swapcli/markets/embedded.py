@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from swapcli.errors import MarketError
 
@@ -20,6 +21,11 @@ def embedded_market(name: str) -> bytes:
         )
     with open(market_path(name), "rb") as file:
         return file.read()
+
+
+def checksummed_addresses(document: bytes) -> set[str]:
+    """The EVM addresses in an embedded market, as they stand there: with their checksum (EIP-55)."""
+    return {address.decode() for address in re.findall(rb'"(0x[0-9a-fA-F]{40})"', document)}
 
 
 def embedded_names() -> tuple[str, ...]:

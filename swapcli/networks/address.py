@@ -6,6 +6,7 @@ Inside the program an address is always canonical: `0x` and lower-case hex, 40 d
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from swapcli.errors import InvalidAddress
@@ -21,6 +22,8 @@ _EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _STARKNET = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
 _SHOWN_CHARACTERS = 80
 
+_checksummed: dict[str, str] = {}
+
 
 def parse_address(text: str, kind: Kind) -> str:
     """The canonical form of `text`. Raises `InvalidAddress`, also for a mixed-case EVM address whose checksum is wrong.
@@ -33,7 +36,15 @@ def parse_address(text: str, kind: Kind) -> str:
 @lru_cache(maxsize=4096)
 def display_address(address: str, kind: Kind) -> str:
     """How people see a canonical address: with its EIP-55 checksum on an EVM network, as it is on Starknet."""
-    return address if kind is Kind.STARKNET else _with_checksum(address)
+    return address if kind is Kind.STARKNET else _checksummed.get(address) or _with_checksum(address)
+
+
+def know_checksummed(addresses: Iterable[str]) -> None:
+    """Takes note of EVM addresses that are sure to carry their checksum: showing them will not need the hash.
+
+    Loading the hash takes longer than finding a route; the caller answers for the checksums.
+    """
+    _checksummed.update((address.lower(), address) for address in addresses)
 
 
 def is_native(address: str, kind: Kind = Kind.EVM) -> bool:

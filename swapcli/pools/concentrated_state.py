@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from math import gcd
 from operator import lt
 from typing import Final, NamedTuple, cast
 
@@ -19,7 +20,14 @@ from swapcli.pools.fields import (
     read_uint,
     shown,
 )
-from swapcli.pools.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.pools.tick_math import (
+    MAX_SQRT_RATIO,
+    MAX_TICK,
+    MIN_SQRT_RATIO,
+    MIN_TICK,
+    sqrt_ratio_at_tick,
+    tick_at_sqrt_ratio,
+)
 
 UNISWAP_V3: Final = "uniswap_v3"
 ALGEBRA_INTEGRAL: Final = "algebra_integral"
@@ -28,7 +36,7 @@ ZERO_ADDRESS: Final = "0x" + "0" * 40
 _WORD_TICKS = 256
 _MAX_TICK_SPACING = 32_767
 _NET_LIMIT = 1 << 127
-_PAIR_TYPES = (list, tuple)
+_PAIR_TYPES = frozenset({list, tuple})
 
 
 class Ladder(NamedTuple):
@@ -69,7 +77,7 @@ def read_ladder(state: Mapping[str, object]) -> Ladder:
     _refuse_hooks(state)
     ticks, nets = _read_ticks(state)
     # Algebra's spacing can change while older positions stay.
-    if not in_list and any(tick % spacing for tick in ticks):
+    if not in_list and gcd(spacing, *ticks) != spacing:
         off = next(i for i, tick in enumerate(ticks) if tick % spacing)
         raise PoolStateError(f"ticks[{off}]", f"{ticks[off]} is not a multiple of the tick spacing {spacing}")
     return Ladder(
@@ -89,8 +97,9 @@ def read_position(state: Mapping[str, object], ladder: Ladder) -> tuple[int, int
     if not MIN_SQRT_RATIO <= price < MAX_SQRT_RATIO:
         raise PoolStateError("sqrt_price_x96", f"{price} is outside {MIN_SQRT_RATIO} to {MAX_SQRT_RATIO} - 1")
     tick = read_int(state, "tick", MIN_TICK, MAX_TICK - 1)
+    actual = tick_at_sqrt_ratio(price)
     # On the way down a price that stops on a boundary already counts to the tick below it.
-    if not sqrt_ratio_at_tick(tick) <= price <= sqrt_ratio_at_tick(tick + 1):
+    if tick != actual and not (tick == actual - 1 and price == sqrt_ratio_at_tick(actual)):
         raise PoolStateError("tick", f"{tick} does not hold the square-root price {price}")
     liquidity = read_uint(state, "liquidity", 128)
     active = sum(ladder.nets[: bisect_right(ladder.ticks, tick)])
@@ -115,13 +124,18 @@ def _read_ticks(state: Mapping[str, object]) -> tuple[tuple[int, ...], tuple[int
 
 
 def _columns(entries: Sequence[object]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    for i, entry in enumerate(entries):
-        if type(entry) not in _PAIR_TYPES or len(cast(Sequence[object], entry)) != 2:
-            raise PoolStateError(f"ticks[{i}]", "expected a pair [tick, net liquidity]")
     if not entries:
         return (), ()
-    ticks, nets = zip(*cast(Sequence[tuple[object, object]], entries), strict=True)
+    pairs = cast(Sequence[tuple[object, object]], entries)
+    if not (_PAIR_TYPES.issuperset(map(type, pairs)) and set(map(len, pairs)) == {2}):
+        raise _unpaired(entries)
+    ticks, nets = zip(*pairs, strict=True)
     return parse_ints("ticks", ticks), parse_ints("ticks", nets)
+
+
+def _unpaired(entries: Sequence[object]) -> PoolStateError:
+    pairs = (type(entry) in _PAIR_TYPES and len(cast(Sequence[object], entry)) == 2 for entry in entries)
+    return PoolStateError(f"ticks[{list(pairs).index(False)}]", "expected a pair [tick, net liquidity]")
 
 
 def _too_large(nets: Sequence[int]) -> PoolStateError:

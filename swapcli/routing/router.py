@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TypeVar
 
@@ -10,11 +11,9 @@ from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.route import Certificate, Quote
 from swapcli.model.token import Token
-from swapcli.routing.certificate import certificate_for
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.prices import usd_prices
 from swapcli.routing.problem import Problem, Task
-from swapcli.routing.reverse import route_for_output
 from swapcli.routing.search import Outcome, Search
 from swapcli.routing.zero_size import ZeroSizePrices
 
@@ -52,7 +51,7 @@ class Router:
             task = Task(source, target, amount, max_hops, gas_value)
             return Search(Problem(graph, zero, task), self.market.pools)
 
-        outcome = route_for_output(search_for, order.amount) if order.reverse else search_for(order.amount).best()
+        outcome = _for_output(search_for, order.amount) if order.reverse else search_for(order.amount).best()
         if outcome is None:
             raise _no_route(order, graph, zero, source)
         certificate = _certificate(graph, outcome) if certify else None
@@ -143,7 +142,15 @@ def _price_impact(sold_usd: float | None, bought_usd: float | None) -> float | N
     return 1.0 - bought_usd / sold_usd
 
 
+def _for_output(search_for: Callable[[int], Search], amount_out: int) -> Outcome | None:
+    from swapcli.routing.reverse import route_for_output
+
+    return route_for_output(search_for, amount_out)
+
+
 def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
+    from swapcli.routing.certificate import certificate_for
+
     problem, found = outcome.problem, outcome.found
     order = (*problem.task.ends, float(found.amount_in))
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from swapcli.errors import MarketError
-from swapcli.markets.embedded import embedded_market, embedded_names, market_path
+from swapcli.markets.embedded import checksummed_addresses, embedded_market, embedded_names, market_path
 from swapcli.markets.format import parse_market
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Kind
-from swapcli.networks.address import display_address, v4_pool_id
+from swapcli.networks.address import display_address, keccak256, v4_pool_id
 from swapcli.networks.catalogue import network, network_names
 from swapcli.networks.derivation import deployment_of, pool_address
 from swapcli.pools.concentrated import Concentrated
@@ -50,6 +50,22 @@ def test_a_network_without_one_is_named_with_those_that_have_one(name: str) -> N
         embedded_market(name)
     assert caught.value.details == {"network": name, "embedded": list(NAMES)}
     assert caught.value.hint == "give a market file with --market"
+
+
+def eip_55(address: str) -> str:
+    """The standard itself, whatever the program takes note of."""
+    digits = address[2:].lower()
+    marks = keccak256(digits.encode()).hex()
+    return "0x" + "".join(d.upper() if int(mark, 16) > 7 else d for d, mark in zip(digits, marks, strict=False))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_evm_address_stands_there_with_its_checksum(name: str) -> None:
+    noted = checksummed_addresses(embedded_market(name))
+    assert {eip_55(address) for address in noted} == noted
+    held = market(name)
+    shown = {*held.tokens, *(pool.address for pool in held.pools.values())} if held.network.kind is Kind.EVM else set()
+    assert shown <= {address.lower() for address in noted}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,6 +16,7 @@ from swapcli.networks.address import (
     display_address,
     is_native,
     keccak256,
+    know_checksummed,
     parse_address,
     solidly_pair_address,
     v2_pair_address,
@@ -74,6 +75,15 @@ def test_the_examples_of_eip_55_are_shown_and_read_as_the_standard_says(address:
 @given(evm_addresses)
 def test_reading_what_is_shown_gives_the_same_evm_address(address: str) -> None:
     assert parse_address(display_address(address, Kind.EVM), Kind.EVM) == address
+
+
+@given(st.lists(evm_addresses, max_size=8))
+def test_an_address_noted_with_its_checksum_is_shown_as_any_other(addresses: list[str]) -> None:
+    display_address.cache_clear()
+    hashed = [display_address(address, Kind.EVM) for address in addresses]
+    display_address.cache_clear()
+    know_checksummed(hashed)
+    assert [display_address(address, Kind.EVM) for address in addresses] == hashed
 
 
 @given(evm_addresses)
