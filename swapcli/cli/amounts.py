@@ -21,6 +21,7 @@ def parse_amount(text: str, decimals: int, symbol: str) -> int:
     if len(fraction) > decimals:
         raise InvalidAmount(
             f'amount "{_short(text)}" has {len(fraction)} decimals, {symbol} has {decimals}',
+            hint=f"write at most {decimals} digits after the point",
             details={"decimals": decimals},
         )
     return _in_range(text, (match[1] or "0") + fraction.ljust(decimals, "0"))
@@ -36,10 +37,12 @@ def parse_raw_amount(text: str) -> int:
 def _in_range(text: str, digits: str) -> int:
     digits = digits.lstrip("0")
     if not digits:
-        raise InvalidAmount("amount must be above zero")
+        raise InvalidAmount("amount must be above zero", hint="the least is one smallest unit: 1 with --raw")
     # Python refuses to read very long numbers; these are out of range anyway.
     if len(digits) > len(str(MAX_AMOUNT)) or int(digits) > MAX_AMOUNT:
-        raise InvalidAmount(f'amount "{_short(text)}" is 2^256 base units or more')
+        raise InvalidAmount(
+            f'amount "{_short(text)}" is 2^256 smallest units or more', hint="no token contract can move that much"
+        )
     return int(digits)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from typing import Annotated
@@ -17,7 +17,6 @@ from swapcli.cli import exits
 from swapcli.cli.tree import CONTEXT, Entry, LazyGroup
 
 PROGRAM = "swapcli"
-OUTPUT_VARIABLE = "SWAPCLI_OUTPUT"
 
 
 class Root(LazyGroup):
@@ -99,16 +98,9 @@ def _call(arguments: Sequence[str]) -> int:
 
 
 def _tell(error: BaseException, arguments: Sequence[str]) -> int:
-    from swapcli.cli.fault import fault_of, tell
+    from swapcli.cli.fault import fault_of, tell, wants_json
 
-    return tell(fault_of(error, debug="--debug" in arguments[:1]), as_json=wants_json(arguments, os.environ))
-
-
-def wants_json(arguments: Sequence[str], environ: Mapping[str, str]) -> bool:
-    """Is JSON asked for? Known before anything is parsed, because parsing may be what fails."""
-    options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
-    for_people = "--plain" in options or "--table" in options
-    return "--json" in options or (environ.get(OUTPUT_VARIABLE) == "json" and not for_people)
+    return tell(fault_of(error, debug="--debug" in arguments[:1]), as_json=wants_json(arguments))
 
 
 def _prepare_streams() -> None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
 
 import typer
 
 from swapcli.cli import exits
 from swapcli.cli.output import to_stderr
 from swapcli.errors import SwapcliError
+
+_NUMBER = re.compile(r"-[.0-9]").match
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,22 @@ def tell(fault: Fault, *, as_json: bool) -> int:
     return fault.exit_code
 
 
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Is JSON asked for, by an option or the settings? Known before anything is parsed: parsing may be what fails."""
+    options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
+    if "--json" in options or "--plain" in options or "--table" in options:
+        return "--json" in options
+    from swapcli.cli.session import home
+    from swapcli.config import glance
+
+    named = [value for option, value in pairwise(options) if option == "--config"]
+    named += [option.removeprefix("--config=") for option in options if option.startswith("--config=")]
+    return glance("output", os.environ, Path(named[-1]) if named else None, home()) == "json"
+
+
 def _usage(error: typer.TyperException) -> Fault:
+    if _NUMBER(getattr(error, "option_name", "")):
+        return Fault("USAGE", "an amount has no sign", exits.USAGE, hint='write it as in "1.5"')
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "swapcli"
     return Fault("USAGE", error.format_message(), exits.USAGE, hint=f"{command} --help explains the usage")

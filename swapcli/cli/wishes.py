@@ -12,7 +12,7 @@ from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.token import Token
 from swapcli.networks.address import parse_address
-from swapcli.wire.terms import BOTH_FEE_AND_SURPLUS, Generation, Integrator, check_slippage
+from swapcli.wire.terms import Generation, Integrator, check_shares, check_slippage
 
 
 class Asked(NamedTuple):
@@ -86,8 +86,7 @@ def _integrator(
 ) -> Integrator | None:
     """The integrator, None where none is named; a fee or surplus of zero counts as none."""
     named = settings.integrator
-    if named.fee_bps and named.surplus_bps:
-        raise IntegratorError(BOTH_FEE_AND_SURPLUS)
+    check_shares(named.fee_bps, named.surplus_bps)
     if not (named.address or named.fee_bps or named.surplus_bps):
         return None
     if api_key() is None:
@@ -95,5 +94,6 @@ def _integrator(
     if named.address is None:
         raise IntegratorError("a fee or surplus needs the wallet that receives it", hint="add --integrator-address")
     if generation is Generation.V1:
-        raise IntegratorError("integrator options exist in v2 only", hint="leave out --api-version v1")
+        hint = "leave out --api-version v1" if network.has_v2 else f"{network.name} has no v2: leave them out there"
+        raise IntegratorError("integrator options exist in v2 only", hint=hint)
     return Integrator(parse_address(named.address, network.kind), named.fee_bps, named.surplus_bps)

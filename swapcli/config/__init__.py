@@ -1,7 +1,7 @@
 """Settings: flags over environment over file over defaults, read once at the start of a command.
 
-`settings` is the table of them, `load_settings` reads them, `networks_from` applies them to the catalogue of networks;
-`show`, which only the command that shows them needs, writes them down.
+`settings` is the table of them, `load_settings` reads them, `networks_from` applies them to the catalogue of networks,
+`glance` looks at one of them alone; `show`, which only the command that shows them needs, writes them down.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from swapcli.config.loader import load_settings
 from swapcli.config.networks import network_names_from, networks_from
 from swapcli.config.secret import Secret
 from swapcli.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
-from swapcli.config.sources import config_file_path
+from swapcli.config.sources import config_file_path, glance
 
 __all__ = [
     "TABLE",
@@ -20,6 +20,7 @@ __all__ = [
     "Setting",
     "Settings",
     "config_file_path",
+    "glance",
     "load_settings",
     "network_names_from",
     "networks_from",

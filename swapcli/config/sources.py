@@ -110,6 +110,25 @@ def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dic
     return dict(_FileReader(path).entries(parse_yaml(text, str(path))))
 
 
+def glance(
+    key: str, environ: Mapping[str, str], config_path: Path | None, home: Path, read: Callable[[Path], str] = read_text
+) -> object:
+    """What the environment, else the file, gives for a key of the first level, whatever else is wrong with them.
+
+    The raw value; None where neither gives any. For telling about an error before, or because, settings are refused.
+    """
+    if text := environ.get(TABLE[key].variable):
+        return text
+    from swapcli.config.yaml_text import parse_yaml
+
+    path = config_file_path(config_path, environ, home)
+    try:
+        document = parse_yaml(read(path), str(path))
+    except (OSError, ValueError, ConfigError):
+        return None
+    return document.get(key) if isinstance(document, dict) else None
+
+
 def row_of(key: str) -> Setting | None:
     """The row of a key, also of `networks.NAME.x`; None where it is not a setting."""
     group, *rest = key.split(".")

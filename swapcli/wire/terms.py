@@ -47,10 +47,15 @@ class Integrator:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        if self.fee_bps and self.surplus_bps:
-            raise IntegratorError(BOTH_FEE_AND_SURPLUS)
-        _check_bps("integrator fee", self.fee_bps, MAX_FEE_BPS)
-        _check_bps("integrator surplus", self.surplus_bps, MAX_SURPLUS_BPS)
+        check_shares(self.fee_bps, self.surplus_bps)
+
+
+def check_shares(fee_bps: int, surplus_bps: int) -> None:
+    """Refuses both at once with `IntegratorError`, and one that is out of range with `InvalidOption`."""
+    if fee_bps and surplus_bps:
+        raise IntegratorError(BOTH_FEE_AND_SURPLUS, hint="give one of them; 0 counts as not given")
+    _check_bps("integrator fee", fee_bps, MAX_FEE_BPS)
+    _check_bps("integrator surplus", surplus_bps, MAX_SURPLUS_BPS)
 
 
 def _check_bps(what: str, bps: int, most: int) -> None:

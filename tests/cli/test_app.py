@@ -58,6 +58,39 @@ def test_a_usage_error_of_a_command_points_to_its_help() -> None:
     assert swapcli("config", "shw", "--json").error["hint"] == "swapcli config --help explains the usage"
 
 
+WRONG = [["rout"], ["networks", "--nonsense"], ["tokens", "nowhere"], ["route", "base", "ETH", "USDC", "-1"]]
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+@pytest.mark.parametrize("spelled", ["variable", "--config FILE", "--config=FILE", "home"])
+def test_errors_are_json_where_the_settings_ask_for_it(arguments: list[str], spelled: str, tmp_path: Path) -> None:
+    file = tmp_path / "swapcli" / "config.yaml"
+    file.parent.mkdir()
+    file.write_text("output: json\n")
+    env = {"variable": {"SWAPCLI_CONFIG": str(file)}, "home": {"XDG_CONFIG_HOME": str(tmp_path)}}.get(spelled, {})
+    options = spelled.replace("FILE", str(file)).split() if spelled.startswith("--") else []
+    assert swapcli(*arguments, *options, env=env).error["exit_code"] == 2
+    for other in ("--plain", "--table"):
+        assert swapcli(*arguments, other, *options, env=env).err.startswith("error: ")
+
+
+@pytest.mark.parametrize("text", ["output: json\nslippage: abc\n", "output: json\nnonsense: 1\n", "[output"])
+def test_faulty_settings_are_told_in_the_form_that_they_ask_for(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(text)
+    ran = swapcli("networks", "--config", str(file))
+    assert ran.status == 2
+    assert ran.err.startswith("{" if text.startswith("output") else "error: ")
+    assert swapcli("networks", "--config", str(file), env={"SWAPCLI_OUTPUT": "json"}).error["code"] == "CONFIG_ERROR"
+    assert swapcli("networks", "--config", str(file), env={"SWAPCLI_OUTPUT": "plain"}).err.startswith("error: ")
+
+
+@pytest.mark.parametrize("amount", ["-1", "-1.5", "-.5", "-0"])
+def test_a_negative_amount_is_told_as_such_and_not_as_an_option(amount: str) -> None:
+    ran = swapcli("route", "base", "ETH", "USDC", amount)
+    assert (ran.status, ran.err) == (2, 'error: an amount has no sign\nhint:  write it as in "1.5"\n')
+
+
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
     """What `swapcli networks` raises."""

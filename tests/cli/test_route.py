@@ -167,22 +167,51 @@ def test_an_integrator_fee_comes_off_the_output(route: Route) -> None:
     assert "0.9801 ETH" in people
 
 
-@pytest.mark.parametrize(
-    ("options", "env", "code", "status"),
-    [
-        (["--integrator-address", WALLET], {}, "INTEGRATOR_ERROR", 4),
-        (["--integrator-fee-bps", "1", "--integrator-surplus-bps", "1"], KEY, "INTEGRATOR_ERROR", 4),
-        (["--integrator-fee-bps", "1"], KEY, "INTEGRATOR_ERROR", 4),
-        (["--integrator-address", WALLET, "--api-version", "v1"], KEY, "INTEGRATOR_ERROR", 4),
-        (["--integrator-address", "0x12"], KEY, "INVALID_ADDRESS", 2),
-        (["--integrator-fee-bps", "501"], KEY, "CONFIG_ERROR", 2),
-        (["--integrator-surplus-bps", "5001"], KEY, "CONFIG_ERROR", 2),
-        (["--integrator-fee-bps", "-1"], KEY, "CONFIG_ERROR", 2),
-    ],
-)
-def test_integrator_rules(route: Route, options: list[str], env: dict[str, str], code: str, status: int) -> None:
+WRONG_CHECKSUM = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914"
+INTEGRATORS: list[tuple[dict[str, str], dict[str, str], str, int]] = [
+    ({"address": WALLET}, {}, "INTEGRATOR_ERROR", 4),
+    ({"fee_bps": "1"}, {}, "INTEGRATOR_ERROR", 4),
+    ({"address": WALLET, "fee_bps": "1", "surplus_bps": "1"}, KEY, "INTEGRATOR_ERROR", 4),
+    ({"fee_bps": "1"}, KEY, "INTEGRATOR_ERROR", 4),
+    ({"address": WALLET, "fee_bps": "1"}, KEY | {"SWAPCLI_API_VERSION": "v1"}, "INTEGRATOR_ERROR", 4),
+    ({"address": "0x12"}, KEY, "INVALID_ADDRESS", 2),
+    ({"address": WRONG_CHECKSUM}, KEY, "INVALID_ADDRESS", 2),
+    ({"fee_bps": "501"}, KEY, "CONFIG_ERROR", 2),
+    ({"surplus_bps": "5001"}, KEY, "CONFIG_ERROR", 2),
+    ({"fee_bps": "-1"}, KEY, "CONFIG_ERROR", 2),
+]
+
+
+@pytest.mark.parametrize("given_by", ["options", "environment", "file"])
+@pytest.mark.parametrize(("integrator", "env", "code", "status"), INTEGRATORS)
+def test_integrator_rules_hold_wherever_they_are_given(
+    route: Route, tmp_path: Path, integrator: dict[str, str], env: dict[str, str], code: str, status: int, given_by: str
+) -> None:
+    options: list[str] = []
+    if given_by == "options":
+        options = [f"--integrator-{name.replace('_', '-')}={value}" for name, value in integrator.items()]
+    elif given_by == "environment":
+        env = env | {f"SWAPCLI_INTEGRATOR_{name.upper()}": value for name, value in integrator.items()}
+    else:
+        file = tmp_path / "config.yaml"
+        file.write_text("".join(["integrator:\n", *(f"  {name}: {value}\n" for name, value in integrator.items())]))
+        options = ["--config", str(file)]
     ran = route("ETH", "USDC", "1", *options, "--json", env=env)
     assert (ran.error["code"], ran.status) == (code, status)
+
+
+def test_an_option_switches_off_what_the_settings_give(route: Route) -> None:
+    env = KEY | {"SWAPCLI_INTEGRATOR_ADDRESS": WALLET, "SWAPCLI_INTEGRATOR_FEE_BPS": "10"}
+    options = ["--integrator-fee-bps", "0", "--integrator-surplus-bps", "7"]
+    document = route("ETH", "USDC", "1", *options, "--json", env=env).json
+    assert document["integratorSurplusPercentageBps"] == 7
+    assert "integratorFeePercentageBps" not in document
+
+
+def test_a_network_without_v2_says_why_there_is_no_integrator() -> None:
+    env = KEY | {"SWAPCLI_INTEGRATOR_ADDRESS": WALLET, "SWAPCLI_INTEGRATOR_FEE_BPS": "10"}
+    error = swapcli("route", "starknet", "STRK", "USDC", "1", "--json", env=env).error
+    assert (error["code"], error["hint"]) == ("INTEGRATOR_ERROR", "starknet has no v2: leave them out there")
 
 
 def test_the_api_key_may_be_in_a_file(route: Route, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.config import TABLE, Secret, Settings, config_file_path
+from swapcli.config import TABLE, Secret, Settings, config_file_path, glance
 from swapcli.config.show import masked
 from swapcli.wire.terms import Generation
 from tests.config.world import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
@@ -161,3 +161,19 @@ def test_file_names_in_a_file_start_from_its_folder() -> None:
 def test_file_names_elsewhere_start_from_the_working_directory() -> None:
     settings = load(environ={"SWAPCLI_MARKET": "m.json"}, flags={"api_key_file": "key"})
     assert (settings.market, settings.api_key_file) == (Path("m.json"), Path("key"))
+
+
+@given(layers(ON_COMMAND_LINE), layers(ON_COMMAND_LINE), st.booleans())
+def test_a_glance_sees_what_loading_would_find_although_other_settings_are_wrong(
+    in_file: dict[str, str], in_environment: dict[str, str], faulty: bool
+) -> None:
+    environ = {TABLE[key].variable: text for key, text in in_environment.items()}
+    text, fault = as_yaml(in_file), {"SWAPCLI_NONSENSE": "1"} if faulty else {}
+    spoilt = text + "\nnonsense: 1" if faulty else text
+    seen = glance("output", environ | fault, None, HOME, lambda _: spoilt)
+    assert (seen or TABLE["output"].default) == load(text, environ=environ).output
+
+
+@pytest.mark.parametrize("text", ["", "[", "output", "- output", "Output: json"])
+def test_a_glance_at_a_file_that_says_nothing_sees_nothing(text: str) -> None:
+    assert glance("output", {}, None, HOME, lambda _: text) is None
