@@ -29,11 +29,11 @@ Rounded = tuple[Problem, Flow, Prices]
 
 
 def flow_of(problem: Problem) -> tuple[Flow, Prices] | None:
-    """The optimum of a problem as a flow, over the pools that trade in it; None where there is none."""
+    """The optimum of a problem as a flow, over the pools that trade in it; None where the pools cannot carry it."""
     found = solved(problem)
-    if found is None:
+    solution = make_acyclic(problem, found).solution if found else None
+    if solution is None or solution.residual > 1e-2:
         return None
-    solution = make_acyclic(problem, found).solution
     nearby = {link: [trade.arc for trade in trades] for link, trades in by_link(solution.trades).items()}
     values = notable_flow(problem, solution)
     amount = float(problem.task.amount)
@@ -167,7 +167,7 @@ parts = st.floats(0.5, 2.0)
 
 @given(st.tuples(parts, parts, parts, parts, parts), st.floats(0.1, 1.0))
 def test_no_rounding_over_a_bridge_loses_less(depths: tuple[float, ...], size: float) -> None:
-    """Two ways, wide then narrow and narrow then wide, with a bridge: whole flows within 10 % of the optimum's bridge."""
+    """Two ways, wide then narrow and the other way round, with a bridge: whole flows near the optimum of the bridge."""
     a, b, c, d = (token(k) for k in range(4))
     pairs = [(a, c, 3), (c, b, 1), (a, d, 1), (d, b, 3), (c, d, 1)]
     pools = []
