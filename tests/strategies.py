@@ -130,7 +130,8 @@ def pool_entries(draw: st.DrawFn, address: str, tokens: list[str]) -> Document:
         "tokens": sorted(chosen),
         "fee_ppm": draw(st.integers(0, 100_000)),
     }
-    return {**shared, **draw(_STATES[family](count))}
+    invented: Document = {"address_modelled": True} if draw(st.booleans()) else {}
+    return {**shared, **invented, **draw(_STATES[family](count))}
 
 
 @st.composite

@@ -1,7 +1,7 @@
 """Read and write `swap-market/1`: the pools of one network at one moment, as one JSON object.
 
 Integers that can exceed 2^53 are decimal strings (numbers are read too), addresses hex in any letter case, unknown keys
-are ignored.
+are ignored. A pool with `address_modelled: true` stands under an address that is made up, because its own is not known.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def parse_market(
     tokens = tokens_field.read_tokens(entry, outline.kind)
     network = network_field.with_wrapped_native(outline, network_entry, tokens)
     _check_wrapped_native(network, tokens)
-    pools, skipped = pools_field.PoolReader(network, tokens).read(list_in(entry, "pools"), skip_bad_pools)
+    reader = pools_field.PoolReader(network, tokens)
+    pools, skipped = reader.read(list_in(entry, "pools"), skip_bad_pools)
     market = Market(
         network=network,
         tokens=tokens,
@@ -55,6 +56,7 @@ def parse_market(
         gas_price_wei=uint_in(entry, "gas_price_wei"),
         block=_read_moment(entry, "block"),
         timestamp=_read_moment(entry, "timestamp"),
+        invented=frozenset(reader.invented),
     )
     return ParsedMarket(market, tuple(skipped))
 
@@ -74,7 +76,7 @@ def render_market(market: Market) -> str:
         "source": market.source,
         "gas_price_wei": str(market.gas_price_wei),
         "tokens": [tokens_field.rendered(token) for token in market.tokens.values()],
-        "pools": [pools_field.rendered(pool) for pool in market.pools.values()],
+        "pools": [pools_field.rendered(pool, key in market.invented) for key, pool in market.pools.items()],
     }
     return json.dumps(entry, separators=(",", ":"), allow_nan=False)
 

@@ -16,10 +16,11 @@ from swapcli.pools.fields import read_int
 MAX_FEE_PPM = 999_999
 
 
-def rendered(pool: Pool) -> dict[str, object]:
-    """One entry of the list, JSON-ready."""
+def rendered(pool: Pool, invented: bool = False) -> dict[str, object]:
+    """One entry of the list, JSON-ready; `invented` marks an address that only stands for an unknown one."""
     return {
         "address": pool.address,
+        **({"address_modelled": True} if invented else {}),
         "protocol": pool.protocol,
         "family": pool.family,
         "tokens": list(pool.tokens),
@@ -37,6 +38,8 @@ class PoolReader:
         self._tokens = tokens
         self._by_spelling = dict(tokens)
         self._families: dict[str, type[Pool]] = {}
+        self.invented: set[str] = set()
+        """The keys of the pools whose addresses are marked as made up."""
 
     def read(self, items: Sequence[object], skip_bad_pools: bool) -> tuple[dict[str, Pool], list[PoolStateError]]:
         """The pools by key, and the errors of those left out. Raises the first `PoolStateError` unless they may be."""
@@ -58,9 +61,12 @@ class PoolReader:
         if not isinstance(item, dict):
             raise PoolStateError(f"pools[{index}]", f"expected an object, not {shown(item)}")
         try:
-            return self._family(item).from_state(self._identity(item), item)
+            pool = self._family(item).from_state(self._identity(item), item)
+            if _is_invented(item):
+                self.invented.add(pool.key)
         except PoolStateError as error:
             raise PoolStateError(error.field, error.problem, pool=_label(item, index)) from error
+        return pool
 
     def _identity(self, item: Mapping[str, object]) -> PoolIdentity:
         tokens = self._pool_tokens(item)
@@ -118,6 +124,13 @@ class PoolReader:
             raise PoolStateError("family", "missing" if name is None else expected)
         self._families[name] = family(name)
         return self._families[name]
+
+
+def _is_invented(item: Mapping[str, object]) -> bool:
+    marked = item.get("address_modelled", False)
+    if not isinstance(marked, bool):
+        raise PoolStateError("address_modelled", f"expected true or false, not {shown(marked)}")
+    return marked
 
 
 def _label(item: Mapping[str, object], index: int) -> str:

@@ -25,6 +25,7 @@ class Market:
     """`tokens` by lower-case address (never the native token: pools hold its wrapped form), `pools` by key.
 
     `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None where unknown.
+    `invented` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
     """
 
     network: Network
@@ -35,3 +36,4 @@ class Market:
     gas_price_wei: int
     block: int | None = None
     timestamp: int | None = None
+    invented: frozenset[str] = frozenset()
