@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from swapcli.errors import InvalidAddress
-from swapcli.markets.document import shown
 from swapcli.model.network import Kind
 from swapcli.networks.address import parse_address
+from swapcli.pools.fields import shown
 
 _CANONICAL_EVM = re.compile(r"0x[0-9a-f]{40}").fullmatch
 _HEX = re.compile(r"0[xX][0-9a-fA-F]{1,64}").fullmatch

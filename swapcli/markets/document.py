@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from swapcli.errors import MarketError
+from swapcli.pools.fields import shown
 
 MAX_UINT256 = 2**256 - 1
 _DIGITS = re.compile(r"[0-9]{1,78}").fullmatch
-_SHOWN_CHARACTERS = 40
 
 
 def load_object(document: bytes | str) -> dict[str, object]:
@@ -38,16 +38,6 @@ def load_object(document: bytes | str) -> dict[str, object]:
 def refuse(field: str, problem: str, *, hint: str | None = None) -> NoReturn:
     """Raise the `MarketError` for `field`, a path such as `tokens[3].decimals`."""
     raise MarketError(f"{field}: {problem}", hint=hint, details={"field": field})
-
-
-def shown(value: object) -> str:
-    """A value as an error message names it: in JSON, cut when long."""
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return "a list"
-    written = json.dumps(value)
-    return written if len(written) <= _SHOWN_CHARACTERS else written[:_SHOWN_CHARACTERS] + "…"
 
 
 def member(entry: Mapping[str, object], key: str, where: str = "") -> object:
@@ -120,7 +110,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _syntax_error(error: json.JSONDecodeError) -> MarketError:
-    what = "the JSON ends early" if error.pos >= len(error.doc.rstrip()) else f"not JSON: {error.msg}"
+    problem = error.msg.removesuffix(" starting at")
+    what = "the JSON ends early" if error.pos >= len(error.doc.rstrip()) else f"not JSON: {problem}"
     return MarketError(
         f"not a market file: {what} at line {error.lineno}, column {error.colno}",
         details={"line": error.lineno, "column": error.colno},

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from swapcli.errors import PoolStateError
 from swapcli.markets import network_field, pools_field, tokens_field
-from swapcli.markets.document import list_in, load_object, member, object_in, refuse, shown, text_in, uint_in
+from swapcli.markets.document import list_in, load_object, member, object_in, refuse, text_in, uint_in
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.token import Token
+from swapcli.pools.fields import shown
 
 FORMAT = "swap-market/1"
 

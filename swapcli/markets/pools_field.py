@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from swapcli.errors import InvalidAddress, PoolStateError
 from swapcli.markets.addresses import is_hex, read_address
-from swapcli.markets.document import shown
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import FAMILIES, family
-from swapcli.pools.fields import read_int
+from swapcli.pools.fields import read_flag, read_int, shown
 
 MAX_FEE_PPM = 999_999
 
@@ -62,7 +61,7 @@ class PoolReader:
             raise PoolStateError(f"pools[{index}]", f"expected an object, not {shown(item)}")
         try:
             pool = self._family(item).from_state(self._identity(item), item)
-            if _is_invented(item):
+            if read_flag(item, "address_modelled"):
                 self.invented.add(pool.key)
         except PoolStateError as error:
             raise PoolStateError(error.field, error.problem, pool=_label(item, index)) from error
@@ -81,7 +80,8 @@ class PoolReader:
     def _pool_tokens(self, item: Mapping[str, object]) -> list[Token]:
         listed = item.get("tokens")
         if not isinstance(listed, list) or len(listed) < 2:
-            expected = f"expected a list of at least two addresses, not {shown(listed)}"
+            found = f"a list of {len(listed)}" if isinstance(listed, list) else shown(listed)
+            expected = f"expected a list of at least two addresses, not {found}"
             raise PoolStateError("tokens", "missing" if listed is None else expected)
         tokens = [self._token(address, index) for index, address in enumerate(listed)]
         if len({token.address for token in tokens}) != len(tokens):
@@ -109,7 +109,9 @@ class PoolReader:
         name = item.get("protocol")
         if name is None:
             raise PoolStateError("protocol", "missing")
-        known = self._protocols.get(name) if isinstance(name, str) else None
+        if not isinstance(name, str):
+            raise PoolStateError("protocol", f"expected a name, not {shown(name)}")
+        known = self._protocols.get(name)
         if known is None:
             raise PoolStateError("protocol", f"{self._network.name} has no protocol {shown(name)}")
         return known
@@ -124,13 +126,6 @@ class PoolReader:
             raise PoolStateError("family", "missing" if name is None else expected)
         self._families[name] = family(name)
         return self._families[name]
-
-
-def _is_invented(item: Mapping[str, object]) -> bool:
-    marked = item.get("address_modelled", False)
-    if not isinstance(marked, bool):
-        raise PoolStateError("address_modelled", f"expected true or false, not {shown(marked)}")
-    return marked
 
 
 def _label(item: Mapping[str, object], index: int) -> str:

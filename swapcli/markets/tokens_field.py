@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from swapcli.errors import InvalidAddress
 from swapcli.markets.addresses import read_address
-from swapcli.markets.document import as_object, list_in, member, refuse, shown, text_in, uint_in
+from swapcli.markets.document import as_object, list_in, member, refuse, text_in, uint_in
 from swapcli.model.network import Kind
 from swapcli.model.token import Token
 from swapcli.networks.address import is_native
+from swapcli.pools.fields import shown
 
 MAX_DECIMALS = 77
 """10**77 is the greatest power of ten below 2^256."""

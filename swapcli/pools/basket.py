@@ -16,13 +16,13 @@ def check_basket(identity: PoolIdentity) -> None:
     """Two to eight different tokens of at most 18 decimals, a fee below the whole input, else `PoolStateError`."""
     count = len(identity.tokens)
     if not 2 <= count <= MOST_TOKENS:
-        raise PoolStateError("tokens", f"expected 2 to {MOST_TOKENS} tokens, got {count}")
+        raise PoolStateError("tokens", f"expected 2 to {MOST_TOKENS} tokens, not {count}")
     if len(set(identity.tokens)) != count:
         raise PoolStateError("tokens", "a token stands there twice")
     if max(identity.decimals) > MOST_DECIMALS:
         raise PoolStateError("decimals", f"at most {MOST_DECIMALS} are supported, got {max(identity.decimals)}")
     if not 0 <= identity.fee_ppm < PPM:
-        raise PoolStateError("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, got {identity.fee_ppm}")
+        raise PoolStateError("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {identity.fee_ppm}")
 
 
 def positions(pool: Pool, token_in: str, token_out: str) -> tuple[int, int]:

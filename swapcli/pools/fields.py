@@ -6,6 +6,7 @@ raises `PoolStateError(field, problem)`; the caller that knows the pool adds its
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -35,7 +36,7 @@ def read_int(state: Mapping[str, object], field: str, low: int, high: int) -> in
     """The required number `field`, low <= n <= high."""
     number = parse_int(field, state.get(field, _MISSING))
     if not low <= number <= high:
-        raise PoolStateError(field, f"expected a whole number from {low} to {high}, got {shown(number)}")
+        raise PoolStateError(field, f"expected a whole number from {low} to {high}, not {shown(number)}")
     return number
 
 
@@ -43,7 +44,7 @@ def read_uints(state: Mapping[str, object], field: str, count: int, bits: int = 
     """The required list `field` of exactly `count` numbers, each 0 <= n < 2^bits. Errors name `field[index]`."""
     values = read_list(state, field)
     if len(values) != count:
-        raise PoolStateError(field, f"expected {count} entries, got {len(values)}")
+        raise PoolStateError(field, f"expected {count} entries, not {len(values)}")
     return tuple(parse_uint(f"{field}[{i}]", value, bits) for i, value in enumerate(values))
 
 
@@ -87,7 +88,7 @@ def parse_uint(field: str, value: object, bits: int = 256) -> int:
     """`value` as a number 0 <= n < 2^bits; `field` is the name that an error shows."""
     number = parse_int(field, value)
     if number < 0 or number >> bits:
-        raise PoolStateError(field, f"expected a whole number from 0 to 2^{bits} - 1, got {shown(value)}")
+        raise PoolStateError(field, f"expected a whole number from 0 to 2^{bits} - 1, not {shown(value)}")
     return number
 
 
@@ -115,12 +116,16 @@ def parse_int(field: str, value: object) -> int:
 
 
 def shown(value: object) -> str:
-    """`value` as an error shows it: cut where it is long."""
-    if type(value) is int and value.bit_length() > 512:
+    """`value` as an error shows it: in JSON, cut where it is long."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, int) and value.bit_length() > 512:
         return f"a number of {value.bit_length()} bits"  # printing it could exceed Python's digit limit
-    text = repr(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+    text = json.dumps(value, default=repr)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
 
 
 def _problem(expected: str, value: object) -> str:
-    return "is missing" if value is _MISSING else f"expected {expected}, got {shown(value)}"
+    return "missing" if value is _MISSING else f"expected {expected}, not {shown(value)}"

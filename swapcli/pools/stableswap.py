@@ -100,7 +100,7 @@ class StableSwap(Pool):
         count = len(identity.tokens)
         fee = identity.fee_ppm * _FEE_PER_PPM
         if fee > _MOST_FEE:
-            raise PoolStateError("fee_ppm", f"expected at most half of the output, got {identity.fee_ppm}")
+            raise PoolStateError("fee_ppm", f"expected at most half of the output, not {identity.fee_ppm}")
         reserves = read_uints(state, "reserves", count, _PACKED_BITS)
         rates = read_uints(state, "rates", count, _PACKED_BITS)
         if not all(rates):

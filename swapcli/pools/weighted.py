@@ -82,14 +82,14 @@ class Weighted(Pool):
         weights = read_uints(state, "weights", count)
         for k, weight in enumerate(weights):
             if weight < _LEAST_WEIGHT:
-                raise PoolStateError(f"weights[{k}]", f"expected at least {_LEAST_WEIGHT} (1 %), got {weight}")
+                raise PoolStateError(f"weights[{k}]", f"expected at least {_LEAST_WEIGHT} (1 %), not {weight}")
         if sum(weights) != ONE:
-            raise PoolStateError("weights", f"expected a sum of 10^18, got {sum(weights)}")
+            raise PoolStateError("weights", f"expected a sum of 10^18, not {sum(weights)}")
         version = read_optional_uint(state, "version")
         if version is None:
             version = _LATEST_VERSION
         elif not _FIRST_VERSION <= version <= _LATEST_VERSION:
-            raise PoolStateError("version", f"expected {_FIRST_VERSION} to {_LATEST_VERSION}, got {version}")
+            raise PoolStateError("version", f"expected {_FIRST_VERSION} to {_LATEST_VERSION}, not {version}")
         return cls(
             identity.address,
             identity.protocol,

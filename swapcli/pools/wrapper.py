@@ -49,7 +49,7 @@ class Wrapper(Pool):
         if len(set(identity.decimals)) != 1:
             raise PoolStateError("decimals", "the native and the wrapped token must have the same")
         if identity.fee_ppm:
-            raise PoolStateError("fee_ppm", f"expected 0, got {identity.fee_ppm}")
+            raise PoolStateError("fee_ppm", f"expected 0, not {identity.fee_ppm}")
         return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm)
 
 

@@ -44,7 +44,7 @@ def refused_pool(**changes: object) -> PoolStateError:
     [
         ("", "the JSON ends early at line 1, column 1"),
         ('{"format": "swap-market/1",\n "network": ', "the JSON ends early at line 2, column 13"),
-        ('{"format": "swap-', "not JSON: Unterminated string starting at at line 1, column 12"),
+        ('{"format": "swap-', "not JSON: Unterminated string at line 1, column 12"),
         ("{'format': 1}", "not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
         ("[]", "expected a JSON object, not a list"),
         ("null", "expected a JSON object, not null"),
@@ -97,7 +97,7 @@ def test_a_missing_member_is_named(key: str) -> None:
         ("gas_price_wei", "1_0", 'expected an integer from 0 to 2^256 - 1, not "1_0"'),
         ("gas_price_wei", "²", 'expected an integer from 0 to 2^256 - 1, not "\\u00b2"'),
         ("gas_price_wei", "٣", 'expected an integer from 0 to 2^256 - 1, not "\\u0663"'),
-        ("gas_price_wei", str(2**256), f'expected an integer from 0 to 2^256 - 1, not "{str(2**256)[:39]}…'),
+        ("gas_price_wei", str(2**256), f'expected an integer from 0 to 2^256 - 1, not "{2**256}"'),
         ("tokens", {}, "expected a list, not an object"),
         ("pools", None, "expected a list, not null"),
     ],
@@ -127,7 +127,7 @@ def test_a_wrong_member_is_named_with_what_was_expected(key: str, value: object,
         (1, {"price_usd": -0.5}, "tokens[1].price_usd: expected a number of dollars, 0 or more, not -0.5"),
         (1, {"price_usd": "1"}, 'tokens[1].price_usd: expected a number of dollars, 0 or more, not "1"'),
         (1, {"price_usd": False}, "tokens[1].price_usd: expected a number of dollars, 0 or more, not false"),
-        (1, {"price_usd": 10**400}, "tokens[1].price_usd: expected a number of dollars, 0 or more, not 1000"),
+        (1, {"price_usd": 10**400}, "tokens[1].price_usd: expected a number of dollars, 0 or more, not a number of"),
     ],
 )
 def test_a_wrong_token_is_named_by_its_place(index: int, changes: Document, message: str) -> None:
@@ -213,19 +213,19 @@ def test_an_unknown_network_that_is_not_described_says_what_is_missing() -> None
         ({"tokens": [WETH.address, WETH.address.upper()]}, "tokens", "the same token stands there twice"),
         ({"protocol": ...}, "protocol", "missing"),
         ({"protocol": "swapX"}, "protocol", 'home has no protocol "swapX"'),
-        ({"protocol": ["uniswapV2"]}, "protocol", "home has no protocol a list"),
+        ({"protocol": ["uniswapV2"]}, "protocol", "expected a name, not a list"),
         ({"family": ...}, "family", "missing"),
         ({"family": "orders"}, "family", "expected one of constant_product, concentrated"),
         ({"family": []}, "family", "expected one of constant_product, concentrated"),
-        ({"fee_ppm": ...}, "fee_ppm", "is missing"),
-        ({"fee_ppm": -1}, "fee_ppm", "expected a whole number from 0 to 999999, got -1"),
-        ({"fee_ppm": 1_000_000}, "fee_ppm", "expected a whole number from 0 to 999999, got 1000000"),
-        ({"fee_ppm": 0.3}, "fee_ppm", "expected a whole number, got 0.3"),
-        ({"reserves": ...}, "reserves", "is missing"),
+        ({"fee_ppm": ...}, "fee_ppm", "missing"),
+        ({"fee_ppm": -1}, "fee_ppm", "expected a whole number from 0 to 999999, not -1"),
+        ({"fee_ppm": 1_000_000}, "fee_ppm", "expected a whole number from 0 to 999999, not 1000000"),
+        ({"fee_ppm": 0.3}, "fee_ppm", "expected a whole number, not 0.3"),
+        ({"reserves": ...}, "reserves", "missing"),
         ({"reserves": ["-1", "1"]}, "reserves[0]", "expected a whole number"),
         ({"reserves": ["1", str(2**256)]}, "reserves[1]", "expected a whole number"),
         ({"reserves": ["1", None]}, "reserves[1]", "expected a whole number"),
-        ({"reserves": ["1"]}, "reserves", "expected 2 entries, got 1"),
+        ({"reserves": ["1"]}, "reserves", "expected 2 entries, not 1"),
     ],
 )
 def test_a_wrong_pool_is_named_by_its_address_and_field(changes: Document, field: str, problem: str) -> None:
@@ -304,4 +304,4 @@ def test_a_pool_listed_twice_is_refused_in_any_letter_case() -> None:
 def test_a_pool_must_be_an_object() -> None:
     with pytest.raises(PoolStateError) as caught:
         parse(document(pools=[POOL]))
-    assert caught.value.message == f'pools[0]: expected an object, not "{POOL[:39]}…'
+    assert caught.value.message == f'pools[0]: expected an object, not "{POOL}"'

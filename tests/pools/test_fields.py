@@ -70,15 +70,15 @@ def test_lists_of_numbers_read_alike_whatever_their_form(numbers: list[int]) -> 
 
 def test_a_missing_field_is_said_to_be_missing() -> None:
     for read in (fields.read_uint, fields.read_list):
-        assert problem(read, {}, "n").problem == "is missing"
-    assert problem(fields.read_uints, {}, "n", 2).problem == "is missing"
+        assert problem(read, {}, "n").problem == "missing"
+    assert problem(fields.read_uints, {}, "n", 2).problem == "missing"
     assert fields.read_optional_uint({}, "n") is None
     assert fields.read_optional_hex({"n": None}, "n", 1) is None
 
 
 def test_a_list_has_the_wanted_length() -> None:
     assert fields.read_uints({"n": [1, "2"]}, "n", 2) == (1, 2)
-    assert problem(fields.read_uints, {"n": [1]}, "n", 2).problem == "expected 2 entries, got 1"
+    assert problem(fields.read_uints, {"n": [1]}, "n", 2).problem == "expected 2 entries, not 1"
     assert problem(fields.read_uints, {"n": "12"}, "n", 2).field == "n"
 
 
