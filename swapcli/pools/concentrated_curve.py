@@ -6,12 +6,12 @@ when token1 is. Over a segment of liquidity L, from q_a to q_b, with g = 1 - fee
     amount_in = L (q_b - q_a) / g        amount_out = L (1 / q_a - 1 / q_b)        marginal rate = g / q^2
 
 A table holds q and the amounts so far at each tick; every question is then one bisection and one such formula. It is
-built when a trade is first asked for: most directions of a market never trade.
+built when a trade first asks for it: most directions of a market never trade, or stay near the price.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from math import expm1, log1p, sqrt
@@ -23,6 +23,8 @@ from swapcli.pools.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_tick
 _Table = tuple[list[float], list[float], list[float], list[float]]
 
 _HALF_LOG = log1p(1e-4) / 2
+# Of q, for each whole tick between the price and the next initialised one: a little less than half of the way there.
+_HALF_A_TICK = 2.4e-5
 _BLOCK_BITS = 9
 _BLOCK_MASK = (1 << _BLOCK_BITS) - 1
 # The contract rounds ratios to whole units of 2^-96: below this tick a float would notice.
@@ -34,7 +36,10 @@ _CAPACITY_MARGIN = 1.0 - 2.0**-46
 class ConcentratedCurve:
     """See `RateCurve`. `nets` is the liquidity that each of the `ticks` adds on the way up; `down` sells token0."""
 
-    __slots__ = ("_down", "_gamma", "_liquidity", "_nets", "_price", "_table", "_tick", "_ticks", "start_rate")
+    __slots__ = (
+        "_down", "_gamma", "_liquidity", "_near", "_nets", "_price", "_start", "_table", "_tick", "_ticks",
+        "start_rate",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -50,8 +55,11 @@ class ConcentratedCurve:
         self._ticks, self._nets, self._down = ticks, nets, down
         self._gamma = (PPM - fee_ppm) / PPM
         self._table: _Table | None = None
-        if liquidity and not self._stands_on_a_tick():
-            q = Q96 / sqrt_price_x96 if down else sqrt_price_x96 / Q96
+        self._start = q = Q96 / sqrt_price_x96 if down else sqrt_price_x96 / Q96
+        room = self._ticks_ahead() if liquidity else 0
+        # Up to here the first segment answers alone, exactly as the table does.
+        self._near = q * (1.0 + room * _HALF_A_TICK) if room else 0.0
+        if room:
             self.start_rate = self._gamma / (q * q)
         else:
             qs, _, _, liquidities = self._build()
@@ -66,9 +74,13 @@ class ConcentratedCurve:
         """(amount_in, amount_out, slope); see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
-        qs, ins, outs, liquidities = self._table or self._build()
         gamma = self._gamma
         q = sqrt(gamma / rate)
+        if q < self._near:
+            start, liquidity = self._start, float(self._liquidity)
+            step = liquidity * (q - start)
+            return step / gamma, step / (start * q), 0.5 * liquidity * q / gamma
+        qs, ins, outs, liquidities = self._table or self._build()
         i = bisect_right(qs, q) - 1
         if i < 0:
             return 0.0, 0.0, 0.0
@@ -100,11 +112,12 @@ class ConcentratedCurve:
         q = qs[i] + (amount_in - ins[i]) * self._gamma / liquidities[i]
         return self._gamma / (q * q)
 
-    def _stands_on_a_tick(self) -> bool:
-        """Whether the first segment may be empty: the price can be exactly at the next tick."""
-        ticks, edge = self._ticks, self._tick if self._down else self._tick + 1
-        i = bisect_left(ticks, edge)
-        return i < len(ticks) and ticks[i] == edge
+    def _ticks_ahead(self) -> int:
+        """Whole ticks up to the next initialised one; at 0 the price can be exactly there and the segment empty."""
+        ticks, tick = self._ticks, self._tick
+        if self._down:
+            return tick - ticks[bisect_right(ticks, tick) - 1]
+        return ticks[bisect_right(ticks, tick)] - tick - 1
 
     def _build(self) -> _Table:
         """Walk the ticks; the table starts at the first liquidity."""
@@ -112,7 +125,7 @@ class ConcentratedCurve:
         price, liquidity = self._price, self._liquidity
         i = bisect_right(ticks, self._tick)
         way, sign = (range(i - 1, -1, -1), -1) if down else (range(i, len(ticks)), 1)
-        q = Q96 / price if down else price / Q96
+        q = self._start
         table: _Table = ([], [], [], [])
         qs, ins, outs, liquidities = table
         amount_in = amount_out = 0.0

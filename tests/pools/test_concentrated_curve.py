@@ -47,6 +47,24 @@ def test_the_trade_to_a_rate_ends_at_that_rate(pool: Concentrated, way: Directio
         assert (amount_in, slope, curve.rate(amount_in)) == (curve.capacity, 0.0, 0.0)
 
 
+@given(concentrateds(), directions, st.floats(-12, -0.1).map(lambda digits: 1 - 10**digits))
+def test_a_trade_near_the_price_is_to_the_last_bit_what_the_table_says(
+    pool: Concentrated, way: Direction, part: float
+) -> None:
+    near, tabled = pool.curve(*way), pool.curve(*way)
+    tabled._near = 0.0
+    rate = near.start_rate * part
+    assume(rate > 0)
+    assert near.trade_to(rate) == tabled.trade_to(rate)
+
+
+def test_a_trade_near_the_price_needs_no_table() -> None:
+    curve = pool_at(30, (0, 60, 10**18)).curve(*UP)
+    assert curve.trade_to(curve.start_rate * 0.9999)[0] > 0
+    assert curve._table is None
+    assert curve.trade_to(curve.start_rate * 0.99)[0] == curve.capacity
+
+
 @given(concentrateds(), directions, st.floats(0.5, 1 - 1e-6))
 def test_the_slope_is_the_derivative_of_the_trade(pool: Concentrated, way: Direction, part: float) -> None:
     curve = pool.curve(*way)
