@@ -12,7 +12,7 @@ from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.token import Token
 from swapcli.networks.address import parse_address
-from swapcli.wire.terms import Generation, Integrator, check_shares, check_slippage
+from swapcli.wire.terms import DEFAULT_ROUTE_TTL_S, Generation, Integrator, check_shares, check_slippage
 
 
 class Asked(NamedTuple):
@@ -25,11 +25,12 @@ class Asked(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What is asked of the answer: how far it may slip, who receives it and who earns on it."""
+    """What is asked of the answer: how far it may slip, who receives it, who earns on it, and how long it is good."""
 
     slippage_ppm: int
     destination: str | None = None
     integrator: Integrator | None = None
+    ttl_s: int = DEFAULT_ROUTE_TTL_S
 
 
 class Wishes(NamedTuple):
@@ -68,6 +69,7 @@ def understand(asked: Asked, network: Network, settings: Settings, api_key: Call
             slippage_ppm=check_slippage(settings.slippage_ppm, generation),
             destination=parse_address(asked.destination, network.kind) if asked.destination is not None else None,
             integrator=_integrator(settings, network, generation, api_key),
+            ttl_s=settings.route_ttl_s,
         ),
         excluded_protocols=find_protocols(settings.exclude_protocols, network),
         max_hops=settings.max_hops,

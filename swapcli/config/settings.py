@@ -14,7 +14,13 @@ from swapcli.config import kinds
 from swapcli.config.kinds import Kind
 from swapcli.config.secret import Secret
 from swapcli.model.order import DEFAULT_MAX_HOPS
-from swapcli.wire.terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, Generation
+from swapcli.wire.terms import (
+    DEFAULT_ROUTE_TTL_S,
+    DEFAULT_SLIPPAGE_PPM,
+    MAX_FEE_BPS,
+    MAX_SURPLUS_BPS,
+    Generation,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,7 +143,9 @@ class Settings:
     market: Path | None = setting(
         None, kinds.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
     )
-    route_ttl_s: int = setting(60, kinds.whole(1, _DAY_S), "Seconds after which a route is stale.")
+    route_ttl_s: int = setting(
+        DEFAULT_ROUTE_TTL_S, kinds.whole(1, _DAY_S), "Seconds after which a route, or the state behind it, is stale."
+    )
     color: Color = setting("auto", kinds.choice(get_args(Color)), "When to colour: auto, always or never.")
     output: Output = setting(
         "auto",

@@ -38,7 +38,10 @@ class Origin(NamedTuple):
 
 class Answer(NamedTuple):
     """A quote with everything needed to tell it: `order` as asked (the native token by its zero address), at least
-    the route's tokens by address and pools by key, and when it was made (Unix milliseconds)."""
+    the route's tokens by address and pools by key, and when it was made (Unix milliseconds).
+
+    `invented` are those of the route's pools at whose addresses nothing is deployed.
+    """
 
     order: Order
     quote: Quote
@@ -47,6 +50,7 @@ class Answer(NamedTuple):
     pools: Mapping[str, Pool]
     origin: Origin
     timestamp_ms: int
+    invented: frozenset[str] = frozenset()
 
     def result(self, generation: Generation, integrator: Integrator | None = None) -> RouteResult:
         """The answer as the interface writes it."""

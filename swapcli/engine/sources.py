@@ -70,6 +70,7 @@ class MarketSource:
             pools=pools,
             origin=Origin.of(self.market, now_s),
             timestamp_ms=int(now_s * 1000),
+            invented=self.market.invented.intersection(step.pool for step in quote.steps),
         )
 
     def _quote(self, order: Order, gas_price_wei: int | None, certify: bool) -> tuple[Quote, Mapping[str, Pool]]:

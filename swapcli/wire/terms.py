@@ -17,6 +17,7 @@ BPS = 10_000
 MAX_FEE_BPS = 500
 MAX_SURPLUS_BPS = 5_000
 DEFAULT_SLIPPAGE_PPM = PPM_PER_PERCENT // 2
+DEFAULT_ROUTE_TTL_S = 60
 
 BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot be provided together"
 

@@ -143,8 +143,9 @@ def fixed_answer(market: Market | None = None, *, certified: bool = False) -> An
         if certified
         else None,
     )
+    invented = market.invented.intersection(step.pool for step in done.steps)
     origin = Origin.of(market, NOW_S)
-    return Answer(order, quote, market.network, market.tokens, market.pools, origin, int(NOW_S * 1000))
+    return Answer(order, quote, market.network, market.tokens, market.pools, origin, int(NOW_S * 1000), invented)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,17 @@ from swapcli.cli.render.view import RouteView, view_of
 from swapcli.cli.wishes import Terms
 from swapcli.model.route import Quote
 from swapcli.wire.terms import Generation, Integrator
-from tests.cli.build import NOW_S, fixed_answer, small_market
+from tests.cli.build import (
+    DIRECT_V2,
+    DIRECT_V3,
+    EMPTY_V2,
+    FIRST_V2,
+    NOW_S,
+    SECOND_V2,
+    fixed_answer,
+    market_document,
+    small_market,
+)
 from tests.snapshot import matches_snapshot
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -108,10 +119,43 @@ def test_a_market_cannot_steer_the_terminal() -> None:
     ("provenance", "warned"), [("modelled", True), ("synthetic", True), ("recorded", False), ("synced", False)]
 )
 def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: bool) -> None:
-    view = view_of(fixed_answer(small_market(provenance=provenance)), Terms(0))
+    view = view_of(fixed_answer(small_market(provenance=provenance)), Terms(0, ttl_s=7_200))
     assert (view.warning is not None) == warned
     assert ("not live prices" in view.origin) == warned
     assert provenance in view.origin
+
+
+@pytest.mark.parametrize(("ttl_s", "warned"), [(7_199, True), (7_200, False)])
+def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) -> None:
+    view = view_of(fixed_answer(small_market(provenance="recorded")), Terms(0, ttl_s=ttl_s))
+    assert view.warning == ("the state of the pools is 2 hours old: prices have moved since" if warned else None)
+
+
+@pytest.mark.parametrize(
+    ("invented", "said"),
+    [
+        ([], "these are not live prices"),
+        ([FIRST_V2], "these are not live prices; invented pool addresses: 1 of 4"),
+        ([FIRST_V2, EMPTY_V2], "these are not live prices; invented pool addresses: 1 of 4"),
+        ([DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2], "these are not live prices; invented pool addresses: 4 of 4"),
+    ],
+)
+def test_invented_addresses_are_marked_where_they_stand(invented: list[str], said: str) -> None:
+    document = market_document(provenance="modelled")
+    for entry in document["pools"]:
+        if entry["address"] in invented:
+            entry["address_modelled"] = True
+    answer = fixed_answer(small_market(pools=document["pools"], provenance="modelled"))
+    used = sorted({DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2} & set(invented))
+    view = view_of(answer, Terms(0))
+    assert view.warning is not None
+    assert view.warning.endswith(said)
+    told = [line.split() for line in [*drawn(view, 80).splitlines(), *route_text(view).splitlines()]]
+    for line in told:
+        if line and line[0].startswith("#"):
+            assert ("invented" in line) == (line[1].lower() in used)
+    market: Any = route_document(answer, Generation.V2, None)["market"]
+    assert [address.lower() for address in market["inventedPools"]] == used
 
 
 def test_a_market_without_block_and_time_has_no_age() -> None:
@@ -129,6 +173,7 @@ def test_the_json_says_where_the_state_comes_from_and_how_old_it_is() -> None:
         "block": 1234,
         "timestamp": int(NOW_S) - 7_200,
         "age": 7_200,
+        "inventedPools": [],
     }
     assert "certificate" not in document
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from math import ceil
 
-from swapcli.engine.answer import Answer, Origin
+from swapcli.engine.answer import Answer
 from swapcli.model.route import Certificate
+from swapcli.networks.address import display_address
 from swapcli.wire.route import render
 from swapcli.wire.terms import Generation, Integrator
 
@@ -14,7 +15,7 @@ from swapcli.wire.terms import Generation, Integrator
 def route_document(answer: Answer, generation: Generation, integrator: Integrator | None) -> dict[str, object]:
     """The RouteResult of the interface, with `market` (where the state comes from) and `certificate` if asked for."""
     document = render(answer.result(generation, integrator), answer.network, unknown_price=None)
-    document["market"] = _market(answer.origin)
+    document["market"] = _market(answer)
     if answer.quote.certificate:
         document["certificate"] = _certificate(answer.quote.certificate)
     return document
@@ -25,13 +26,16 @@ def dump(document: object, *, indent: int | None = None) -> str:
     return json.dumps(document, indent=indent, allow_nan=False)
 
 
-def _market(origin: Origin) -> dict[str, object]:
+def _market(answer: Answer) -> dict[str, object]:
+    origin, kind = answer.origin, answer.network.kind
+    invented = {answer.pools[key].address for key in answer.invented}
     return {
         "provenance": origin.provenance.value,
         "source": origin.source,
         "block": origin.block,
         "timestamp": origin.timestamp,
         "age": origin.age_s,
+        "inventedPools": [display_address(address, kind) for address in sorted(invented)],
     }
 
 

@@ -13,7 +13,7 @@ GAP = "  "
 def route_text(view: RouteView) -> str:
     """A route, line by line."""
     rows = [(row.segment, row.hop, row.pool, row.mark, row.share, row.amount) for row in view.rows]
-    pools = [(pool.mark, pool.address, pool.name, pool.pair) for pool in view.pools]
+    pools = [(pool.mark, pool.address, pool.remark, pool.name, pool.pair) for pool in view.pools]
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
     blocks = [[view.title], _align(rows, right=(0, 4)), _align(pools), _align(facts), _align(view.parties)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
@@ -25,10 +25,12 @@ def listing_text(listing: Listing) -> str:
 
 
 def _align(rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
+    """Columns side by side, those in `right` by their ends; one that is empty takes no room."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [GAP.join(_padded(row, widths, right)).rstrip() for row in rows]
 
 
 def _padded(row: tuple[str, ...], widths: Sequence[int], right: tuple[int, ...]) -> Iterator[str]:
     for number, (cell, width) in enumerate(zip(row, widths, strict=True)):
-        yield cell.rjust(width) if number in right else cell.ljust(width)
+        if width:
+            yield cell.rjust(width) if number in right else cell.ljust(width)

@@ -94,8 +94,9 @@ def _facts(facts: tuple[Fact, ...]) -> Table:
 def _pools(pools: tuple[PoolLine, ...], width: int) -> Text:
     """A pool a line: mark and address, which is for copying and never breaks; name and tokens again where they fit."""
     marks, addresses = (max(map(len, column)) for column in zip(*((p.mark, p.address) for p in pools), strict=True))
-    names = max(len(pool.name) + len(pool.pair) + 2 for pool in pools)
-    lines = [f"{pool.mark:<{marks}} {pool.address:<{addresses}}" for pool in pools]
-    if marks + addresses + names + 3 <= width:
-        lines = [f"{line}  {pool.name}, {pool.pair}" for line, pool in zip(lines, pools, strict=True)]
+    lines = [f"{pool.mark:<{marks}} {pool.address:<{addresses}} {pool.remark}".rstrip() for pool in pools]
+    names = [f"{pool.name}, {pool.pair}" for pool in pools]
+    longest = max(map(len, lines))
+    if longest + 2 + max(map(len, names)) <= width:
+        lines = [f"{line:<{longest}}  {name}" for line, name in zip(lines, names, strict=True)]
     return Text("\n".join(lines), style=QUIET)

@@ -20,7 +20,6 @@ from swapcli.cli.render.numbers import (
 )
 from swapcli.cli.wishes import Terms
 from swapcli.engine.answer import Answer, Origin
-from swapcli.model.market import Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.route import Segment, Swap
 from swapcli.model.token import Token
@@ -29,6 +28,7 @@ from swapcli.wire.terms import after_fee, min_received, percent
 
 BPS = 10_000
 NOT_LIVE = "not live prices"
+INVENTED = "invented"
 FLOW_KEY = tuple[str, str, str]
 
 
@@ -47,12 +47,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class PoolLine:
-    """A pool of the route, once: its mark in the rows, its address (or id), name and tokens."""
+    """A pool of the route, once: its mark in the rows, its address (or id) with a remark on it, name and tokens."""
 
     mark: str
     address: str
     name: str
     pair: str
+    remark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def view_of(answer: Answer, terms: Terms) -> RouteView:
     return RouteView(
         title=f"{sold} → {_symbol(order.token_out)} on {answer.network.name}",
         origin=origin_words(answer.origin),
-        warning=warning_words(answer.origin),
+        warning=warning_words(answer, terms),
         rows=tuple(_rows(answer)),
         facts=tuple(_facts(answer, terms)),
         pools=tuple(_pools(answer)),
@@ -99,13 +100,16 @@ def origin_words(origin: Origin) -> str:
     return ", ".join(filter(None, [f"{origin.provenance.value} state", fresh if origin.is_live else NOT_LIVE]))
 
 
-def warning_words(origin: Origin) -> str | None:
-    """What must be said before anyone acts on the figures; None where the state was read from the network."""
+def warning_words(answer: Answer, terms: Terms) -> str | None:
+    """What must be said before anyone acts on the figures; None where the state was just read from the network."""
+    origin, age_s = answer.origin, answer.origin.age_s
     if origin.is_live:
-        return None
-    if origin.provenance is Provenance.MODELLED:
-        return "the pools are real, their state is modelled: these are not live prices"
-    return "the market is synthetic: these are not live prices"
+        if age_s is None or age_s <= terms.ttl_s:
+            return None
+        return f"the state of the pools is {how_old(age_s)}: prices have moved since"
+    warning = f"the state of the pools is {origin.provenance.value}: these are {NOT_LIVE}"
+    count = f"{len(answer.invented)} of {len(_marks(answer))}"
+    return f"{warning}; {INVENTED} pool addresses: {count}" if answer.invented else warning
 
 
 def _symbol(token: Token) -> str:
@@ -179,7 +183,8 @@ def _pools(answer: Answer) -> Iterator[PoolLine]:
     for key, mark in _marks(answer).items():
         pool = answer.pools[key]
         address = display_address(pool.address, answer.network.kind) if key == pool.address else key
-        yield PoolLine(mark, address, _pool_name(answer, pool), "/".join(_symbol(tokens[a]) for a in pool.tokens))
+        pair = "/".join(_symbol(tokens[a]) for a in pool.tokens)
+        yield PoolLine(mark, address, _pool_name(answer, pool), pair, INVENTED if key in answer.invented else "")
 
 
 def _parties(answer: Answer, terms: Terms) -> Iterator[tuple[str, str]]:
@@ -254,7 +259,7 @@ def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
     elif best and not answer.order.reverse:
         gained = Decimal(quote.amount_out - best) * BPS / best
         shown = f"{whole_tokens(best, out.decimals)} {_symbol(out)}"
-        yield Fact("Single path", shown, f"splitting gains {gained:,.2f} bps")
+        yield Fact("Single path", shown, f"splitting gains {gained:,.2f} bps" if gained else "splitting gains nothing")
 
 
 def _gas(answer: Answer, _: Terms) -> Iterator[Fact]:
