@@ -84,7 +84,7 @@ class MarketSource:
         return self._router.usd_prices(self._wrapped(self.network.native))[0]
 
     def _held(self, token: Token) -> Token:
-        """The token as the market's pools know it. Raises `NoRoute` where no pool can."""
+        """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can."""
         wrapped = self._wrapped(token)
         if wrapped.address not in self.market.tokens:
             raise NoRoute(
@@ -92,7 +92,7 @@ class MarketSource:
                 hint=f"swapcli tokens {self.network.name} lists what it holds",
                 details={"token": wrapped.address},
             )
-        return wrapped
+        return wrapped._replace(symbol=token.symbol)
 
     def _wrapped(self, token: Token) -> Token:
         wrapped = self.network.wrapped_native

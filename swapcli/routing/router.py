@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from swapcli.errors import NoRoute, SameToken, UnknownToken
 from swapcli.model.market import Market
-from swapcli.model.order import Order
+from swapcli.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.model.route import Certificate, Quote
 from swapcli.model.token import Token
 from swapcli.routing.graph import Arc, Graph
@@ -19,6 +19,7 @@ from swapcli.routing.zero_size import ZeroSizePrices
 
 _KEPT_PRICES = 64
 _KEPT_GRAPHS = 8
+_FEW_UNITS = 1_000_000  # amounts that a hop or two in a token of few decimals may round to nothing
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -167,13 +168,27 @@ def _no_route(order: Order, graph: Graph, zero: ZeroSizePrices, source: int) -> 
     names = f"{order.token_in.symbol or order.token_in.address} to {order.token_out.symbol or order.token_out.address}"
     details: dict[str, object] = {"token_in": order.token_in.address, "token_out": order.token_out.address}
     if zero.path(source):
-        message = f"no route from {names} for this amount: every path runs out of liquidity or rounds to nothing"
-        return NoRoute(message, hint="try another amount", details=details)
+        problem, hint = _trouble(order, zero.value(source))
+        return NoRoute(f"no route from {names} for this amount: {problem}", hint=hint, details=details)
+    few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
     limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
-    tried = sum(1 for _ in graph.arcs()) // 2
     without = f" without {', '.join(sorted(order.excluded_protocols))}" if order.excluded_protocols else ""
-    hint = "allow more hops, or fewer exclusions" if order.direct or without else "check the tokens"
-    return NoRoute(f"no route from {names} {limit}{without}: {tried} pools were tried", hint=hint, details=details)
+    hints = [*["allow more hops"] * few_hops, *["exclude fewer protocols"] * bool(without)]
+    count = len({arc.pool.key for arc in graph.arcs()})
+    tried = f"{count} pool{'s' if count != 1 else ''} tried"
+    hint = ", or ".join(hints) or "no pools of this market join them"
+    return NoRoute(f"no route from {names} {limit}{without}: {tried}", hint=hint, details=details)
+
+
+def _trouble(order: Order, value: float) -> tuple[str, str]:
+    """What is wrong with an amount, and what to try; `value` is the worth of one unit sold in units bought."""
+    sold, bought = (order.amount / value, order.amount) if order.reverse else (order.amount, order.amount * value)
+    smallest = min(sold, bought)
+    if smallest < 1:
+        return "it is too small: less than one smallest unit would change hands", "try a larger amount"
+    if smallest < _FEW_UNITS:
+        return "every path rounds to nothing or runs out of liquidity", "try another amount"
+    return "every path runs out of liquidity", "try a smaller amount"
 
 
 def _number(graph: Graph, token: Token) -> int:

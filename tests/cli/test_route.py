@@ -283,8 +283,7 @@ def test_an_ambiguous_symbol_lists_the_candidates(route: Route) -> None:
 def test_no_route_says_what_was_tried(route: Route) -> None:
     ran = route("ETH", LONELY, "1", "--max-hops", "2")
     assert ran.status == 3
-    assert ran.err.startswith("error: no route from")
-    assert "2 hops" in ran.err
+    assert ran.err == "error: no route from ETH to LONELY in at most 2 hops: 5 pools tried\nhint:  allow more hops\n"
 
 
 def test_the_exact_symbol_wins(tmp_path: Path) -> None:

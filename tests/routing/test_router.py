@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -184,8 +185,48 @@ def test_gas_keeps_a_small_order_in_one_pool_and_lets_a_large_one_split() -> Non
 def test_without_a_path_the_error_says_what_was_tried() -> None:
     a, b, c = token(0), token(1), token(2)
     held = market([constant_product(0, a, b, 10**24, 10**24)], [a, b, c])
-    with pytest.raises(NoRoute, match=r"no route from T0 to T2 in at most 6 hops: 1 pools were tried"):
+    with pytest.raises(NoRoute, match=r"no route from T0 to T2 in at most 6 hops: 1 pool tried"):
         Router(held).quote(order(held, 0, 2, UNIT))
+
+
+def test_without_a_path_the_hint_names_the_limits_that_could_give_way() -> None:
+    a, b, c = token(0), token(1), token(2)
+    pools = [constant_product(0, a, b, 10**24, 10**24), constant_product(1, b, c, 10**24, 10**24, protocol="two")]
+    held = market(pools, [a, b, c])
+    asked = order(held, 0, 2, UNIT)
+    limits: list[tuple[dict[str, Any], str]] = [
+        ({"direct": True}, "allow more hops"),
+        ({"max_hops": 1}, "allow more hops"),
+        ({"excluded_protocols": frozenset({"two"})}, "exclude fewer protocols"),
+        ({"direct": True, "excluded_protocols": frozenset({"two"})}, "allow more hops, or exclude fewer protocols"),
+    ]
+    for limit, hint in limits:
+        with pytest.raises(NoRoute) as caught:
+            Router(held).quote(replace(asked, **limit))
+        assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("amount", "reverse", "hint"),
+    [
+        (1, False, "try a larger amount"),
+        (10**40, False, "try a smaller amount"),
+        (10**25, True, "try a smaller amount"),
+    ],
+)
+def test_where_the_amount_is_the_trouble_the_hint_says_which_way(amount: int, reverse: bool, hint: str) -> None:
+    a, b = token(0), token(1)
+    held = market([constant_product(0, a, b, 10**24, 10**24)], [a, b])
+    with pytest.raises(NoRoute) as caught:
+        Router(held).quote(replace(order(held, 0, 1, amount), reverse=reverse))
+    assert caught.value.hint == hint
+
+
+def test_an_amount_worth_less_than_a_unit_is_called_too_small() -> None:
+    a, b = token(0), token(1)
+    held = market([constant_product(0, a, b, 10**24, 10**14)], [a, b])
+    with pytest.raises(NoRoute, match="too small: less than one smallest unit"):
+        Router(held).quote(order(held, 0, 1, 10**9))
 
 
 def test_the_same_or_an_unknown_token_is_refused() -> None:
