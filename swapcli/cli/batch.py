@@ -15,6 +15,7 @@ from swapcli.errors import InvalidInput, SwapcliError
 from swapcli.wire.route import render_no_route
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
+EXAMPLE = 'a line is {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000"}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +69,20 @@ def _read_entry(line: bytes, number: int) -> dict[str, object]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise _not_an_order(number, f"is not JSON: {error}") from error
+        # Python's own sentence names line 1, which here is always another one.
+        raise _not_an_order(number, f"is not JSON: {getattr(error, 'msg', error)}") from error
     if not isinstance(entry, dict):
         raise _not_an_order(number, "is not a JSON object")
     missing = [key for key in KEYS if key not in entry]
     if missing:
         raise _not_an_order(number, f"has no {', '.join(missing)}")
-    if not isinstance(entry["id"], str | int):
+    if not isinstance(entry["id"], str | int) or isinstance(entry["id"], bool):
         raise _not_an_order(number, "has an id that is neither a string nor an integer")
     return entry
 
 
 def _not_an_order(number: int, problem: str) -> InvalidInput:
-    return InvalidInput(f"line {number} of the batch {problem}", details={"line": number})
+    return InvalidInput(f"line {number} of the batch {problem}", hint=EXAMPLE, details={"line": number})
 
 
 def _order(entry: dict[str, object]) -> BatchOrder:

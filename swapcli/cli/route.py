@@ -4,8 +4,6 @@
 
 from typing import Annotated, NamedTuple
 
-import typer
-
 from swapcli.cli import exits, options
 from swapcli.cli.amounts import parse_amount, parse_raw_amount
 from swapcli.cli.files import STDIN, read_lines
@@ -13,7 +11,7 @@ from swapcli.cli.options import argument, option
 from swapcli.cli.output import Form
 from swapcli.cli.render.json import route_document
 from swapcli.cli.session import FormOptions, Session, open_session
-from swapcli.cli.tree import GroupedCommand, new_app
+from swapcli.cli.tree import GroupedCommand, Misused, new_app
 from swapcli.cli.wishes import Asked, Wishes, understand
 from swapcli.engine.answer import Answer
 from swapcli.engine.clock import SYSTEM_CLOCK
@@ -120,14 +118,14 @@ def route(
 
 def _order_given(token_in: str | None, token_out: str | None, amount: str | None) -> tuple[str, str, str]:
     if token_in is None or token_out is None or amount is None:
-        raise typer.BadParameter("TOKEN_IN, TOKEN_OUT and AMOUNT are needed, or --batch", param_hint="arguments")
+        raise Misused("TOKEN_IN, TOKEN_OUT and AMOUNT are needed, or --batch")
     return token_in, token_out, amount
 
 
 def _check_batch_alone(order: tuple[str | None, ...], for_people: bool, batch: str, session: Session) -> None:
     """Orders come from the arguments or from the batch, never from both."""
     if any(value is not None for value in order):
-        raise typer.BadParameter("orders come from the batch, so give NETWORK alone", param_hint="arguments")
+        raise Misused("orders come from the batch, so give NETWORK alone")
     if for_people:
         raise InvalidOption("--batch prints JSON, so --plain and --table do not fit")
     if batch == STDIN == str(session.settings.market):

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from swapcli.cli.files import read_file
+from swapcli.cli.files import STDIN, read_file
 from swapcli.cli.output import Output, choose_form, note
 from swapcli.config import Secret, Settings, load_settings, networks_from
-from swapcli.errors import InvalidOption
+from swapcli.errors import InvalidOption, MarketError, PoolStateError
 from swapcli.model.market import Market
 from swapcli.model.network import Network
 
@@ -57,9 +57,12 @@ class Session(NamedTuple):
 
         file = self.settings.market
         document = None if file is None else read_file(str(file))
-        parsed = open_market(name, networks_from(self.settings), document=document, skip_bad_pools=skip_bad_pools)
-        for error in parsed.skipped:
-            note(f"skipped {error.message}")
+        try:
+            parsed = open_market(name, networks_from(self.settings), document=document, skip_bad_pools=skip_bad_pools)
+        except MarketError as error:
+            raise _in_file(error, file) from None
+        for bad in parsed.skipped:
+            note(f"skipped {bad.message}")
         return parsed.market
 
 
@@ -73,6 +76,15 @@ def open_session(config: str | None, form: FormOptions, flags: Mapping[str, obje
     )
     chosen = choose_form(json=form.json, plain=form.plain, table=form.table, default=settings.output)
     return Session(settings, Output(chosen, settings.color))
+
+
+def _in_file(error: MarketError, file: Path | None) -> MarketError:
+    """The same error, which also names the file, if it is one, and how to go on without a pool."""
+    if file is not None:
+        error.message = f"{'stdin' if str(file) == STDIN else file}: {error.message}"
+    if isinstance(error, PoolStateError):
+        error.hint = "--skip-bad-pools goes on without it"
+    return error
 
 
 def home() -> Path:

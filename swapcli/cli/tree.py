@@ -50,6 +50,13 @@ def _panel(parameter: Parameter) -> str:
     return getattr(parameter, "rich_help_panel", None) or default
 
 
+class Misused(typer.BadParameter):
+    """Arguments that do not go together, said in one sentence."""
+
+    def format_message(self) -> str:
+        return self.message
+
+
 class LazyGroup(TyperGroup):
     """A group whose commands are imported when they are called; subclasses give the table."""
 

@@ -163,7 +163,9 @@ class _FileReader:
 
     def _leaf(self, key: str, value: object) -> Iterator[tuple[str, Given]]:
         if key not in TABLE:
-            _refuse_unknown(f"{self._path}: key", key, [*TABLE, *_GROUPS, NETWORKS])
+            group, nested, _ = key.partition(".")
+            siblings = [known for known in TABLE if known.startswith(f"{group}.")]
+            _refuse_unknown(f"{self._path}: key", key, siblings if nested else [*TABLE, *_GROUPS, NETWORKS])
         if value is not None:
             yield key, self._given(key, value)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from swapcli.cli.batch import KEYS
 from tests.cli.build import DAI, LONELY, USDC, WETH, Ran, swapcli
 
 Order = dict[str, Any]
@@ -93,6 +94,7 @@ def test_a_value_that_is_none_fails_its_order_only(batch: Callable[..., Ran], ba
         ("1", "is not a JSON object"),
         ('{"id": 1, "token_in": "A"}', "has no token_out, amount_in"),
         ('{"id": NaN, "token_in": "A", "token_out": "B", "amount_in": "1"}', "neither a string nor an integer"),
+        ('{"id": true, "token_in": "A", "token_out": "B", "amount_in": "1"}', "neither a string nor an integer"),
         ('{"id": [], "token_in": "A", "token_out": "B", "amount_in": "1"}', "neither a string nor an integer"),
         ("[" * 100_000, "is not JSON"),
         ("9" * 5_000, "is not JSON"),
@@ -106,6 +108,8 @@ def test_a_line_that_is_no_order_ends_the_batch_with_its_number(
     assert [answer["id"] for answer in answers(ran)] == [1]
     assert ran.error["details"]["line"] == 3
     assert problem in ran.error["message"]
+    assert "line 1" not in ran.error["message"]
+    assert set(json.loads(ran.error["hint"].removeprefix("a line is "))) == set(KEYS)
 
 
 @pytest.mark.parametrize(

@@ -328,11 +328,20 @@ def test_a_bad_pool_is_named_and_can_be_skipped(tmp_path: Path) -> None:
     arguments = ("route", "testnet", "ETH", "USDC", "1", "--market", broken_market(tmp_path, reserves=["-1", "1"]))
     refused, skipped = swapcli(*arguments), swapcli(*arguments, "--skip-bad-pools", "--json")
     assert refused.status == 2
-    assert "0xa1" in refused.err
+    assert refused.err.startswith(f"error: {arguments[-1]}: pool 0xa1")
     assert "reserves" in refused.err
+    assert refused.err.endswith("hint:  --skip-bad-pools goes on without it\n")
     assert skipped.status == 0
     assert skipped.err.startswith("note: skipped pool 0xa1")
     assert json.loads(skipped.out)["success"]
+
+
+def test_a_bad_file_is_named(tmp_path: Path) -> None:
+    file = write_market(tmp_path, format="swap-market/2")
+    arguments = ("route", "testnet", "ETH", "USDC", "1", "--market")
+    problem = 'format: expected "swap-market/1", not "swap-market/2"\n'
+    assert swapcli(*arguments, file).err == f"error: {file}: {problem}"
+    assert swapcli(*arguments, "-", stdin=Path(file).read_bytes()).err == f"error: stdin: {problem}"
 
 
 def test_a_drained_pool_is_routed_around(tmp_path: Path) -> None:

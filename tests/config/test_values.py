@@ -134,6 +134,7 @@ def test_other_programs_variables_are_none_of_our_business() -> None:
         ("slipage: 1", "slipage", "slippage"),
         ("Network: base", "Network", "network"),
         ("integrator: {fee: 1}", "integrator.fee", "integrator.fee_bps"),
+        ("integrator: {wallet_address: 1}", "integrator.wallet_address", "integrator.address"),
         ("network_: {}", "network_", "network"),
         ("integrators: {}", "integrators", "integrator"),
     ],
