@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 from swapcli.cli import options
-from swapcli.cli.options import option
+from swapcli.cli.options import FormOptions, option, with_form
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.numbers import clean
-from swapcli.cli.session import FormOptions, home, open_session
+from swapcli.cli.session import home, open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.config import config_file_path
 from swapcli.config.show import example_config, masked
@@ -20,19 +20,14 @@ app = new_app("Show settings and where they come from.")
 
 
 @app.command(cls=GroupedCommand)
-def show(
-    json: options.Json = False,
-    plain: options.Plain = False,
-    table: options.Table = False,
-    color: options.ColorWhen = None,
-    config: options.ConfigFile = None,
-) -> None:
+@with_form
+def show(form: FormOptions) -> None:
     """Show every setting with its value and origin; secrets are masked.
 
     \b
     Example: SWAPCLI_SLIPPAGE=0.3 swapcli config show
     """
-    session = open_session(config, FormOptions(json, plain, table, color))
+    session = open_session(form)
     rows = masked(session.settings)
     session.output.listing(
         Listing(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from swapcli.cli import options
+from swapcli.cli.options import FormOptions, with_form
 from swapcli.cli.render.listing import Listing
-from swapcli.cli.session import FormOptions, open_session
+from swapcli.cli.session import open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.config import network_names_from
 from swapcli.model.network import Network
@@ -14,19 +14,14 @@ app = new_app()
 
 
 @app.command(cls=GroupedCommand)
-def networks(
-    json: options.Json = False,
-    plain: options.Plain = False,
-    table: options.Table = False,
-    color: options.ColorWhen = None,
-    config: options.ConfigFile = None,
-) -> None:
+@with_form
+def networks(form: FormOptions) -> None:
     """List the networks.
 
     \b
     Example: swapcli networks --json
     """
-    session = open_session(config, FormOptions(json, plain, table, color))
+    session = open_session(form)
     found = [session.network(name) for name in network_names_from(session.settings)]
     session.output.listing(
         Listing(

@@ -3,11 +3,16 @@
 Values that are settings stay text here: the settings read them, so that a flag, a variable and a file mean the same.
 """
 
-from __future__ import annotations
+# Annotations are values here: they are what Typer reads.
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from functools import update_wrapper
+from inspect import Parameter, signature
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
+
+T = TypeVar("T")
 
 MARKET, OUTPUT, SETTINGS = "Market", "Output", "Settings"
 
@@ -41,3 +46,31 @@ ColorWhen = Annotated[
     option("--color", "When to colour; NO_COLOR is respected.  [default: auto]", OUTPUT, "auto|always|never"),
 ]
 ConfigFile = Annotated[str | None, option("--config", "Settings file to use.", SETTINGS, "FILE")]
+
+
+class FormOptions(NamedTuple):
+    """The options of every command that answers: how the answer is written, and which settings hold."""
+
+    json: Json = False
+    plain: Plain = False
+    table: Table = False
+    color: ColorWhen = None
+    config: ConfigFile = None
+
+
+def with_form(command: Callable[..., T]) -> Callable[..., T]:
+    """`command` with these options as its last ones; it gets them together, as its parameter `form`."""
+
+    def parsed(**values: Any) -> T:
+        return command(form=FormOptions(*map(values.pop, FormOptions._fields)), **values)
+
+    written = signature(command, eval_str=True)
+    own = [parameter for name, parameter in written.parameters.items() if name != "form"]
+    defaults = FormOptions._field_defaults
+    common = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation)
+        for name, annotation in FormOptions.__annotations__.items()
+    ]
+    seen_by_typer = written.replace(parameters=[*own, *common])
+    update_wrapper(parsed, command).__signature__ = seen_by_typer  # type: ignore[attr-defined]
+    return parsed

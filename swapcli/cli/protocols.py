@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from swapcli.cli import options
+from swapcli.cli.options import FormOptions, with_form
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.numbers import clean
-from swapcli.cli.session import FormOptions, open_session
+from swapcli.cli.session import open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.model.network import ProtocolInfo
 
@@ -13,20 +14,14 @@ app = new_app()
 
 
 @app.command(cls=GroupedCommand)
-def protocols(
-    network: options.NetworkNameOrDefault = None,
-    json: options.Json = False,
-    plain: options.Plain = False,
-    table: options.Table = False,
-    color: options.ColorWhen = None,
-    config: options.ConfigFile = None,
-) -> None:
+@with_form
+def protocols(form: FormOptions, network: options.NetworkNameOrDefault = None) -> None:
     """List the protocols of a network. The family is the pool maths that quotes them.
 
     \b
     Example: swapcli protocols base
     """
-    session = open_session(config, FormOptions(json, plain, table, color))
+    session = open_session(form)
     found = session.network(session.network_name(network)).protocols
     session.output.listing(
         Listing(

@@ -7,10 +7,10 @@ from typing import Annotated, NamedTuple
 from swapcli.cli import exits, options
 from swapcli.cli.amounts import parse_amount, parse_raw_amount
 from swapcli.cli.files import STDIN, read_lines
-from swapcli.cli.options import argument, option
+from swapcli.cli.options import FormOptions, argument, option, with_form
 from swapcli.cli.output import Form
 from swapcli.cli.render.json import route_document
-from swapcli.cli.session import FormOptions, Session, open_session
+from swapcli.cli.session import Session, open_session
 from swapcli.cli.tree import GroupedCommand, Misused, new_app
 from swapcli.cli.wishes import Asked, Wishes, understand
 from swapcli.engine.answer import Answer
@@ -26,7 +26,9 @@ app = new_app()
 
 
 @app.command(cls=GroupedCommand)
+@with_form
 def route(
+    form: FormOptions,
     network: options.NetworkName,
     token_in: Annotated[str | None, argument("TOKEN_IN", "Token to sell: symbol or address.")] = None,
     token_out: Annotated[str | None, argument("TOKEN_OUT", "Token to buy: symbol or address.")] = None,
@@ -77,11 +79,6 @@ def route(
         str | None,
         option("--batch", "Quote the orders of a file, - for stdin, instead of one.", options.MARKET, "FILE"),
     ] = None,
-    json: options.Json = False,
-    plain: options.Plain = False,
-    table: options.Table = False,
-    color: options.ColorWhen = None,
-    config: options.ConfigFile = None,
 ) -> int:
     """Find the best route for a swap.
 
@@ -94,8 +91,7 @@ def route(
     prints {"id", "result"} a line, in order, and ends with the lowest exit status other than 0.
     """
     session = open_session(
-        config,
-        FormOptions(json, plain, table, color),
+        form,
         {
             "max_hops": max_hops,
             "exclude_protocols": exclude_protocols or None,
@@ -112,7 +108,7 @@ def route(
     if batch is None:
         order = _order_given(token_in, token_out, amount)
         return _route_one(_open_desk(session, asked, network, skip_bad_pools), *order, raw=raw)
-    _check_batch_alone((token_in, token_out, amount), plain or table, batch, session)
+    _check_batch_alone((token_in, token_out, amount), form.plain or form.table, batch, session)
     return _route_batch(_open_desk(session, asked, network, skip_bad_pools), batch)
 
 

@@ -8,20 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from swapcli.cli.files import STDIN, read_file
+from swapcli.cli.options import FormOptions
 from swapcli.cli.output import Output, choose_form, note
 from swapcli.config import Secret, Settings, load_settings, networks_from
 from swapcli.errors import InvalidOption, MarketError, PoolStateError
 from swapcli.model.market import Market
 from swapcli.model.network import Network
-
-
-class FormOptions(NamedTuple):
-    """The options that say how a result is written."""
-
-    json: bool = False
-    plain: bool = False
-    table: bool = False
-    color: str | None = None
 
 
 class Session(NamedTuple):
@@ -66,12 +58,12 @@ class Session(NamedTuple):
         return parsed.market
 
 
-def open_session(config: str | None, form: FormOptions, flags: Mapping[str, object] | None = None) -> Session:
+def open_session(form: FormOptions, flags: Mapping[str, object] | None = None) -> Session:
     """Reads the settings: `flags` by setting over environment over file. Raises `ConfigError`, `InvalidOption`."""
     settings = load_settings(
         flags={**(flags or {}), "color": form.color},
         environ=os.environ,
-        config_path=Path(config) if config is not None else None,
+        config_path=Path(form.config) if form.config is not None else None,
         home=home(),
     )
     chosen = choose_form(json=form.json, plain=form.plain, table=form.table, default=settings.output)

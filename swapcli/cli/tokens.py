@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from swapcli.cli import options
+from swapcli.cli.options import FormOptions, with_form
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.numbers import clean
-from swapcli.cli.session import FormOptions, open_session
+from swapcli.cli.session import open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.model.market import Market
 from swapcli.model.network import Network
@@ -18,22 +19,19 @@ app = new_app()
 
 
 @app.command(cls=GroupedCommand)
+@with_form
 def tokens(
+    form: FormOptions,
     network: options.NetworkNameOrDefault = None,
     market: options.MarketFile = None,
     skip_bad_pools: options.SkipBadPools = False,
-    json: options.Json = False,
-    plain: options.Plain = False,
-    table: options.Table = False,
-    color: options.ColorWhen = None,
-    config: options.ConfigFile = None,
 ) -> None:
     """List the tokens of a network's market. Those in most pools come first.
 
     \b
     Example: swapcli tokens base
     """
-    session = open_session(config, FormOptions(json, plain, table, color), {"market": market})
+    session = open_session(form, {"market": market})
     held = session.market(session.network_name(network), skip_bad_pools=skip_bad_pools)
     counted = _by_pools(held)
     session.output.listing(
