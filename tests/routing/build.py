@@ -178,7 +178,7 @@ def solved(problem: Problem, tolerance: float = FINE) -> Solved | None:
     if not problem.zero.path(0):
         return None
     arcs = problem.arcs_between(prices)
-    return Solved(problem.solve(arcs, prices, tolerance), arcs)
+    return Solved(problem.solve(arcs, prices | {1: 1.0}, tolerance), arcs)
 
 
 def order(held: Market, i: int, j: int, amount: int) -> Order:
