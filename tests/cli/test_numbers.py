@@ -14,6 +14,7 @@ from swapcli.cli.render.numbers import (
     clean,
     how_old,
     hundredths,
+    least_bps,
     percentage,
     ratio,
     short_tokens,
@@ -72,6 +73,18 @@ def test_dollars(number: float, shown: str) -> None:
 )
 def test_percentages(fraction: float, shown: str) -> None:
     assert percentage(fraction) == shown
+
+
+@given(st.floats(-1e9, 1e9))
+def test_a_proven_gap_is_never_told_smaller_than_it_is(gap: float) -> None:
+    told, exact = value(least_bps(gap)), max(Fraction(repr(gap)), 0)
+    assert exact <= told < exact + Fraction(1, 100)
+
+
+def test_gaps_have_two_decimals() -> None:
+    assert [least_bps(gap) for gap in (0.3, 1.0, 0.0014, 0.0, -2.0, 12345.671)] == [
+        "0.30", "1.00", "0.01", "0.00", "0.00", "12,345.68",
+    ]  # fmt: skip
 
 
 def test_shares_have_two_decimals() -> None:

@@ -16,7 +16,7 @@ from swapcli.cli.render.plain import listing_text, route_text
 from swapcli.cli.render.table import new_console, print_listing, print_route
 from swapcli.cli.render.view import RouteView, view_of
 from swapcli.cli.wishes import Terms
-from swapcli.model.route import Quote
+from swapcli.model.route import Quote, Route, Segment
 from swapcli.wire.terms import Generation, Integrator
 from tests.cli.build import (
     DIRECT_V2,
@@ -98,6 +98,14 @@ def test_colour_is_a_matter_of_choice() -> None:
     assert "\x1b[" in drawn(VIEW, 80, "always")
     assert "\x1b[" not in drawn(VIEW, 80, "never")
     assert "\x1b[" not in drawn(VIEW, 80, "auto")
+
+
+def test_the_pools_of_a_hop_stand_in_order_of_their_shares_with_their_own_amounts() -> None:
+    answer = fixed_answer()
+    turned = Route(tuple(Segment(s.percent, tuple(hop[::-1] for hop in s.hops)) for s in answer.quote.route.segments))
+    again = answer._replace(quote=answer.quote._replace(route=turned))
+    assert view_of(again, Terms(0)).rows == view_of(answer, Terms(0)).rows
+    assert [row.share for row in VIEW.rows[:2]] == ["80.00 %", "20.00 %"]
 
 
 def test_pool_amounts_sum_to_what_is_received() -> None:

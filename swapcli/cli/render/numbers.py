@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 
 SHORT_DIGITS = 9
 _EXACT = Context(prec=400)
@@ -63,6 +63,11 @@ def percentage(fraction: float) -> str:
     if value and abs(value) < 0.01:
         return "less than 0.01 %" if value > 0 else "more than -0.01 %"
     return f"{value:.2f} %"
+
+
+def least_bps(gap: float) -> str:
+    """The least hundredths of a basis point that a proven gap is within: rounded up, as a bound must be."""
+    return f"{max(Decimal(repr(gap)), Decimal(0)).quantize(Decimal('0.01'), ROUND_CEILING, _EXACT):,f}"
 
 
 def hundredths(share: int) -> str:

@@ -11,6 +11,7 @@ from swapcli.cli.render.numbers import (
     clean,
     how_old,
     hundredths,
+    least_bps,
     percentage,
     ratio,
     short_tokens,
@@ -121,7 +122,7 @@ def _rows(answer: Answer) -> Iterator[Row]:
     for segment in answer.quote.route.segments:
         first_of_segment = True
         for hop in segment.hops:
-            for number, swap in enumerate(hop):
+            for number, swap in enumerate(_by_share(hop)):
                 amount, token_out = next(flows), tokens[swap.token_out]
                 yield Row(
                     segment=f"{segment.percent} %" if first_of_segment else "",
@@ -145,7 +146,7 @@ def _tokens(answer: Answer) -> dict[str, Token]:
 
 
 def _flows(answer: Answer) -> Iterator[int]:
-    """What each swap of the route pays out, in the route's order.
+    """What each swap of the route pays out, in the order of `_swaps`.
 
     A router merges what several segments spend in one pool, so the pool's exact output is split by their weights.
     """
@@ -158,7 +159,14 @@ def _flows(answer: Answer) -> Iterator[int]:
 
 
 def _swaps(answer: Answer) -> Iterator[tuple[Segment, Swap]]:
-    return ((segment, swap) for segment in answer.quote.route.segments for hop in segment.hops for swap in hop)
+    """Every swap of the route with its segment, as they are shown."""
+    segments = answer.quote.route.segments
+    return ((segment, swap) for segment in segments for hop in segment.hops for swap in _by_share(hop))
+
+
+def _by_share(hop: tuple[Swap, ...]) -> list[Swap]:
+    """The pools of a hop as people look for them, the largest share first; the route has reasons of its own."""
+    return sorted(hop, key=lambda swap: -swap.share)
 
 
 def _key(swap: Swap) -> FLOW_KEY:
@@ -275,7 +283,7 @@ def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
         return
     yield Fact(
         "Optimality",
-        f"within {max(proof.acyclic_gap_bps, 0):,.2f} bps",
-        f"of the best any router could do; {max(proof.gap_bps, 0):,.2f} bps counting arbitrage;"
+        f"within {least_bps(proof.acyclic_gap_bps)} bps",
+        f"of the best any router could do; {least_bps(proof.gap_bps)} bps counting arbitrage;"
         f" {proof.pools_checked:,} pools checked",
     )
