@@ -1,0 +1,160 @@
+"""The certificate's bound holds for every route, at any prices, on any market."""
+
+from __future__ import annotations
+
+import random
+from math import exp, inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.errors import NoRoute, PoolError
+from swapcli.model.market import Market
+from swapcli.routing import Router
+from swapcli.routing.certificate import certificate_for, extended, surplus
+from swapcli.routing.graph import Graph
+from swapcli.routing.replay import replay
+from swapcli.routing.solver import Prices
+from swapcli.routing.zero_size import ZeroSizePrices
+from tests.routing.build import (
+    UNIT,
+    amounts,
+    constant_product,
+    graph_of,
+    market,
+    order,
+    random_market,
+    seeds,
+    token,
+)
+from tests.routing.random_routes import random_route
+
+A, B, C, D = (token(k) for k in range(4))
+
+
+@st.composite
+def markets(draw: st.DrawFn) -> Market:
+    """Of every family, with and without arbitrage."""
+    return random_market(
+        draw(seeds), pools=draw(st.integers(6, 16)), noise=draw(st.sampled_from([0.8, 3, 30])), every_family=True
+    )
+
+
+def outputs(held: Market, amount: int, seed: int) -> list[int]:
+    """What five random routes pay."""
+    rng, paid = random.Random(seed), []
+    for route in filter(None, (random_route(rng, held) for _ in range(5))):
+        try:
+            paid.append(replay(held.pools, route, amount).amount_out)
+        except PoolError:
+            continue
+    return paid
+
+
+@given(markets(), amounts, seeds, st.sampled_from([0.0, 0.01, 1.0]))
+def test_at_any_prices_no_route_pays_more_than_the_bound(held: Market, amount: int, seed: int, distance: float) -> None:
+    graph, rng = graph_of(held), random.Random(seed)
+    near = ZeroSizePrices(graph, 1, 6).values
+    prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, distance)) for t in range(6)} | {1: 1.0}
+    certificate = certificate_for(graph, [prices], (0, 1, float(amount)), 1, lambda _: True)
+    for paid in outputs(held, amount, seed):
+        assert paid <= certificate.bound * (1 + 1e-9)
+    assert certificate.acyclic_bound == certificate.bound
+
+
+@given(markets(), amounts, seeds)
+def test_no_route_pays_more_than_the_bound_of_a_quote(held: Market, amount: int, seed: int) -> None:
+    try:
+        quote = Router(held).quote(order(held, 0, 1, amount), certify=True)
+    except NoRoute:
+        return
+    certificate = quote.certificate
+    assert certificate is not None
+    for paid in [quote.amount_out, quote.best_single_path_out or 0, *outputs(held, amount, seed)]:
+        assert paid <= certificate.bound * (1 + 1e-7)
+    assert quote.amount_out * (1 - 1e-7) <= certificate.acyclic_bound <= certificate.bound
+    assert certificate.gap_bps == pytest.approx((certificate.bound / quote.amount_out - 1) * 1e4)
+    assert certificate.acyclic_gap_bps == pytest.approx((certificate.acyclic_bound / quote.amount_out - 1) * 1e4)
+    assert certificate.pools_checked == len(held.pools)
+
+
+@given(markets(), amounts)
+def test_the_bound_is_the_least_of_those_of_all_prices(held: Market, amount: int) -> None:
+    graph, rng = graph_of(held), random.Random(amount)
+    several = [{t: exp(rng.gauss(0, 1)) for t in range(6)} | {1: 1.0} for _ in range(3)]
+    asked = (0, 1, float(amount))
+    single = [certificate_for(graph, [prices], asked, 1, lambda _: True).bound for prices in several]
+    assert certificate_for(graph, several, asked, 1, lambda _: True).bound == min(single)
+
+
+def test_a_market_without_arbitrage_is_certified_to_the_rounding() -> None:
+    pools = [constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate([(A, B), (A, C), (C, B), (B, D)])]
+    held = market(pools, [A, B, C, D])
+    certificate = Router(held).quote(order(held, 0, 1, 10**22), certify=True).certificate
+    assert certificate is not None
+    assert 0.0 <= certificate.acyclic_gap_bps <= certificate.gap_bps < 0.01
+
+
+def test_an_arbitrage_that_a_route_cannot_run_counts_only_in_the_wider_bound() -> None:
+    """The ring b, c, d gains 20 %, but a route to b does not leave b."""
+    ring = [constant_product(k, i, j, 10**24, 12 * 10**23) for k, (i, j) in enumerate([(B, C), (C, D), (D, B)], 1)]
+    held = market([constant_product(0, A, B, 10**24, 10**24), *ring], [A, B, C, D])
+    certificate = Router(held).quote(order(held, 0, 1, 10**20), certify=True).certificate
+    assert certificate is not None
+    assert certificate.acyclic_gap_bps < 0.1
+    assert certificate.gap_bps > 100
+
+
+def test_nothing_paid_is_infinitely_far_from_the_bound() -> None:
+    held = market([constant_product(0, A, B, 10**24, 10**24)], [A, B])
+    assert certificate_for(graph_of(held), [{0: 1.0, 1: 1.0}], (0, 1, 1e18), 0, lambda _: True).gap_bps == inf
+
+
+# --- its parts
+
+
+@given(markets(), seeds)
+def test_a_surplus_is_what_the_best_trade_is_worth(held: Market, seed: int) -> None:
+    graph, rng = graph_of(held), random.Random(seed)
+    near = ZeroSizePrices(graph, 1, 6).values
+    prices: Prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, 0.3)) for t in range(6)}
+    for arc in graph.arcs():
+        best = surplus(arc, prices)
+        price_in, price_out = prices[arc.token_in], prices[arc.token_out]
+        capacity = min(arc.curve.capacity, 1e30)
+        for part in (1e-6, 1e-4, 1e-2, 0.1, 0.3, 1.0):
+            sold = min(part * arc.depth, capacity)
+            worth = price_out * arc.curve.amount_out(sold) - price_in * sold
+            assert worth <= best + 1e-7 * price_in * sold
+
+
+@given(markets(), st.sets(st.integers(0, 5)))
+def test_tokens_without_a_price_get_no_more_than_they_bring(held: Market, priced: set[int]) -> None:
+    graph = graph_of(held)
+    prices = priced_among(graph, priced)
+    values = extended(graph, prices, 1)
+    assert all(values[t] == price for t, price in prices.items())
+    for t in range(6):
+        brought = [rate * values[j] for j, rate in graph.best[t].items() if j in values]
+        assert (t in values) == (t in prices or bool(brought))
+        assert t not in values or t in prices or 0.0 < values[t] <= max(brought) * (1 + 1e-12)
+
+
+@given(seeds, st.sets(st.integers(0, 5)))
+def test_without_arbitrage_they_get_all_that_they_bring_so_that_none_is_worth_selling(
+    seed: int, priced: set[int]
+) -> None:
+    graph = graph_of(random_market(seed, every_family=True))
+    prices = priced_among(graph, priced)
+    values = extended(graph, prices, 1)
+    for t in values.keys() - prices.keys():
+        assert values[t] == pytest.approx(max(rate * values.get(j, 0.0) for j, rate in graph.best[t].items()))
+    for arc in graph.arcs():
+        if arc.token_in in values.keys() - prices.keys():
+            assert surplus(arc, values) <= 1e-9 * UNIT * values[arc.token_in]
+
+
+def priced_among(graph: Graph, priced: set[int]) -> Prices:
+    near = ZeroSizePrices(graph, 1, 6).values
+    return {t: near[t] for t in priced if t in near} | {1: 1.0}
