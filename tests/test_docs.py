@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from swapcli.cli.app import Root
 from swapcli.cli.completion_scripts import nodes
 from swapcli.cli.exits import MEANING
 from swapcli.config.show import example_config
+from swapcli.engine.sources import open_market
+from swapcli.networks.catalogue import network
 from tests.cli.build import swapcli
 
 ROOT = Path(__file__).parents[1]
@@ -53,17 +56,51 @@ def test_every_command_of_the_readme_works(command: str) -> None:
 
 
 def test_the_picture_shows_what_the_command_prints_today() -> None:
-    """Amounts follow the embedded market and the router; what is told, and where, does not."""
+    """Amounts, and which pools carry them, follow market and router; what is told, and how, does not."""
     command, shown = picture()
-    printed = shell(f"{command} --table").stdout
-    assert _shape(printed) == _shape(shown)
+    now, then = (Picture(text) for text in (shell(f"{command} --table").stdout, shown))
+    assert then.title == now.title
+    assert then.facts == now.facts
+    assert max(map(len, shown.splitlines())) <= 80
+    assert len(then.swaps) == len(then.rows)
+    assert len(now.swaps) == len(now.rows)
 
 
-def _shape(output: str) -> tuple[list[str], list[str]]:
-    """The title, and the names of the figures below the list of addresses."""
-    lines = [line.rstrip() for line in output.splitlines()]
-    figures = lines[max(number for number, line in enumerate(lines) if line.startswith("#")) + 1 :]
-    return lines[0].split(), [line[:12].strip() for line in figures if line[:12].strip()]
+def test_the_pools_of_the_picture_are_in_the_market() -> None:
+    held = open_market("base", network).market
+    drawn = Picture(picture()[1])
+    named = {swap["mark"]: swap["pool"] for swap in drawn.swaps}
+    assert [mark for mark, _ in drawn.pools] == [f"#{number}" for number in range(1, len(named) + 1)]
+    for mark, address in drawn.pools:
+        protocol = held.network.protocol(held.pools[address.lower()].protocol)
+        assert protocol is not None
+        assert named[mark].startswith(f"{protocol.display_name} ")
+
+
+def test_the_shares_of_the_picture_sum_to_the_whole() -> None:
+    swaps = Picture(picture()[1]).swaps
+    assert sum(int(swap["percent"]) for swap in swaps if swap["percent"]) == 100
+    hops = [number for number, swap in enumerate(swaps) if swap["hop"]]
+    for start, end in pairwise([*hops, len(swaps)]):
+        assert sum(float(swap["share"]) for swap in swaps[start:end]) == pytest.approx(100)
+
+
+ROW = re.compile(
+    r"(?:(?P<percent>\d+) % +)?(?:(?P<hop>\S+ → \S+) +)?(?P<pool>\S.*\S) +(?P<mark>#\d+) +"
+    r"(?P<share>\d+\.\d\d) % +(?P<amount>[\d,]+\.\d+) \S+"
+)
+
+
+class Picture:
+    """A printed route in its parts. In `facts` numbers are masked and blanks are one."""
+
+    def __init__(self, text: str) -> None:
+        head, rows, pools, facts = (part.strip("\n") for part in re.split(r"\n *\n", text.strip("\n")))
+        self.title = head.split()
+        self.rows = rows.splitlines()
+        self.swaps = [match for row in self.rows if (match := ROW.fullmatch(row.strip()))]
+        self.pools = [(mark, address) for mark, address in (line.split() for line in pools.splitlines())]
+        self.facts = re.sub(r"\d[\d,.]*", "N", " ".join(facts.split()).replace("less than ", ""))
 
 
 def test_the_readme_lists_every_command_with_its_summary() -> None:

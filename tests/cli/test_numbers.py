@@ -77,7 +77,7 @@ def test_percentages(fraction: float, shown: str) -> None:
 
 @given(st.floats(-1e9, 1e9))
 def test_a_proven_gap_is_never_told_smaller_than_it_is(gap: float) -> None:
-    told, exact = value(least_bps(gap)), max(Fraction(repr(gap)), 0)
+    told, exact = value(least_bps(gap)), max(Fraction(repr(gap)), Fraction(0))
     assert exact <= told < exact + Fraction(1, 100)
 
 
