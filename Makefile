@@ -38,8 +38,8 @@ bench: setup ## Measure routes against the certified optimum; ARGS are passed on
 completions: setup ## Write the completion scripts anew.
 	$(RUN) -m swapcli.cli.completion_scripts completions
 
-snapshots: setup ## Accept a change of look.
-	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/cli/test_render.py
+snapshots: setup ## Accept a change of look, in the README too.
+	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/cli/test_render.py tests/test_docs.py
 
 clean: ## Remove all that was installed and built here.
 	rm -rf $(VENV) $(CONTRACTS)/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -16,9 +16,9 @@ def whole_tokens(amount: int, decimals: int) -> str:
 
 
 def short_tokens(amount: int, decimals: int) -> str:
-    """The same rounded down to what fits a column: six decimals, more where the amount is tiny."""
+    """The same rounded down to fit a column: six decimals, more where it is tiny, down to two where it is large."""
     value = Decimal(amount).scaleb(-decimals, context=_EXACT)
-    places = min(6 if value >= 1 else _places(value, 6), decimals)
+    places = min(max(2, min(6, _places(value, SHORT_DIGITS))) if value >= 1 else _places(value, 6), decimals)
     return _fixed(amount // 10 ** (decimals - places), places)
 
 
@@ -28,7 +28,7 @@ def _fixed(amount: int, decimals: int) -> str:
 
 
 def _places(value: Decimal, digits: int) -> int:
-    """Decimals that show `digits` significant digits of a value below one."""
+    """Decimals that show `digits` significant digits of a value."""
     return digits - 1 - value.adjusted() if value else 0
 
 

@@ -176,7 +176,7 @@ def _key(swap: Swap) -> FLOW_KEY:
 def _pool_name(answer: Answer, pool: Pool) -> str:
     protocol = answer.network.protocol(pool.protocol)
     name = clean(protocol.display_name if protocol else pool.protocol)
-    fee = f" {significant(Decimal(pool.fee_ppm).scaleb(-4), 6)} %" if pool.fee_ppm else ""
+    fee = f" {significant(Decimal(pool.fee_ppm).scaleb(-4), 6)}%" if pool.fee_ppm else ""
     return f"{name}{fee}"
 
 
