@@ -133,6 +133,12 @@ def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: boo
     assert provenance in view.origin
 
 
+def test_fresh_state_says_how_long_it_is_good_for() -> None:
+    fresh, stale = (view_of(fixed_answer(small_market(provenance="synced")), Terms(0, ttl_s=t)) for t in (7_230, 7_200))
+    assert fresh.facts[-1].note == "block 1234, 2 hours old, good for 30 s more, written by hand"
+    assert stale.facts[-1].note == "block 1234, 2 hours old, written by hand"
+
+
 @pytest.mark.parametrize(("ttl_s", "warned"), [(7_199, True), (7_200, False)])
 def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) -> None:
     view = view_of(fixed_answer(small_market(provenance="recorded")), Terms(0, ttl_s=ttl_s))

@@ -201,16 +201,8 @@ def _parties(answer: Answer, terms: Terms) -> Iterator[tuple[str, str]]:
 
 
 def _facts(answer: Answer, terms: Terms) -> Iterator[Fact]:
-    for fact in (_sell, _receive, _integrator, _least, _rate, _impact, _single_path, _gas, _certificate):
+    for fact in (_sell, _receive, _integrator, _least, _rate, _impact, _single_path, _gas, _certificate, _state):
         yield from fact(answer, terms)
-    yield Fact("State", answer.origin.provenance.value, _state_note(answer.origin))
-
-
-def _state_note(origin: Origin) -> str:
-    live = "" if origin.is_live else NOT_LIVE
-    block = f"block {origin.block}" if origin.block is not None else ""
-    age = how_old(origin.age_s) if origin.age_s is not None else ""
-    return ", ".join(filter(None, [live, block, age, clean(origin.source)]))
 
 
 def _sell(answer: Answer, _: Terms) -> Iterator[Fact]:
@@ -287,3 +279,14 @@ def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
         f"of the best any router could do; {least_bps(proof.gap_bps)} bps counting arbitrage;"
         f" {proof.pools_checked:,} pools checked",
     )
+
+
+def _state(answer: Answer, terms: Terms) -> Iterator[Fact]:
+    origin, age_s = answer.origin, answer.origin.age_s
+    live = "" if origin.is_live else NOT_LIVE
+    block = f"block {origin.block}" if origin.block is not None else ""
+    age = how_old(age_s) if age_s is not None else ""
+    left_s = terms.ttl_s - age_s if origin.is_live and age_s is not None else 0
+    good = f"good for {left_s} s more" if left_s > 0 else ""
+    note = ", ".join(filter(None, [live, block, age, good, clean(origin.source)]))
+    yield Fact("State", origin.provenance.value, note)
