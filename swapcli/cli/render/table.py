@@ -10,8 +10,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from swapcli.cli.render.figures import Fact
 from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.view import Fact, PoolLine, RouteView, Row
+from swapcli.cli.render.view import PoolLine, RouteView, Row
 
 COLUMN_GAP = (0, 1, 0, 1)
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"

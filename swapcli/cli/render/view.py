@@ -6,17 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from swapcli.cli.render.figures import NOT_LIVE, Fact, facts_of, symbol
 from swapcli.cli.render.numbers import (
     apportion,
     clean,
     how_old,
     hundredths,
-    least_bps,
-    percentage,
-    ratio,
     short_tokens,
     significant,
-    usd,
     whole_tokens,
 )
 from swapcli.cli.wishes import Terms
@@ -25,10 +22,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Segment, Swap
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address
-from swapcli.wire.terms import after_fee, min_received, percent
 
-BPS = 10_000
-NOT_LIVE = "not live prices"
 INVENTED = "invented"
 FLOW_KEY = tuple[str, str, str]
 
@@ -58,15 +52,6 @@ class PoolLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A figure with its name, and a remark."""
-
-    name: str
-    value: str
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class RouteView:
     """A whole answer in words. `warning` says loudly that prices are not real; `parties` are those who are paid, with
     their addresses."""
@@ -83,13 +68,13 @@ class RouteView:
 def view_of(answer: Answer, terms: Terms) -> RouteView:
     """The words for an answer."""
     order, quote = answer.order, answer.quote
-    sold = f"{whole_tokens(quote.amount_in, order.token_in.decimals)} {_symbol(order.token_in)}"
+    sold = f"{whole_tokens(quote.amount_in, order.token_in.decimals)} {symbol(order.token_in)}"
     return RouteView(
-        title=f"{sold} → {_symbol(order.token_out)} on {answer.network.name}",
+        title=f"{sold} → {symbol(order.token_out)} on {answer.network.name}",
         origin=origin_words(answer.origin),
         warning=warning_words(answer, terms),
         rows=tuple(_rows(answer)),
-        facts=tuple(_facts(answer, terms)),
+        facts=tuple(facts_of(answer, terms)),
         pools=tuple(_pools(answer)),
         parties=tuple(_parties(answer, terms)),
     )
@@ -113,10 +98,6 @@ def warning_words(answer: Answer, terms: Terms) -> str | None:
     return f"{warning}; {INVENTED} pool addresses: {count}" if answer.invented else warning
 
 
-def _symbol(token: Token) -> str:
-    return clean(token.symbol)
-
-
 def _rows(answer: Answer) -> Iterator[Row]:
     flows, tokens, marks = _flows(answer), _tokens(answer), _marks(answer)
     for segment in answer.quote.route.segments:
@@ -126,12 +107,12 @@ def _rows(answer: Answer) -> Iterator[Row]:
                 amount, token_out = next(flows), tokens[swap.token_out]
                 yield Row(
                     segment=f"{segment.percent} %" if first_of_segment else "",
-                    hop="" if number else f"{_symbol(tokens[swap.token_in])} → {_symbol(token_out)}",
+                    hop="" if number else f"{symbol(tokens[swap.token_in])} → {symbol(token_out)}",
                     pool=_pool_name(answer, answer.pools[swap.pool]),
                     mark=marks[swap.pool],
                     share=hundredths(swap.share),
-                    amount=f"{whole_tokens(amount, token_out.decimals)} {_symbol(token_out)}",
-                    short_amount=f"{short_tokens(amount, token_out.decimals)} {_symbol(token_out)}",
+                    amount=f"{whole_tokens(amount, token_out.decimals)} {symbol(token_out)}",
+                    short_amount=f"{short_tokens(amount, token_out.decimals)} {symbol(token_out)}",
                 )
                 first_of_segment = False
 
@@ -191,102 +172,10 @@ def _pools(answer: Answer) -> Iterator[PoolLine]:
     for key, mark in _marks(answer).items():
         pool = answer.pools[key]
         address = display_address(pool.address, answer.network.kind) if key == pool.address else key
-        pair = "/".join(_symbol(tokens[a]) for a in pool.tokens)
+        pair = "/".join(symbol(tokens[a]) for a in pool.tokens)
         yield PoolLine(mark, address, _pool_name(answer, pool), pair, INVENTED if key in answer.invented else "")
 
 
 def _parties(answer: Answer, terms: Terms) -> Iterator[tuple[str, str]]:
     paid = {"Paid to": terms.destination, "Integrator": terms.integrator.address if terms.integrator else None}
     return ((name, display_address(address, answer.network.kind)) for name, address in paid.items() if address)
-
-
-def _facts(answer: Answer, terms: Terms) -> Iterator[Fact]:
-    for fact in (_sell, _receive, _integrator, _least, _rate, _impact, _single_path, _gas, _certificate, _state):
-        yield from fact(answer, terms)
-
-
-def _sell(answer: Answer, _: Terms) -> Iterator[Fact]:
-    yield _amount_fact("You sell", answer.quote.amount_in, answer.order.token_in, answer.quote.price_in_usd)
-
-
-def _receive(answer: Answer, _: Terms) -> Iterator[Fact]:
-    yield _amount_fact("You receive", answer.quote.amount_out, answer.order.token_out, answer.quote.price_out_usd)
-
-
-def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) -> Fact:
-    worth = "" if price_usd is None else f", {usd(price_usd * amount / 10**token.decimals)}"
-    return Fact(name, f"{whole_tokens(amount, token.decimals)} {_symbol(token)}", f"{amount} raw{worth}")
-
-
-def _integrator(answer: Answer, terms: Terms) -> Iterator[Fact]:
-    integrator, out = terms.integrator, answer.order.token_out
-    if integrator and integrator.fee_bps:
-        left = after_fee(answer.quote.amount_out, integrator.fee_bps)
-        shown = f"{whole_tokens(left, out.decimals)} {_symbol(out)}"
-        yield Fact("After fee", shown, f"an integrator takes {integrator.fee_bps} bps")
-    if integrator and integrator.surplus_bps:
-        yield Fact("Surplus", f"{integrator.surplus_bps} bps", "of it go to an integrator")
-
-
-def _least(answer: Answer, terms: Terms) -> Iterator[Fact]:
-    out, fee_bps = answer.order.token_out, terms.integrator.fee_bps if terms.integrator else 0
-    least = min_received(after_fee(answer.quote.amount_out, fee_bps), terms.slippage_ppm)
-    shown = f"{whole_tokens(least, out.decimals)} {_symbol(out)}"
-    yield Fact("At least", shown, f"with {percent(terms.slippage_ppm)} % slippage")
-
-
-def _rate(answer: Answer, _: Terms) -> Iterator[Fact]:
-    order, quote = answer.order, answer.quote
-    sold = (quote.amount_in, order.token_in.decimals)
-    bought = (quote.amount_out, order.token_out.decimals)
-    symbol_in, symbol_out = _symbol(order.token_in), _symbol(order.token_out)
-    yield Fact(
-        "Rate",
-        f"1 {symbol_in} = {ratio(*bought, *sold)} {symbol_out}",
-        f"1 {symbol_out} = {ratio(*sold, *bought)} {symbol_in}",
-    )
-
-
-def _impact(answer: Answer, _: Terms) -> Iterator[Fact]:
-    impact = answer.quote.price_impact
-    yield Fact("Price impact", "unknown" if impact is None else percentage(impact))
-
-
-def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
-    best, quote, out = answer.quote.best_single_path_out, answer.quote, answer.order.token_out
-    if best is None:
-        yield Fact("Single path", "none", "no single path takes the whole order")
-    elif best and not answer.order.reverse:
-        gained = Decimal(quote.amount_out - best) * BPS / best
-        shown = f"{whole_tokens(best, out.decimals)} {_symbol(out)}"
-        yield Fact("Single path", shown, f"splitting gains {gained:,.2f} bps" if gained else "splitting gains nothing")
-
-
-def _gas(answer: Answer, _: Terms) -> Iterator[Fact]:
-    quote, native = answer.quote, answer.network.native
-    cost = f"{whole_tokens(quote.gas_units * quote.gas_price_wei, native.decimals)} {_symbol(native)}"
-    worth = "" if quote.gas_usd is None else f", {usd(quote.gas_usd)}"
-    yield Fact("Gas", f"{quote.gas_units:,} units", f"{cost} at {whole_tokens(quote.gas_price_wei, 9)} gwei{worth}")
-
-
-def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
-    proof = answer.quote.certificate
-    if proof is None:
-        return
-    yield Fact(
-        "Optimality",
-        f"within {least_bps(proof.acyclic_gap_bps)} bps",
-        f"of the best any router could do; {least_bps(proof.gap_bps)} bps counting arbitrage;"
-        f" {proof.pools_checked:,} pools checked",
-    )
-
-
-def _state(answer: Answer, terms: Terms) -> Iterator[Fact]:
-    origin, age_s = answer.origin, answer.origin.age_s
-    live = "" if origin.is_live else NOT_LIVE
-    block = f"block {origin.block}" if origin.block is not None else ""
-    age = how_old(age_s) if age_s is not None else ""
-    left_s = terms.ttl_s - age_s if origin.is_live and age_s is not None else 0
-    good = f"good for {left_s} s more" if left_s > 0 else ""
-    note = ", ".join(filter(None, [live, block, age, good, clean(origin.source)]))
-    yield Fact("State", origin.provenance.value, note)
