@@ -1,0 +1,145 @@
+"""What is left of a solution after its cycles are broken can be run by an acyclic route."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow, shortened
+from swapcli.routing.flow import Link, beyond_reach, flow_order, flow_values, longest_path
+from swapcli.routing.problem import Problem, Solved
+from swapcli.routing.single_path import best_single_path
+from tests.routing.build import constant_product, market, problem_of, random_market, seeds, solved, token
+from tests.routing.random_routes import simple_paths
+
+amounts = st.floats(15, 21).map(lambda digits: int(10**digits))
+hop_limits = st.integers(1, 6)
+noises = st.sampled_from([3, 30])
+
+
+def solved_market(seed: int, amount: int, noise: float, max_hops: int) -> tuple[Problem, Solved] | None:
+    problem = problem_of(random_market(seed, pools=18, noise=noise, every_family=True), amount, max_hops)
+    found = solved(problem)
+    return (problem, found) if found and len(problem.zero.path(0)) <= max_hops + 1 else None
+
+
+def notable_pools(problem: Problem, found: Solved) -> list[str]:
+    """Pools that trade more than next to nothing, once per direction."""
+    prices, least = found.solution.prices, LEAST_HOP * problem.order_value(found.solution.prices)
+    return [t.arc.pool.key for t in found.solution.trades if t.amount_in * prices[t.arc.token_in] > least]
+
+
+@given(seeds, amounts, noises, hop_limits)
+def test_the_flow_is_acyclic_uses_no_pool_twice_and_keeps_the_hop_limit(
+    seed: int, amount: int, noise: float, max_hops: int
+) -> None:
+    drawn = solved_market(seed, amount, noise, max_hops)
+    if drawn is None:
+        return
+    problem, found = drawn
+    result = make_acyclic(problem, found)
+    flow = notable_flow(problem, result.solution)
+    assert flow_order(flow) is not None
+    assert beyond_reach(flow, problem.task.ends, max_hops) == set()
+    pools = notable_pools(problem, result)
+    assert len(set(pools)) == len(pools)
+
+
+@given(seeds, amounts, noises)
+def test_only_arcs_that_were_banned_are_missing_and_none_of_them_trades(seed: int, amount: int, noise: float) -> None:
+    drawn = solved_market(seed, amount, noise, 6)
+    if drawn is None:
+        return
+    problem, found = drawn
+    result = make_acyclic(problem, found)
+    assert [arc for arc in found.arcs if result.banned.allows(arc)] == result.arcs
+    assert {id(t.arc) for t in result.solution.trades} <= {id(arc) for arc in result.arcs}
+
+
+@given(seeds, amounts)
+def test_fewer_arcs_never_raise_the_dual(seed: int, amount: int) -> None:
+    drawn = solved_market(seed, amount, 3, 6)
+    if drawn and drawn[1].solution.residual < 1e-2:
+        problem, found = drawn
+        assert make_acyclic(problem, found).solution.value <= found.solution.value * (1 + 1e-3)
+
+
+@given(seeds, amounts)
+def test_without_arbitrage_a_settled_flow_stays_as_it_is(seed: int, amount: int) -> None:
+    problem = problem_of(random_market(seed, pools=18), amount)
+    found = solved(problem, 1e-6)
+    if found and found.solution.residual <= 1e-6:
+        assert make_acyclic(problem, found) is found
+
+
+def test_a_ring_that_gains_is_opened() -> None:
+    """a sells to b over c or d; between c, d and e a ring gains 20 %."""
+    a, b, c, d, e = (token(k) for k in range(5))
+    ways = [(a, c, 1.0), (c, b, 1.0), (a, d, 1.0), (d, b, 1.0), (c, d, 1.07), (d, e, 1.07), (e, c, 1.07)]
+    pools = [constant_product(k, i, j, 10**24, int(rate * 10**24)) for k, (i, j, rate) in enumerate(ways)]
+    problem = problem_of(market(pools, [a, b, c, d, e]), 10**22)
+    found = solved(problem)
+    assert found
+    ring = {(2, 3), (3, 4), (4, 2)}
+    assert ring <= flow_values(found.solution).keys()
+    result = make_acyclic(problem, found)
+    assert not ring <= notable_flow(problem, result.solution).keys()
+    single = 1e22
+    for arc in best_single_path(problem.graph.arcs(), 0, 1, single, 6):
+        single = arc.curve.amount_out(single)
+    assert single > 1.05 * 1e22  # most of the ring can still be used on the way
+    assert result.solution.value >= single * (1 - 1e-9)
+
+
+def test_hops_below_a_ten_thousandth_of_the_order_are_not_notable() -> None:
+    a, b = token(0), token(1)
+    deep, thin = (constant_product(k, a, b, x, x, 3000) for k, x in enumerate((10**24, 10**18)))
+    around = [
+        constant_product(k, i, j, 10**17, 10**17, 0) for k, (i, j) in enumerate([(a, token(2)), (token(2), b)], 2)
+    ]
+    problem = problem_of(market([deep, thin, *around], [a, b, token(2)]), 10**22)
+    found = solved(problem)
+    assert found
+    assert flow_values(found.solution).keys() == {(0, 1), (0, 2), (2, 1)}
+    assert notable_flow(problem, found.solution).keys() == {(0, 1)}
+
+
+# --- too long paths
+
+
+@given(seeds, amounts, st.integers(1, 4))
+def test_shortened_no_path_has_more_hops_than_allowed(seed: int, amount: int, max_hops: int) -> None:
+    drawn = solved_market(seed, amount, 0.8, max_hops)
+    if drawn is None:
+        return
+    problem, found = drawn
+    before = make_acyclic(problem, found)
+    result = shortened(problem, before)
+    too_long = len(longest_path(notable_flow(problem, before.solution))) > max_hops
+    assert (result is not None) == too_long
+    if result:
+        links = list(notable_flow(problem, result.solution))
+        assert len(longest_path(links)) <= max_hops
+        assert flow_order(links) is not None
+        assert result.solution.value <= before.solution.value * (1 + 1e-3) or before.solution.residual > 1e-2
+
+
+def test_a_flow_is_shortened_where_it_carries_least() -> None:
+    """Two ways of two hops each with a bridge: over the bridge there are three, and it is the narrowest."""
+    a, b, c, d = (token(k) for k in range(4))
+    depth = {(a, c): 30, (c, b): 10, (a, d): 10, (d, b): 30, (c, d): 3}
+    pools = [constant_product(k, i, j, x * 10**21, x * 10**21, 500) for k, ((i, j), x) in enumerate(depth.items())]
+    problem = problem_of(market(pools, [a, b, c, d]), 5 * 10**21, max_hops=6)
+    free = solved(problem)
+    assert free
+    assert longest_path(notable_flow(problem, free.solution)) == [(0, 2), (2, 3), (3, 1)]
+    limited = problem_of(market(pools, [a, b, c, d]), 5 * 10**21, max_hops=2)
+    result = shortened(limited, free)
+    assert result
+    carried: set[Link] = set(notable_flow(limited, result.solution))
+    assert carried == {(0, 2), (2, 1), (0, 3), (3, 1)}
+    assert all(set(pairwise(p)) <= carried for p in simple_paths(lambda t: [j for i, j in carried if i == t], 0, 1, 2))
+    assert result.solution.value == pytest.approx(free.solution.value, rel=0.05)

@@ -1,0 +1,95 @@
+"""A flow built slice by slice gives an order of tokens in which every path leads forward."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.greedy import acyclic_order
+from swapcli.routing.single_path import best_single_path
+from tests.routing.build import (
+    concentrated,
+    constant_product,
+    graph_of,
+    market,
+    random_market,
+    seeds,
+    token,
+)
+from tests.routing.random_routes import simple_paths
+
+amounts = st.floats(14, 20).map(lambda digits: 10.0**digits)
+hop_limits = st.integers(1, 5)
+slice_counts = st.integers(1, 12)
+A, B, C = (token(k) for k in range(3))
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """With arbitrage, of every family."""
+    noise = draw(st.sampled_from([0.8, 3, 30]))
+    return graph_of(random_market(draw(seeds), pools=draw(st.integers(6, 18)), noise=noise, every_family=True))
+
+
+def delivered(path: list[Arc], amount: float) -> float:
+    for arc in path:
+        amount = arc.curve.amount_out(amount)
+    return amount
+
+
+@given(graphs(), amounts, hop_limits, slice_counts)
+def test_the_source_comes_first_the_target_last_and_no_token_twice(
+    graph: Graph, amount: float, max_hops: int, slices: int
+) -> None:
+    order = acyclic_order(graph.arcs(), 0, 1, amount, max_hops, slices)
+    reachable = any(simple_paths(lambda t: graph.best[t], 0, 1, max_hops))
+    assert reachable or not order
+    if order:
+        assert (order[0], order[-1]) == (0, 1)
+        assert len(set(order)) == len(order)
+
+
+@given(graphs(), amounts, hop_limits, slice_counts)
+def test_every_token_lies_on_a_path_within_the_limit_that_leads_forward(
+    graph: Graph, amount: float, max_hops: int, slices: int
+) -> None:
+    order = acyclic_order(graph.arcs(), 0, 1, amount, max_hops, slices)
+    place = {t: k for k, t in enumerate(order)}
+
+    def onward(t: int) -> list[int]:
+        return [j for j in graph.best[t] if place.get(j, -1) > place[t]]
+
+    forward = list(simple_paths(onward, 0, 1, max_hops)) if order else []
+    assert {t for path in forward for t in path} == set(order)
+
+
+@given(graphs(), amounts, hop_limits)
+def test_one_slice_takes_the_best_single_path(graph: Graph, amount: float, max_hops: int) -> None:
+    order = acyclic_order(graph.arcs(), 0, 1, amount, max_hops, 1)
+    best = best_single_path(graph.arcs(), 0, 1, amount, max_hops)
+    pools = [arc.pool.key for arc in best]
+    if not best or len(set(pools)) < len(pools):
+        return
+    paid = amount
+    for i, j in pairwise(order):
+        paid = max(arc.curve.amount_out(paid) for arc in graph.pairs[i][j])
+    assert paid == pytest.approx(delivered(best, amount), rel=1e-6)
+
+
+def test_later_slices_go_around_what_the_earlier_filled() -> None:
+    direct = constant_product(0, A, B, 10**21, 10**21)
+    around = [constant_product(1, A, C, 10**24, 99 * 10**22), constant_product(2, C, B, 10**24, 10**24)]
+    graph = graph_of(market([direct, *around], [A, B, C]))
+    assert acyclic_order(graph.arcs(), 0, 1, 1e17, 3, 4) == [0, 1]
+    assert acyclic_order(graph.arcs(), 0, 1, 1e21, 3, 4) == [0, 2, 1]
+
+
+def test_a_slice_that_no_pool_can_take_ends_the_flow() -> None:
+    narrow = concentrated(0, A, B, 10**18, 1.0, 600)
+    graph = graph_of(market([narrow], [A, B]))
+    assert acyclic_order(graph.arcs(), 0, 1, 1e15, 3, 4) == [0, 1]
+    assert acyclic_order(graph.arcs(), 0, 1, 1e21, 3, 4) == []
