@@ -111,8 +111,13 @@ class _Problem:
     def within(self, prices: list[float]) -> list[float]:
         """`prices` cut to their ceilings, and the source's to a floor at which its pools count as full."""
         cut = [min(price, top) for price, top in zip(prices, self.ceiling, strict=True)]
-        cut[0] = max(cut[0], self.ceiling[0] * _EXHAUSTED)
+        cut[0] = self.cut(0, cut[0])
         return cut
+
+    def cut(self, token: int, price: float) -> float:
+        """The same for the price of one token."""
+        price = min(price, self.ceiling[token])
+        return price if token else max(price, self.ceiling[0] * _EXHAUSTED)
 
     @cached_property
     def _incident(self) -> list[tuple[list[_Side], list[_Side]]]:
@@ -253,8 +258,7 @@ def _relaxed(problem: _Problem, point: _Point) -> _Point:
     least = _BALANCED * problem.amount * prices[0]
     for token in sorted(range(len(prices)), key=lambda t: -abs(point.gradient[t])):
         if token != 1 and abs(point.gradient[token]) > least:
-            prices[token] = problem.balanced_price(token, prices)
-            prices = problem.within(prices)
+            prices[token] = problem.cut(token, problem.balanced_price(token, prices))
     return _Point(problem, prices)
 
 
