@@ -10,37 +10,74 @@ from swapcli.model.route import Route
 from swapcli.routing.replay import replay
 from swapcli.routing.search import Outcome, Search
 
-_ROUNDS = 40
+_ROUNDS = 16
 _NEAR = 2e-2  # of what is wanted: routes found for such outputs are tried for the exact one
 _CLOSE = 1e-7
+_NARROW = 1e-6  # of the input: between one that falls short and one that is enough there is nothing left to find
 _MOST_GROWTH = 8.0
+_HOPELESS = 1e-3  # of what is missing: more input that brings less than this will never bring the rest
 _AMOUNT_LIMIT = 1 << 256
 
 
 def route_for_output(search_for: Callable[[int], Search], wanted: int) -> Outcome | None:
     """The route that delivers `wanted` for the least input found, with that input; None when no input does.
 
-    Output is concave in the input and its slope is the source's price, so Newton's method takes a few rounds. Every
-    route on the way that comes near is finished in integers.
+    Output is concave in the input and its slope is the source's price, so Newton's method takes a few rounds; where
+    the output moves in steps, the gap between what falls short and what is enough is halved. Every route on the way
+    that comes near is finished in integers.
     """
     problem = search_for(1).problem
     value = problem.zero.value(problem.task.source)
     amount = max(1, int(wanted / value)) if value > 0.0 else 0
-    best: Outcome | None = None
+    hunt = _Hunt(wanted)
     for _ in range(_ROUNDS):
-        search = search_for(amount)
-        outcome = search.best() if 0 < amount < _AMOUNT_LIMIT else None
-        if outcome is None:
+        if not 0 < amount < _AMOUNT_LIMIT:
             break
-        missing = wanted - outcome.found.replay.amount_out
-        if abs(missing) <= _NEAR * wanted:
-            best = _cheaper(best, _finished(search, outcome, wanted))
-        change = missing / outcome.prices[problem.task.source]
-        following = max(1, int(min(amount + change, amount * _MOST_GROWTH + 1)))
-        if abs(missing) <= _CLOSE * wanted or following == amount:
+        search = search_for(amount)
+        outcome = search.best()
+        if outcome and wanted - outcome.found.replay.amount_out <= _NEAR * wanted:
+            hunt.best = _cheaper(hunt.best, _finished(search, outcome, wanted))
+        following = hunt.following(amount, outcome)
+        if following is None:
             break
         amount = following
-    return best
+    return hunt.best
+
+
+class _Hunt:
+    """Where the least input may still be: above `short`, which brought `brought`, and below the best one's."""
+
+    def __init__(self, wanted: int) -> None:
+        self.wanted = wanted
+        self.best: Outcome | None = None
+        self.short = self.brought = 0
+        self.fell_short: bool | None = None
+
+    def following(self, amount: int, outcome: Outcome | None) -> int | None:
+        """The input to try after `amount`, which had `outcome`; None where nothing better is to be expected."""
+        delivered = outcome.found.replay.amount_out if outcome else 0
+        missing = self.wanted - delivered
+        again = self.fell_short is (missing > 0)
+        self.fell_short = missing > 0
+        if abs(missing) <= _CLOSE * self.wanted or (missing > 0 and self._is_hopeless(amount, delivered)):
+            return None
+        if missing > 0 and amount > self.short:
+            self.short, self.brought = amount, delivered
+        slope = outcome.prices[outcome.problem.task.source] if outcome else 0.0
+        most = amount * _MOST_GROWTH + 1.0
+        newton = max(1, int(min(amount + missing / slope if slope > 0.0 else most, most)))
+        if self.best is None:
+            return newton if newton != amount else None
+        high = self.best.found.amount_in
+        if high - self.short <= max(1.0, _NARROW * high):
+            return None
+        return newton if self.short < newton < high and not again else (self.short + high) // 2
+
+    def _is_hopeless(self, amount: int, delivered: int) -> bool:
+        """Did several times the input bring next to nothing more?"""
+        if self.best is not None or not self.short or amount < 2 * self.short:
+            return False
+        return delivered - self.brought < _HOPELESS * (self.wanted - delivered)
 
 
 def _cheaper(one: Outcome | None, other: Outcome | None) -> Outcome | None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from swapcli.errors import NoRoute
+from swapcli.errors import NoRoute, PoolError
+from swapcli.model.market import Market
 from swapcli.routing import Router
+from swapcli.routing.graph import Graph
+from swapcli.routing.problem import Problem, Task
 from swapcli.routing.replay import replay
+from swapcli.routing.reverse import route_for_output
+from swapcli.routing.search import Outcome, Search
+from swapcli.routing.zero_size import ZeroSizePrices
 from tests.routing.build import amounts, constant_product, market, order, random_market, seeds, token
 
 
@@ -27,6 +35,42 @@ def test_the_input_found_is_enough_and_one_unit_less_is_not(seed: int, amount: i
     if quote.amount_in > 10**9:
         assert replay(held.pools, quote.route, quote.amount_in - 1).amount_out < wanted
         assert quote.amount_in <= amount * (1 + 1e-5) + 1
+
+
+def searched(held: Market, wanted: int) -> tuple[Outcome | None, list[int]]:
+    """The outcome for `wanted` units of token 1, and the inputs that were tried for it."""
+    graph = Graph(held.pools.values(), held.tokens)
+    zero = ZeroSizePrices(graph, 1, 6)
+    tried: list[int] = []
+
+    def search_for(amount: int) -> Search:
+        tried.append(amount)
+        return Search(Problem(graph, zero, Task(0, 1, amount, 6, 0.0)), held.pools)
+
+    return route_for_output(search_for, wanted), tried[1:]
+
+
+@pytest.mark.parametrize("wanted", [1, 150, 1500, 9_999])
+def test_an_output_that_only_comes_in_steps_is_found(wanted: int) -> None:
+    """Token 2 has so few units that every one of them brings hundreds of token 1."""
+    a, b, coarse = token(0), token(1), token(2, decimals=0)
+    pools = [constant_product(0, a, coarse, 10**21, 10**3), constant_product(1, coarse, b, 10**3, 10**6)]
+    held = market(pools, [a, b, coarse])
+    outcome, tried = searched(held, wanted)
+    assert outcome is not None
+    route, amount = outcome.found.route, outcome.found.amount_in
+    assert replay(held.pools, route, amount).amount_out == outcome.found.replay.amount_out >= wanted
+    with suppress(PoolError):
+        assert replay(held.pools, route, amount - 1).amount_out < wanted
+    assert len(tried) <= 16
+
+
+@given(seeds, st.integers(40, 78))
+def test_what_no_input_brings_is_given_up_soon(seed: int, digits: int) -> None:
+    held = random_market(seed)
+    outcome, tried = searched(held, 10**digits)
+    assert outcome is None
+    assert len(tried) <= 8
 
 
 def test_more_than_the_pools_hold_has_no_route() -> None:
