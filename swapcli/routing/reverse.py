@@ -16,6 +16,7 @@ _CLOSE = 1e-7
 _NARROW = 1e-6  # of the input: between one that falls short and one that is enough there is nothing left to find
 _MOST_GROWTH = 8.0
 _HOPELESS = 1e-3  # of what is missing: more input that brings less than this will never bring the rest
+_FEW_UNITS = 1e6  # worth of an input that may bring nothing because of rounding alone
 _AMOUNT_LIMIT = 1 << 256
 
 
@@ -29,7 +30,7 @@ def route_for_output(search_for: Callable[[int], Search], wanted: int) -> Outcom
     problem = search_for(1).problem
     value = problem.zero.value(problem.task.source)
     amount = max(1, int(wanted / value)) if value > 0.0 else 0
-    hunt = _Hunt(wanted)
+    hunt = _Hunt(wanted, value)
     for _ in range(_ROUNDS):
         if not 0 < amount < _AMOUNT_LIMIT:
             break
@@ -45,10 +46,13 @@ def route_for_output(search_for: Callable[[int], Search], wanted: int) -> Outcom
 
 
 class _Hunt:
-    """Where the least input may still be: above `short`, which brought `brought`, and below the best one's."""
+    """Where the least input may still be: above `short`, which brought `brought`, and below the best one's.
 
-    def __init__(self, wanted: int) -> None:
-        self.wanted = wanted
+    `value` is the worth of a vanishing input's unit in units of output.
+    """
+
+    def __init__(self, wanted: int, value: float) -> None:
+        self.wanted, self.value = wanted, value
         self.best: Outcome | None = None
         self.short = self.brought = 0
         self.fell_short: bool | None = None
@@ -76,6 +80,8 @@ class _Hunt:
     def _is_hopeless(self, amount: int, delivered: int) -> bool:
         """Did several times the input bring next to nothing more?"""
         if self.best is not None or not self.short or amount < 2 * self.short:
+            return False
+        if not delivered and amount * self.value < _FEW_UNITS:
             return False
         return delivered - self.brought < _HOPELESS * (self.wanted - delivered)
 
