@@ -1,0 +1,119 @@
+"""What an order is solved over: arcs on short paths, and tokens outside that are worth a detour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import inf, prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.routing.graph import Graph
+from swapcli.routing.neighbourhood import arcs_among, detours
+from swapcli.routing.problem import Problem
+from swapcli.routing.solver import Prices
+from tests.routing.build import UNIT, constant_product, graph_of, market, problem_of, random_market, seeds, token
+from tests.routing.random_routes import simple_paths
+
+amounts = st.floats(16, 21).map(lambda digits: int(10**digits))
+A, B, C, D, E = (token(k) for k in range(5))
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    return graph_of(
+        random_market(draw(seeds), tokens=7, pools=draw(st.integers(7, 20)), every_family=draw(st.booleans()))
+    )
+
+
+# --- arcs
+
+
+@given(graphs(), st.sets(st.integers(2, 6)), st.integers(1, 6))
+def test_every_arc_on_a_short_path_among_the_tokens_is_taken_and_no_useless_one(
+    graph: Graph, between: set[int], max_hops: int
+) -> None:
+    tokens = {0, 1} | between
+    taken = arcs_among(graph, tokens, (0, 1), max_hops)
+    assert len({id(arc) for arc in taken}) == len(taken)
+    assert not any(arc.token_out == 0 or arc.token_in == 1 for arc in taken)
+    assert all({arc.token_in, arc.token_out} <= tokens for arc in taken)
+    links = {(arc.token_in, arc.token_out) for arc in taken}
+    assert sorted(map(id, taken)) == sorted(id(arc) for i, j in links for arc in graph.pairs[i][j])
+    for path in simple_paths(lambda t: graph.best[t].keys() & tokens, 0, 1, max_hops):
+        assert set(pairwise(path)) <= links
+
+
+@given(graphs(), st.sets(st.integers(2, 6)))
+def test_within_one_hop_there_are_only_direct_arcs(graph: Graph, between: set[int]) -> None:
+    direct = graph.pairs[0].get(1, [])
+    assert arcs_among(graph, {0, 1} | between, (0, 1), 1) == direct
+
+
+# --- detours
+
+
+def inside(problem: Problem, tokens: set[int]) -> Prices | None:
+    """Prices of a solution over `tokens`; None where they do not join the ends or it did not settle."""
+    start = {t: price for t in tokens if (price := problem.zero.value(t)) > 0.0}
+    arcs = problem.arcs_between(start)
+    found = problem.solve(arcs, start | {1: 1.0}, 1e-6) if arcs else None
+    return found.prices if found and found.residual < 1e-4 else None
+
+
+@given(seeds, st.sets(st.integers(2, 6)), amounts, st.integers(1, 3))
+def test_a_token_that_gains_is_sold_for_more_than_it_costs(
+    seed: int, between: set[int], amount: int, outside: int
+) -> None:
+    problem = problem_of(random_market(seed, tokens=7, pools=14), amount)
+    prices = inside(problem, {0, 1} | between)
+    if prices is None:
+        return
+    offers = detours(problem.graph, prices, (0, 1), problem.order_value(prices), outside)
+    assert not offers.keys() & prices.keys()
+    for x, offer in offers.items():
+        if offer.gain > 0.0:
+            cost = min(cost_over(problem.graph, prices, t, x, outside) for t in prices if t != 1)
+            value = max(value_over(problem.graph, prices, x, t, outside) for t in prices if t != 0)
+            assert value > cost
+
+
+def chains(graph: Graph, prices: Prices, source: int, target: int, outside: int) -> Iterator[list[float]]:
+    """Rates along every path that passes through tokens without a price only."""
+    for path in simple_paths(lambda t: graph.best[t], source, target, outside):
+        if not set(path[1:-1]) & prices.keys():
+            yield [graph.best[i][j] for i, j in pairwise(path)]
+
+
+def cost_over(graph: Graph, prices: Prices, source: int, x: int, outside: int) -> float:
+    """What a unit of x costs when it is bought for `source`."""
+    return min((prices[source] / prod(rates) for rates in chains(graph, prices, source, x, outside)), default=inf)
+
+
+def value_over(graph: Graph, prices: Prices, x: int, target: int, outside: int) -> float:
+    """What a unit of x brings when it is sold for `target`."""
+    return max((prices[target] * prod(rates) for rates in chains(graph, prices, x, target, outside)), default=0.0)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_a_chain_of_outside_tokens_is_found_with_the_whole_way(length: int) -> None:
+    thin = constant_product(0, A, B, 10**21, 10**21)
+    way = [A, *(C, D, E)[:length], B]
+    deep = [constant_product(k, i, j, 10**24, 10**24, 100) for k, (i, j) in enumerate(pairwise(way), 1)]
+    graph = graph_of(market([thin, *deep], [A, B, C, D, E]))
+    assert set(detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3)) == set(range(2, 2 + length))
+    assert set(detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 1)) == ({2} if length == 1 else set())
+
+
+def test_a_token_whose_detour_loses_or_carries_nothing_is_not_offered() -> None:
+    direct = constant_product(0, A, B, 10**24, 10**24)
+    dear = [constant_product(1, A, C, 10**24, 10**24, 20_000), constant_product(2, C, B, 10**24, 10**24, 20_000)]
+    tiny = [constant_product(3, A, D, 10**9, 10**9, 0), constant_product(4, D, B, 10**9, 10**9, 0)]
+    graph = graph_of(market([direct, *dear, *tiny], [A, B, C, D]))
+    assert detours(graph, {0: 0.98, 1: 1.0}, (0, 1), float(UNIT), 1) == {}
+    cheaper = detours(graph, {0: 0.95, 1: 1.0}, (0, 1), float(UNIT), 1)
+    assert set(cheaper) == {2}
+    assert cheaper[2].price == pytest.approx(0.95**0.5, rel=1e-2)
+    assert (cheaper[2].before, cheaper[2].after) == (0, 1)
