@@ -165,4 +165,6 @@ def slack(pool: SolidlyStable, direction: tuple[int, int]) -> int:
     """What roundings move: units of the bought token or the worth of one sold, more where k has few digits."""
     i, j = direction
     smallest = min(reserve / 10**places for reserve, places in zip(pool.reserves, pool.decimals, strict=True))
-    return int((4 + 8 * 10 ** max(0, pool.decimals[j] - pool.decimals[i])) * (1 + smallest**-3))
+    rate = pool.curve(pool.tokens[i], pool.tokens[j]).start_rate
+    worth = max(rate, 10.0 ** max(0, pool.decimals[j] - pool.decimals[i]))
+    return int((4 + 8 * worth) * (1 + smallest**-3))
