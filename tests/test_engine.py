@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,7 @@ from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network, network_names
+from swapcli.routing.replay import replay
 from swapcli.wire.terms import Generation
 from tests.cli.build import DAI, NOW_S, TWIN_A, TWIN_B, USDC, WETH, market_document, no_network, small_market
 
@@ -164,6 +166,28 @@ def test_every_network_can_be_quoted_from_its_embedded_market(name: str) -> None
     assert answer.quote.amount_out > 0
     assert answer.origin.provenance is Provenance.MODELLED
     assert not answer.origin.is_live
+
+
+@cache
+def embedded(name: str) -> MarketSource:
+    return MarketSource(open_market(name, network).market, Clock(lambda: NOW_S, lambda: 0.0))
+
+
+@given(st.sampled_from(network_names()), st.data())
+def test_any_order_on_any_embedded_market_is_answered_or_refused_on_purpose(name: str, data: st.DataObject) -> None:
+    quotes = embedded(name)
+    tokens = [quotes.network.native, *quotes.market.tokens.values()]
+    sold, bought = data.draw(st.permutations(tokens), label="tokens")[:2]
+    amount = int(10 ** data.draw(st.floats(3, 26) | st.floats(0, 77), label="digits"))
+    reverse, direct = data.draw(st.booleans(), label="reverse"), data.draw(st.booleans(), label="direct")
+    gas_price_wei = data.draw(st.sampled_from([None, 0, 10**9, 2**128 - 1]), label="gas price")
+    try:
+        answer = quotes.answer(Order(sold, bought, amount, reverse, direct), gas_price_wei=gas_price_wei, certify=True)
+    except (NoRoute, SameToken):
+        return
+    quote = answer.quote
+    assert quote.amount_out >= amount if reverse else quote.amount_in == amount
+    assert replay(answer.pools, quote.route, quote.amount_in).amount_out == quote.amount_out
 
 
 def test_a_market_is_opened_by_name_or_chain_id() -> None:
