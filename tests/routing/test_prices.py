@@ -1,43 +1,168 @@
-"""USD prices: what is left out of a hurried answer, and what never changes with it."""
+"""Dollar prices: anchors, mid rates weighted by depth, over the way whose thinnest pair is deepest."""
 
 from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.model.market import Market
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.token import Token
+from swapcli.pools import family
+from swapcli.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.routing import Router
 from swapcli.routing.graph import Graph
-from swapcli.routing.prices import usd_prices
-from swapcli.routing.router import Router
-from tests.routing.build import UNIT, constant_product, market, random_market, seeds, token
+from swapcli.routing.prices import mid_rate, usd_prices
+from tests.routing.build import UNIT, constant_product, graph_of, market, random_market, seeds, token
+from tests.routing.random_routes import simple_paths
 
-DOLLAR = {1: 1.0}
+A, USD, C, D = (token(k) for k in range(4))
 
 
-def graph_of(held: Market) -> Graph:
-    return Graph(held.pools.values(), held.tokens)
+def graph(*pools: Pool) -> Graph:
+    return graph_of(market(pools, [A, USD, C, D]))
+
+
+def pool(number: int, a: Token, b: Token, of_a: float, of_b: float, fee_ppm: int = 3000) -> Pool:
+    return constant_product(number, a, b, int(of_a * UNIT), int(of_b * UNIT), fee_ppm)
+
+
+# --- one pair
+
+
+@given(st.floats(1, 1e9), st.floats(1, 1e9), st.sampled_from([0, 500, 3000, 10_000, 300_000]))
+def test_the_mid_rate_of_one_pool_is_its_ratio_whatever_the_fee(of_a: float, of_usd: float, fee_ppm: int) -> None:
+    pair = graph(pool(0, A, USD, of_a, of_usd, fee_ppm))
+    assert mid_rate(pair, 0, 1)[0] == pytest.approx(of_usd / of_a)
+    assert mid_rate(pair, 1, 0)[0] == pytest.approx(of_a / of_usd)
+
+
+@given(seeds, st.booleans())
+def test_the_mid_rate_lies_between_those_of_the_pools_and_the_depths_add_up(seed: int, every_family: bool) -> None:
+    pair = graph_of(random_market(seed, tokens=2, pools=6, noise=30, every_family=every_family))
+    rate, depth = mid_rate(pair, 0, 1)
+    back = {arc.pool.key: arc for arc in pair.pairs[1][0]}
+    mids = [(arc.rate / back[arc.pool.key].rate) ** 0.5 for arc in pair.pairs[0][1]]
+    assert min(mids) * (1 - 1e-9) <= rate <= max(mids) * (1 + 1e-9)
+    assert depth == pytest.approx(sum(arc.depth for arc in back.values()))
+
+
+def test_the_mid_rate_is_weighted_by_depth() -> None:
+    """The deeper pool says 3,000, one with a third of its dollars 3,400."""
+    pair = graph(pool(0, A, USD, 100, 300_000), pool(1, A, USD, 100_000 / 3_400, 100_000))
+    assert mid_rate(pair, 0, 1)[0] == pytest.approx((3 * 3_000 + 3_400) / 4)
+
+
+def one_way(number: int, a: Token, b: Token) -> Pool:
+    """A concentrated pool above its only position: it can be sold into, but not out of it."""
+    identity = PoolIdentity(f"0x{0xF00000 + number:040x}", "v3", (a.address, b.address), (18, 18), 3000)
+    state = {
+        "sqrt_price_x96": str(sqrt_ratio_at_tick(1200)),
+        "tick": 1200,
+        "liquidity": "0",
+        "tick_spacing": 60,
+        "ticks": [[-600, str(10**24)], [600, str(-(10**24))]],
+    }
+    return family("concentrated").from_state(identity, state)
+
+
+def test_a_pool_that_trades_one_way_only_has_no_mid_rate() -> None:
+    alone = graph(one_way(0, A, USD))
+    assert alone.pairs[0][1]
+    assert 0 not in alone.pairs[1]
+    assert mid_rate(alone, 0, 1) == (0.0, 0.0)
+    assert usd_prices(alone, {1: 1.0}) == {1: 1.0}
+    beside = graph(one_way(0, A, USD), pool(1, A, USD, 1, 3))
+    assert mid_rate(beside, 0, 1)[0] == pytest.approx(3)
+
+
+# --- the way
+
+
+def test_anchors_keep_their_prices_and_unreachable_tokens_have_none() -> None:
+    prices = usd_prices(graph(pool(0, A, USD, 1, 3_000)), {1: 1.0, 2: 0.99})
+    assert prices == {1: 1.0, 2: 0.99, 0: pytest.approx(3_000)}
+
+
+def test_a_price_comes_over_several_pools() -> None:
+    prices = usd_prices(graph(pool(0, A, C, 10, 20), pool(1, C, D, 10, 50), pool(2, D, USD, 10, 70)), {1: 1.0})
+    assert [prices[t] for t in (3, 2, 0)] == pytest.approx([7, 35, 70])
+
+
+@pytest.mark.parametrize(("over_c", "expected"), [(2_000.0, 10.0), (20.0, 13.0)])
+def test_of_two_ways_the_one_whose_thinnest_pair_is_deeper_tells_the_price(over_c: float, expected: float) -> None:
+    """Directly a is worth 13 dollars in a pool of 100; over c 10 dollars: c is deep, a with c more so or less."""
+    direct = pool(0, A, USD, 100 / 13, 100)
+    over = [pool(1, A, C, over_c / 10, over_c), pool(2, C, USD, 1e6, 1e6)]
+    assert usd_prices(graph(direct, *over), {1: 1.0})[0] == pytest.approx(expected)
+
+
+@given(seeds)
+def test_of_a_tree_every_price_is_the_product_of_the_mid_rates_on_the_way(seed: int) -> None:
+    rng, known = random.Random(seed), [token(k) for k in range(8)]
+    joins = [(k, rng.randrange(k)) for k in range(1, 8)]
+    tree = [
+        pool(n, known[i], known[j], 10 ** rng.uniform(1, 5), 10 ** rng.uniform(1, 5)) for n, (i, j) in enumerate(joins)
+    ]
+    held = graph_of(market(tree, known))
+    prices = usd_prices(held, {1: 1.0})
+    for t in range(8):
+        expected = 1.0
+        for i, j in pairwise(next(iter(simple_paths(lambda k: held.best[k], t, 1, 8)))):
+            expected *= mid_rate(held, i, j)[0]
+        assert prices[t] == pytest.approx(expected)
+
+
+@given(seeds, st.booleans())
+def test_without_arbitrage_prices_agree_with_every_pool_up_to_fees(seed: int, every_family: bool) -> None:
+    held = graph_of(random_market(seed, every_family=every_family))
+    prices = usd_prices(held, {1: 1.0})
+    for arc in held.arcs():
+        if arc.token_in in prices:
+            assert arc.rate * prices[arc.token_out] == pytest.approx(prices[arc.token_in], rel=0.12)
+
+
+# --- some prices only
 
 
 @given(seeds, st.sets(st.integers(0, 7)))
 def test_a_token_costs_the_same_whether_it_alone_is_wanted_or_every_token(seed: int, wanted: set[int]) -> None:
-    graph = graph_of(random_market(seed, tokens=8, every_family=True))
-    every, some = usd_prices(graph, DOLLAR), usd_prices(graph, DOLLAR, wanted)
+    held = graph_of(random_market(seed, tokens=8, noise=30, every_family=True))
+    every, some = usd_prices(held, {1: 1.0}), usd_prices(held, {1: 1.0}, wanted)
     assert some.items() <= every.items()
     assert wanted & every.keys() <= some.keys()
 
 
 def test_nothing_is_priced_beyond_what_is_wanted() -> None:
     chain = [token(k) for k in range(5)]
-    held = market([constant_product(k, chain[k], chain[k + 1], UNIT, UNIT) for k in range(4)], chain)
-    assert usd_prices(graph_of(held), DOLLAR, {1}) == DOLLAR
-    assert usd_prices(graph_of(held), DOLLAR, {3}).keys() == {0, 1, 2, 3}
+    held = graph_of(market([pool(k, chain[k], chain[k + 1], 1, 1) for k in range(4)], chain))
+    assert usd_prices(held, {1: 1.0}, {1}) == {1: 1.0}
+    assert usd_prices(held, {1: 1.0}, {3}).keys() == {0, 1, 2, 3}
 
 
 def test_a_wanted_token_without_a_way_to_the_dollar_has_no_price() -> None:
-    apart = [token(k) for k in range(4)]
-    held = market([constant_product(k, apart[k], apart[k + 1], UNIT, UNIT) for k in (0, 2)], apart)
-    assert usd_prices(graph_of(held), DOLLAR, {2}).keys() == {0, 1}
+    apart = graph(pool(0, A, USD, 1, 1), pool(1, C, D, 1, 1))
+    assert usd_prices(apart, {1: 1.0}, {2}).keys() == {0, 1}
+
+
+# --- of whole tokens
+
+
+def test_a_router_prices_whole_tokens_whatever_their_decimals() -> None:
+    eth, usd, btc, lost = token(0), token(1, decimals=6), token(2, decimals=8), token(3)
+    pools = [
+        constant_product(0, eth, usd, 10**21, 3_000_000 * 10**6),
+        constant_product(1, btc, eth, 10 * 10**8, 300 * 10**18),
+    ]
+    router = Router(market(pools, [eth, usd, btc, lost]))
+    for _ in range(2):  # the first answer and later ones are found in different ways
+        *known, unknown = router.usd_prices(eth, usd, btc, lost)
+        assert known == pytest.approx([3_000, 1, 90_000])
+        assert unknown is None
 
 
 @given(seeds)
@@ -54,8 +179,16 @@ def test_a_token_that_the_market_does_not_hold_has_no_price() -> None:
     assert Router(random_market(1)).usd_prices(token(1), token(99)) == (1.0, None)
 
 
-def test_prices_in_units_follow_the_decimals() -> None:
-    a, usd = token(0), token(1, decimals=6)
-    held = market([constant_product(0, a, usd, 10**21, 3_000 * 10**9)], [a, usd])
-    (price,) = Router(held).usd_prices(a)
-    assert price == pytest.approx(3_000)
+def test_without_a_known_stablecoin_reference_prices_anchor() -> None:
+    eth, other = Token(token(0).address, "ETH", "Ether", 18, 2_500.0), token(1)
+    held = market([constant_product(0, eth, other, 10**21, 10**22)], [eth, other])
+    held = replace(held, network=replace(held.network, stablecoins=()))
+    first, second = Router(held).usd_prices(eth, other)
+    assert first == 2_500.0
+    assert second == pytest.approx(250)
+
+
+def test_without_any_anchor_nothing_has_a_price() -> None:
+    held = market([constant_product(0, A, C, 10**21, 10**22)], [A, C])
+    held = replace(held, network=replace(held.network, stablecoins=()))
+    assert Router(held).usd_prices(A, C) == (None, None)
