@@ -18,9 +18,14 @@ def main() -> None:
     # A one-shot command makes few cycles and many long-lived objects: collecting them, on the way or when the
     # interpreter takes itself apart, would be a fifth of its time.
     gc.disable()
-    from swapcli.cli.app import run
+    try:
+        from swapcli.cli.app import run
 
-    os._exit(run(sys.argv[1:]))
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while the program was still being read; from then on `run` sees to it
+        print("error: interrupted", file=sys.stderr, flush=True)
+        status = 130
+    os._exit(status)
 
 
 if __name__ == "__main__":

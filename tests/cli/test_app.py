@@ -125,6 +125,22 @@ def test_an_interruption_is_status_130(broken: list[BaseException]) -> None:
     assert (swapcli("networks").status, swapcli("networks").err) == (130, "error: interrupted\n")
 
 
+def test_an_interruption_while_the_program_is_read_leaves_no_traceback() -> None:
+    script = """
+import sys
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "swapcli.cli.app":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+sys.argv = ["swapcli", "networks"]
+from swapcli.__main__ import main
+main()
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "error: interrupted\n")
+
+
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     orders = tmp_path / "orders"
     order = {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1000000000000000000"}
