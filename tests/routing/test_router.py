@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute, SameToken, UnknownToken
 from swapcli.model.market import Market
@@ -31,18 +32,20 @@ def rounding_slack(quote: Quote) -> float:
     return 2e-6 + 2e-3 * (quote.price_impact or 0.0) ** 2
 
 
-@given(seeds, amounts)
-def test_the_quote_is_what_the_replay_delivers(seed: int, amount: int) -> None:
-    held = random_market(seed)
+@given(seeds, amounts, st.booleans())
+def test_the_quote_is_what_the_replay_delivers(seed: int, amount: int, every_family: bool) -> None:
+    held = random_market(seed, every_family=every_family)
     quote = quoted(held, order(held, 0, 1, amount))
     if quote is not None:
         again = replay(held.pools, quote.route, quote.amount_in)
         assert (again.amount_out, again.steps) == (quote.amount_out, quote.steps)
 
 
-@given(seeds, amounts)
-def test_shares_sum_exactly_and_paths_join_the_two_tokens_without_a_cycle(seed: int, amount: int) -> None:
-    held = random_market(seed)
+@given(seeds, amounts, st.booleans())
+def test_shares_sum_exactly_and_paths_join_the_two_tokens_without_a_cycle(
+    seed: int, amount: int, every_family: bool
+) -> None:
+    held = random_market(seed, every_family=every_family)
     asked = order(held, 0, 1, amount)
     quote = quoted(held, asked)
     if quote is None:
@@ -60,12 +63,19 @@ def test_shares_sum_exactly_and_paths_join_the_two_tokens_without_a_cycle(seed: 
 
 
 @given(seeds, amounts)
-def test_no_pool_serves_two_directions_and_nothing_is_left_in_the_router(seed: int, amount: int) -> None:
+def test_no_pool_serves_two_directions(seed: int, amount: int) -> None:
     held = random_market(seed)
+    quote = quoted(held, order(held, 0, 1, amount))
+    if quote is not None:
+        assert len({step.pool for step in quote.steps}) == len(quote.steps)
+
+
+@given(seeds, amounts, st.booleans())
+def test_nothing_is_left_in_the_router(seed: int, amount: int, every_family: bool) -> None:
+    held = random_market(seed, every_family=every_family)
     quote = quoted(held, order(held, 0, 1, amount))
     if quote is None:
         return
-    assert len({step.pool for step in quote.steps}) == len(quote.steps)
     balances: dict[str, int] = defaultdict(int)
     balances[quote.order.token_in.address] = quote.amount_in
     for step in quote.steps:
@@ -75,9 +85,9 @@ def test_no_pool_serves_two_directions_and_nothing_is_left_in_the_router(seed: i
     assert set(balances.values()) <= {0}
 
 
-@given(seeds, amounts)
-def test_never_worse_than_the_best_single_path(seed: int, amount: int) -> None:
-    held = random_market(seed)
+@given(seeds, amounts, st.booleans())
+def test_never_worse_than_the_best_single_path(seed: int, amount: int, every_family: bool) -> None:
+    held = random_market(seed, every_family=every_family)
     quote = quoted(held, order(held, 0, 1, amount))
     if quote is not None and quote.best_single_path_out is not None:
         assert quote.amount_out >= quote.best_single_path_out
@@ -93,9 +103,9 @@ def test_output_never_exceeds_the_certified_bound(seed: int, amount: int) -> Non
         assert quote.certificate.acyclic_bound <= quote.certificate.bound * (1 + 1e-12)
 
 
-@given(seeds, amounts)
-def test_output_grows_with_input(seed: int, amount: int) -> None:
-    held = random_market(seed)
+@given(seeds, amounts, st.booleans())
+def test_output_grows_with_input(seed: int, amount: int, every_family: bool) -> None:
+    held = random_market(seed, every_family=every_family)
     smaller, larger = (quoted(held, order(held, 0, 1, a)) for a in (amount, amount + amount // 10))
     # Beyond half the price a path that takes less than one percent may drop out: the wire has no smaller share.
     if smaller is not None and larger is not None and (larger.price_impact or 0.0) < 0.5:
