@@ -152,6 +152,15 @@ def test_wrapping_gives_back_the_same_amount(amount: int, unwrap: bool, reverse:
     assert answer.result(Generation.V2).swap_type == int(unwrap)
 
 
+@pytest.mark.parametrize("name", [name for name in network_names() if network(name).wrapped_native])
+def test_wrapping_without_the_wrapper_has_no_route(name: str) -> None:
+    served = network(name)
+    assert served.wrapped_native is not None
+    excluded = find_protocols(["0"], served)
+    with pytest.raises(NoRoute, match=r"without [wW]rapper"):
+        embedded(name).answer(Order(served.native, served.wrapped_native, 1, excluded_protocols=excluded))
+
+
 def test_a_token_outside_the_market_has_no_route() -> None:
     gone = Token("0x" + "77" * 20, "GONE", "Only in a catalogue", 18)
     with pytest.raises(NoRoute, match="the market of testnet holds no pool of GONE"):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from swapcli.config import Secret, Settings
 from swapcli.engine.lookup import find_protocols
-from swapcli.errors import IntegratorError, InvalidOption
+from swapcli.errors import IntegratorError, InvalidAddress, InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.token import Token
@@ -62,12 +62,13 @@ def understand(asked: Asked, network: Network, settings: Settings, api_key: Call
     Raises `InvalidInput`, and `IntegratorError` for a missing key or a broken rule.
     """
     generation = _generation(settings.api_version, network)
+    destination = None if asked.destination is None else _address(asked.destination, network, "--destination")
     return Wishes(
         asked=asked,
         generation=generation,
         terms=Terms(
             slippage_ppm=check_slippage(settings.slippage_ppm, generation),
-            destination=parse_address(asked.destination, network.kind) if asked.destination is not None else None,
+            destination=destination,
             integrator=_integrator(settings, network, generation, api_key),
             ttl_s=settings.route_ttl_s,
         ),
@@ -98,4 +99,12 @@ def _integrator(
     if generation is Generation.V1:
         hint = "leave out --api-version v1" if network.has_v2 else f"{network.name} has no v2: leave them out there"
         raise IntegratorError("integrator options exist in v2 only", hint=hint)
-    return Integrator(parse_address(named.address, network.kind), named.fee_bps, named.surplus_bps)
+    address = _address(named.address, network, "integrator address")
+    return Integrator(address, named.fee_bps, named.surplus_bps)
+
+
+def _address(text: str, network: Network, what: str) -> str:
+    try:
+        return parse_address(text, network.kind)
+    except InvalidAddress as error:
+        raise InvalidAddress(f"{what}: {error.message}", hint=error.hint, details=error.details) from None

@@ -9,7 +9,7 @@ from typing import Protocol
 from swapcli.engine.answer import Answer, Origin
 from swapcli.engine.clock import Clock
 from swapcli.engine.lookup import find_token
-from swapcli.engine.wrapping import is_wrapping, wrap_quote
+from swapcli.engine.wrapping import check_wrapper_allowed, is_wrapping, wrap_quote
 from swapcli.errors import InvalidInput, NoRoute, SameToken
 from swapcli.markets.embedded import checksummed_addresses, embedded_market
 from swapcli.markets.format import ParsedMarket, parse_market
@@ -75,6 +75,7 @@ class MarketSource:
 
     def _quote(self, order: Order, gas_price_wei: int | None, certify: bool) -> tuple[Quote, Mapping[str, Pool]]:
         if is_wrapping(order, self.network):
+            check_wrapper_allowed(order, self.network)
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
             return wrap_quote(order, gas_price_wei, self._native_price_usd())
         wrapped = replace(order, token_in=self._held(order.token_in), token_out=self._held(order.token_out))

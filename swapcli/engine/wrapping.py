@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from swapcli.errors import NoRoute
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
@@ -10,11 +11,25 @@ from swapcli.model.token import Token
 from swapcli.pools import family
 from swapcli.routing.replay import replay
 
+WRAPPER = "wrapper"
+"""The family of a wrapped native token's own contract, and the usual name of its protocol."""
+
 
 def is_wrapping(order: Order, network: Network) -> bool:
     """Is it the native token for its own wrapped form, or back?"""
     wrapped = network.wrapped_native
     return wrapped is not None and {order.token_in.address, order.token_out.address} == {ZERO_ADDRESS, wrapped.address}
+
+
+def check_wrapper_allowed(order: Order, network: Network) -> None:
+    """Raises `NoRoute` where the order excludes the only protocol that could serve it."""
+    wrappers = {protocol.amm_name for protocol in network.protocols if protocol.family == WRAPPER}
+    if excluded := wrappers & order.excluded_protocols:
+        raise NoRoute(
+            f"no route from {order.token_in.symbol} to {order.token_out.symbol} without {', '.join(excluded)}",
+            hint="exclude fewer protocols",
+            details={"token_in": order.token_in.address, "token_out": order.token_out.address},
+        )
 
 
 def wrap_quote(order: Order, gas_price_wei: int, price_usd: float | None) -> tuple[Quote, dict[str, Pool]]:
@@ -47,9 +62,9 @@ def wrap_quote(order: Order, gas_price_wei: int, price_usd: float | None) -> tup
 
 def wrapper(wrapped: Token) -> Pool:
     """The pool that the wrapped native token's own contract is."""
-    return family("wrapper")(
+    return family(WRAPPER)(
         address=wrapped.address,
-        protocol="wrapper",
+        protocol=WRAPPER,
         tokens=(ZERO_ADDRESS, wrapped.address),
         decimals=(wrapped.decimals, wrapped.decimals),
         fee_ppm=0,

@@ -270,6 +270,12 @@ def test_what_cannot_be_done_is_one_json_object_on_stderr(
     assert ran.error["exit_code"] == status
 
 
+def test_an_address_that_is_none_is_told_with_its_option(route: Route) -> None:
+    assert route("ETH", "USDC", "1", "--destination", "0x12").err.startswith('error: --destination: "0x12" is not an')
+    ran = route("ETH", "USDC", "1", "--integrator-address", WRONG_CHECKSUM, env=KEY)
+    assert ran.err.startswith("error: integrator address: ")
+
+
 def test_people_get_a_sentence_and_a_hint(route: Route) -> None:
     ran = route("ETH", "USDQ", "1")
     assert ran.err == 'error: no token "USDQ" on testnet\nhint:  closest symbols: USDC; or give an address\n'
