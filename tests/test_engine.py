@@ -145,7 +145,9 @@ def test_the_same_token_twice_is_refused(name_in: str, name_out: str) -> None:
 def test_wrapping_gives_back_the_same_amount(amount: int, unwrap: bool, reverse: bool) -> None:
     native, wrapped = TESTNET.native, TOKENS[WETH]
     asked = Order(wrapped, native, amount, reverse) if unwrap else Order(native, wrapped, amount, reverse)
-    answer = source().answer(asked, gas_price_wei=7)
+    answer = source().answer(asked, gas_price_wei=7, certify=True)
+    assert answer.quote.certificate is not None
+    assert answer.quote.certificate.bound >= amount
     assert answer.quote.amount_in == answer.quote.amount_out == amount
     assert answer.quote.steps[0].amount_out == amount
     assert answer.quote.gas_price_wei == 7

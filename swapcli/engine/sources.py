@@ -77,7 +77,7 @@ class MarketSource:
         if is_wrapping(order, self.network):
             check_wrapper_allowed(order, self.network)
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
-            return wrap_quote(order, gas_price_wei, self._native_price_usd())
+            return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=certify)
         wrapped = replace(order, token_in=self._held(order.token_in), token_out=self._held(order.token_out))
         return self._router.quote(wrapped, gas_price_wei=gas_price_wei, certify=certify), self.market.pools
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import inf, nextafter
+
 from swapcli.errors import NoRoute
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
+from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Certificate, Quote, Route, Segment, Swap
 from swapcli.model.token import Token
 from swapcli.pools import family
 from swapcli.routing.replay import replay
@@ -32,7 +34,9 @@ def check_wrapper_allowed(order: Order, network: Network) -> None:
         )
 
 
-def wrap_quote(order: Order, gas_price_wei: int, price_usd: float | None) -> tuple[Quote, dict[str, Pool]]:
+def wrap_quote(
+    order: Order, gas_price_wei: int, price_usd: float | None, *, certify: bool = False
+) -> tuple[Quote, dict[str, Pool]]:
     """The quote of a wrapping order, and its one pool by key. Amounts in and out are equal, also in reverse.
 
     `price_usd` is the native token's, None where unknown.
@@ -56,8 +60,15 @@ def wrap_quote(order: Order, gas_price_wei: int, price_usd: float | None) -> tup
         price_impact=0.0,
         best_single_path_out=done.amount_out,
         time_s=0.0,
+        certificate=_one_to_one(order.amount) if certify else None,
     )
     return quote, {pool.key: pool}
+
+
+def _one_to_one(amount: int) -> Certificate:
+    """The contract gives each unit for a unit: nobody can get more."""
+    bound = nextafter(float(amount), inf)
+    return Certificate(bound=bound, gap_bps=0.0, acyclic_bound=bound, acyclic_gap_bps=0.0, pools_checked=1)
 
 
 def wrapper(wrapped: Token) -> Pool:
