@@ -67,7 +67,7 @@ def wrap_quote(
 
 def _one_to_one(amount: int) -> Certificate:
     """The contract gives each unit for a unit: nobody can get more."""
-    bound = nextafter(float(amount), inf)
+    bound = float(amount) if float(amount) >= amount else nextafter(float(amount), inf)
     return Certificate(bound=bound, gap_bps=0.0, acyclic_bound=bound, acyclic_gap_bps=0.0, pools_checked=1)
 
 

@@ -108,7 +108,7 @@ def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
         "Optimality",
         f"within {least_bps(proof.acyclic_gap_bps)} bps",
         f"of the best any router could do; {least_bps(proof.gap_bps)} bps counting arbitrage;"
-        f" {proof.pools_checked:,} pools checked",
+        f" {proof.pools_checked:,} pool{'s' if proof.pools_checked != 1 else ''} checked",
     )
 
 
