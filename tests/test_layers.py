@@ -34,6 +34,12 @@ STRICTER = {
 }
 """Routing knows no network, the wire no pool."""
 
+NARROWER = {
+    "wire": {"swapcli.networks": "swapcli.networks.address."},
+}
+"""Of some parts only one module. How an address is read and shown is a matter of the kind of network, and has one home;
+what is known of networks is handed to the wire."""
+
 HEAVY = {"rich", "yaml", "Crypto", "numpy", "scipy", "web3", "httpx", "starlette", "uvicorn", "msgspec", "eth_abi"}
 """Never imported by a module as it loads, but for modules that are themselves loaded on demand."""
 LOADED_ON_DEMAND = {"cli/render/table.py", "config/yaml_text.py"}
@@ -72,6 +78,12 @@ def test_imports_go_down_only(file: Path) -> None:
     for other in parts_imported(file) - {part}:
         assert level(other) < level(part), f"{part} imports {other}"
         assert other in STRICTER.get(part, {other}), f"{part} must not know {other}"
+
+
+@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_some_parts_may_use_only_one_module_of_another(file: Path) -> None:
+    for whole, allowed in NARROWER.get(part_of(file), {}).items():
+        assert all(name.startswith(allowed) for name in imports(file) if name.startswith(f"{whole}."))
 
 
 def test_every_layer_is_named_once() -> None:
