@@ -129,6 +129,14 @@ def test_a_surplus_is_what_the_best_trade_is_worth(held: Market, seed: int) -> N
             assert worth <= best + 1e-7 * price_in * sold
 
 
+def test_an_arc_that_loses_or_has_no_price_at_an_end_has_no_surplus() -> None:
+    graph = graph_of(market([constant_product(0, A, B, 10**24, 10**24, 3000)], [A, B]))
+    (arc,) = graph.pairs[0][1]
+    assert surplus(arc, {0: 0.997, 1: 1.0}) == surplus(arc, {0: 1.0, 1: 1.0}) == 0.0
+    assert surplus(arc, {0: 1.0}) == surplus(arc, {1: 1.0}) == surplus(arc, {0: 0.0, 1: 1.0}) == 0.0
+    assert surplus(arc, {0: 0.996, 1: 1.0}) > 0.0
+
+
 @given(markets(), st.sets(st.integers(0, 5)))
 def test_tokens_without_a_price_get_no_more_than_they_bring(held: Market, priced: set[int]) -> None:
     graph = graph_of(held)

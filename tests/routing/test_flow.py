@@ -33,7 +33,7 @@ from tests.routing.random_routes import simple_paths
 
 nodes = st.integers(0, 6)
 some_links = st.tuples(nodes, nodes).filter(lambda link: link[0] != link[1])
-values = st.integers(1, 6).map(float)  # few values, so that some are equal
+values = st.integers(1, 6).map(lambda n: n / 4)  # few values, so that some are equal
 networks = st.dictionaries(some_links, values, max_size=18)
 dags = st.dictionaries(some_links.map(lambda link: (min(link), max(link))), values, max_size=14)
 """Links that lead from smaller to larger numbers."""
@@ -90,6 +90,10 @@ def test_of_two_opposite_hops_the_weaker_is_a_breaker(links: Mapping[Link, float
     for link, value in links.items():
         if value < links.get(link[::-1], 0.0):
             assert link in breakers
+
+
+def test_of_two_opposite_hops_that_carry_the_same_one_is_kept() -> None:
+    assert len(cycle_breakers({(0, 1): 1.0, (1, 0): 1.0})) == 1
 
 
 def test_the_weakest_hop_of_a_ring_is_its_breaker() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.routing.flow import flow_order
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.greedy import acyclic_order
 from swapcli.routing.single_path import best_single_path
@@ -65,6 +66,43 @@ def test_every_token_lies_on_a_path_within_the_limit_that_leads_forward(
 
     forward = list(simple_paths(onward, 0, 1, max_hops)) if order else []
     assert {t for path in forward for t in path} == set(order)
+
+
+def sliced(graph: Graph, amount: float, max_hops: int, slices: int) -> set[int]:
+    """Tokens that a flow of slices passes through, each slice on the best of all paths of arcs."""
+    sold: dict[int, float] = {}
+    forward: set[tuple[int, int]] = set()
+
+    def added(path: tuple[Arc, ...]) -> tuple[float, list[float]]:
+        held, amounts_in = amount / slices, []
+        for arc in path:
+            amounts_in.append(held)
+            before = sold.get(id(arc), 0.0)
+            if before + held > arc.curve.capacity:
+                return 0.0, []
+            held = arc.curve.amount_out(before + held) - arc.curve.amount_out(before)
+        return held, amounts_in
+
+    everywhere = list(simple_paths(lambda t: graph.best[t], 0, 1, max_hops))
+    for _ in range(slices):
+        usable = [p for p in everywhere if flow_order(forward | set(pairwise(p))) is not None]
+        choices = [arcs for p in usable for arcs in product(*(graph.pairs[i][j] for i, j in pairwise(p)))]
+        best = max(choices, key=lambda arcs: added(arcs)[0], default=())
+        paid, amounts_in = added(best)
+        if not paid:
+            break
+        for arc, x in zip(best, amounts_in, strict=True):
+            sold[id(arc)] = sold.get(id(arc), 0.0) + x
+            forward.add((arc.token_in, arc.token_out))
+    return {t for link in forward for t in link}
+
+
+@given(seeds, amounts, st.integers(1, 3), st.integers(1, 6))
+def test_without_arbitrage_every_slice_takes_the_best_of_all_paths(
+    seed: int, amount: float, max_hops: int, slices: int
+) -> None:
+    graph = graph_of(random_market(seed, tokens=5, pools=9))
+    assert set(acyclic_order(graph.arcs(), 0, 1, amount, max_hops, slices)) == sliced(graph, amount, max_hops, slices)
 
 
 @given(graphs(), amounts, hop_limits)

@@ -93,11 +93,14 @@ def test_a_price_comes_over_several_pools() -> None:
     assert [prices[t] for t in (3, 2, 0)] == pytest.approx([7, 35, 70])
 
 
-@pytest.mark.parametrize(("over_c", "expected"), [(2_000.0, 10.0), (20.0, 13.0)])
-def test_of_two_ways_the_one_whose_thinnest_pair_is_deeper_tells_the_price(over_c: float, expected: float) -> None:
-    """Directly a is worth 13 dollars in a pool of 100; over c 10 dollars: c is deep, a with c more so or less."""
+@pytest.mark.parametrize(("dollars_of_c", "expected"), [(2_000.0, 10.0), (20.0, 13.0)])
+@pytest.mark.parametrize("price_of_c", [0.02, 1.0, 50.0])
+def test_of_two_ways_the_one_whose_thinnest_pair_is_deeper_in_dollars_tells_the_price(
+    dollars_of_c: float, expected: float, price_of_c: float
+) -> None:
+    """Directly a is worth 13 dollars in a pool of 100; over c 10 dollars, in a pool of more or fewer of them."""
     direct = pool(0, A, USD, 100 / 13, 100)
-    over = [pool(1, A, C, over_c / 10, over_c), pool(2, C, USD, 1e6, 1e6)]
+    over = [pool(1, A, C, dollars_of_c / 10, dollars_of_c / price_of_c), pool(2, C, USD, 1e6 / price_of_c, 1e6)]
     assert usd_prices(graph(direct, *over), {1: 1.0})[0] == pytest.approx(expected)
 
 
