@@ -71,7 +71,7 @@ def _broken_up(problem: Problem, solved: Solved) -> Solved:
 def _oriented(problem: Problem, solved: Solved) -> Solved | None:
     """The solution over the hops that lead forward in the order of a flow built path by path."""
     task = problem.task
-    order = acyclic_order(solved.arcs, task.source, task.target, float(task.amount), task.max_hops, _SLICES)
+    order = acyclic_order(solved.arcs, task.ends, float(task.amount), task.max_hops, _SLICES, task.check)
     place = {token: k for k, token in enumerate(order)}
     links = {(arc.token_in, arc.token_out) for arc in solved.arcs}
     backward = {(i, j) for i, j in links if place.get(i, _NOWHERE) >= place.get(j, -1)}

@@ -10,19 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from swapcli.routing.graph import Arc
+from swapcli.routing.solver import Check, unwatched
 
 _Entry = tuple[float, tuple[Arc, ...]]
 
 
 def acyclic_order(
-    arcs: Iterable[Arc], source: int, target: int, amount: float, max_hops: int, slices: int
+    arcs: Iterable[Arc], ends: tuple[int, int], amount: float, max_hops: int, slices: int, check: Check = unwatched
 ) -> list[int]:
-    """Tokens that the slices pass through, so that every hop used leads forward; empty when no path exists."""
+    """Tokens that the slices pass through, so that every hop used leads forward; empty when no path exists.
+
+    Asks `check` once a slice.
+    """
     leaving: dict[int, list[Arc]] = {}
     for arc in arcs:
         leaving.setdefault(arc.token_in, []).append(arc)
-    state = _Sliced(leaving, source, target, max_hops)
+    state = _Sliced(leaving, *ends, max_hops)
     for _ in range(slices):
+        check()
         path = state.best_path(amount / slices)
         if not path:
             break

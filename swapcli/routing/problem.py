@@ -9,7 +9,7 @@ from typing import NamedTuple
 from swapcli.routing.flow import Link
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.neighbourhood import arcs_among
-from swapcli.routing.solver import Prices, Solution, solve
+from swapcli.routing.solver import Check, Prices, Solution, solve, unwatched
 from swapcli.routing.zero_size import ZeroSizePrices
 
 ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10
@@ -17,13 +17,17 @@ ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10
 
 
 class Task(NamedTuple):
-    """What is asked of a search. `gas_value` is the worth of one unit of gas in base units of the target."""
+    """What is asked of a search. `gas_value` is the worth of one unit of gas in base units of the target.
+
+    `check` is asked all along and raises when the answer is no longer wanted.
+    """
 
     source: int
     target: int
     amount: int
     max_hops: int
     gas_value: float = 0.0
+    check: Check = unwatched
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -89,7 +93,7 @@ class Problem(NamedTuple):
     def solve(self, arcs: list[Arc], prices: Prices, tolerance: float = FINE) -> Solution:
         """The dual's minimum over `arcs`, from `prices`."""
         amount = float(self.task.amount)
-        return solve(arcs, self.task.ends, amount, prices, self._ceiling, tolerance=tolerance)
+        return solve(arcs, self.task.ends, amount, prices, self._ceiling, tolerance=tolerance, check=self.task.check)
 
     def resolved(self, solved: Solved, banned: Banned) -> Solved:
         """`solved` over those of its arcs that `banned` allows, from its own prices."""

@@ -9,6 +9,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Route
 from swapcli.routing.replay import replay
 from swapcli.routing.search import Outcome, Search
+from swapcli.routing.solver import Check, unwatched
 
 _ROUNDS = 16
 _NEAR = 2e-2  # of what is wanted: routes found for such outputs are tried for the exact one
@@ -93,7 +94,7 @@ def _cheaper(one: Outcome | None, other: Outcome | None) -> Outcome | None:
 
 def _finished(search: Search, outcome: Outcome, wanted: int) -> Outcome | None:
     """`outcome` with its route's least input for `wanted`."""
-    amount = least_input(search.pools, outcome.found.route, wanted, outcome.found.amount_in)
+    amount = least_input(search.pools, outcome.found.route, wanted, outcome.found.amount_in, search.task.check)
     found = search.replayed(outcome.found.route, amount) if amount is not None else None
     if amount is None or found is None:
         return None
@@ -101,31 +102,41 @@ def _finished(search: Search, outcome: Outcome, wanted: int) -> Outcome | None:
     return outcome._replace(found=found, single=single)
 
 
-def least_input(pools: Mapping[str, Pool], route: Route, wanted: int, near: int) -> int | None:
-    """The least input with which `route` replays to at least `wanted`, searched around `near`; None when none does."""
-    short, enough = _bracket(pools, route, wanted, near)
+def least_input(
+    pools: Mapping[str, Pool], route: Route, wanted: int, near: int, check: Check = unwatched
+) -> int | None:
+    """The least input with which `route` replays to at least `wanted`, searched around `near`; None when none does.
+
+    Asks `check` once a replay.
+    """
+
+    def suffices(amount_in: int) -> bool:
+        check()
+        return _delivered(pools, route, amount_in) >= wanted
+
+    short, enough = _bracket(suffices, near)
     if enough is None:
         return None
     while enough - short > 1:
         middle = (short + enough) // 2
-        if _delivers(pools, route, middle) >= wanted:
+        if suffices(middle):
             enough = middle
         else:
             short = middle
     return enough
 
 
-def _bracket(pools: Mapping[str, Pool], route: Route, wanted: int, near: int) -> tuple[int, int | None]:
+def _bracket(suffices: Callable[[int], bool], near: int) -> tuple[int, int | None]:
     """An input that falls short (0 does) and one that is enough, close to `near`."""
     step = max(1, near >> 30)
-    if _delivers(pools, route, near) >= wanted:
+    if suffices(near):
         enough, short = near, near - step
-        while short > 0 and _delivers(pools, route, short) >= wanted:
+        while short > 0 and suffices(short):
             enough, step = short, step * 4
             short -= step
         return max(0, short), enough
     short, enough = near, near + step
-    while _delivers(pools, route, enough) < wanted:
+    while not suffices(enough):
         short, step = enough, step * 4
         enough += step
         if enough >= min(_AMOUNT_LIMIT, near << 8):
@@ -133,7 +144,7 @@ def _bracket(pools: Mapping[str, Pool], route: Route, wanted: int, near: int) ->
     return short, enough
 
 
-def _delivers(pools: Mapping[str, Pool], route: Route, amount_in: int) -> int:
+def _delivered(pools: Mapping[str, Pool], route: Route, amount_in: int) -> int:
     """Output of the replay; 0 where it reverts."""
     if amount_in <= 0:
         return 0

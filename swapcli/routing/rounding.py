@@ -14,20 +14,24 @@ from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment
 from swapcli.routing.flow import Flow, Link, flow_order
 from swapcli.routing.graph import Graph
 from swapcli.routing.hop import Hop
-from swapcli.routing.solver import Prices
+from swapcli.routing.solver import Check, Prices, unwatched
 
 Percents = dict[Link, int]
 _MAX_MOVES = 400
 _PENALTY = 1e3  # for what exceeds a hop's capacity: it would stay in the router
 
 
-def whole_percents(flow: Flow, prices: Prices, headroom: float) -> Percents:
-    """Whole percents per hop that lose least against the continuous flow, no hop filled beyond `headroom`."""
+def whole_percents(flow: Flow, prices: Prices, headroom: float, check: Check = unwatched) -> Percents:
+    """Whole percents per hop that lose least against the continuous flow, no hop filled beyond `headroom`.
+
+    Asks `check` once a move.
+    """
     percents = _first_rounding(flow)
     links = [(hop.token_in, hop.token_out) for hop in flow.hops]
     losses = {link: _loss(hop, flow, prices, headroom) for link, hop in zip(links, flow.hops, strict=True)}
     scale = abs(flow.unit[flow.ends[0]] * prices[flow.ends[0]]) * 1e-13
     for _ in range(_MAX_MOVES):
+        check()
         cycle = _gaining_cycle(links, percents, losses, scale)
         if not cycle:
             break
@@ -174,12 +178,15 @@ def _widest_path(left: Mapping[Link, float], ends: tuple[int, int], max_hops: in
 
 def build_route(
     percents: Percents, flow: Flow, graph: Graph, amount: float, max_hops: int, headroom: float
-) -> tuple[Route, int]:
+) -> tuple[Route, int] | None:
     """The route that carries `percents`: paths widest first, pools filled again for what now reaches each hop.
 
-    What only paths with too many hops could carry goes over the widest path instead, and is given as a percent.
+    What only paths with too many hops could carry goes over the widest path instead, and is given as a percent; None
+    where every path has too many.
     """
     paths = [(path, int(width)) for path, width in decompose(percents, flow.ends, max_hops, 0.5)]
+    if not paths:
+        return None
     widest, carried = paths[0]
     rerouted = SHARES_PER_ROUTE - sum(n for _, n in paths)
     paths[0] = (widest, carried + rerouted)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TypeVar
 
-from swapcli.errors import NoRoute, SameToken, UnknownToken
+from swapcli.errors import Cancelled, NoRoute, SameToken, UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.model.route import Certificate, Quote
@@ -15,6 +15,7 @@ from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.prices import usd_prices
 from swapcli.routing.problem import Problem, Task
 from swapcli.routing.search import Outcome, Search
+from swapcli.routing.solver import Check, unwatched
 from swapcli.routing.zero_size import ZeroSizePrices
 
 _KEPT_PRICES = 64
@@ -34,11 +35,21 @@ class Router:
         self._zero: dict[tuple[frozenset[str], int, int], ZeroSizePrices] = {}
         self._is_first_pricing = True
 
-    def quote(self, order: Order, *, gas_price_wei: int | None = None, certify: bool = False) -> Quote:
+    def quote(
+        self,
+        order: Order,
+        *,
+        gas_price_wei: int | None = None,
+        certify: bool = False,
+        is_cancelled: Callable[[], bool] | None = None,
+    ) -> Quote:
         """The best route for `order` with exact amounts; `time_s` is left at 0.
 
-        `gas_price_wei` overrides the market's; 0 ranks by gross output. Raises `NoRoute`, `SameToken`, `UnknownToken`.
+        `gas_price_wei` overrides the market's; 0 ranks by gross output. `is_cancelled` is asked every millisecond or
+        so; once it says yes, `Cancelled` is raised. Raises `NoRoute`, `SameToken`, `UnknownToken`.
         """
+        check = _check(is_cancelled)
+        check()
         graph = self._graph(order.excluded_protocols)
         source, target = _number(graph, order.token_in), _number(graph, order.token_out)
         if source == target:
@@ -49,7 +60,7 @@ class Router:
         gas_value = gas_price * self._native_value(zero, graph)
 
         def search_for(amount: int) -> Search:
-            task = Task(source, target, amount, max_hops, gas_value)
+            task = Task(source, target, amount, max_hops, gas_value, check)
             return Search(Problem(graph, zero, task), self.market.pools)
 
         outcome = _for_output(search_for, order.amount) if order.reverse else search_for(order.amount).best()
@@ -130,6 +141,18 @@ class Router:
         numbers = None if wanted is None else {graph.token_index[a] for a in wanted if a in graph.token_index}
         found = usd_prices(graph, anchored, numbers)
         return {graph.addresses[n]: price * 10 ** tokens[graph.addresses[n]].decimals for n, price in found.items()}
+
+
+def _check(is_cancelled: Callable[[], bool] | None) -> Check:
+    """What long work asks: it raises `Cancelled` once the answer is no longer wanted."""
+    if is_cancelled is None:
+        return unwatched
+
+    def check() -> None:
+        if is_cancelled():
+            raise Cancelled("nobody waits for this quote any more")
+
+    return check
 
 
 def _worth(amount: int, token: Token, price_usd: float | None) -> float | None:

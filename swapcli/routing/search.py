@@ -161,7 +161,7 @@ class Search(NamedTuple):
         flow = continuous_flow(values, nearby, self.task.ends, amount, solution.prices, LEAST_HOP)
         if not flow.hops:
             return None
-        percents = whole_percents(flow, solution.prices, headroom)
+        percents = whole_percents(flow, solution.prices, headroom, self.task.check)
         return build_route(percents, flow, self.problem.graph, amount, self.task.max_hops, headroom)
 
     def _nearby(self, solved: Solved, refused: set[str]) -> Iterator[tuple[Link, list[Arc]]]:

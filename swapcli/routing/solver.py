@@ -26,6 +26,8 @@ from swapcli.routing.graph import Arc
 
 Prices = dict[int, float]
 Ceiling = Callable[[int], float]
+Check = Callable[[], None]
+"""Asked now and then during long work; raises to end it."""
 
 _MAX_ITERATIONS = 60
 _MAX_ATTEMPTS = 4
@@ -41,6 +43,10 @@ _GROWTH = 6.0  # of the step from one iteration to the next
 _SWITCH_ROUNDS = 2
 _DAMPING = 0.25  # resistance to ground per unit of imbalance: where nothing conducts a price moves by four at most
 _EXHAUSTED = 1e-5  # of the source's ceiling: below this price the pools are full and nobody takes the rest
+
+
+def unwatched() -> None:
+    """The check of work that nobody ends early."""
 
 
 class Trade(NamedTuple):
@@ -185,17 +191,20 @@ def solve(
     ceiling: Ceiling,
     *,
     tolerance: float = 1e-5,
+    check: Check = unwatched,
 ) -> Solution:
     """Minimise the dual over the prices of the tokens that `arcs` touch, from `start`.
 
     `ends` are the order's tokens, `amount` is the input in base units; `start` needs a price > 0 for every token of the
     arcs, in units of the target. `ceiling` gives a token's price for a vanishing order: no order lifts it.
     Stops when no token's net inflow is worth more than `tolerance` times the order, or when nothing improves.
+    Asks `check` once an iteration.
     """
     problem = _Problem(arcs, *ends, amount, ceiling)
     point = _Point(problem, problem.within([start[t] for t in problem.tokens]))
     stalled, reach = 0, _MAX_STEP
     for iteration in range(_MAX_ITERATIONS):
+        check()
         if point.residual <= tolerance:
             return _solution(problem, point, iteration)
         found = _newton(problem, point, reach)
@@ -325,4 +334,3 @@ def _promised(point: _Point, model: Iterable[_Live], step: list[float]) -> float
             after = max(0.0, flow + conductance * change)
             bend += (after * after - flow * flow) / (2.0 * conductance) - flow * change
     return -linear - bend
-

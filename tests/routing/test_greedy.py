@@ -46,7 +46,7 @@ def delivered(path: list[Arc], amount: float) -> float:
 def test_the_source_comes_first_the_target_last_and_no_token_twice(
     graph: Graph, amount: float, max_hops: int, slices: int
 ) -> None:
-    order = acyclic_order(graph.arcs(), 0, 1, amount, max_hops, slices)
+    order = acyclic_order(graph.arcs(), (0, 1), amount, max_hops, slices)
     reachable = any(simple_paths(lambda t: graph.best[t], 0, 1, max_hops))
     assert reachable or not order
     if order:
@@ -58,7 +58,7 @@ def test_the_source_comes_first_the_target_last_and_no_token_twice(
 def test_every_token_lies_on_a_path_within_the_limit_that_leads_forward(
     graph: Graph, amount: float, max_hops: int, slices: int
 ) -> None:
-    order = acyclic_order(graph.arcs(), 0, 1, amount, max_hops, slices)
+    order = acyclic_order(graph.arcs(), (0, 1), amount, max_hops, slices)
     place = {t: k for k, t in enumerate(order)}
 
     def onward(t: int) -> list[int]:
@@ -102,12 +102,12 @@ def test_without_arbitrage_every_slice_takes_the_best_of_all_paths(
     seed: int, amount: float, max_hops: int, slices: int
 ) -> None:
     graph = graph_of(random_market(seed, tokens=5, pools=9))
-    assert set(acyclic_order(graph.arcs(), 0, 1, amount, max_hops, slices)) == sliced(graph, amount, max_hops, slices)
+    assert set(acyclic_order(graph.arcs(), (0, 1), amount, max_hops, slices)) == sliced(graph, amount, max_hops, slices)
 
 
 @given(graphs(), amounts, hop_limits)
 def test_one_slice_takes_the_best_single_path(graph: Graph, amount: float, max_hops: int) -> None:
-    order = acyclic_order(graph.arcs(), 0, 1, amount, max_hops, 1)
+    order = acyclic_order(graph.arcs(), (0, 1), amount, max_hops, 1)
     best = best_single_path(graph.arcs(), 0, 1, amount, max_hops)
     pools = [arc.pool.key for arc in best]
     if not best or len(set(pools)) < len(pools):
@@ -122,12 +122,12 @@ def test_later_slices_go_around_what_the_earlier_filled() -> None:
     direct = constant_product(0, A, B, 10**21, 10**21)
     around = [constant_product(1, A, C, 10**24, 99 * 10**22), constant_product(2, C, B, 10**24, 10**24)]
     graph = graph_of(market([direct, *around], [A, B, C]))
-    assert acyclic_order(graph.arcs(), 0, 1, 1e17, 3, 4) == [0, 1]
-    assert acyclic_order(graph.arcs(), 0, 1, 1e21, 3, 4) == [0, 2, 1]
+    assert acyclic_order(graph.arcs(), (0, 1), 1e17, 3, 4) == [0, 1]
+    assert acyclic_order(graph.arcs(), (0, 1), 1e21, 3, 4) == [0, 2, 1]
 
 
 def test_a_slice_that_no_pool_can_take_ends_the_flow() -> None:
     narrow = concentrated(0, A, B, 10**18, 1.0, 600)
     graph = graph_of(market([narrow], [A, B]))
-    assert acyclic_order(graph.arcs(), 0, 1, 1e15, 3, 4) == [0, 1]
-    assert acyclic_order(graph.arcs(), 0, 1, 1e21, 3, 4) == []
+    assert acyclic_order(graph.arcs(), (0, 1), 1e15, 3, 4) == [0, 1]
+    assert acyclic_order(graph.arcs(), (0, 1), 1e21, 3, 4) == []

@@ -260,6 +260,15 @@ def test_what_decomposing_leaves_only_longer_paths_could_carry(drawn: tuple[Perc
 # --- routes
 
 
+def the_route(
+    percents: Percents, flow: Flow, graph: Graph, amount: float, max_hops: int, headroom: float, rerouted: int = 0
+) -> Route:
+    built = build_route(percents, flow, graph, amount, max_hops, headroom)
+    assert built
+    assert built[1] == rerouted
+    return built[0]
+
+
 Built = tuple[Route, Percents, Flow, Graph, float, float]
 
 
@@ -268,8 +277,7 @@ def built(draw: st.DrawFn) -> Built:
     problem, flow, prices = draw(flows())
     headroom, amount = draw(headrooms), float(problem.task.amount)
     percents = whole_percents(flow, prices, headroom)
-    route, rerouted = build_route(percents, flow, problem.graph, amount, 6, headroom)
-    assert rerouted == 0
+    route = the_route(percents, flow, problem.graph, amount, 6, headroom)
     return route, percents, flow, problem.graph, amount, headroom
 
 
@@ -359,8 +367,16 @@ def test_what_needs_too_many_hops_goes_over_the_widest_path(drawn: Rounded, max_
     percents = whole_percents(flow, prices, 1.0)
     within = decompose(percents, flow.ends, max_hops, 0.5)
     assume(within)
-    route, rerouted = build_route(percents, flow, problem.graph, float(problem.task.amount), max_hops, 1.0)
-    assert all(len(segment.hops) <= max_hops for segment in route.segments)
     widths = [int(width) for _, width in within]
-    assert rerouted == 100 - sum(widths)
+    rerouted, amount = 100 - sum(widths), float(problem.task.amount)
+    route = the_route(percents, flow, problem.graph, amount, max_hops, 1.0, rerouted)
+    assert all(len(segment.hops) <= max_hops for segment in route.segments)
     assert [segment.percent for segment in route.segments] == [widths[0] + rerouted, *widths[1:]]
+
+
+@given(flows(), st.integers(1, 4))
+def test_without_a_path_that_is_short_enough_there_is_no_route(drawn: Rounded, max_hops: int) -> None:
+    problem, flow, prices = drawn
+    percents = whole_percents(flow, prices, 1.0)
+    built = build_route(percents, flow, problem.graph, float(problem.task.amount), max_hops, 1.0)
+    assert (built is None) == (not decompose(percents, flow.ends, max_hops, 0.5))

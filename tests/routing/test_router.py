@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import NoRoute, SameToken, UnknownToken
+from swapcli.errors import Cancelled, NoRoute, SameToken, UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.route import Quote
@@ -176,6 +177,17 @@ def test_direct_orders_use_one_hop_and_fewer_hops_are_respected() -> None:
     assert direct.amount_out < free.amount_out
 
 
+def test_an_order_whose_percents_all_fall_on_a_path_that_is_too_long_is_still_quoted() -> None:
+    """A deep way of four hops, and thin short cuts that carry less than a percent of it."""
+    s, t, a, b, c = known = [token(k) for k in range(5)]
+    deep = [constant_product(k, i, j, 10**27, 10**27) for k, (i, j) in enumerate(pairwise([s, a, b, c, t]))]
+    thin = [constant_product(4, s, b, 10**22, 10**22, 500), constant_product(5, b, t, 10**22, 10**22, 500)]
+    held = market([*deep, *thin], known)
+    quote = Router(held).quote(replace(order(held, 0, 1, 10**22), max_hops=3))
+    assert quote.amount_out >= (quote.best_single_path_out or 0) > 0
+    assert max(len(segment.hops) for segment in quote.route.segments) <= 3
+
+
 def test_excluded_protocols_are_not_used() -> None:
     a, b = token(0), token(1)
     pools = [constant_product(k, a, b, 10**24, 10**24 + k, protocol=name) for k, name in enumerate(["one", "two"])]
@@ -263,3 +275,39 @@ def test_prices_in_dollars_come_from_the_pools() -> None:
     assert quote.price_in_usd == pytest.approx(3_000)
     assert quote.price_impact == pytest.approx(0.004, rel=0.01)  # fee and depth
     assert quote.best_single_path_out == quote.amount_out < inf
+
+
+# --- cancelled
+
+
+class Leaving:
+    """A client that leaves at the given question, and counts what it is asked."""
+
+    def __init__(self, at: float) -> None:
+        self.at, self.asked = at, 0
+
+    def __call__(self) -> bool:
+        self.asked += 1
+        return self.asked >= self.at
+
+
+def test_a_quote_that_nobody_waits_for_ends_at_the_next_question() -> None:
+    held = random_market(7, tokens=12, pools=60, every_family=True)
+    for asked in (order(held, 0, 1, 10**21), replace(order(held, 0, 1, 10**18), reverse=True)):
+        stays = Leaving(inf)
+        whole = Router(held).quote(asked, certify=True, is_cancelled=stays)
+        assert whole == Router(held).quote(asked, certify=True)
+        assert stays.asked > 5
+        for at in {1, 2, stays.asked // 2, stays.asked}:
+            leaves = Leaving(at)
+            with pytest.raises(Cancelled):
+                Router(held).quote(asked, certify=True, is_cancelled=leaves)
+            assert leaves.asked == at
+
+
+def test_a_router_whose_quote_was_cancelled_quotes_on() -> None:
+    held = random_market(7, tokens=12, pools=60)
+    asked, router = order(held, 0, 1, 10**21), Router(held)
+    with pytest.raises(Cancelled):
+        router.quote(asked, is_cancelled=Leaving(5))
+    assert router.quote(asked) == Router(held).quote(asked)
