@@ -9,11 +9,12 @@ earlier swaps of the token left. What the replay delivers is the only amount eve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from swapcli.errors import InvalidRoute, PoolError, SwapReverts
 from swapcli.model.pool import Pool
-from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Step
+from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step
 
 
 class FlatSwap(NamedTuple):
@@ -34,22 +35,20 @@ class Replay(NamedTuple):
 
 
 def flatten(route: Route) -> tuple[FlatSwap, ...]:
-    """The router's list for `route`. Raises `InvalidRoute`."""
+    """The router's list for `route`, in time that grows with the number of swaps. Raises `InvalidRoute`."""
     _check_shares(route)
+    _check_paths(route)
     weights: dict[str, dict[tuple[str, str], int]] = {}
-    sources: dict[str, set[str]] = {}
-    order: dict[str, None] = {}
+    appearance: dict[str, int] = {}
     for segment in route.segments:
         for hop in segment.hops:
             for swap in hop:
-                order.setdefault(swap.token_in)
-                order.setdefault(swap.token_out)
-                sources.setdefault(swap.token_out, set()).add(swap.token_in)
+                appearance.setdefault(swap.token_in, len(appearance))
+                appearance.setdefault(swap.token_out, len(appearance))
                 spent = weights.setdefault(swap.token_in, {})
                 key = (swap.pool, swap.token_out)
                 spent[key] = spent.get(key, 0) + segment.percent * swap.share
-    tokens = _in_flow_order([t for t in order if t in weights], sources)
-    return tuple(swap for token in tokens for swap in _rates(token, weights[token]))
+    return tuple(swap for token in _in_flow_order(weights, appearance) for swap in _rates(token, weights[token]))
 
 
 def _check_shares(route: Route) -> None:
@@ -63,16 +62,46 @@ def _check_shares(route: Route) -> None:
                 raise InvalidRoute("the shares of the pools in one hop do not sum to 100 %")
 
 
-def _in_flow_order(tokens: list[str], sources: Mapping[str, set[str]]) -> list[str]:
-    """Everything that flows into a token before what leaves it; first seen first among those that are ready."""
-    ordered: list[str] = []
-    waiting = list(tokens)
-    while waiting:
-        ready = next((t for t in waiting if not sources.get(t, set()) & set(waiting)), None)
-        if ready is None:
+def _check_paths(route: Route) -> None:
+    """Every segment is a path from the same token to the same other one, which it does not pass on the way."""
+    first, last = route.segments[0].hops[0][0].token_in, route.segments[0].hops[-1][0].token_out
+    for segment in route.segments:
+        tokens = _path(segment)
+        if (tokens[0], tokens[-1]) != (first, last):
+            raise InvalidRoute("the segments start or end at different tokens")
+        if len(set(tokens)) < len(tokens):
             raise InvalidRoute("the hops of the route form a cycle")
-        waiting.remove(ready)
-        ordered.append(ready)
+
+
+def _path(segment: Segment) -> list[str]:
+    """The tokens that a segment passes through."""
+    tokens = [segment.hops[0][0].token_in]
+    for hop in segment.hops:
+        token_out = hop[0].token_out
+        if any(swap.token_in != tokens[-1] or swap.token_out != token_out for swap in hop):
+            raise InvalidRoute("the hops of a segment do not join")
+        tokens.append(token_out)
+    return tokens
+
+
+def _in_flow_order(weights: Mapping[str, Mapping[tuple[str, str], int]], appearance: Mapping[str, int]) -> list[str]:
+    """Everything that flows into a token before what leaves it; first seen first among those that are ready."""
+    onward = {token: {token_out for _, token_out in spent} for token, spent in weights.items()}
+    waits_for = dict.fromkeys(weights, 0)
+    for token in (t for targets in onward.values() for t in targets if t in waits_for):
+        waits_for[token] += 1
+    ready = [(appearance[token], token) for token, count in waits_for.items() if not count]
+    heapify(ready)
+    ordered: list[str] = []
+    while ready:
+        token = heappop(ready)[1]
+        ordered.append(token)
+        for other in onward[token] & waits_for.keys():
+            waits_for[other] -= 1
+            if not waits_for[other]:
+                heappush(ready, (appearance[other], other))
+    if len(ordered) < len(weights):
+        raise InvalidRoute("the hops of the route form a cycle")
     return ordered
 
 
@@ -88,27 +117,39 @@ def _rates(token: str, weights: Mapping[tuple[str, str], int]) -> Sequence[FlatS
 def replay(pools: Mapping[str, Pool], route: Route, amount_in: int) -> Replay:
     """Run `route` on `pools` (by key) with `amount_in` base units of its first token.
 
-    Raises `InvalidRoute` for an unknown pool or one that does not hold the tokens, and `PoolError` where a swap would
-    revert, spend nothing or leave input behind.
+    Raises `InvalidRoute` for paths that do not join, an unknown pool or one that does not hold the tokens, whatever the
+    amount, and `PoolError` where a swap would revert, spend nothing or leave input behind.
     """
     swaps = flatten(route)
+    check_pools(pools, swaps)
+    return execute(pools, swaps, amount_in)
+
+
+def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
+    """Raise `InvalidRoute` unless `pools` has every pool of `swaps`, and each holds the tokens of each of its uses."""
+    for swap in swaps:
+        pool = pools.get(swap.pool)
+        if pool is None:
+            raise InvalidRoute(f"the route uses pool {swap.pool}, which the market does not have")
+        if swap.token_in not in pool.tokens or swap.token_out not in pool.tokens:
+            raise InvalidRoute(f"pool {swap.pool} does not hold {swap.token_in} and {swap.token_out}")
+
+
+def execute(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: int) -> Replay:
+    """Run the list of a valid route. Raises `PoolError` as `replay` does."""
     balances = {swaps[0].token_in: amount_in}
     touched: dict[str, Pool] = {}
     steps: list[Step] = []
     for swap in swaps:
-        pool = touched.get(swap.pool) or _pool(pools, swap)
-        spend = balances.get(swap.token_in, 0) * swap.rate // RATE_SCALE
+        pool = touched.get(swap.pool) or pools[swap.pool]
+        spend = balances[swap.token_in] * swap.rate // RATE_SCALE
         if spend <= 0:
             raise SwapReverts("the share is too small to spend anything", details={"pool": swap.pool})
         amount_out, touched[swap.pool] = _swap(pool, swap, spend)
         balances[swap.token_in] -= spend
         balances[swap.token_out] = balances.get(swap.token_out, 0) + amount_out
         steps.append(Step(swap.pool, swap.token_in, swap.token_out, swap.rate, spend, amount_out))
-    target = route.segments[0].hops[-1][0].token_out
-    delivered = balances.pop(target)
-    if any(balances.values()):
-        raise InvalidRoute("the route leaves tokens in the router")
-    return Replay(tuple(steps), delivered, touched)
+    return Replay(tuple(steps), balances[swaps[-1].token_out], touched)
 
 
 def _swap(pool: Pool, swap: FlatSwap, amount_in: int) -> tuple[int, Pool]:
@@ -117,12 +158,3 @@ def _swap(pool: Pool, swap: FlatSwap, amount_in: int) -> tuple[int, Pool]:
     except PoolError as error:
         error.details.setdefault("pool", swap.pool)
         raise
-
-
-def _pool(pools: Mapping[str, Pool], swap: FlatSwap) -> Pool:
-    pool = pools.get(swap.pool)
-    if pool is None:
-        raise InvalidRoute(f"the route uses pool {swap.pool}, which the market does not have")
-    if swap.token_in not in pool.tokens or swap.token_out not in pool.tokens or swap.token_in == swap.token_out:
-        raise InvalidRoute(f"pool {swap.pool} does not hold {swap.token_in} and {swap.token_out}")
-    return pool

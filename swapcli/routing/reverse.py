@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route
-from swapcli.routing.replay import replay
+from swapcli.routing.replay import FlatSwap, execute, flatten
 from swapcli.routing.search import Outcome, Search
 from swapcli.routing.solver import Check, unwatched
 
@@ -110,9 +110,11 @@ def least_input(
     Asks `check` once a replay.
     """
 
+    swaps = flatten(route)
+
     def suffices(amount_in: int) -> bool:
         check()
-        return _delivered(pools, route, amount_in) >= wanted
+        return _delivered(pools, swaps, amount_in) >= wanted
 
     short, enough = _bracket(suffices, near)
     if enough is None:
@@ -144,11 +146,11 @@ def _bracket(suffices: Callable[[int], bool], near: int) -> tuple[int, int | Non
     return short, enough
 
 
-def _delivered(pools: Mapping[str, Pool], route: Route, amount_in: int) -> int:
+def _delivered(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: int) -> int:
     """Output of the replay; 0 where it reverts."""
     if amount_in <= 0:
         return 0
     try:
-        return replay(pools, route, amount_in).amount_out
+        return execute(pools, swaps, amount_in).amount_out
     except PoolError:
         return 0

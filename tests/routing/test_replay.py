@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -55,9 +58,9 @@ def test_segments_that_share_a_pool_visit_it_once_with_the_sum_of_their_weights(
 
 
 def test_a_token_spent_by_several_segments_divides_by_percent_times_share() -> None:
-    split = route((30, ["ABx", {"BDy": 5000, "BDz": 5000}]), (70, ["ABx", {"BDy": 1000, "BCw": 9000}]))
+    split = route((30, ["ABx", {"BDy": 5000, "BDz": 5000}]), (70, ["ABx", {"BDy": 1000, "BDw": 9000}]))
     # B spends 30 * 5000 + 70 * 1000 = 220,000 in y, 150,000 in z and 630,000 in w.
-    assert listed(split)[1:] == [("BDy", 220_000), ("BDz", 150_000 * RATE_SCALE // 780_000), ("BCw", RATE_SCALE)]
+    assert listed(split)[1:] == [("BDy", 220_000), ("BDz", 150_000 * RATE_SCALE // 780_000), ("BDw", RATE_SCALE)]
 
 
 def test_rates_are_relative_to_what_the_earlier_pools_left_and_rounded_down() -> None:
@@ -136,10 +139,17 @@ def test_a_segment_without_hops_is_refused() -> None:
     [
         route((100, ["ABx", "BAy", "ADz"])),
         route((50, ["ABx", "BCy", "CDz"]), (50, ["ACx", "CBy", "BDz"])),
+        route((50, ["ADw"]), (20, ["ABx", "BCy", "CDz"]), (30, ["ACx", "CBy", "BDz"])),
         route((100, ["ABx", "BCy", "CBz", "BDw"])),
         route((100, ["AAx"])),
     ],
-    ids=["through the source", "two segments in opposite directions", "there and back", "a token for itself"],
+    ids=[
+        "through the source",
+        "two segments in opposite directions",
+        "of three",
+        "there and back",
+        "a token for itself",
+    ],
 )
 def test_hops_that_form_a_cycle_are_refused(cyclic: Route) -> None:
     with pytest.raises(InvalidRoute, match="cycle"):
@@ -168,14 +178,85 @@ def test_a_pool_that_does_not_hold_the_tokens_is_named(hop: str) -> None:
         replay(EVEN, route((100, [hop])), UNIT)
 
 
-def test_a_route_that_leaves_tokens_behind_is_refused() -> None:
-    with pytest.raises(InvalidRoute, match="leaves tokens"):
-        replay(EVEN, route((50, ["ABx", "BDy"]), (50, ["ABx", "BCz"])), UNIT)
+def test_a_pool_used_before_that_does_not_hold_the_tokens_of_its_second_use_is_named() -> None:
+    with pytest.raises(InvalidRoute, match="pool x does not hold"):
+        replay(EVEN, route((100, ["ABx", "BDx"])), UNIT)
 
 
-def test_a_path_on_through_the_output_token_is_refused() -> None:
-    with pytest.raises(InvalidRoute, match="leaves tokens"):
-        replay(EVEN, route((50, ["ABx"]), (50, ["ABx", "BDy"])), UNIT)
+@pytest.mark.parametrize("amount", [0, 1, UNIT, 10**60])
+def test_pools_that_do_not_fit_are_refused_whatever_the_amount(amount: int) -> None:
+    """Before a pool on the way could revert, spend nothing or run out."""
+    for unfit in (route((100, ["ABx", "BCz", "CDy"])), route((100, ["ABx", "BCz", "CDw"]))):
+        with pytest.raises(InvalidRoute):
+            replay(EVEN, unfit, amount)
+
+
+@pytest.mark.parametrize(
+    "apart",
+    [
+        route((100, ["ABx", "CBz"])),
+        route((100, ["ABx", "DBy"])),
+        route((100, ["ABx", {"BDy": 5_000, "CDw": 5_000}])),
+        route((100, [{"ABx": 5_000, "ACw": 5_000}, "BDy"])),
+        route((100, ["BDy", "ABx"])),
+    ],
+    ids=["another token", "backwards", "one pool sells another", "one pool buys another", "the wrong way round"],
+)
+def test_hops_that_do_not_join_are_refused(apart: Route) -> None:
+    with pytest.raises(InvalidRoute, match="do not join"):
+        flatten(apart)
+
+
+@pytest.mark.parametrize(
+    "astray",
+    [
+        route((50, ["ABx", "BDy"]), (50, ["BDy"])),
+        route((50, ["ABx", "BDy"]), (50, ["ABx", "BCz"])),
+        route((50, ["ABx"]), (50, ["ABx", "BDy"])),
+        route((50, ["ABx", "BDy"]), (50, ["BAx", "ADw"])),
+    ],
+    ids=["starts late", "ends elsewhere", "on through the output token", "there before here"],
+)
+def test_segments_that_start_or_end_at_different_tokens_are_refused(astray: Route) -> None:
+    with pytest.raises(InvalidRoute, match="different tokens"):
+        flatten(astray)
+
+
+@pytest.mark.parametrize(
+    "through",
+    [
+        route((50, ["ADw"]), (50, ["ABx", "BAx", "ADw"])),
+        route((50, ["ADw"]), (50, ["ADw", "DBy", "BDy"])),
+    ],
+    ids=["its input token", "its output token"],
+)
+def test_a_path_through_the_ends_of_the_route_is_refused(through: Route) -> None:
+    with pytest.raises(InvalidRoute, match="cycle"):
+        flatten(through)
+
+
+def long_way(length: int) -> Route:
+    """A path of `length` hops, each in a pool of its own."""
+    tokens = [f"t{k}" for k in range(length + 1)]
+    hops = tuple((Swap(f"p{i}", i, j, 10_000),) for i, j in pairwise(tokens))
+    return Route((Segment(100, hops),))
+
+
+def test_a_route_of_thousands_of_hops_is_flattened_or_refused_in_no_time() -> None:
+    """Twenty times as many hops may take about twenty times as long, not four hundred times."""
+
+    def seconds(given_route: Route) -> float:
+        started = process_time()
+        with suppress(InvalidRoute):
+            flatten(given_route)
+        return process_time() - started
+
+    short, long = long_way(500), long_way(10_000)
+    there_and_back = Route((Segment(50, long.segments[0].hops), Segment(50, tuple(reversed(long.segments[0].hops)))))
+    wide = Route(tuple(Segment(1, long_way(100 + k).segments[0].hops) for k in range(100)))
+    assert len(flatten(long)) == 10_000
+    assert min(seconds(long) for _ in range(3)) < 100 * min(seconds(short) for _ in range(3)) + 0.05
+    assert max(seconds(there_and_back), seconds(wide)) < 1.0
 
 
 def test_a_pool_that_runs_out_names_itself() -> None:
