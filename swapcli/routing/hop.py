@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import inf, sqrt
 
 from swapcli.routing.graph import Arc
 
-_ROUNDS = 60
+_ROUNDS = 150
 _CLOSE = 1e-9
+_ADJACENT = 4e-16  # of a rate: two such floats have hardly one between them
+_FULL = 1 - 1e-8
 
 
 class Hop:
@@ -32,8 +34,9 @@ class Hop:
         return sum(arc.curve.amount_out(x) for arc, x in zip(self.arcs, self.fill(amount_in), strict=True))
 
     def rate(self, amount_in: float) -> float:
-        """Marginal rate at the best split of `amount_in`."""
-        return max(arc.curve.rate(x) for arc, x in zip(self.arcs, self.fill(amount_in), strict=True))
+        """Marginal rate at the best split of `amount_in`: that of the pools which have room for more; 0.0 without."""
+        filled = zip(self.arcs, self.fill(amount_in), strict=True)
+        return max((arc.curve.rate(x) for arc, x in filled if x < arc.curve.capacity * _FULL), default=0.0)
 
     def fill(self, amount_in: float) -> list[float]:
         """What each arc gets, in their order: marginal rates equal where an arc gets anything."""
@@ -45,13 +48,18 @@ class Hop:
         return self._level(amount_in)
 
     def _level(self, amount_in: float) -> list[float]:
-        """Search the common rate between one that takes less than `amount_in` and one that takes more."""
+        """Search the common rate between one that takes less than `amount_in` and one that takes more.
+
+        Newton's method, and halving after a step that leaves more than half of what was missing: the supply of a pool
+        near parity is almost a jump, and its tangent leads nowhere.
+        """
         arcs = self.arcs
         high = max(arc.rate for arc in arcs)
         low = 0.0
         less = [0.0] * len(arcs)
         more: list[float] | None = None
         rate = self._first_guess(amount_in, high)
+        missed = inf
         for _ in range(_ROUNDS):
             trades = [arc.trade_to(rate) if rate < arc.rate else (0.0, 0.0, 0.0) for arc in arcs]
             amounts = [trade[0] for trade in trades]
@@ -63,9 +71,12 @@ class Hop:
                 high, less = rate, amounts
             else:
                 low, more = rate, amounts
-            slope = sum(trade[2] for trade in trades)
+            if high - low <= _ADJACENT * high:
+                break
+            slope = sum(trade[2] for trade in trades) if abs(missing) <= 0.5 * missed else 0.0
+            missed = abs(missing) if slope else inf
             rate = _next_rate(rate, missing, slope, low, high)
-            if high - low <= 1e-15 * high or not rate:  # not even the smallest rate takes that much
+            if not rate:  # not even the smallest rate takes that much
                 break
         return _between(less, more, amount_in)
 
@@ -78,13 +89,15 @@ class Hop:
 
 
 def _next_rate(rate: float, missing: float, slope: float, low: float, high: float) -> float:
-    """Newton on the logarithm of the rate, kept inside (low, high)."""
+    """Newton on the logarithm of the rate, kept inside (low, high); halving without a slope."""
     if slope > 0.0:
         change = missing / slope
         guess = rate / (1.0 + change) if change > -0.5 else rate * (1.0 - change)
         if low < guess < high:
             return guess
-    return (low * high) ** 0.5 if low > 0.0 else high * 0.25 if high < rate * 1.0000001 else (low + high) / 2
+    if low <= 0.0:
+        return high * 0.25
+    return (low + high) / 2 if high < 2.0 * low else sqrt(low) * sqrt(high)
 
 
 def _between(less: list[float], more: list[float] | None, amount_in: float) -> list[float]:
