@@ -145,8 +145,9 @@ class SolidlyStableCurve:
             return 0.0, 0.0, 0.0
         apart = (s - s0) / (1.0 - s * s0) if s < 1.0 else 1.0
         log_t = 2.0 * atanh(apart) if apart < 1.0 else _DEEPEST
-        t = t0 * (1.0 + expm1(log_t))
-        log_x = 0.75 * log_t - 0.25 * log1p((t - t0) * (t + t0) / (1.0 + t0 * t0))
+        rise = t0 * expm1(log_t)  # t - t0, which of a small trade would be lost to cancellation
+        t = t0 + rise
+        log_x = 0.75 * log_t - 0.25 * log1p(rise * (t + t0) / (1.0 + t0 * t0))
         amount_in = self._x * expm1(log_x) / self._gamma
         if amount_in >= self.capacity:
             return self.capacity, self.amount_out(self.capacity), 0.0

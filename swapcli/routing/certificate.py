@@ -11,8 +11,8 @@ from collections.abc import Callable
 from math import inf
 
 from swapcli.model.route import Certificate
+from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.solver import Prices
 
 _ROUNDS = 12
 

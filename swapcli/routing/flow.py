@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
+from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Arc
 from swapcli.routing.hop import Hop
-from swapcli.routing.solver import Prices, Solution, Trade
+from swapcli.routing.solver import Solution, Trade
 
 Link = tuple[int, int]
 """(token in, token out) of a hop."""

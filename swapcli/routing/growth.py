@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from heapq import nlargest
 from itertools import pairwise
 
+from swapcli.routing.dual import Prices
 from swapcli.routing.flow import flow_values
 from swapcli.routing.hop import Hop
 from swapcli.routing.neighbourhood import Detour, detours
 from swapcli.routing.problem import FINE, ROUGH, Problem, Solved
-from swapcli.routing.solver import Prices
 
 _ROUNDS = 10
 _FIRST_TOKENS, _MOST_TOKENS = 6, 48  # each round may add twice as many as the last, up to a point

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from math import exp, log, sqrt
 from typing import NamedTuple
 
+from swapcli.routing.dual import Prices
 from swapcli.routing.flow import beyond_reach
 from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.solver import Prices
 
 _LEAST_GAP = 1e-7
 _LEAST_DETOUR = 5e-4

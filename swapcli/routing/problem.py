@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
+from swapcli.routing.dual import Prices
 from swapcli.routing.flow import Link
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.neighbourhood import arcs_among
-from swapcli.routing.solver import Check, Prices, Solution, solve, unwatched
+from swapcli.routing.solver import Check, Solution, solve, unwatched
 from swapcli.routing.zero_size import ZeroSizePrices
 
 ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from math import inf
 
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.routing.dual import Prices
 from swapcli.routing.flow import Flow, Link, flow_order
 from swapcli.routing.graph import Graph
 from swapcli.routing.hop import Hop
-from swapcli.routing.solver import Check, Prices, unwatched
+from swapcli.routing.solver import Check, unwatched
 
 Percents = dict[Link, int]
 _MAX_MOVES = 400

@@ -13,6 +13,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Route
 from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow, shortened
 from swapcli.routing.certificate import extended
+from swapcli.routing.dual import Prices
 from swapcli.routing.flow import Link, by_link, continuous_flow, flow_values
 from swapcli.routing.gas import route_gas
 from swapcli.routing.graph import Arc
@@ -21,7 +22,7 @@ from swapcli.routing.problem import FINEST, Banned, Problem, Solved, Task
 from swapcli.routing.replay import Replay, replay
 from swapcli.routing.rounding import build_route, whole_percents
 from swapcli.routing.single_path import best_single_path, single_route
-from swapcli.routing.solver import Prices, Solution
+from swapcli.routing.solver import Solution
 
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3

@@ -101,6 +101,20 @@ def test_where_the_contract_reverts_the_swap_is_refused(reserves: tuple[int, int
         SolidlyStable(ADDRESS, "test", (A, B), (18, 18), 500, reserves).swap(A, B, amount_in)
 
 
+@given(solidly_stable_pools(), directions, st.floats(-13, -1))
+def test_the_smallest_trade_of_a_curve_is_paid_between_its_last_and_its_first_rate(
+    pool: SolidlyStable, direction: tuple[int, int], digits: float
+) -> None:
+    """A trade of 1e-12 of a pool moves its rate by as much, and a solver compares what goes in with what comes out."""
+    curve = pool.curve(*(pool.tokens[k] for k in direction))
+    assume(curve.start_rate > 0.0)
+    last = curve.start_rate * (1 - 10.0**digits)
+    sold, bought, _ = curve.trade_to(last)
+    assert last * sold * (1 - 1e-9) <= bought <= curve.start_rate * sold * (1 + 1e-9)
+    # The last rate itself is a float: that is how far the amounts may be off one another.
+    assert curve.amount_out(sold) == pytest.approx(bought, rel=1e-9)
+
+
 def test_the_curve_ends_before_the_contract_overflows() -> None:
     pool = SolidlyStable(ADDRESS, "test", (A, B), (18, 18), 500, (10**24, 10**24))
     capacity = pool.curve(A, B).capacity

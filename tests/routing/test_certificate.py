@@ -13,9 +13,9 @@ from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.routing import Router
 from swapcli.routing.certificate import certificate_for, extended, surplus
+from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Graph
 from swapcli.routing.replay import replay
-from swapcli.routing.solver import Prices
 from swapcli.routing.zero_size import ZeroSizePrices
 from tests.routing.build import (
     UNIT,

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from swapcli.routing.dual import Prices
 from swapcli.routing.flow import (
     Flow,
     Link,
@@ -26,7 +27,7 @@ from swapcli.routing.flow import (
     second_uses,
 )
 from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.solver import Prices, Solution, Trade
+from swapcli.routing.solver import Solution, Trade
 from swapcli.routing.zero_size import ZeroSizePrices
 from tests.routing.build import graph_of, random_market, seeds
 from tests.routing.random_routes import simple_paths

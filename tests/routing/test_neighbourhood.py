@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Graph
 from swapcli.routing.neighbourhood import arcs_among, detours
 from swapcli.routing.problem import Problem
-from swapcli.routing.solver import Prices
 from tests.routing.build import UNIT, constant_product, graph_of, market, problem_of, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
 

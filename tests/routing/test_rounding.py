@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from swapcli.model.route import Route
 from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow
+from swapcli.routing.dual import Prices
 from swapcli.routing.flow import Flow, Link, by_link, continuous_flow, flow_order
 from swapcli.routing.graph import Graph
 from swapcli.routing.hop import Hop
 from swapcli.routing.problem import Problem
 from swapcli.routing.rounding import Percents, build_route, decompose, round_to, whole_percents
-from swapcli.routing.solver import Prices
 from tests.routing.build import concentrated, constant_product, market, problem_of, random_market, seeds, solved, token
 from tests.routing.random_routes import parts_of, simple_paths
 
