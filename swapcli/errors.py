@@ -10,6 +10,8 @@ SwapcliError
 │   ├── UnknownProtocol
 │   ├── SameToken           the order sells and buys the same token
 │   ├── InvalidOption       an option's value is out of range or does not fit another option
+│   │   ├── InvalidSlippage
+│   │   └── InvalidDeadline     not a moment that lies ahead
 │   ├── InvalidRoute        a route that cannot be executed on the market
 │   ├── ConfigError         a setting is unknown or has the wrong type
 │   └── MarketError         a market file breaks its format
@@ -19,11 +21,21 @@ SwapcliError
 │   ├── InsufficientLiquidity   the pool runs out before the input is spent
 │   └── SwapReverts         the contract would revert
 ├── IntegratorError         a key or an integrator rule
+│   └── Unauthorized        a missing, unknown or revoked key
 ├── UpstreamError           a node or a remote service failed
+│   ├── Unreachable         no connection, or none that can be trusted
+│   ├── UpstreamTimeout
+│   ├── UpstreamRefused     it answered with an error of its own
+│   └── UpstreamNonsense    it answered what cannot be understood
 ├── StaleError              a route or the state is too old
+│   ├── RouteExpired
+│   ├── SlippageExceeded    the market has moved against a route
+│   └── MarketUnavailable   the state is not loaded, or too old to quote on
 ├── SimulationError         a simulation or balance check failed
 ├── UnhealthyError
-└── RateLimited
+├── RateLimited             too many requests
+│   └── Overloaded          too many requests at once, whoever sends them
+└── Cancelled               nobody waits for the answer any more
 
 `code` is stable and meant for programs; the message is a plain sentence; `hint` says what to do next; `details` holds
 the values that a caller would act on, JSON-ready.
@@ -111,6 +123,18 @@ class InvalidOption(InvalidInput):
     code = "INVALID_OPTION"
 
 
+class InvalidSlippage(InvalidOption):
+    """Not a percentage, or out of the range that is accepted."""
+
+    code = "INVALID_SLIPPAGE"
+
+
+class InvalidDeadline(InvalidOption):
+    """Not a moment that lies ahead."""
+
+    code = "INVALID_DEADLINE"
+
+
 class InvalidRoute(InvalidInput):
     """A route whose shares do not sum, whose hops form a cycle, or whose pools do not fit its tokens."""
 
@@ -170,16 +194,64 @@ class IntegratorError(SwapcliError):
     code = "INTEGRATOR_ERROR"
 
 
+class Unauthorized(IntegratorError):
+    """A missing, unknown or revoked key."""
+
+    code = "UNAUTHORIZED"
+
+
 class UpstreamError(SwapcliError):
     """A node or a remote service failed."""
 
     code = "UPSTREAM_ERROR"
 
 
+class Unreachable(UpstreamError):
+    """No connection, or none that can be trusted."""
+
+    code = "UNREACHABLE"
+
+
+class UpstreamTimeout(UpstreamError):
+    """No answer in time."""
+
+    code = "UPSTREAM_TIMEOUT"
+
+
+class UpstreamRefused(UpstreamError):
+    """It answered with an error of its own."""
+
+    code = "UPSTREAM_REFUSED"
+
+
+class UpstreamNonsense(UpstreamError):
+    """It answered what cannot be understood."""
+
+    code = "UPSTREAM_NONSENSE"
+
+
 class StaleError(SwapcliError):
     """A route or the pool state is too old."""
 
     code = "STALE"
+
+
+class RouteExpired(StaleError):
+    """A route is older than routes may be."""
+
+    code = "ROUTE_EXPIRED"
+
+
+class SlippageExceeded(StaleError):
+    """A route gives less on the present state than its slippage allows."""
+
+    code = "SLIPPAGE_EXCEEDED"
+
+
+class MarketUnavailable(StaleError):
+    """The state of the pools is not loaded, or too old to quote on."""
+
+    code = "MARKET_UNAVAILABLE"
 
 
 class SimulationError(SwapcliError):
@@ -195,6 +267,22 @@ class UnhealthyError(SwapcliError):
 
 
 class RateLimited(SwapcliError):
-    """Too many requests."""
+    """Too many requests; worth another try after `retry_after_s` seconds."""
 
     code = "RATE_LIMITED"
+
+    def __init__(self, message: str, *, retry_after_s: int = 1, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint, details={"retry_after_s": retry_after_s})
+        self.retry_after_s = retry_after_s
+
+
+class Overloaded(RateLimited):
+    """Too many requests at once, whoever sends them."""
+
+    code = "OVERLOADED"
+
+
+class Cancelled(SwapcliError):
+    """Nobody waits for the answer any more."""
+
+    code = "CANCELLED"

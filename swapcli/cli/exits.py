@@ -22,6 +22,7 @@ STATUS: dict[type[errors.SwapcliError], int] = {
     errors.SimulationError: 7,
     errors.UnhealthyError: 8,
     errors.RateLimited: 75,
+    errors.Cancelled: INTERRUPTED,
 }
 """The branches of the error tree; an error takes the status of its branch."""
 

@@ -18,7 +18,7 @@ from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources import MarketSource, QuoteSource
 from swapcli.errors import InvalidOption
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
-from swapcli.wire.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
+from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
 
 ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"
 

@@ -10,9 +10,10 @@ from swapcli.engine.lookup import find_protocols
 from swapcli.errors import IntegratorError, InvalidAddress, InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.order import Order
+from swapcli.model.terms import Integrator, Terms, check_shares
 from swapcli.model.token import Token
 from swapcli.networks.address import parse_address
-from swapcli.wire.terms import DEFAULT_ROUTE_TTL_S, Generation, Integrator, check_shares, check_slippage
+from swapcli.wire.terms import SLIPPAGE_RANGE, Generation
 
 
 class Asked(NamedTuple):
@@ -22,15 +23,6 @@ class Asked(NamedTuple):
     direct: bool = False
     certify: bool = False
     destination: str | None = None
-
-
-class Terms(NamedTuple):
-    """What is asked of the answer: how far it may slip, who receives it, who earns on it, and how long it is good."""
-
-    slippage_ppm: int
-    destination: str | None = None
-    integrator: Integrator | None = None
-    ttl_s: int = DEFAULT_ROUTE_TTL_S
 
 
 class Wishes(NamedTuple):
@@ -67,7 +59,7 @@ def understand(asked: Asked, network: Network, settings: Settings, api_key: Call
         asked=asked,
         generation=generation,
         terms=Terms(
-            slippage_ppm=check_slippage(settings.slippage_ppm, generation),
+            slippage_ppm=SLIPPAGE_RANGE[generation].check(settings.slippage_ppm),
             destination=destination,
             integrator=_integrator(settings, network, generation, api_key),
             ttl_s=settings.route_ttl_s,

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from swapcli.config.secret import Secret
 from swapcli.errors import InvalidOption
-from swapcli.wire.terms import PPM_PER_PERCENT, parse_slippage_ppm
+from swapcli.model.terms import PPM_PER_PERCENT
+from swapcli.wire.terms import parse_slippage_ppm
 
 if TYPE_CHECKING:
     from pathlib import Path

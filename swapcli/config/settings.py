@@ -14,13 +14,8 @@ from swapcli.config import kinds
 from swapcli.config.kinds import Kind
 from swapcli.config.secret import Secret
 from swapcli.model.order import DEFAULT_MAX_HOPS
-from swapcli.wire.terms import (
-    DEFAULT_ROUTE_TTL_S,
-    DEFAULT_SLIPPAGE_PPM,
-    MAX_FEE_BPS,
-    MAX_SURPLUS_BPS,
-    Generation,
-)
+from swapcli.model.terms import DEFAULT_ROUTE_TTL_S, DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS
+from swapcli.wire.terms import Generation
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,10 @@ from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
+from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
 from swapcli.wire.result import RouteResult, result_of
-from swapcli.wire.terms import Generation, Integrator
+from swapcli.wire.terms import Generation
 
 
 class Origin(NamedTuple):

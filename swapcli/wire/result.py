@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Quote, Route, Segment, Swap
+from swapcli.model.terms import Integrator, after_fee
 from swapcli.model.token import Token
-from swapcli.wire.terms import Generation, Integrator, after_fee
+from swapcli.wire.terms import Generation
 
 WRAPPER = ProtocolInfo(0, "wrapper", "Wrapper", family="wrapper")
-
-
-class SwapType(IntEnum):
-    """What the native token has to do with a swap."""
-
-    NATIVE_TO_TOKEN = 0
-    TOKEN_TO_NATIVE = 1
-    TOKEN_TO_TOKEN = 2
-
-    @classmethod
-    def of(cls, address_in: str, address_out: str) -> SwapType:
-        """The type of a swap between two addresses, the native token being the zero address."""
-        if address_in == ZERO_ADDRESS:
-            return cls.NATIVE_TO_TOKEN
-        return cls.TOKEN_TO_NATIVE if address_out == ZERO_ADDRESS else cls.TOKEN_TO_TOKEN
 
 
 class WireSwap(NamedTuple):

@@ -12,12 +12,14 @@ from itertools import pairwise
 
 from swapcli.errors import NoRoute
 from swapcli.model.network import Kind, Network
+from swapcli.model.payload import SwapType
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE
+from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address, parse_address
 from swapcli.wire.fields import Fields, entries, fault
-from swapcli.wire.result import RouteResult, SwapType, WireSegment, WireSwap
-from swapcli.wire.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Generation, Integrator
+from swapcli.wire.result import RouteResult, WireSegment, WireSwap
+from swapcli.wire.terms import Generation
 from swapcli.wire.time import iso_utc, parse_iso_utc
 
 API_VERSION = "2.0"

@@ -15,9 +15,9 @@ from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.plain import listing_text, route_text
 from swapcli.cli.render.table import new_console, print_listing, print_route
 from swapcli.cli.render.view import RouteView, view_of
-from swapcli.cli.wishes import Terms
 from swapcli.model.route import Quote, Route, Segment
-from swapcli.wire.terms import Generation, Integrator
+from swapcli.model.terms import Integrator, Terms
+from swapcli.wire.terms import Generation
 from tests.cli.build import (
     DIRECT_V2,
     DIRECT_V3,

@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.payload import SwapType
 from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
-from swapcli.wire.result import RouteResult, SwapType, WireSegment, WireSwap
-from swapcli.wire.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Generation, Integrator
+from swapcli.wire.result import RouteResult, WireSegment, WireSwap
+from swapcli.wire.terms import Generation
 
 NATIVE = Token(ZERO_ADDRESS, "ETH", "Ether", 18)
 WRAPPED = Token("0x4200000000000000000000000000000000000006", "WETH", "Wrapped Ether", 18)

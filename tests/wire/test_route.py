@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from swapcli.errors import InvalidInput, NoRoute, SwapcliError
 from swapcli.model.network import Network
 from swapcli.model.order import Order
+from swapcli.model.payload import SwapType
 from swapcli.model.route import Quote, Route, Segment, Swap
+from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
-from swapcli.wire.result import RouteResult, SwapType, result_of
+from swapcli.wire.result import RouteResult, result_of
 from swapcli.wire.route import parse, plain_decimal, render, render_no_route
-from swapcli.wire.terms import Generation, Integrator
+from swapcli.wire.terms import Generation
 from tests.wire.build import AERO, EVM, NATIVE, STARKNET, USDC, WRAPPED, concentrated, constant_product, prices, results
 
 SPEC_ORDER = [

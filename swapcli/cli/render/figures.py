@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.cli.render.numbers import clean, how_old, least_bps, percentage, ratio, usd, whole_tokens
-from swapcli.cli.wishes import Terms
 from swapcli.engine.answer import Answer
+from swapcli.model.terms import Terms, after_fee, min_received
 from swapcli.model.token import Token
-from swapcli.wire.terms import after_fee, min_received, percent
+from swapcli.wire.terms import percent
 
 BPS = 10_000
 NOT_LIVE = "not live prices"

@@ -7,9 +7,10 @@ from math import ceil
 
 from swapcli.engine.answer import Answer
 from swapcli.model.route import Certificate
+from swapcli.model.terms import Integrator
 from swapcli.networks.address import display_address
 from swapcli.wire.route import render
-from swapcli.wire.terms import Generation, Integrator
+from swapcli.wire.terms import Generation
 
 
 def route_document(answer: Answer, generation: Generation, integrator: Integrator | None) -> dict[str, object]:

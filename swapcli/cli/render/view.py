@@ -16,10 +16,10 @@ from swapcli.cli.render.numbers import (
     significant,
     whole_tokens,
 )
-from swapcli.cli.wishes import Terms
 from swapcli.engine.answer import Answer, Origin
 from swapcli.model.pool import Pool
 from swapcli.model.route import Segment, Swap
+from swapcli.model.terms import Terms
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address
 

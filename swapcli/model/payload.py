@@ -1,0 +1,86 @@
+"""What a router contract is asked to do: the swaps with their relative rates, and the transaction that says so."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from swapcli.model.order import ZERO_ADDRESS
+
+
+class SwapType(IntEnum):
+    """What the native token has to do with a swap."""
+
+    NATIVE_TO_TOKEN = 0
+    TOKEN_TO_NATIVE = 1
+    TOKEN_TO_TOKEN = 2
+
+    @classmethod
+    def of(cls, address_in: str, address_out: str) -> SwapType:
+        """The type of a swap between two addresses, the native token being the zero address."""
+        if address_in == ZERO_ADDRESS:
+            return cls.NATIVE_TO_TOKEN
+        return cls.TOKEN_TO_NATIVE if address_out == ZERO_ADDRESS else cls.TOKEN_TO_TOKEN
+
+
+class CallRoute(NamedTuple):
+    """What a call promises: `RouteParam` of the router, `CalldataRoute` of the interface.
+
+    Addresses are canonical; a native token stands as its wrapped form, and `swap_type` says that it is native.
+    `amount_out` is what a replay gives; `min_received` is after an integrator's fee and after slippage.
+    """
+
+    token_in: str
+    token_out: str
+    amount_in: int
+    amount_out: int
+    min_received: int
+    destination: str
+    swap_type: SwapType
+
+
+class CallSwap(NamedTuple):
+    """One entry of the router's list: `SwapParams` of the router, `SwapParameter` of the interface.
+
+    It spends `floor(balance * rate / 1_000_000)` of the router's balance of `token_in`. `extra_data` is what the
+    router needs to know of the pool beyond its address, by protocol: bytes on an EVM network, felts on Starknet.
+    """
+
+    token_in: str
+    token_out: str
+    rate: int
+    protocol_id: int
+    pool_address: str
+    swap_type: SwapType
+    extra_data: bytes = b""
+    extra_felts: tuple[int, ...] = ()
+
+
+class Call(NamedTuple):
+    """A call of a router, before it is encoded. `integrator_data` is empty where nobody earns on it."""
+
+    route: CallRoute
+    swaps: tuple[CallSwap, ...]
+    integrator_data: bytes = b""
+
+
+class Transaction(NamedTuple):
+    """Ready to sign: `calldata` is hex with 0x, `value` in wei of the native token."""
+
+    to: str
+    calldata: str
+    value: int
+
+
+class Payload(NamedTuple):
+    """A call with the router that it is for.
+
+    `calldata` is hex with 0x on an EVM network; on Starknet `felts` are the call's arguments and `calldata` is empty.
+    `value` is the native token to send with it, in wei.
+    """
+
+    call: Call
+    to: str
+    value: int
+    calldata: str = ""
+    felts: tuple[int, ...] = ()

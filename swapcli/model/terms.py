@@ -1,0 +1,66 @@
+"""The terms of a swap beside its route: slippage, integrator, what they leave. All arithmetic is exact.
+
+A slippage is kept in parts per million of the output: four decimals of a percent, to the last digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from swapcli.errors import IntegratorError, InvalidOption
+
+PPM = 1_000_000
+PPM_PER_PERCENT = PPM // 100
+BPS = 10_000
+MAX_FEE_BPS = 500
+MAX_SURPLUS_BPS = 5_000
+DEFAULT_SLIPPAGE_PPM = PPM_PER_PERCENT // 2
+DEFAULT_ROUTE_TTL_S = 60
+
+BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot be provided together"
+
+
+@dataclass(frozen=True, slots=True)
+class Integrator:
+    """Who earns on a swap: a fee on the output, or a share of the surplus, never both. Both zero means nothing."""
+
+    address: str
+    fee_bps: int = 0
+    surplus_bps: int = 0
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        check_shares(self.fee_bps, self.surplus_bps)
+
+
+class Terms(NamedTuple):
+    """What is asked of an answer: how far it may slip, who receives it, who earns on it, and how long it is good."""
+
+    slippage_ppm: int
+    destination: str | None = None
+    integrator: Integrator | None = None
+    ttl_s: int = DEFAULT_ROUTE_TTL_S
+
+
+def check_shares(fee_bps: int, surplus_bps: int) -> None:
+    """Refuses both at once with `IntegratorError`, and one that is out of range with `InvalidOption`."""
+    if fee_bps and surplus_bps:
+        raise IntegratorError(BOTH_FEE_AND_SURPLUS, hint="give one of them; 0 counts as not given")
+    _check_bps("integrator fee", fee_bps, MAX_FEE_BPS)
+    _check_bps("integrator surplus", surplus_bps, MAX_SURPLUS_BPS)
+
+
+def _check_bps(what: str, bps: int, most: int) -> None:
+    if not 0 <= bps <= most:
+        raise InvalidOption(f"{what} must be between 0 and {most} basis points, not {bps}")
+
+
+def min_received(amount_out: int, slippage_ppm: int) -> int:
+    """`out - floor(out * slippage)`: the least that a swap may pay out. `amount_out` is after an integrator's fee."""
+    return amount_out - amount_out * slippage_ppm // PPM
+
+
+def after_fee(amount_out: int, fee_bps: int) -> int:
+    """`out - floor(out * bps / 10_000)`: what an integrator's fee leaves."""
+    return amount_out - amount_out * fee_bps // BPS
