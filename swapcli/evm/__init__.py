@@ -1,0 +1,27 @@
+"""What an EVM network's router is asked to do, and the transactions that ask it. Pure; nothing here asks a node."""
+
+from swapcli.evm.calldata import (
+    Permit,
+    decode_call,
+    decode_permit_call,
+    encode_call,
+    encode_permit_call,
+)
+from swapcli.evm.integrator import IntegratorShares, decode_integrator_data, encode_integrator_data
+from swapcli.evm.steps import build_call
+from swapcli.evm.transactions import approval, transaction, transactions
+
+__all__ = [
+    "IntegratorShares",
+    "Permit",
+    "approval",
+    "build_call",
+    "decode_call",
+    "decode_integrator_data",
+    "decode_permit_call",
+    "encode_call",
+    "encode_integrator_data",
+    "encode_permit_call",
+    "transaction",
+    "transactions",
+]

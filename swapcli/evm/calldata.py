@@ -1,0 +1,240 @@
+"""The router's calls as bytes: `swap`, `swapIntegrator` and `swapWithPermit`, encoded and decoded.
+
+    RouteParam  (address token_in, address token_out, uint256 amount_in, uint256 amount_out, uint256 min_received,
+                 address destination, uint8 swap_type)
+    SwapParams  (address token_in, address token_out, uint32 rate, int24 protocol_id, address pool_address,
+                 uint8 swap_type, bytes extra_data)
+
+    swap(RouteParam, SwapParams[])
+    swapIntegrator(RouteParam, SwapParams[], bytes integrator_data)
+    swapWithPermit(RouteParam, SwapParams[], uint256 deadline, uint8 v, bytes32 r, bytes32 s)
+
+Only the encoding that every ABI encoder gives is read: contents in the order of their offsets, without gaps, padded
+with zeros, nothing after them. What is decoded encodes to the same bytes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, NoReturn
+
+from swapcli.errors import InvalidInput
+from swapcli.evm.words import (
+    WORD,
+    Reader,
+    address_word,
+    bytes32_word,
+    bytes_words,
+    int_word,
+    refuse,
+    uint_word,
+    unhex,
+)
+from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+from swapcli.model.route import RATE_SCALE
+
+SWAP: Final = "8619b04e"
+SWAP_INTEGRATOR: Final = "21ed51f7"
+SWAP_WITH_PERMIT: Final = "df9f8e3a"
+
+_SELECTOR_BYTES: Final = 4
+_ROUTE_WORDS: Final = 7
+_SWAP_WORDS: Final = 7
+# An entry of the list takes its offset, its words and the length of its extra data at least.
+_LEAST_SWAP_BYTES: Final = (1 + _SWAP_WORDS + 1) * WORD
+_SWAP_TYPES: Final = {int(each): each for each in SwapType}
+
+
+class Permit(NamedTuple):
+    """An owner's signature (EIP-2612) that lets the router take the input: until `deadline` (Unix seconds)."""
+
+    deadline: int
+    v: int
+    r: bytes
+    s: bytes
+
+
+def encode_call(call: Call) -> str:
+    """Calldata of `swap`, or of `swapIntegrator` where the call has integrator data: hex with 0x.
+
+    Raises `InvalidInput` naming the field whose value is out of range.
+    """
+    swaps = _list_words(call.swaps)
+    route = _route_words(call.route)
+    if not call.integrator_data:
+        return f"0x{SWAP}{route}{_offset(_ROUTE_WORDS + 1)}{swaps}"
+    head = _ROUTE_WORDS + 2
+    offsets = _offset(head) + f"{head * WORD + len(swaps) // 2:064x}"
+    return f"0x{SWAP_INTEGRATOR}{route}{offsets}{swaps}{bytes_words(call.integrator_data)}"
+
+
+def decode_call(calldata: str) -> Call:
+    """The call in calldata of `swap` or `swapIntegrator`, the exact inverse of `encode_call`.
+
+    Raises `InvalidInput` for anything else, naming what is wrong. Time and memory grow with the length of the input.
+    """
+    selector, reader = _open(calldata)
+    route = _read_route(reader)
+    if selector == SWAP:
+        reader.offset((_ROUTE_WORDS + 1) * WORD, "swaps")
+        swaps = _read_list(reader)
+        reader.end("calldata")
+        return Call(route, swaps)
+    if selector != SWAP_INTEGRATOR:
+        _refuse_selector(selector, {SWAP: "swap", SWAP_INTEGRATOR: "swapIntegrator"})
+    reader.offset((_ROUTE_WORDS + 2) * WORD, "swaps")
+    integrator_offset = reader.uint(256, "integrator_data offset")
+    swaps = _read_list(reader)
+    if integrator_offset != reader.at:
+        refuse("integrator_data offset", f"expected {reader.at}, not {integrator_offset}")
+    integrator_data = reader.content("integrator_data")
+    if not integrator_data:
+        refuse("integrator_data", "empty, although the call is swapIntegrator")
+    reader.end("calldata")
+    return Call(route, swaps, integrator_data)
+
+
+def encode_permit_call(call: Call, permit: Permit) -> str:
+    """Calldata of `swapWithPermit`: hex with 0x. It has no place for integrator data. Raises `InvalidInput`."""
+    if call.integrator_data:
+        refuse("integrator_data", "swapWithPermit does not take any")
+    route, offset, swaps = _route_words(call.route), _offset(_ROUTE_WORDS + 5), _list_words(call.swaps)
+    return f"0x{SWAP_WITH_PERMIT}{route}{offset}{_permit_words(permit)}{swaps}"
+
+
+def decode_permit_call(calldata: str) -> tuple[Call, Permit]:
+    """The exact inverse of `encode_permit_call`. Raises `InvalidInput` as `decode_call` does."""
+    selector, reader = _open(calldata)
+    if selector != SWAP_WITH_PERMIT:
+        _refuse_selector(selector, {SWAP_WITH_PERMIT: "swapWithPermit"})
+    route = _read_route(reader)
+    reader.offset((_ROUTE_WORDS + 5) * WORD, "swaps")
+    permit = Permit(reader.uint(256, "deadline"), reader.uint(8, "v"), reader.word("r"), reader.word("s"))
+    swaps = _read_list(reader)
+    reader.end("calldata")
+    return Call(route, swaps), permit
+
+
+def _offset(words: int) -> str:
+    return f"{words * WORD:064x}"
+
+
+def _route_words(route: CallRoute) -> str:
+    return (
+        address_word(route.token_in, "token_in")
+        + address_word(route.token_out, "token_out")
+        + uint_word(route.amount_in, 256, "amount_in")
+        + uint_word(route.amount_out, 256, "amount_out")
+        + uint_word(route.min_received, 256, "min_received")
+        + address_word(route.destination, "destination")
+        + uint_word(_known_type(route.swap_type), 8, "swap_type")
+    )
+
+
+def _permit_words(permit: Permit) -> str:
+    return (
+        uint_word(permit.deadline, 256, "deadline")
+        + uint_word(permit.v, 8, "v")
+        + bytes32_word(permit.r, "r")
+        + bytes32_word(permit.s, "s")
+    )
+
+
+def _list_words(swaps: Sequence[CallSwap]) -> str:
+    """The array: how many, where each begins (in bytes after the number), then each."""
+    offsets, entries, at = [], [], len(swaps) * WORD
+    for k, swap in enumerate(swaps):
+        offsets.append(f"{at:064x}")
+        try:
+            entries.append(_swap_words(swap))
+        except InvalidInput as error:
+            _refuse_entry(k, error)
+        at += len(entries[-1]) // 2
+    return f"{len(swaps):064x}{''.join(offsets)}{''.join(entries)}"
+
+
+def _swap_words(swap: CallSwap) -> str:
+    return (
+        address_word(swap.token_in, "token_in")
+        + address_word(swap.token_out, "token_out")
+        + uint_word(_possible_rate(swap.rate), 32, "rate")
+        + int_word(swap.protocol_id, 24, "protocol_id")
+        + address_word(swap.pool_address, "pool_address")
+        + uint_word(_known_type(swap.swap_type), 8, "swap_type")
+        + _offset(_SWAP_WORDS)
+        + bytes_words(swap.extra_data)
+    )
+
+
+def _open(calldata: str) -> tuple[str, Reader]:
+    """The selector in hex, and a reader of the arguments."""
+    raw = unhex(calldata, "calldata")
+    if len(raw) < _SELECTOR_BYTES:
+        refuse("selector", f"expected {_SELECTOR_BYTES} bytes, not {len(raw)}")
+    return raw[:_SELECTOR_BYTES].hex(), Reader(raw[_SELECTOR_BYTES:])
+
+
+def _read_route(reader: Reader) -> CallRoute:
+    return CallRoute(
+        token_in=reader.address("token_in"),
+        token_out=reader.address("token_out"),
+        amount_in=reader.uint(256, "amount_in"),
+        amount_out=reader.uint(256, "amount_out"),
+        min_received=reader.uint(256, "min_received"),
+        destination=reader.address("destination"),
+        swap_type=_known_type(reader.uint(8, "swap_type")),
+    )
+
+
+def _read_list(reader: Reader) -> tuple[CallSwap, ...]:
+    count = reader.uint(256, "swaps length")
+    if count > reader.left // _LEAST_SWAP_BYTES:
+        refuse("swaps length", f"{count} entries do not fit the {reader.left} bytes that are left")
+    start = reader.at
+    offsets = [reader.uint(256, f"swaps[{k}] offset") for k in range(count)]
+    return tuple(_read_entry(reader, k, offset, start) for k, offset in enumerate(offsets))
+
+
+def _read_entry(reader: Reader, k: int, offset: int, start: int) -> CallSwap:
+    if offset != reader.at - start:
+        refuse(f"swaps[{k}] offset", f"expected {reader.at - start}, not {offset}")
+    try:
+        return _read_swap(reader)
+    except InvalidInput as error:
+        _refuse_entry(k, error)
+
+
+def _read_swap(reader: Reader) -> CallSwap:
+    token_in, token_out = reader.address("token_in"), reader.address("token_out")
+    rate = _possible_rate(reader.uint(32, "rate"))
+    protocol_id = reader.signed(24, "protocol_id")
+    pool_address = reader.address("pool_address")
+    swap_type = _known_type(reader.uint(8, "swap_type"))
+    reader.offset(_SWAP_WORDS * WORD, "extra_data")
+    return CallSwap(token_in, token_out, rate, protocol_id, pool_address, swap_type, reader.content("extra_data"))
+
+
+def _possible_rate(rate: int) -> int:
+    """The router refuses the others (`RateZero`, `RateExceedsMaximum`)."""
+    if not 0 < rate <= RATE_SCALE:
+        refuse("rate", f"expected 1 to {RATE_SCALE}, not {rate}")
+    return rate
+
+
+def _known_type(number: int) -> SwapType:
+    known = _SWAP_TYPES.get(number)
+    if known is None:
+        refuse("swap_type", f"expected 0, 1 or 2, not {number}")
+    return known
+
+
+def _refuse_selector(selector: str, known: dict[str, str]) -> NoReturn:
+    expected = " or ".join(f"0x{each} ({name})" for each, name in known.items())
+    refuse("selector", f"expected {expected}, not 0x{selector}")
+
+
+def _refuse_entry(k: int, error: InvalidInput) -> NoReturn:
+    """The same error, with the entry in which it stands."""
+    raise InvalidInput(
+        f"swaps[{k}].{error.message}", details={"field": f"swaps[{k}].{error.details['field']}"}
+    ) from None

@@ -1,0 +1,116 @@
+"""`extra_data`: what a router must know of a pool beyond its address, by family.
+
+| family                                  | bytes                                  | why a router needs them          |
+|-----------------------------------------|----------------------------------------|----------------------------------|
+| wrapper                                 | none                                   |                                  |
+| constant_product, Uniswap V2            | fee in ppm, 2 or 3 bytes               | a pair does not tell its fee     |
+| constant_product, `solidly`             | none                                   | the pair has `getAmountOut`      |
+| solidly_stable                          | none                                   | the pair has `getAmountOut`      |
+| stableswap                              | coin sold, coin bought: 1 byte each    | `exchange(int128 i, int128 j,..` |
+| weighted                                | pool id, 32 bytes, where the state has | else the pool's `getPoolId`      |
+|                                         | it, else none                          |                                  |
+| concentrated, keyed by fee              | fee in ppm, 2 or 3 bytes               | to check who calls it back       |
+| concentrated, keyed by tick spacing     | tick spacing, int16                    | to check who calls it back       |
+| concentrated, keyed by tokens (Algebra) | none                                   |                                  |
+| concentrated, by pool id (Uniswap V4)   | abi.encode(PoolKey), 160 bytes         | the pool manager asks for it     |
+
+Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). What a protocol's pools are
+keyed by says `ProtocolInfo.extra_keys`. A PoolKey is (address currency0, address currency1, uint24 fee, int24
+tickSpacing, address hooks); the native currency is the zero address.
+
+Published are two samples only: 0x0064 for a PancakeSwap V3 pool of fee 100 and for a Slipstream pool of tick spacing
+100. The other rows are ours. Of Curve's pools the family covers those whose `exchange` takes int128; a weighted pool of
+Balancer tells its vault itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from swapcli.evm.words import address_word, int_word, refuse, uint_word
+from swapcli.model.network import ProtocolInfo
+from swapcli.model.pool import Pool
+
+_FEE_BITS: Final = 24
+_INT16_LIMIT: Final = 1 << 15
+
+
+class Use(NamedTuple):
+    """A pool as one entry of the router's list uses it. `protocol` is the network's, None where it has none."""
+
+    pool: Pool
+    token_in: str
+    token_out: str
+    protocol: ProtocolInfo | None
+
+
+def extra_data(use: Use) -> bytes:
+    """The bytes by the table above. Raises `InvalidInput` for a fee or spacing that does not fit its bytes."""
+    return BY_FAMILY[use.pool.family](use)
+
+
+def _nothing(use: Use) -> bytes:
+    del use
+    return b""
+
+
+def _constant_product(use: Use) -> bytes:
+    return b"" if use.pool.state().get("variant") == "solidly" else _fee(use.pool.fee_ppm)
+
+
+def _coin_indices(use: Use) -> bytes:
+    tokens = use.pool.tokens
+    return bytes((tokens.index(use.token_in), tokens.index(use.token_out)))
+
+
+def _pool_id(use: Use) -> bytes:
+    pool_id = use.pool.wire_traits().get("poolId")
+    return bytes.fromhex(str(pool_id)[2:]) if pool_id else b""
+
+
+def _concentrated(use: Use) -> bytes:
+    """A protocol of which the network knows nothing but the id is taken for a fork of Uniswap V3."""
+    traits = use.pool.wire_traits()
+    if "poolId" in traits:
+        return _pool_key(traits)
+    keys = use.protocol.extra_keys if use.protocol and use.protocol.family else ("fee",)
+    if "fee" in keys:
+        return _fee(int(traits["fee"]))
+    return _tick_spacing(int(traits["tickSpacing"])) if "tickSpacing" in keys else b""
+
+
+def _fee(fee_ppm: int) -> bytes:
+    if fee_ppm < 0 or fee_ppm >> _FEE_BITS:
+        refuse("fee", f"{fee_ppm} does not fit uint{_FEE_BITS}")
+    return fee_ppm.to_bytes(3 if fee_ppm >> 16 else 2)
+
+
+def _tick_spacing(spacing: int) -> bytes:
+    if not -_INT16_LIMIT <= spacing < _INT16_LIMIT:
+        refuse("tickSpacing", f"{spacing} does not fit int16")
+    return spacing.to_bytes(2, signed=True)
+
+
+def _pool_key(traits: Mapping[str, int | str]) -> bytes:
+    return bytes.fromhex(
+        address_word(str(traits["token0"]), "token0")
+        + address_word(str(traits["token1"]), "token1")
+        + uint_word(int(traits["fee"]), _FEE_BITS, "fee")
+        + int_word(int(traits["tickSpacing"]), 24, "tickSpacing")
+        + address_word(str(traits["hooks"]), "hooks")
+    )
+
+
+BY_FAMILY: Final[Mapping[str, Callable[[Use], bytes]]] = MappingProxyType(
+    {
+        "wrapper": _nothing,
+        "constant_product": _constant_product,
+        "solidly_stable": _nothing,
+        "stableswap": _coin_indices,
+        "weighted": _pool_id,
+        "concentrated": _concentrated,
+    }
+)
+"""Every family that a pool may be of."""

@@ -1,0 +1,41 @@
+"""Who earns on a call: `integrator_data` = abi.encode(address integrator, uint256 fee_bps, uint256 surplus_bps).
+
+How the published router reads these bytes is not published; the encoding is ours.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from swapcli.evm.words import Reader, address_word, uint_word
+from swapcli.model.terms import Integrator
+
+
+class IntegratorShares(NamedTuple):
+    """What `integrator_data` says, whether or not a router would accept it; shares in basis points."""
+
+    address: str
+    fee_bps: int
+    surplus_bps: int
+
+
+def encode_integrator_data(integrator: Integrator | None) -> bytes:
+    """Three words; empty where there is nobody to earn, or nothing. Raises `InvalidInput` for a bad address."""
+    if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
+        return b""
+    return bytes.fromhex(
+        address_word(integrator.address, "integrator")
+        + uint_word(integrator.fee_bps, 256, "fee_bps")
+        + uint_word(integrator.surplus_bps, 256, "surplus_bps")
+    )
+
+
+def decode_integrator_data(integrator_data: bytes) -> IntegratorShares | None:
+    """The inverse; None for empty data. Raises `InvalidInput` for anything but three proper words."""
+    if not integrator_data:
+        return None
+    reader = Reader(integrator_data)
+    address = reader.address("integrator")
+    shares = IntegratorShares(address, reader.uint(256, "fee_bps"), reader.uint(256, "surplus_bps"))
+    reader.end("integrator_data")
+    return shares

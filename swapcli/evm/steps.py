@@ -1,0 +1,90 @@
+"""From the replay's steps to the router's list: the same swaps, rates and order, in the router's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from swapcli.errors import ConfigError, InvalidRoute
+from swapcli.evm.extra_data import Use, extra_data
+from swapcli.evm.integrator import encode_integrator_data
+from swapcli.model.network import Network, ProtocolInfo
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+from swapcli.model.pool import Pool
+from swapcli.model.route import Step
+from swapcli.model.terms import Integrator
+
+_WRAPPER: Final = "wrapper"
+_WRAPPER_ID: Final = 0
+
+
+def build_call(
+    route: CallRoute,
+    steps: Sequence[Step],
+    pools: Mapping[str, Pool],
+    network: Network,
+    integrator: Integrator | None = None,
+) -> Call:
+    """The call that executes `steps` for `route`; `pools` holds at least theirs, by key.
+
+    The zero address of the native token becomes the wrapped token's. Raises `InvalidRoute` where the steps do not lead
+    from the route's input to its output, use a pool that is not there, or sell a token as native that is not;
+    `ConfigError` where the network does not tell a protocol's id or its wrapped native token.
+    """
+    route = route._replace(token_in=_wrapped(route.token_in, network), token_out=_wrapped(route.token_out, network))
+    check_native(route, network)
+    swaps = tuple(_swap(step, pools, network, route.swap_type) for step in steps)
+    if not swaps or (swaps[0].token_in, swaps[-1].token_out) != (route.token_in, route.token_out):
+        raise InvalidRoute("the swaps do not lead from the token that is sold to the one that is bought")
+    return Call(route, swaps, encode_integrator_data(integrator))
+
+
+def check_native(route: CallRoute, network: Network) -> None:
+    """Raises `InvalidRoute` where the swap type says that a token is native and the route names another one."""
+    wrapped = network.wrapped_native.address if network.wrapped_native else None
+    if route.swap_type is SwapType.NATIVE_TO_TOKEN and route.token_in != wrapped:
+        raise InvalidRoute(f"swap_type says that the native token is sold, but token_in is {route.token_in}")
+    if route.swap_type is SwapType.TOKEN_TO_NATIVE and route.token_out != wrapped:
+        raise InvalidRoute(f"swap_type says that the native token is bought, but token_out is {route.token_out}")
+
+
+def _swap(step: Step, pools: Mapping[str, Pool], network: Network, swap_type: SwapType) -> CallSwap:
+    pool = pools.get(step.pool)
+    if pool is None:
+        raise InvalidRoute(f"the route uses pool {step.pool}, which the market does not have")
+    if step.token_in not in pool.tokens or step.token_out not in pool.tokens:
+        raise InvalidRoute(f"pool {step.pool} does not hold {step.token_in} and {step.token_out}")
+    protocol = network.protocol(pool.protocol)
+    return CallSwap(
+        token_in=_wrapped(step.token_in, network),
+        token_out=_wrapped(step.token_out, network),
+        rate=step.rate,
+        protocol_id=_protocol_id(pool, protocol, network),
+        pool_address=pool.address,
+        swap_type=swap_type,
+        extra_data=extra_data(Use(pool, step.token_in, step.token_out, protocol)),
+    )
+
+
+def _protocol_id(pool: Pool, protocol: ProtocolInfo | None, network: Network) -> int:
+    if pool.family == _WRAPPER:
+        return _WRAPPER_ID
+    if protocol is None:
+        raise ConfigError(
+            f'{network.name} has no protocol "{pool.protocol}", so a router cannot be told of pool {pool.key}',
+            hint=f"add it with its id under networks.{network.name}.protocols, or exclude it from the route",
+            details={"protocol": pool.protocol, "pool": pool.key},
+        )
+    return protocol.id
+
+
+def _wrapped(address: str, network: Network) -> str:
+    if address != ZERO_ADDRESS:
+        return address
+    if network.wrapped_native is None:
+        raise ConfigError(
+            f"{network.name} has no wrapped native token, so a router cannot trade the native one",
+            hint=f"set networks.{network.name}.wrapped_native",
+        )
+    return network.wrapped_native.address

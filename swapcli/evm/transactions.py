@@ -1,0 +1,44 @@
+"""The transactions that a payload takes, ready to sign."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.evm.calldata import encode_call
+from swapcli.evm.steps import check_native
+from swapcli.evm.words import address_word, uint_word
+from swapcli.model.network import Network
+from swapcli.model.payload import Call, Payload, SwapType, Transaction
+
+APPROVE: Final = "095ea7b3"
+"""`approve(address spender, uint256 amount)` of ERC-20."""
+
+
+def transaction(call: Call, network: Network, router: str) -> Payload:
+    """The call as a payload for `router`, with its calldata; the value is the input where that is native.
+
+    Raises `InvalidInput` for a value that the router's ABI cannot hold, `InvalidRoute` where the call would send or
+    expect the native token in the name of another one.
+    """
+    address_word(router, "router")
+    check_native(call.route, network)
+    return Payload(call, router, _value_wei(call), encode_call(call))
+
+
+def approval(token: str, spender: str, amount: int) -> Transaction:
+    """Lets `spender` take `amount` base units of an ERC-20 token. Raises `InvalidInput`."""
+    address_word(token, "token")
+    return Transaction(token, f"0x{APPROVE}{address_word(spender, 'spender')}{uint_word(amount, 256, 'amount')}", 0)
+
+
+def transactions(payload: Payload) -> tuple[Transaction, ...]:
+    """In the order to send them: an approval of exactly the input, unless the input is native, then the swap."""
+    swap = Transaction(payload.to, payload.calldata, payload.value)
+    route = payload.call.route
+    if route.swap_type is SwapType.NATIVE_TO_TOKEN:
+        return (swap,)
+    return approval(route.token_in, payload.to, route.amount_in), swap
+
+
+def _value_wei(call: Call) -> int:
+    return call.route.amount_in if call.route.swap_type is SwapType.NATIVE_TO_TOKEN else 0
