@@ -1,0 +1,24 @@
+"""Routes as calls of the router on Starknet: felts, Cairo's serialisation, approvals, batches. Pure."""
+
+from __future__ import annotations
+
+from swapcli.starknet.batch import Pair, batch_calldata, check_batch
+from swapcli.starknet.build import build_call
+from swapcli.starknet.calls import StarknetCall, approval, calls, transaction
+from swapcli.starknet.felts import from_felt_text, to_felt_text
+from swapcli.starknet.serialise import deserialise_call, serialise_call
+
+__all__ = [
+    "Pair",
+    "StarknetCall",
+    "approval",
+    "batch_calldata",
+    "build_call",
+    "calls",
+    "check_batch",
+    "deserialise_call",
+    "from_felt_text",
+    "serialise_call",
+    "to_felt_text",
+    "transaction",
+]

@@ -1,0 +1,53 @@
+"""Several swaps into one token, executed in one transaction: a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from swapcli.errors import InvalidInput
+from swapcli.model.payload import Call
+from swapcli.starknet.serialise import serialise_call
+
+MAX_PAIRS = 3
+
+
+class Pair(NamedTuple):
+    """One swap of a batch: sell `amount` base units of `token_in`."""
+
+    amount: int
+    token_in: str
+    token_out: str
+
+
+def check_batch(amounts: Sequence[int], tokens_in: Sequence[str], tokens_out: Sequence[str]) -> tuple[Pair, ...]:
+    """The pairs of a batch, from its lists of amounts and canonical addresses.
+
+    One output token serves all pairs; it may also be repeated for each. Raises `InvalidInput` for lists of unlike
+    lengths, no pair or more than three, and for a second output token.
+    """
+    _check_count(len(amounts))
+    if len(tokens_in) != len(amounts):
+        raise InvalidInput(f"a batch of {len(amounts)} amounts needs as many input tokens, not {len(tokens_in)}")
+    if len(tokens_out) not in (1, len(amounts)):
+        raise InvalidInput(f"a batch of {len(amounts)} amounts needs one output token, not {len(tokens_out)}")
+    token_out = _one_output(tokens_out)
+    return tuple(Pair(amount, token_in, token_out) for amount, token_in in zip(amounts, tokens_in, strict=True))
+
+
+def batch_calldata(calls: Sequence[Call]) -> tuple[tuple[int, ...], ...]:
+    """The arguments of each `swap` of a batch, in order. Raises as `check_batch` and `serialise_call` do."""
+    _check_count(len(calls))
+    _one_output([call.route.token_out for call in calls])
+    return tuple(serialise_call(call) for call in calls)
+
+
+def _check_count(count: int) -> None:
+    if not 1 <= count <= MAX_PAIRS:
+        raise InvalidInput(f"a batch has 1 to {MAX_PAIRS} pairs, not {count}", details={"pairs": count})
+
+
+def _one_output(tokens_out: Sequence[str]) -> str:
+    if len(set(tokens_out)) > 1:
+        raise InvalidInput("all pairs of a batch must buy the same token", details={"tokens_out": list(tokens_out)})
+    return tokens_out[0]

@@ -1,0 +1,134 @@
+"""A call of the router's `swap(route, swap_parameters)` as felts, and back.
+
+The layout is Cairo's own (Serde) of these arguments, members in order:
+
+    route            token_in, token_out: ContractAddress; amount_in, min_received: u256; destination: ContractAddress
+    swap_parameters  Array of (token_in, token_out: ContractAddress; rate, protocol_id: u32;
+                               pool_address: ContractAddress; extra_data: Array<felt252>)
+
+An array is its length and then its members, so every swap ends with the length of its `extra_data`, 0 where it has
+none. Published are the order of the members and that the list is counted; that `extra_data` is counted too is what the
+Cairo interfaces of contracts that call the public router declare, and the only way in which it could be read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from swapcli.errors import InvalidInput
+from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+from swapcli.model.route import RATE_SCALE
+from swapcli.starknet.felts import (
+    U32_LIMIT,
+    address_of_felt,
+    check_felt,
+    check_range,
+    felt_of_address,
+    join_u256,
+    split_u256,
+)
+
+_FELTS_PER_SWAP = 6
+"""Of a swap without extra data, its count included."""
+
+
+def serialise_call(call: Call) -> tuple[int, ...]:
+    """The arguments of `swap`. Raises `InvalidAddress`, and `InvalidInput` naming the field that is out of range.
+
+    The call's `amount_out` and swap types have no place in them. Integrator data would not either, and is refused.
+    """
+    if call.integrator_data:
+        raise InvalidInput("the router on Starknet knows no integrator")
+    if not call.swaps:
+        raise InvalidInput("a call needs at least one swap")
+    swaps = (felt for number, swap in enumerate(call.swaps) for felt in _swap_felts(number, swap))
+    return (*_route_felts(call.route), len(call.swaps), *swaps)
+
+
+def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> Call:
+    """The call whose arguments are `felts`: the inverse of `serialise_call`, and as strict.
+
+    The felts do not tell `amount_out`, so it is taken from the caller; every swap is from token to token. Raises
+    `InvalidInput` naming the field: a number out of range, a list that ends early, or felts left over.
+    """
+    reader = _Reader(felts)
+    route = _read_route(reader, amount_out)
+    count = check_range("swaps", reader.next("swaps"), 1, reader.left // _FELTS_PER_SWAP + 1)
+    swaps = tuple(_read_swap(reader, f"swaps[{number}]") for number in range(count))
+    if reader.left:
+        raise InvalidInput(f"{reader.left} felts are left over after the last swap")
+    return Call(route, swaps)
+
+
+def _route_felts(route: CallRoute) -> Iterator[int]:
+    yield felt_of_address(route.token_in)
+    yield felt_of_address(route.token_out)
+    yield from split_u256("amount_in", route.amount_in, least=1)
+    yield from split_u256("min_received", route.min_received)
+    yield felt_of_address(route.destination)
+
+
+def _swap_felts(number: int, swap: CallSwap) -> Iterator[int]:
+    at = f"swaps[{number}]"
+    yield felt_of_address(swap.token_in)
+    yield felt_of_address(swap.token_out)
+    yield check_range(f"{at}.rate", swap.rate, 1, RATE_SCALE + 1)
+    yield check_range(f"{at}.protocol", swap.protocol_id, 0, U32_LIMIT)
+    yield felt_of_address(swap.pool_address)
+    yield len(swap.extra_felts)
+    for extra in swap.extra_felts:
+        yield check_felt(f"{at}.extra", extra)
+
+
+class _Reader:
+    """Felts taken in order. `left` is how many remain."""
+
+    def __init__(self, felts: Sequence[int]) -> None:
+        self._felts = iter(felts)
+        self.left = len(felts)
+
+    def next(self, field: str) -> int:
+        felt = next(self._felts, None)
+        if felt is None:
+            raise InvalidInput(f"the felts end before {field}", details={"field": field})
+        self.left -= 1
+        return felt
+
+    def address(self, field: str) -> str:
+        return address_of_felt(field, self.next(field))
+
+    def u256(self, field: str) -> int:
+        return join_u256(field, self.next(f"{field}.low"), self.next(f"{field}.high"))
+
+
+def _read_route(reader: _Reader, amount_out: int) -> CallRoute:
+    token_in, token_out = reader.address("token_in"), reader.address("token_out")
+    amount_in = reader.u256("amount_in")
+    if not amount_in:
+        raise InvalidInput("amount_in must be at least 1", details={"field": "amount_in"})
+    return CallRoute(
+        token_in=token_in,
+        token_out=token_out,
+        amount_in=amount_in,
+        amount_out=amount_out,
+        min_received=reader.u256("min_received"),
+        destination=reader.address("destination"),
+        swap_type=SwapType.TOKEN_TO_TOKEN,
+    )
+
+
+def _read_swap(reader: _Reader, at: str) -> CallSwap:
+    return CallSwap(
+        token_in=reader.address(f"{at}.token_in"),
+        token_out=reader.address(f"{at}.token_out"),
+        rate=check_range(f"{at}.rate", reader.next(f"{at}.rate"), 1, RATE_SCALE + 1),
+        protocol_id=check_range(f"{at}.protocol", reader.next(f"{at}.protocol"), 0, U32_LIMIT),
+        pool_address=reader.address(f"{at}.pool_address"),
+        swap_type=SwapType.TOKEN_TO_TOKEN,
+        extra_felts=_read_extra(reader, f"{at}.extra"),
+    )
+
+
+def _read_extra(reader: _Reader, at: str) -> tuple[int, ...]:
+    count = check_range(f"{at}.length", reader.next(f"{at}.length"), 0, reader.left + 1)
+    return tuple(check_felt(at, reader.next(at)) for _ in range(count))
