@@ -16,7 +16,7 @@ from swapcli.cli.app import Root
 from swapcli.cli.completion_scripts import nodes
 from swapcli.cli.exits import MEANING
 from swapcli.config.show import example_config
-from swapcli.engine.sources import open_market
+from swapcli.engine.opening import open_market
 from swapcli.networks.catalogue import network
 from tests.cli.build import swapcli
 

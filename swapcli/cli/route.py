@@ -13,9 +13,10 @@ from swapcli.cli.render.json import route_document
 from swapcli.cli.session import Session, open_session
 from swapcli.cli.tree import GroupedCommand, Misused, new_app
 from swapcli.cli.wishes import Asked, Wishes, understand
-from swapcli.engine.answer import Answer
+from swapcli.engine.answer import Answer, Ask
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources import MarketSource, QuoteSource
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.sources import QuoteSource
 from swapcli.errors import InvalidOption
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
@@ -136,10 +137,12 @@ class _Desk(NamedTuple):
     wishes: Wishes
 
     def answer(self, order: Order) -> Answer:
-        return self.source.answer(order, gas_price_wei=self.wishes.gas_price_wei, certify=self.wishes.asked.certify)
+        wishes = self.wishes
+        ask = Ask(order, wishes.generation, wishes.terms.integrator, wishes.gas_price_wei, wishes.asked.certify)
+        return self.source.quote(ask)
 
     def document(self, answer: Answer) -> dict[str, object]:
-        return route_document(answer, self.wishes.generation, self.wishes.terms.integrator)
+        return route_document(answer)
 
 
 def _open_desk(session: Session, asked: Asked, network: str, skip_bad_pools: bool) -> _Desk:

@@ -45,7 +45,7 @@ class Session(NamedTuple):
 
         Pools that were skipped are reported on stderr. Raises `InvalidInput` for a file that cannot be used.
         """
-        from swapcli.engine.sources import open_market
+        from swapcli.engine.opening import open_market
 
         file = self.settings.market
         document = None if file is None else read_file(str(file))

@@ -75,6 +75,14 @@ def seconds(high: float) -> Kind[float]:
     return Kind(f"a number of seconds above 0, at most {high:g}", read, lambda number: f"{number:g}")
 
 
+def _read_flag(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    raise ValueError
+
+
 def choice(names: Sequence[str], of: Callable[[str], Any] = str) -> Kind[Any]:
     """One of some words; `of` makes the value, such as a member of an enumeration."""
 
@@ -202,6 +210,7 @@ def _read_key(value: object) -> Secret:
 
 TEXT: Kind[str] = Kind("a text", _read_text)
 TEXTS: Kind[tuple[str, ...]] = Kind("a list of names", _read_texts, ",".join)
+FLAG: Kind[bool] = Kind("true or false", _read_flag, lambda flag: str(flag).lower())
 PATH: Kind[Path] = Kind("a file name", _read_path)
 SLIPPAGE: Kind[int] = Kind(
     "a percentage from 0 to 100 with at most four decimals, as in 0.5", _read_slippage, _show_slippage

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from swapcli.config import networks
 from swapcli.config.kinds import PATH, shown
-from swapcli.config.settings import FIELDS, IntegratorSettings, Setting, Settings
+from swapcli.config.settings import FIELDS, IntegratorSettings, ServiceSettings, Setting, Settings
 from swapcli.config.sources import (
     CONFIG_VARIABLE,
     Given,
@@ -51,6 +51,7 @@ def load_settings(
     return Settings(
         **_fields("", values),
         integrator=IntegratorSettings(**_fields("integrator", values)),
+        service=ServiceSettings(**_fields("service", values)),
         networks=networks.read_networks(given, values),
         origins={key: each.origin for key, each in given.items()},
     )

@@ -29,6 +29,7 @@ NETWORKS: Final = "networks"
 
 _MAX_HOPS = 16
 _DAY_S = 86_400
+_MANY_REQUESTS = 1_000_000
 
 
 class Setting(NamedTuple):
@@ -86,6 +87,31 @@ class IntegratorSettings:
     surplus_bps: int = setting(
         0, kinds.whole(0, MAX_SURPLUS_BPS), "Share of the surplus in basis points; not together with a fee."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """How `swapcli serve` serves."""
+
+    host: str = setting("127.0.0.1", kinds.TEXT, "Address to listen on.")
+    port: int = setting(8000, kinds.whole(0, 65_535), "Port to listen on; 0 takes a free one.")
+    keys_file: Path | None = setting(
+        None, kinds.PATH, "File of the API keys that are accepted; only their digests are in it.", example="keys.json"
+    )
+    cors_origins: tuple[str, ...] = setting(
+        (), kinds.TEXTS, "Web sites whose scripts may call the service; * allows all."
+    )
+    requests_per_minute: int = setting(
+        200, kinds.whole(1, _MANY_REQUESTS), "Requests a minute of one client without a key."
+    )
+    requests_per_minute_with_key: int = setting(
+        1_000, kinds.whole(1, _MANY_REQUESTS), "Requests a minute of one key."
+    )
+    health_requests_per_minute: int = setting(
+        1_000, kinds.whole(1, _MANY_REQUESTS), "Health checks a minute of one client."
+    )
+    limit_loopback: bool = setting(False, kinds.FLAG, "Do the limits hold for clients on this machine too?")
+    max_queue: int = setting(64, kinds.whole(1, 10_000), "Orders that may wait to be solved; more are turned away.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +185,7 @@ class Settings:
         None, kinds.KEY, "API key; better kept in a file of its own.", example="a-key", on_command_line=False
     )
     timeout_s: float = setting(10.0, kinds.seconds(_DAY_S), "Seconds to wait for a node or a service.")
+    service: ServiceSettings = field(default_factory=ServiceSettings)
     networks: Mapping[str, NetworkSettings] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
 
@@ -179,6 +206,7 @@ def _rows(holder: type[Any], prefix: str = "") -> Iterator[tuple[str, Setting]]:
 FIELDS: Final[Mapping[str, Mapping[str, Setting]]] = {
     "": dict(_rows(Settings)),
     "integrator": dict(_rows(IntegratorSettings, "integrator.")),
+    "service": dict(_rows(ServiceSettings, "service.")),
 }
 """The rows by group of `Settings` ("" for itself) and field."""
 

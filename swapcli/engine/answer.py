@@ -1,8 +1,9 @@
-"""What a source says to an order."""
+"""What is asked of a source, and what it says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from swapcli.model.market import Market, Provenance
@@ -12,18 +13,43 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
 from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
-from swapcli.wire.result import RouteResult, result_of
+from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import Generation
 
 
-class Origin(NamedTuple):
-    """Where the pool state behind an answer comes from; `age_s` is None where the state carries no time."""
+class Ask(NamedTuple):
+    """An order (the native token by its zero address) and how the answer is to be.
 
-    provenance: Provenance
+    `gas_price_wei` None leaves it to the source; `certify` wants the proof of optimality too.
+    """
+
+    order: Order
+    generation: Generation
+    integrator: Integrator | None = None
+    gas_price_wei: int | None = None
+    certify: bool = False
+
+
+class Delivery(NamedTuple):
+    """How a swap is to be carried out: how far it may slip, and who receives the output."""
+
+    slippage_ppm: int
+    destination: str
+
+
+class Origin(NamedTuple):
+    """Where the pool state behind an answer comes from; `age_s` is None where the state carries no time.
+
+    `service` is the address of the service that answered, None where the core in this process did: what such a
+    service rests on, it does not tell.
+    """
+
+    provenance: Provenance | None
     source: str
-    block: int | None
-    timestamp: int | None
-    age_s: int | None
+    block: int | None = None
+    timestamp: int | None = None
+    age_s: int | None = None
+    service: str | None = None
 
     @classmethod
     def of(cls, market: Market, now_s: float) -> Origin:
@@ -38,29 +64,18 @@ class Origin(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A quote with everything needed to tell it: `order` as asked (the native token by its zero address), at least
-    the route's tokens by address and pools by key, and when it was made (Unix milliseconds).
+    """A route in the generation that was asked for, with everything needed to tell it.
 
-    `invented` are those of the route's pools at whose addresses nothing is deployed.
+    `tokens` by address are at least the route's. `quote`, the route's `pools` by key and `invented` (those of them at
+    whose addresses nothing is deployed) are what only the core can tell: None and empty from a service.
     """
 
     order: Order
-    quote: Quote
+    result: RouteResult
     network: Network
     tokens: Mapping[str, Token]
-    pools: Mapping[str, Pool]
     origin: Origin
     timestamp_ms: int
+    quote: Quote | None = None
+    pools: Mapping[str, Pool] = MappingProxyType({})
     invented: frozenset[str] = frozenset()
-
-    def result(self, generation: Generation, integrator: Integrator | None = None) -> RouteResult:
-        """The answer as the interface writes it."""
-        return result_of(
-            self.quote,
-            self.order,
-            self.network,
-            self.pools,
-            generation,
-            timestamp_ms=self.timestamp_ms,
-            integrator=integrator,
-        )

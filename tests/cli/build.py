@@ -22,6 +22,8 @@ from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.route import Certificate, Quote, Route, Segment, Swap
 from swapcli.routing.replay import replay
+from swapcli.wire.result import result_of
+from swapcli.wire.terms import Generation
 
 NOW_S = 1_800_000_000.5
 WETH = "0x" + "11" * 20
@@ -145,7 +147,9 @@ def fixed_answer(market: Market | None = None, *, certified: bool = False) -> An
     )
     invented = market.invented.intersection(step.pool for step in done.steps)
     origin = Origin.of(market, NOW_S)
-    return Answer(order, quote, market.network, market.tokens, market.pools, origin, int(NOW_S * 1000), invented)
+    now_ms = int(NOW_S * 1000)
+    result = result_of(quote, order, market.network, market.pools, Generation.V2, timestamp_ms=now_ms)
+    return Answer(order, result, market.network, market.tokens, origin, now_ms, quote, market.pools, invented)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,15 @@ VALUES: dict[str, dict[str, object]] = {
     "api_key_file": {"/key": Path("/key"), "~/key": HOME / "key"},
     "api_key": {"one": Secret("one"), "two": Secret("two")},
     "timeout_s": {"0.5": 0.5, "30": 30.0},
+    "service.host": {"127.0.0.1": "127.0.0.1", "::1": "::1"},
+    "service.port": {"0": 0, "65535": 65_535},
+    "service.keys_file": {"/keys.json": Path("/keys.json"), "~/keys.json": HOME / "keys.json"},
+    "service.cors_origins": {"https://a.example": ("https://a.example",), "*": ("*",)},
+    "service.requests_per_minute": {"1": 1, "1000000": 1_000_000},
+    "service.requests_per_minute_with_key": {"1": 1, "1000000": 1_000_000},
+    "service.health_requests_per_minute": {"1": 1, "1000000": 1_000_000},
+    "service.limit_loopback": {"true": True, "False": False},
+    "service.max_queue": {"1": 1, "10000": 10_000},
 }
 """For every key, some texts with what they mean."""
 
@@ -46,8 +55,12 @@ def layers(keys: list[str]) -> st.SearchStrategy[dict[str, str]]:
 
 def as_yaml(layer: dict[str, str]) -> str:
     flat = [f'{key}: "{text}"' for key, text in layer.items() if "." not in key]
-    nested = [f'  {key.partition(".")[2]}: "{text}"' for key, text in layer.items() if "." in key]
-    return "\n".join([*flat, *(["integrator:", *nested] if nested else [])])
+    return "\n".join([*flat, *_group("integrator", layer), *_group("service", layer)])
+
+
+def _group(name: str, layer: dict[str, str]) -> list[str]:
+    nested = [f'  {key.partition(".")[2]}: "{text}"' for key, text in layer.items() if key.startswith(f"{name}.")]
+    return [f"{name}:", *nested] if nested else []
 
 
 def value_of(settings: Settings, key: str) -> Any:
@@ -64,7 +77,7 @@ def test_these_tests_know_every_setting() -> None:
 
 def test_every_field_of_the_settings_is_in_the_table_or_holds_such() -> None:
     others = {each.name for each in fields(Settings) if "setting" not in each.metadata}
-    assert others == {"integrator", "networks", "origins"}
+    assert others == {"integrator", "service", "networks", "origins"}
 
 
 @given(layers(list(TABLE)), layers(list(TABLE)), layers(ON_COMMAND_LINE))

@@ -24,6 +24,7 @@ WRONG: dict[str, list[object]] = {
     "color": [True, "yes", 1, "AUTO"],
     "output": ["yaml", 0, {}],
     "integrator": ["0x12", 5, ["address"]],
+    "service": ["x", 5, ["host"]],
     "integrator.address": ["12", 12, "0x", "0xz", "0x" + "1" * 65, ["0x12"]],
     "integrator.fee_bps": [501, -1, 0.5, "5bps", True],
     "integrator.surplus_bps": [5_001, -1, 0.5],
@@ -40,6 +41,15 @@ WRONG: dict[str, list[object]] = {
     "api_key_file": [5, {}],
     "api_key": [5, True, ["a"], "a b", "ключ"],
     "timeout_s": [0, -1, 86_401, "soon", True, "1e3"],
+    "service.host": [5, True, " "],
+    "service.port": [-1, 65_536, 0.5, "http", True],
+    "service.keys_file": [5, {}],
+    "service.cors_origins": [5, True, [["a"]]],
+    "service.requests_per_minute": [0, 1_000_001, "many", True],
+    "service.requests_per_minute_with_key": [0, -5, 0.5],
+    "service.health_requests_per_minute": [0, "much", []],
+    "service.limit_loopback": ["yes", 1, 0, []],
+    "service.max_queue": [0, 10_001, "long"],
     "networks": ["base", 5, ["base"]],
 }
 """For every key and group, values that are not of its kind."""
@@ -54,7 +64,7 @@ def in_file(key: str, value: object) -> str:
 
 
 def test_these_tests_know_every_setting() -> None:
-    assert set(WRONG) == {*TABLE, "integrator", "networks"}
+    assert set(WRONG) == {*TABLE, "integrator", "service", "networks"}
 
 
 @pytest.mark.parametrize(("key", "value"), CASES)

@@ -7,17 +7,15 @@ from math import ceil
 
 from swapcli.engine.answer import Answer
 from swapcli.model.route import Certificate
-from swapcli.model.terms import Integrator
 from swapcli.networks.address import display_address
 from swapcli.wire.route import render
-from swapcli.wire.terms import Generation
 
 
-def route_document(answer: Answer, generation: Generation, integrator: Integrator | None) -> dict[str, object]:
+def route_document(answer: Answer) -> dict[str, object]:
     """The RouteResult of the interface, with `market` (where the state comes from) and `certificate` if asked for."""
-    document = render(answer.result(generation, integrator), answer.network, unknown_price=None)
+    document = render(answer.result, answer.network, unknown_price=None)
     document["market"] = _market(answer)
-    if answer.quote.certificate:
+    if answer.quote and answer.quote.certificate:
         document["certificate"] = _certificate(answer.quote.certificate)
     return document
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.engine.answer import Origin
+from swapcli.engine.answer import Answer, Ask, Origin
 from swapcli.engine.clock import Clock
 from swapcli.engine.lookup import find_protocols, find_token
-from swapcli.engine.sources import MarketSource, QuoteSource, open_market
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.opening import open_market
+from swapcli.engine.sources import QuoteSource
 from swapcli.errors import (
     AmbiguousToken,
     InvalidAddress,
@@ -26,6 +28,7 @@ from swapcli.errors import (
 from swapcli.markets.embedded import embedded_names
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.route import Quote
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network, network_names
 from swapcli.routing.replay import replay
@@ -49,6 +52,16 @@ class SteppingTimer:
 
 def source() -> MarketSource:
     return MarketSource(MARKET, Clock(lambda: NOW_S, SteppingTimer()))
+
+
+def told(quotes: QuoteSource, asked: Order, *, gas_price_wei: int | None = None, certify: bool = False) -> Answer:
+    return quotes.quote(Ask(asked, Generation.V2, gas_price_wei=gas_price_wei, certify=certify))
+
+
+def exact(answer: Answer) -> Quote:
+    """The core's quote, which a market always gives."""
+    assert answer.quote is not None
+    return answer.quote
 
 
 def order(name_in: str, name_out: str, amount: int = 10**18) -> Order:
@@ -124,34 +137,35 @@ def test_unknown_protocols_are_all_named_with_the_closest() -> None:
 
 
 def test_the_time_is_the_cores_own_and_the_moment_is_the_clocks() -> None:
-    answer = source().answer(order("ETH", "USDC"))
-    assert answer.quote.time_s == 0.25
+    answer = told(source(), order("ETH", "USDC"))
+    assert exact(answer).time_s == 0.25
     assert answer.timestamp_ms == int(NOW_S * 1000)
 
 
 def test_the_answer_keeps_the_order_as_it_was_asked_and_the_core_sees_it_wrapped() -> None:
-    answer = source().answer(order("ETH", "USDC"))
+    answer = told(source(), order("ETH", "USDC"))
     assert answer.order.token_in.address == ZERO_ADDRESS
-    assert answer.quote.order.token_in.address == WETH
+    assert exact(answer).order.token_in.address == WETH
 
 
 @pytest.mark.parametrize(("name_in", "name_out"), [("ETH", "ETH"), ("USDC", "USDC"), ("eth", ZERO_ADDRESS)])
 def test_the_same_token_twice_is_refused(name_in: str, name_out: str) -> None:
     with pytest.raises(SameToken):
-        source().answer(order(name_in, name_out))
+        told(source(), order(name_in, name_out))
 
 
 @given(st.integers(1, 2**256 - 1), st.booleans(), st.booleans())
 def test_wrapping_gives_back_the_same_amount(amount: int, unwrap: bool, reverse: bool) -> None:
     native, wrapped = TESTNET.native, TOKENS[WETH]
     asked = Order(wrapped, native, amount, reverse) if unwrap else Order(native, wrapped, amount, reverse)
-    answer = source().answer(asked, gas_price_wei=7, certify=True)
-    assert answer.quote.certificate is not None
-    assert answer.quote.certificate.bound >= amount
-    assert answer.quote.amount_in == answer.quote.amount_out == amount
-    assert answer.quote.steps[0].amount_out == amount
-    assert answer.quote.gas_price_wei == 7
-    assert answer.result(Generation.V2).swap_type == int(unwrap)
+    answer = told(source(), asked, gas_price_wei=7, certify=True)
+    certificate = exact(answer).certificate
+    assert certificate is not None
+    assert certificate.bound >= amount
+    assert exact(answer).amount_in == exact(answer).amount_out == amount
+    assert exact(answer).steps[0].amount_out == amount
+    assert exact(answer).gas_price_wei == 7
+    assert answer.result.swap_type == int(unwrap)
 
 
 @pytest.mark.parametrize("name", [name for name in network_names() if network(name).wrapped_native])
@@ -160,21 +174,21 @@ def test_wrapping_without_the_wrapper_has_no_route(name: str) -> None:
     assert served.wrapped_native is not None
     excluded = find_protocols(["0"], served)
     with pytest.raises(NoRoute, match=r"without [wW]rapper"):
-        embedded(name).answer(Order(served.native, served.wrapped_native, 1, excluded_protocols=excluded))
+        told(embedded(name), Order(served.native, served.wrapped_native, 1, excluded_protocols=excluded))
 
 
 def test_a_token_outside_the_market_has_no_route() -> None:
     gone = Token("0x" + "77" * 20, "GONE", "Only in a catalogue", 18)
     with pytest.raises(NoRoute, match="the market of testnet holds no pool of GONE"):
-        source().answer(Order(TESTNET.native, gone, 10**18))
+        told(source(), Order(TESTNET.native, gone, 10**18))
 
 
 @pytest.mark.parametrize("name", network_names())
 def test_every_network_can_be_quoted_from_its_embedded_market(name: str) -> None:
     quotes = MarketSource(open_market(name, network).market, Clock(lambda: NOW_S, lambda: 0.0))
     dollar = next(quotes.market.tokens[a] for a in quotes.network.stablecoins if a in quotes.market.tokens)
-    answer = quotes.answer(Order(quotes.network.native, dollar, 10**18))
-    assert answer.quote.amount_out > 0
+    answer = told(quotes, Order(quotes.network.native, dollar, 10**18))
+    assert exact(answer).amount_out > 0
     assert answer.origin.provenance is Provenance.MODELLED
     assert not answer.origin.is_live
 
@@ -193,10 +207,10 @@ def test_any_order_on_any_embedded_market_is_answered_or_refused_on_purpose(name
     reverse, direct = data.draw(st.booleans(), label="reverse"), data.draw(st.booleans(), label="direct")
     gas_price_wei = data.draw(st.sampled_from([None, 0, 10**9, 2**128 - 1]), label="gas price")
     try:
-        answer = quotes.answer(Order(sold, bought, amount, reverse, direct), gas_price_wei=gas_price_wei, certify=True)
+        answer = told(quotes, Order(sold, bought, amount, reverse, direct), gas_price_wei=gas_price_wei, certify=True)
     except (NoRoute, SameToken):
         return
-    quote = answer.quote
+    quote = exact(answer)
     assert quote.amount_out >= amount if reverse else quote.amount_in == amount
     assert replay(answer.pools, quote.route, quote.amount_in).amount_out == quote.amount_out
 

@@ -1,0 +1,98 @@
+"""How a source is: fit for a smoke check, honest about what was looked at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from swapcli.engine.answer import Answer, Origin
+from swapcli.engine.clock import Clock
+from swapcli.errors import MarketUnavailable, SwapcliError
+from swapcli.model.market import Market
+from swapcli.model.network import Network
+from swapcli.model.order import Order
+from swapcli.model.token import Token
+
+HEALTHY, UNHEALTHY = 200, 503
+
+
+class Sample(NamedTuple):
+    """An order that was quoted to see whether quoting works; amounts in base units."""
+
+    token_in: Token
+    token_out: Token
+    amount_in: int
+    amount_out: int
+
+
+class Health(NamedTuple):
+    """`status` is 200 when healthy. What a service does not tell of itself is None.
+
+    `time_s` is how long the check took.
+    """
+
+    network: str
+    status: int
+    message: str
+    time_s: float
+    origin: Origin | None = None
+    pools: int | None = None
+    tokens: int | None = None
+    sample: Sample | None = None
+
+    @property
+    def is_healthy(self) -> bool:
+        """Is all well?"""
+        return self.status == HEALTHY
+
+
+def check_market(market: Market, quote: Callable[[Order], Answer], clock: Clock) -> Health:
+    """The health of a market: it holds pools, and an order between two of its main tokens is answered."""
+    started_s = clock.timer_s()
+    sample: Sample | None = None
+    try:
+        sample = _sample(market, quote)
+        status, message = HEALTHY, _well(market)
+    except SwapcliError as error:
+        status, message = UNHEALTHY, f"{_title(market.network)} router cannot quote: {error.message}"
+    return Health(
+        network=market.network.name,
+        status=status,
+        message=message,
+        time_s=round(clock.timer_s() - started_s, 6),
+        origin=Origin.of(market, clock.now_s()),
+        pools=len(market.pools),
+        tokens=len(market.tokens),
+        sample=sample,
+    )
+
+
+def _well(market: Market) -> str:
+    return f"{_title(market.network)} router is alive and well: {len(market.pools)} pools, {market.provenance} state"
+
+
+def _title(network: Network) -> str:
+    return network.name[:1].upper() + network.name[1:]
+
+
+def _sample(market: Market, quote: Callable[[Order], Answer]) -> Sample:
+    order = _sample_order(market)
+    if order is None:
+        raise MarketUnavailable("the market holds no pools")
+    answer = quote(order)
+    return Sample(order.token_in, order.token_out, answer.result.input_amount, answer.result.output_amount)
+
+
+def _sample_order(market: Market) -> Order | None:
+    """One whole unit of the token in most pools for the token that most of its pools pair it with."""
+    pairs = Counter(pair for pool in market.pools.values() for pair in _pairs(pool.tokens))
+    if not pairs:
+        return None
+    (one, other), _ = max(pairs.items(), key=lambda item: (item[1], item[0]))
+    token_in, token_out = market.tokens[one], market.tokens[other]
+    return Order(token_in, token_out, 10**token_in.decimals)
+
+
+def _pairs(tokens: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(one, other) for one in tokens for other in tokens if one < other]

@@ -1,0 +1,135 @@
+"""A market in memory as a source: the core in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from swapcli.engine.answer import Answer, Ask, Delivery, Origin
+from swapcli.engine.clock import Clock
+from swapcli.engine.health import Health, check_market
+from swapcli.engine.lookup import find_token
+from swapcli.engine.payloads import check_age, make_payload, replay_result
+from swapcli.engine.wrapping import check_wrapper_allowed, is_wrapping, wrap_quote
+from swapcli.errors import NoRoute, SameToken
+from swapcli.model.market import Market
+from swapcli.model.network import Kind, Network
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.payload import Payload
+from swapcli.model.pool import Pool
+from swapcli.model.route import Quote
+from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.token import Token
+from swapcli.routing import Router
+from swapcli.wire.result import RouteResult, result_of
+from swapcli.wire.terms import Generation
+
+Cancelled = Callable[[], bool]
+
+
+class MarketSource:
+    """A market in memory; its index is built once and serves every order."""
+
+    def __init__(self, market: Market, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
+        self.market = market
+        self._clock = clock
+        self._route_ttl_s = route_ttl_s
+        self._router = Router(market)
+
+    @property
+    def network(self) -> Network:
+        """The market's network."""
+        return self.market.network
+
+    def token(self, name: str) -> Token:
+        """As `QuoteSource.token`; also knows the catalogue's tokens that the market does not hold."""
+        return find_token(name, self.network, self.market.tokens)
+
+    def quote(self, ask: Ask, is_cancelled: Cancelled | None = None) -> Answer:
+        """As `QuoteSource.quote`. The result's time is that of the core alone; `is_cancelled` ends it early with
+        `Cancelled`."""
+        order = ask.order
+        if order.token_in.address == order.token_out.address:
+            raise SameToken
+        started_s = self._clock.timer_s()
+        found, pools = self._quote(ask, is_cancelled)
+        quote = found._replace(time_s=round(self._clock.timer_s() - started_s, 6))
+        now_s = self._clock.now_s()
+        timestamp_ms = int(now_s * 1000)
+        result = result_of(
+            quote, order, self.network, pools, ask.generation, timestamp_ms=timestamp_ms, integrator=ask.integrator
+        )
+        return Answer(
+            order=order,
+            result=result._replace(best_quotes=self._best_quotes(ask, is_cancelled)),
+            network=self.network,
+            tokens=self.market.tokens,
+            origin=Origin.of(self.market, now_s),
+            timestamp_ms=timestamp_ms,
+            quote=quote,
+            pools=pools,
+            invented=self.market.invented.intersection(step.pool for step in quote.steps),
+        )
+
+    def quote_and_build(
+        self, ask: Ask, delivery: Delivery, is_cancelled: Cancelled | None = None
+    ) -> tuple[Answer, Payload]:
+        """As `QuoteSource.quote_and_build`."""
+        answer = self.quote(ask, is_cancelled)
+        assert answer.quote is not None
+        steps, amount_out = answer.quote.steps, answer.quote.amount_out
+        return answer, make_payload(answer.result, steps, amount_out, answer.pools, self.network, delivery)
+
+    def build(self, result: RouteResult, delivery: Delivery, *, issued_ms: int | None = None) -> Payload:
+        """As `QuoteSource.build`. `issued_ms` is when this source answered with the route, where the route itself
+        does not carry its time."""
+        check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
+        done, pools = replay_result(result, self.market, delivery.slippage_ppm)
+        return make_payload(result, done.steps, done.amount_out, pools, self.network, delivery)
+
+    def health(self) -> Health:
+        """As `QuoteSource.health`: finds a route between two tokens that every market should join."""
+        return check_market(self.market, lambda order: self.quote(Ask(order, Generation.V1)), self._clock)
+
+    def _quote(self, ask: Ask, is_cancelled: Cancelled | None) -> tuple[Quote, Mapping[str, Pool]]:
+        order, gas_price_wei = ask.order, ask.gas_price_wei
+        if is_wrapping(order, self.network):
+            check_wrapper_allowed(order, self.network)
+            gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
+            return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=ask.certify)
+        wrapped = replace(order, token_in=self._held(order.token_in), token_out=self._held(order.token_out))
+        quote = self._router.quote(wrapped, gas_price_wei=gas_price_wei, certify=ask.certify, is_cancelled=is_cancelled)
+        return quote, self.market.pools
+
+    def _best_quotes(self, ask: Ask, is_cancelled: Cancelled | None) -> tuple[int, ...]:
+        """What each protocol alone would pay, in the order of ids and 0 for nothing: Starknet's clients are told."""
+        if self.network.kind is not Kind.STARKNET or ask.order.reverse:
+            return ()
+        names = [protocol.amm_name for protocol in sorted(self.network.protocols, key=lambda each: each.id)]
+        return tuple(self._best_quote_of(name, names, ask, is_cancelled) for name in names)
+
+    def _best_quote_of(self, name: str, names: list[str], ask: Ask, is_cancelled: Cancelled | None) -> int:
+        others = frozenset(names) - {name} | ask.order.excluded_protocols
+        alone = ask._replace(order=replace(ask.order, excluded_protocols=others), certify=False)
+        try:
+            return 0 if name in others else self._quote(alone, is_cancelled)[0].amount_out
+        except NoRoute:
+            return 0
+
+    def _native_price_usd(self) -> float | None:
+        return self._router.usd_prices(self._wrapped(self.network.native))[0]
+
+    def _held(self, token: Token) -> Token:
+        """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can."""
+        wrapped = self._wrapped(token)
+        if wrapped.address not in self.market.tokens:
+            raise NoRoute(
+                f"no route: the market of {self.network.name} holds no pool of {token.symbol}",
+                hint=f"swapcli tokens {self.network.name} lists what it holds",
+                details={"token": wrapped.address},
+            )
+        return wrapped._replace(symbol=token.symbol)
+
+    def _wrapped(self, token: Token) -> Token:
+        wrapped = self.network.wrapped_native
+        return wrapped if wrapped and token.address == ZERO_ADDRESS else token

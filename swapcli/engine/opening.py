@@ -1,0 +1,37 @@
+"""Open the market of a network: from a file, else the embedded one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from swapcli.errors import InvalidInput
+from swapcli.markets.embedded import checksummed_addresses, embedded_market
+from swapcli.markets.format import ParsedMarket, parse_market
+from swapcli.model.network import Network
+from swapcli.networks.address import know_checksummed
+
+
+def open_market(
+    name: str,
+    networks: Callable[[str], Network],
+    *,
+    document: bytes | None = None,
+    skip_bad_pools: bool = False,
+) -> ParsedMarket:
+    """The market of the network called `name`: from the bytes of a market file, else the embedded one.
+
+    Raises `UnknownNetwork`, `MarketError` naming the pool or field, and `InvalidInput` for another network's file.
+    """
+    if document is None:
+        embedded = embedded_market(networks(name).name)
+        know_checksummed(checksummed_addresses(embedded))
+        return parse_market(embedded, networks=networks)
+    parsed = parse_market(document, networks=networks, skip_bad_pools=skip_bad_pools)
+    held = parsed.market.network.name
+    if name.lower() not in (held.lower(), str(parsed.market.network.chain_id)):
+        raise InvalidInput(
+            f'the market file is of "{held}", not of "{name}"',
+            hint=f"give {held} as the network",
+            details={"network": name, "market_network": held},
+        )
+    return parsed

@@ -1,0 +1,149 @@
+"""From a route to the payload that carries it out: checked, replayed on the present state, encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from swapcli.engine.answer import Delivery
+from swapcli.engine.wrapping import wrapper
+from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded
+from swapcli.model.market import Market
+from swapcli.model.network import Kind, Network
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.payload import CallRoute, Payload, SwapType
+from swapcli.model.pool import Pool
+from swapcli.model.route import Step
+from swapcli.model.terms import after_fee, min_received
+from swapcli.routing.replay import Replay, replay
+from swapcli.wire.result import RouteResult, WireSwap
+from swapcli.wire.terms import Generation
+
+CLOCK_SKEW_MS = 5_000
+"""How far ahead of ours the clock of a route's issuer may go."""
+
+
+def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: int) -> None:
+    """Refuses a route that was issued more than `ttl_s` ago with `RouteExpired`, one from the future with
+    `InvalidRoute`. V2 carries its time; without one only the replay judges."""
+    moment_ms = result.timestamp_ms if result.generation is Generation.V2 else issued_ms
+    if moment_ms is None:
+        return
+    age_ms = now_ms - moment_ms
+    if age_ms < -CLOCK_SKEW_MS:
+        raise InvalidRoute("the route was issued in the future", details={"timestamp_ms": moment_ms})
+    if age_ms > ttl_s * 1000:
+        raise RouteExpired(
+            f"the route is {age_ms // 1000} seconds old, and routes are good for {ttl_s}",
+            hint="fetch a fresh route",
+            details={"age_s": age_ms // 1000, "ttl_s": ttl_s},
+        )
+
+
+def replay_result(result: RouteResult, market: Market, slippage_ppm: int) -> tuple[Replay, Mapping[str, Pool]]:
+    """What a posted route gives on the present state, and the pools that it knows.
+
+    Raises `InvalidRoute` where the route does not fit its own tokens or the market, `SlippageExceeded` where it gives
+    less than was promised by more than the slippage, `PoolError` where a pool cannot serve it.
+    """
+    pools = _pools(result, market)
+    _check_ends(result, market.network)
+    _check_protocols(result, market.network, pools)
+    done = replay(pools, result.route, result.input_amount)
+    least = min_received(result.output_amount, slippage_ppm)
+    if done.amount_out < least:
+        raise SlippageExceeded(
+            f"the route now gives {done.amount_out}, less than the {least} that its slippage allows",
+            hint="fetch a fresh route",
+            details={"amount_out": str(done.amount_out), "least": str(least)},
+        )
+    return done, pools
+
+
+def make_payload(
+    result: RouteResult,
+    steps: Sequence[Step],
+    amount_out: int,
+    pools: Mapping[str, Pool],
+    network: Network,
+    delivery: Delivery,
+) -> Payload:
+    """The payload for the network's router. `steps` and `amount_out` are the replay's; no amount of `result` but the
+    input is used. Raises `ConfigError` where the router is not known."""
+    router = _router(network)
+    integrator = result.integrator
+    left = after_fee(amount_out, integrator.fee_bps if integrator else 0)
+    route = CallRoute(
+        token_in=_wrapped(result.input_token.address, network),
+        token_out=_wrapped(result.output_token.address, network),
+        amount_in=result.input_amount,
+        amount_out=amount_out,
+        min_received=min_received(left, delivery.slippage_ppm),
+        destination=delivery.destination,
+        swap_type=result.swap_type,
+    )
+    if network.kind is Kind.STARKNET:
+        from swapcli import starknet
+
+        return starknet.transaction(starknet.build_call(route, steps, pools, network), network, router)
+    from swapcli import evm
+
+    return evm.transaction(evm.build_call(route, steps, pools, network, integrator), network, router)
+
+
+def _router(network: Network) -> str:
+    if network.router is None:
+        raise ConfigError(
+            f"the router of {network.name} is not known, so no payload can be made for it",
+            hint=f"set networks.{network.name}.router",
+            details={"key": f"networks.{network.name}.router"},
+        )
+    return network.router
+
+
+def _pools(result: RouteResult, market: Market) -> Mapping[str, Pool]:
+    """The market's pools; for the native token against its wrapped form, the wrapper alone."""
+    wrapped = market.network.wrapped_native
+    if wrapped is None or market.network.kind is not Kind.EVM:
+        return market.pools
+    ends = {_wrapped(each, market.network) for each in (result.input_token.address, result.output_token.address)}
+    if ends != {wrapped.address}:
+        return market.pools
+    pool = wrapper(wrapped)
+    return {pool.key: pool}
+
+
+def _check_ends(result: RouteResult, network: Network) -> None:
+    """The hops begin and end at the tokens of the result, and its swap type says of them what is so."""
+    first, last = result.route.segments[0].hops[0][0], result.route.segments[0].hops[-1][0]
+    native_in, native_out = result.swap_type is SwapType.NATIVE_TO_TOKEN, result.swap_type is SwapType.TOKEN_TO_NATIVE
+    native = _wrapped(ZERO_ADDRESS, network)
+    token_in, token_out = (_wrapped(each.address, network) for each in (result.input_token, result.output_token))
+    if native_in and token_in != native:
+        raise InvalidRoute("routeSwapType says that the native token is sold, but inputToken is another one")
+    if native_out and token_out != native:
+        raise InvalidRoute("routeSwapType says that the native token is bought, but outputToken is another one")
+    if _wrapped(first.token_in, network) != token_in:
+        raise InvalidRoute("the route does not begin at inputToken")
+    if _wrapped(last.token_out, network) != token_out:
+        raise InvalidRoute("the route does not end at outputToken")
+
+
+def _check_protocols(result: RouteResult, network: Network, pools: Mapping[str, Pool]) -> None:
+    """Every swap names the protocol that its pool is of. Unknown pools are for the replay."""
+    for swap in _swaps(result):
+        pool = pools.get(swap.pool_key)
+        protocol = network.protocol(pool.protocol) if pool else None
+        if protocol is not None and protocol.id != swap.protocol_id:
+            raise InvalidRoute(
+                f"pool {swap.pool_key} is of protocol {protocol.id}, not {swap.protocol_id}",
+                details={"pool": swap.pool_key},
+            )
+
+
+def _swaps(result: RouteResult) -> Sequence[WireSwap]:
+    return [swap for segment in result.segments for hop in segment.hops for swap in hop]
+
+
+def _wrapped(address: str, network: Network) -> str:
+    wrapped = network.wrapped_native
+    return wrapped.address if wrapped and address == ZERO_ADDRESS else address
