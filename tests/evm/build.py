@@ -1,0 +1,92 @@
+"""Calls for the tests: any that the ABI can hold, and how eth_abi, the oracle, encodes them."""
+
+from __future__ import annotations
+
+import random
+
+from eth_abi.abi import decode, encode
+from hypothesis import strategies as st
+
+from swapcli.evm import Permit
+from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+
+ROUTE_TYPE = "(address,address,uint256,uint256,uint256,address,uint8)"
+LIST_TYPE = "(address,address,uint32,int24,address,uint8,bytes)[]"
+PERMIT_TYPES = ["uint256", "uint8", "bytes32", "bytes32"]
+SIGNATURES = {
+    "swap": f"swap({ROUTE_TYPE},{LIST_TYPE})",
+    "swapIntegrator": f"swapIntegrator({ROUTE_TYPE},{LIST_TYPE},bytes)",
+    "swapWithPermit": f"swapWithPermit({ROUTE_TYPE},{LIST_TYPE},{','.join(PERMIT_TYPES)})",
+    "approve": "approve(address,uint256)",
+}
+
+NUMBERS = st.sampled_from([0, 1, 2**128, 2**255, 2**256 - 1]) | st.integers(0, 2**256 - 1)
+ADDRESSES = st.integers(0, 2**160 - 1).map("0x{:040x}".format)
+SWAP_TYPES = st.sampled_from(SwapType)
+EXTRA = st.binary(max_size=3) | st.binary(min_size=31, max_size=33) | st.binary(max_size=200)
+INTEGRATOR_DATA = st.just(b"") | st.binary(min_size=96, max_size=96) | st.binary(max_size=100)
+
+routes = st.builds(
+    CallRoute, ADDRESSES, ADDRESSES, NUMBERS, NUMBERS, NUMBERS, destination=ADDRESSES, swap_type=SWAP_TYPES
+)
+swaps = st.builds(
+    CallSwap,
+    ADDRESSES,
+    ADDRESSES,
+    rate=st.sampled_from([1, 1_000_000]) | st.integers(1, 1_000_000),
+    protocol_id=st.sampled_from([-(2**23), -1, 0, 2**23 - 1]) | st.integers(-(2**23), 2**23 - 1),
+    pool_address=ADDRESSES,
+    swap_type=SWAP_TYPES,
+    extra_data=EXTRA,
+    extra_felts=st.just(()),
+)
+calls = st.builds(Call, routes, st.lists(swaps, max_size=6).map(tuple), INTEGRATOR_DATA)
+permits = st.builds(
+    Permit,
+    NUMBERS,
+    st.integers(0, 255),
+    st.binary(min_size=32, max_size=32),
+    st.binary(min_size=32, max_size=32),
+)
+
+
+def random_call(rng: random.Random) -> Call:
+    """A call of 1 to 30 swaps: what a generator of properties draws too rarely."""
+    route = CallRoute(
+        _address(rng), _address(rng), _number(rng), _number(rng), _number(rng), _address(rng), rng.choice([*SwapType])
+    )
+    entries = tuple(_random_swap(rng) for _ in range(rng.choice([1, 2, 3, 5, 8, 30])))
+    return Call(route, entries, rng.randbytes(rng.choice([0, 0, 96, 33])))
+
+
+def _random_swap(rng: random.Random) -> CallSwap:
+    return CallSwap(
+        _address(rng),
+        _address(rng),
+        rng.randint(1, 1_000_000),
+        rng.randint(-(2**23), 2**23 - 1),
+        _address(rng),
+        rng.choice([*SwapType]),
+        rng.randbytes(rng.choice([0, 2, 3, 32, 160, rng.randint(0, 100)])),
+    )
+
+
+def _address(rng: random.Random) -> str:
+    return f"0x{rng.getrandbits(160):040x}"
+
+
+def _number(rng: random.Random) -> int:
+    return rng.getrandbits(rng.choice([8, 64, 128, 256]))
+
+
+def abi_encoded(call: Call, *more: object) -> bytes:
+    """The call's arguments by eth_abi; `more` are those of a permit."""
+    types, values = [ROUTE_TYPE, LIST_TYPE], [tuple(call.route), [tuple(swap)[:7] for swap in call.swaps]]
+    if call.integrator_data:
+        return encode([*types, "bytes"], [*values, call.integrator_data])
+    return encode([*types, *(PERMIT_TYPES if more else ())], [*values, *more])
+
+
+def abi_decoded(arguments: bytes, integrator: bool) -> tuple[object, ...]:
+    """The arguments of `swap` or `swapIntegrator` as eth_abi reads them."""
+    return tuple(decode([ROUTE_TYPE, LIST_TYPE, *(["bytes"] if integrator else ())], arguments))
