@@ -22,9 +22,9 @@ _NEARLY_FULL = 0.99
 _LEAST_RATE = 1e-6
 
 
-def grow(problem: Problem, zero_path: list[int]) -> list[Solved]:
-    """Solutions over growing neighbourhoods; the last one is fine. `zero_path` is the way of a vanishing order."""
-    prices = _start_prices(problem, zero_path)
+def grow(problem: Problem, paths: list[list[int]]) -> list[Solved]:
+    """Solutions over growing neighbourhoods; the last one is fine. `paths` are ways that the order could go."""
+    prices = _start_prices(problem, paths)
     stages = [_solved(problem, prices, ROUGH)]
     tried: Counter[int] = Counter()
     for growth in range(_ROUNDS):
@@ -70,11 +70,11 @@ def _with_their_ways(tokens: list[int], offers: Mapping[int, Detour], avoid: fro
     return list(found)
 
 
-def _start_prices(problem: Problem, zero_path: list[int]) -> Prices:
-    """Prices at which one path's pools alone would carry the order: the path that carries it best among that of a
-    vanishing order, the direct one and those over the deepest tokens between the two."""
+def _start_prices(problem: Problem, paths: list[list[int]]) -> Prices:
+    """Prices at which one path's pools alone would carry the order: the path that carries it best among `paths`, the
+    direct one and those over the deepest tokens between the two."""
     source, target = problem.task.ends
-    paths = [zero_path]
+    paths = list(paths)
     if target in problem.graph.pairs[source]:
         paths.append([source, target])
     if problem.task.max_hops > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 from typing import NamedTuple
 
 from swapcli.routing.dual import Prices
@@ -43,30 +43,43 @@ def detours(graph: Graph, prices: Prices, ends: tuple[int, int], order_value: fl
     values = inside | _dearest(graph, prices, ends[0], outside)
     found: dict[int, Detour] = {}
     for x, (price_in, before) in costs.items():
-        price_out, after = values.get(x, (0.0, -1))
+        price_out, after = values.get(x, _NEVER)
         if x not in prices and price_out > price_in * (1.0 + _LEAST_GAP):
             price, flow, gain = _through(*_sides(graph, x, costs, values, ends), order_value)
             if flow > _LEAST_DETOUR * order_value:
                 found[x] = Detour(price, gain, before, after)
-    return found | _on_the_way(found, costs, values, prices)
+    return found | _on_the_way(graph, found, costs, values, prices)
 
 
-def _on_the_way(found: Mapping[int, Detour], costs: _Offers, values: _Offers, prices: Prices) -> dict[int, Detour]:
-    """Outside tokens that the found detours lead over though they gain nothing alone."""
+def _on_the_way(
+    graph: Graph, found: Mapping[int, Detour], costs: _Offers, values: _Offers, prices: Prices
+) -> dict[int, Detour]:
+    """Outside tokens that the found detours lead over though they gain nothing alone.
+
+    Of a long way the near end may have no value of its own yet, and the far end no cost: there they are those of the
+    token that the way leads to or comes from.
+    """
     added: dict[int, Detour] = {}
-    waiting = [t for detour in found.values() for t in (detour.before, detour.after)]
-    while waiting:
-        t = waiting.pop()
-        if t < 0 or t in prices or t in found or t in added or t not in costs or t not in values:
-            continue
-        (price_in, before), (price_out, after) = costs[t], values[t]
-        added[t] = Detour(sqrt(price_in * price_out), 0.0, before, after)
-        waiting += [before, after]
+    for x in found:
+        value, after, t = values[x][0], x, costs[x][1]
+        while t not in prices and t not in found and t not in added:
+            cost, before = costs[t]
+            value = max(values.get(t, _NEVER)[0], graph.best[t][after] * value)
+            added[t] = Detour(sqrt(cost * value), 0.0, before, after)
+            after, t = t, before
+        cost, before, t = costs[x][0], x, values[x][1]
+        while t not in prices and t not in found and t not in added:
+            value, after = values[t]
+            cost = min(costs.get(t, (inf, -1))[0], cost / graph.best[before][t])
+            added[t] = Detour(sqrt(cost * value), 0.0, before, after)
+            before, t = t, after
     return added
 
 
 _Offers = dict[int, tuple[float, int]]
 """Per token a price and the neighbour at which it is had, -1 for a token inside."""
+
+_NEVER = (0.0, -1)
 
 _Side = list[tuple[float, float]]
 """(logarithm of the price at which a neighbour starts to trade, value traded per unit of it) for each neighbour."""

@@ -15,13 +15,13 @@ from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow, short
 from swapcli.routing.certificate import extended
 from swapcli.routing.dual import Prices
 from swapcli.routing.flow import Link, by_link, continuous_flow, flow_values
-from swapcli.routing.gas import route_gas
+from swapcli.routing.gas import BASE_GAS, route_gas
 from swapcli.routing.graph import Arc
 from swapcli.routing.growth import grow
 from swapcli.routing.problem import FINEST, Banned, Problem, Solved, Task
 from swapcli.routing.replay import Replay, replay
 from swapcli.routing.rounding import build_route, whole_percents
-from swapcli.routing.single_path import best_single_path, single_route
+from swapcli.routing.single_path import best_single_path, better_single_path, single_route
 from swapcli.routing.solver import Solution
 
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
@@ -29,6 +29,7 @@ _NEARBY_POOLS = 3
 _HEADROOMS = (1 - 2e-4, 0.997, *[0.98] * 4)  # of a hop's capacity: rounding the hops before it changes what arrives
 _FEW_POOLS = 40  # more than these are never the cheapest with gas
 _WAYS_AROUND = 3
+_REFUSALS = 8  # pools that refuse their part of the best path, one after the other
 _COARSE_UNITS = 30_000  # an intermediate balance of fewer units loses more by rounding down than a route may
 _COARSE_LOSS = 3e-5
 _UNSETTLED = 1e-2  # a residual above which earlier, smaller neighbourhoods are tried as well
@@ -105,10 +106,19 @@ class Search(NamedTuple):
 
     def _best(self) -> Outcome | None:
         path = self.problem.zero.path(self.task.source)
-        if len(path) < 2 or len(path) - 1 > self.task.max_hops:
+        if len(path) < 2:
             return None
-        stages = grow(self.problem, path)
-        single = self._single(stages[-1].arcs)
+        outcome = self._grown([path])
+        better = self._better_single(outcome.found if outcome else None)
+        if better is None:
+            return outcome
+        again = self._grown([path, self._tokens(better.route)], better)
+        return max((one for one in (outcome, again) if one), key=lambda one: one.found.net)
+
+    def _grown(self, paths: list[list[int]], floor: Found | None = None) -> Outcome | None:
+        """The best of what the neighbourhood that grows from `paths` has to offer, and of `floor`."""
+        stages = grow(self.problem, paths)
+        single = floor or self._single(stages[-1].arcs)
         best = make_acyclic(self.problem, stages[-1])
         candidates = [single, *self._routes(best)]
         if max(best.solution.residual, stages[-1].solution.residual) > _UNSETTLED and len(stages) > 1:
@@ -136,6 +146,29 @@ class Search(NamedTuple):
             yield self._rounded(shorter)
         if self.task.gas_value > 0.0:
             yield from self._cheaper(solved)
+
+    def _better_single(self, found: Found | None) -> Found | None:
+        """A path with one pool per hop anywhere in the market that beats `found`; None where there is none."""
+        task, refused = self.task, set[str]()
+        least = found.net + BASE_GAS * task.gas_value if found else 0.0
+        worth = self.problem.zero.values_from(task.source)
+        for _ in range(_REFUSALS):
+            task.check()
+            path = better_single_path(self.problem.graph, worth, task, least, refused)
+            if not path:
+                break
+            try:
+                route = single_route(self.problem.graph, path)
+                better = self._found(route, task.amount, replay(self.pools, route, task.amount))
+                return better if found is None or better.net > found.net else None
+            except PoolError as error:
+                refused.add(str(error.details.get("pool")))
+        return None
+
+    def _tokens(self, route: Route) -> list[int]:
+        """The tokens that the first path of `route` passes through."""
+        index, hops = self.problem.graph.token_index, route.segments[0].hops
+        return [index[hops[0][0].token_in], *(index[hop[0].token_out] for hop in hops)]
 
     # --- rounding
 

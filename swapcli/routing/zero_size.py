@@ -18,8 +18,8 @@ class ZeroSizePrices:
 
     def __init__(self, graph: Graph, target: int, max_hops: int, avoid: frozenset[int] = frozenset()) -> None:
         """`avoid` are tokens that no path may pass through."""
-        self._graph, self._target, self._max_hops = graph, target, max_hops
-        self._allowed = (graph.core | set(graph.way_to_core(target))) - avoid
+        self._graph, self._target, self._max_hops, self._avoid = graph, target, max_hops, avoid
+        self._allowed = (graph.core | set(graph.way_to_core(target))) - avoid - {target}
         self.values: Values = {target: 1.0}
         self._rounds: list[dict[int, tuple[float, int]]] = [{target: (1.0, target)}]
         for _ in range(max_hops):
@@ -41,13 +41,11 @@ class ZeroSizePrices:
 
     def path(self, source: int) -> list[int]:
         """Tokens of the best path from `source` to the target, both included; empty when there is none."""
-        way = self._graph.way_to_core(source)
-        entries = [k for k, t in enumerate(way) if t in self.values]
-        if not entries:
+        path = self._way_to_values(source)
+        if not path or self._avoid.intersection(path[1:]):
             return []
-        path = way[: entries[0]]
+        token = path.pop()
         limit = min(len(self._rounds) - 1, self._max_hops - len(path))
-        token = way[entries[0]]
         while token != self._target:
             rounds = [k for k in range(limit, 0, -1) if token in self._rounds[k]]
             if not rounds:
@@ -55,7 +53,21 @@ class ZeroSizePrices:
             path.append(token)
             limit = rounds[0] - 1
             token = self._rounds[rounds[0]][token][1]
-        return _without_loops([*path, token])
+        path = _without_loops([*path, token])
+        return path if len(path) <= self._max_hops + 1 else []
+
+    def _way_to_values(self, source: int) -> list[int]:
+        """`source` and the tokens between it and the nearest one with a value, which ends it; empty without one."""
+        way = self._graph.way_to_core(source)
+        entries = [k for k, t in enumerate(way) if t in self.values]
+        return way[: entries[0] + 1] if entries else []
+
+    def values_from(self, source: int) -> Values:
+        """`values`, and the same for the tokens on the way of `source` to them: no path from any brings more."""
+        known = dict(self.values)
+        for i, j in reversed(list(pairwise(self._way_to_values(source)))):
+            known[i] = known[j] * self._graph.best[i].get(j, 0.0)
+        return known
 
     def value(self, token: int) -> float:
         """Value of a unit of `token`; 0.0 when no path leads to the target."""

@@ -47,10 +47,7 @@ def test_values_are_the_best_product_over_all_paths_within_the_limit(graph: Grap
         zero = ZeroSizePrices(graph, target, max_hops)
         for t in range(len(graph.addresses)):
             expected = brute_value(graph, t, target, max_hops)
-            if expected:
-                assert zero.value(t) == pytest.approx(expected, rel=1e-12)
-            else:
-                assert zero.value(t) == 0.0 or len(zero.path(t)) > max_hops + 1
+            assert zero.value(t) == pytest.approx(expected, rel=1e-12)
 
 
 @given(graphs(), hop_limits)
@@ -63,7 +60,7 @@ def test_the_path_has_the_value_and_keeps_the_limit_where_any_path_does(graph: G
             assert len(set(path)) == len(path) <= max_hops + 1
             assert product(graph, path) == pytest.approx(zero.value(source), rel=1e-12)
         else:
-            assert not path or len(path) > max_hops + 1
+            assert not path
 
 
 @given(graphs(noise=30), hop_limits)
@@ -76,7 +73,7 @@ def test_with_arbitrage_a_path_is_found_where_there_is_one(graph: Graph, max_hop
             assert len(set(path)) == len(path) <= max_hops + 1
             assert all(j in graph.best[i] for i, j in pairwise(path))
         else:
-            assert not path or len(path) > max_hops + 1
+            assert not path
 
 
 @given(graphs(), hop_limits)
@@ -95,14 +92,47 @@ def test_more_hops_never_lower_a_value(graph: Graph, max_hops: int) -> None:
 
 
 @given(graphs(), hop_limits, st.data())
-def test_no_path_of_a_core_token_passes_through_what_is_avoided(
+def test_no_path_passes_through_what_is_avoided(
     graph: Graph, max_hops: int, data: st.DataObject
 ) -> None:
     avoid = frozenset(data.draw(st.sets(st.sampled_from(range(len(graph.addresses)))))) - {0}
     zero = ZeroSizePrices(graph, 0, max_hops, avoid)
-    for source in graph.core - avoid - {0}:
+    for source in set(range(1, len(graph.addresses))) - avoid:
         assert not avoid & set(zero.path(source))
         assert zero.value(source) == pytest.approx(brute_value(graph, source, 0, max_hops, avoid), rel=1e-12)
+
+
+@given(graphs(noise=30), hop_limits)
+def test_the_target_is_worth_one_also_with_arbitrage(graph: Graph, max_hops: int) -> None:
+    """And no path gains by running through it."""
+    zero = ZeroSizePrices(graph, 0, max_hops)
+    assert zero.value(0) == 1.0
+    for t in graph.core - {0}:
+        assert zero.value(t) >= brute_value(graph, t, 0, max_hops) * (1 - 1e-12)
+    two = ZeroSizePrices(graph, 0, 2)
+    for t in range(1, len(graph.addresses)):
+        assert two.value(t) == pytest.approx(brute_value(graph, t, 0, 2), rel=1e-12)
+
+
+@given(graphs() | graphs(noise=30), hop_limits)
+def test_values_from_a_token_know_every_path_from_it(graph: Graph, max_hops: int) -> None:
+    """What a search needs that starts at the token: a value for whatever it may pass through."""
+    zero = ZeroSizePrices(graph, 0, max_hops)
+    for source in range(1, len(graph.addresses)):
+        known = zero.values_from(source)
+        for path in paths(graph, source, 0, max_hops):
+            for k, t in enumerate(path):
+                assert known[t] >= product(graph, path[k:]) * (1 - 1e-12)
+
+
+def test_a_dead_end_further_than_the_limit_has_no_path_and_no_value() -> None:
+    chain = [token(k) for k in range(4)]
+    pools = [constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate(pairwise(chain))]
+    graph = graph_of(market(pools, chain))
+    for max_hops in (1, 2):
+        zero = ZeroSizePrices(graph, 0, max_hops)
+        assert (zero.path(3), zero.value(3)) == ([], 0.0)
+    assert ZeroSizePrices(graph, 0, 3).path(3) == [3, 2, 1, 0]
 
 
 def test_a_token_that_no_pool_joins_has_no_value() -> None:
