@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from typing import TypeVar
 
 import pytest
 from hypothesis import example, given
@@ -15,24 +16,32 @@ from swapcli.model.payload import Call
 from tests.evm.build import calls
 from tests.evm.test_calldata import CALL, PERMIT
 
+_Output = TypeVar("_Output")
 SELECTORS = ("8619b04e", "21ed51f7", "df9f8e3a")
 INTEGRATOR_CALL = CALL._replace(integrator_data=b"i" * 96)
 INTERESTING = st.sampled_from([0, 1, 2, 31, 32, 33, 64, 224, 256, 2**31, 2**32, 2**64, 2**255, 2**256 - 32, 2**256 - 1])
 
 
+def tried(read: Callable[[], _Output]) -> _Output | InvalidInput:
+    """What `read` gives, or the only error that it may raise."""
+    try:
+        return read()
+    except InvalidInput as error:
+        return error
+
+
 def refused_or_the_same_again(calldata: str) -> None:
-    """The decoder either raises `InvalidInput`, or gives a call that encodes to the very same bytes."""
-    for decode, encode in (
-        (decode_call, encode_call),
-        (decode_permit_call, lambda pair: encode_permit_call(*pair)),
+    """Each decoder refuses it with a short sentence and a field, or gives what encodes to the very same bytes."""
+    for again in (
+        lambda: encode_call(decode_call(calldata)),
+        lambda: encode_permit_call(*decode_permit_call(calldata)),
     ):
-        try:
-            decoded = decode(calldata)
-        except InvalidInput as error:
-            assert error.details["field"]
-            assert len(error.message) < 400
+        outcome = tried(again)
+        if isinstance(outcome, InvalidInput):
+            assert outcome.details["field"]
+            assert len(outcome.message) < 400
         else:
-            assert encode(decoded) == calldata.lower()
+            assert outcome == calldata.lower()
 
 
 @given(st.sampled_from(SELECTORS), st.binary(max_size=2_000))
@@ -137,9 +146,7 @@ def test_a_word_that_cannot_be_is_named(index: int, value: int, sentence: str) -
     with pytest.raises(InvalidInput) as caught:
         decode_call(word_changed(encode_call(CALL), index, value))
     assert caught.value.message == sentence
-    assert caught.value.details == {
-        "field": sentence.split(":")[0].removesuffix(" length").removesuffix(" offset")
-    } or (caught.value.details == {"field": sentence.split(":")[0]})
+    assert caught.value.details == {"field": sentence.split(":")[0]}
 
 
 OTHERS: list[tuple[Callable[[str], object], str, str]] = [
@@ -185,12 +192,11 @@ def test_what_is_wrong_with_the_whole_is_named(decode: Callable[[str], object], 
 
 @given(st.binary(max_size=128))
 def test_random_integrator_data_is_refused_or_three_words(integrator_data: bytes) -> None:
-    try:
-        decoded = decode_integrator_data(integrator_data)
-    except InvalidInput as error:
-        assert error.details["field"]
+    outcome = tried(lambda: decode_integrator_data(integrator_data))
+    if isinstance(outcome, InvalidInput):
+        assert outcome.details["field"]
     else:
-        assert (decoded is None) == (integrator_data == b"")
+        assert (outcome is None) == (integrator_data == b"")
         assert len(integrator_data) in (0, 96)
 
 
