@@ -36,7 +36,7 @@ def check_range(field: str, number: int, least: int, limit: int) -> int:
     if number < least:
         raise _out_of_range(field, f"must be at least {least}")
     if number >= limit:
-        raise _out_of_range(field, f"is too large: it must be below {_named(limit)}")
+        raise _out_of_range(field, f"is too large: it must be {_below(limit)}")
     return number
 
 
@@ -83,11 +83,11 @@ def from_felt_text(text: str) -> int:
     raise InvalidInput(f'"{shown}" is not a felt: expected a decimal or a 0x-prefixed hexadecimal number')
 
 
-def _named(limit: int) -> str:
+def _below(limit: int) -> str:
     if limit == FIELD_PRIME:
-        return "the prime of Starknet's field"
-    power = limit.bit_length() - 1
-    return f"2^{power}" if limit == 1 << power and power > 31 else str(limit)
+        return "below the prime of Starknet's field"
+    is_power = limit >= U32_LIMIT and not limit & (limit - 1)
+    return f"below 2^{limit.bit_length() - 1}" if is_power else f"at most {limit - 1}"
 
 
 def _out_of_range(field: str, problem: str) -> InvalidInput:

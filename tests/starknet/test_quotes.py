@@ -1,0 +1,134 @@
+"""Quotes of the embedded market, as calls: the router's own arithmetic on the felts pays the quote, to the unit."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from swapcli.engine.opening import open_market
+from swapcli.errors import NoRoute
+from swapcli.model.market import Market
+from swapcli.model.order import Order
+from swapcli.model.payload import CallRoute, SwapType
+from swapcli.model.route import Quote
+from swapcli.model.terms import min_received
+from swapcli.networks.catalogue import network
+from swapcli.routing import Router
+from swapcli.starknet import batch_calldata, build_call, check_batch, deserialise_call, serialise_call, transaction
+from swapcli.starknet.felts import from_felt_text, to_felt_text
+from tests.starknet.router import Paid, run
+
+STARKNET = network("starknet")
+ROUTER = STARKNET.router or ""
+DESTINATION = "0x" + "0" * 60 + "abcd"
+SLIPPAGES = st.integers(0, 1_000_000)
+SYMBOLS = ("ETH", "STRK", "USDC", "USDT", "WBTC", "DAI", "wstETH", "LORDS")
+
+
+@cache
+def market() -> Market:
+    return open_market("starknet", network).market
+
+
+@cache
+def router() -> Router:
+    return Router(market())
+
+
+def asked(name_in: str, name_out: str, worth: float) -> Order:
+    """Sell `worth` whole tokens."""
+    by_symbol = {token.symbol: token for token in market().tokens.values()}
+    token_in = by_symbol[name_in]
+    return Order(token_in, by_symbol[name_out], max(1, int(worth * 10**token_in.decimals)))
+
+
+def quoted(order: Order) -> Quote:
+    try:
+        return router().quote(order)
+    except NoRoute:
+        assume(False)
+        raise
+
+
+def route_of(quote: Quote, slippage_ppm: int) -> CallRoute:
+    return CallRoute(
+        token_in=quote.order.token_in.address,
+        token_out=quote.order.token_out.address,
+        amount_in=quote.amount_in,
+        amount_out=quote.amount_out,
+        min_received=min_received(quote.amount_out, slippage_ppm),
+        destination=DESTINATION,
+        swap_type=SwapType.TOKEN_TO_TOKEN,
+    )
+
+
+def executed(felts: tuple[int, ...]) -> Paid:
+    pools = {pool.address: pool for pool in market().pools.values()}
+    return run(felts, pools, {protocol.amm_name: protocol.id for protocol in STARKNET.protocols})
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.sampled_from(SYMBOLS), min_size=2, max_size=2, unique=True),
+    st.floats(-6, 6).map(lambda power: 10.0**power),
+    SLIPPAGES,
+)
+@example(["ETH", "USDC"], 250.0, 5_000)
+@example(["LORDS", "DAI"], 40_000.0, 0)
+def test_the_router_pays_the_quote_to_the_unit_and_keeps_nothing(
+    names: list[str], worth: float, slippage_ppm: int
+) -> None:
+    quote = quoted(asked(names[0], names[1], worth))
+    call = build_call(route_of(quote, slippage_ppm), quote.steps, market().pools, STARKNET)
+    paid = executed(serialise_call(call))
+    assert paid.amount_out == quote.amount_out
+    assert paid.destination == DESTINATION
+    assert not any(paid.left_behind.values())
+
+
+@settings(max_examples=30)
+@given(st.lists(st.sampled_from(SYMBOLS), min_size=2, max_size=2, unique=True), st.floats(-3, 5), SLIPPAGES)
+def test_a_payload_survives_json_in_which_felts_are_text(names: list[str], power: float, slippage_ppm: int) -> None:
+    quote = quoted(asked(names[0], names[1], 10.0**power))
+    call = build_call(route_of(quote, slippage_ppm), quote.steps, market().pools, STARKNET)
+    sent = json.dumps([to_felt_text(felt) for felt in transaction(call, STARKNET, ROUTER).felts])
+    received = tuple(map(from_felt_text, json.loads(sent)))
+    assert deserialise_call(received, amount_out=quote.amount_out) == call
+
+
+def test_a_large_order_is_split_over_several_protocols_some_with_extra_data() -> None:
+    quote = quoted(asked("ETH", "USDC", 250.0))
+    call = build_call(route_of(quote, 5_000), quote.steps, market().pools, STARKNET)
+    assert len({swap.protocol_id for swap in call.swaps}) > 1
+    assert {len(swap.extra_felts) for swap in call.swaps} == {0, 1}
+    assert [(swap.pool_address, swap.rate) for swap in call.swaps] == [(step.pool, step.rate) for step in quote.steps]
+
+
+def test_each_call_of_a_batch_pays_its_quote() -> None:
+    orders = [asked(name, "USDC", worth) for name, worth in (("ETH", 3.0), ("STRK", 5_000.0), ("WBTC", 0.2))]
+    pairs = check_batch(
+        [order.amount for order in orders],
+        [order.token_in.address for order in orders],
+        [orders[0].token_out.address],
+    )
+    quotes = [quoted(order) for order in orders]
+    batch = [build_call(route_of(quote, 5_000), quote.steps, market().pools, STARKNET) for quote in quotes]
+    assert [(one.route.amount_in, one.route.token_in, one.route.token_out) for one in batch] == list(pairs)
+    paid = [executed(felts).amount_out for felts in batch_calldata(batch)]
+    assert paid == [quote.amount_out for quote in quotes]
+
+
+@pytest.mark.parametrize("shortfall", [0, 1])
+def test_the_simulated_router_holds_to_the_least_that_must_be_received(shortfall: int) -> None:
+    quote = quoted(asked("ETH", "STRK", 1.0))
+    route = route_of(quote, 0)._replace(min_received=quote.amount_out + shortfall)
+    felts = serialise_call(build_call(route, quote.steps, market().pools, STARKNET))
+    if shortfall:
+        with pytest.raises(AssertionError):
+            executed(felts)
+    else:
+        assert executed(felts).amount_out == quote.amount_out
