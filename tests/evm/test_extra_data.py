@@ -1,0 +1,167 @@
+"""`extra_data` by family: it says what the contracts themselves derive the pool from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from eth_abi.abi import decode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.errors import InvalidInput
+from swapcli.evm.extra_data import BY_FAMILY, Use, extra_data
+from swapcli.model.network import ProtocolInfo
+from swapcli.model.pool import Pool
+from swapcli.networks.address import keccak256
+from swapcli.networks.derivation import pool_address
+from swapcli.pools import FAMILIES
+from swapcli.pools.concentrated import Concentrated
+from swapcli.pools.constant_product import ConstantProduct
+from swapcli.pools.stableswap import StableSwap
+from swapcli.pools.weighted import Weighted
+from tests.evm.router_model import embedded
+from tests.pools.random_pools import solidly_stable_pools, stableswap_pools
+from tests.wire.build import AERO, NATIVE, USDC, WRAPPED, concentrated
+
+POOL, OTHER = "0x" + "ab" * 20, "0x" + "cd" * 20
+BY_FEE = ProtocolInfo(5, "v3", "V3", family="concentrated", extra_keys=("fee",))
+BY_SPACING = ProtocolInfo(3, "cl", "CL", family="concentrated", extra_keys=("tickSpacing",))
+BY_TOKENS = ProtocolInfo(50, "algebra", "Algebra", family="concentrated")
+UNKNOWN_MATHS = ProtocolInfo(7, "unheardOf", "Unheard Of")
+
+
+def extra(pool: Pool, protocol: ProtocolInfo | None = None) -> bytes:
+    return extra_data(Use(pool, pool.tokens[0], pool.tokens[1], protocol))
+
+
+def v3(fee_ppm: int, tick_spacing: int = 10) -> Pool:
+    pool = concentrated(POOL, "v3", (WRAPPED, USDC), 0)
+    assert isinstance(pool, Concentrated)
+    return replace(pool, fee_ppm=fee_ppm, ladder=pool.ladder._replace(tick_spacing=tick_spacing))
+
+
+def test_every_family_has_an_entry() -> None:
+    assert set(BY_FAMILY) == set(FAMILIES)
+
+
+@pytest.mark.parametrize("name", ["base", "hyperevm", "monad", "citrea"])
+def test_the_key_in_it_leads_to_the_real_pool_by_create2(name: str) -> None:
+    market = embedded(name)
+    derived = Counter[str]()
+    for pool in market.pools.values():
+        if pool.family != "concentrated" or pool.key != pool.address:
+            continue
+        key = int.from_bytes(extra(pool, market.network.protocol(pool.protocol)))
+        if address := pool_address(market.network, pool.protocol, pool.tokens[0], pool.tokens[1], key):
+            assert address == pool.address
+            derived[pool.protocol] += 1
+    assert derived.total() >= 20
+
+
+@pytest.mark.parametrize(("name", "natives"), [("base", 7), ("monad", 5)])
+def test_the_hash_of_a_pool_key_is_the_real_pools_id(name: str, natives: int) -> None:
+    market = embedded(name)
+    keyed = [pool for pool in market.pools.values() if pool.key != pool.address]
+    assert sum(pool.wire_traits()["token0"] == NATIVE.address for pool in keyed) == natives
+    for pool in keyed:
+        assert "0x" + keccak256(extra(pool, market.network.protocol(pool.protocol))).hex() == pool.key
+
+
+@pytest.mark.parametrize(
+    ("protocol", "address"),
+    [
+        ("aerodromeV3", "0xb2cc224c1c9fee385f8ad6a55b4d94e92359dc59"),
+        ("pancakeSwapV3", "0x72ab388e2e2f6facef59e3c3fa2c4e29011c2d38"),
+    ],
+)
+def test_the_published_samples_carry_0x0064(protocol: str, address: str) -> None:
+    base = embedded("base")
+    assert base.pools[address].protocol == protocol
+    assert extra(base.pools[address], base.network.protocol(protocol)) == b"\x00\x64"
+
+
+@pytest.mark.parametrize(
+    ("fee_ppm", "hexed"),
+    [(0, "0000"), (100, "0064"), (2_500, "09c4"), (3_000, "0bb8"), (65_535, "ffff"), (65_536, "010000")],
+)
+def test_a_fee_takes_the_shortest_of_two_or_three_bytes(fee_ppm: int, hexed: str) -> None:
+    assert extra(v3(fee_ppm), BY_FEE).hex() == hexed
+
+
+@given(st.integers(0, 999_999))
+def test_any_fee_can_be_read_back(fee_ppm: int) -> None:
+    encoded = extra(v3(fee_ppm), BY_FEE)
+    assert len(encoded) == 2 + (fee_ppm > 0xFFFF)
+    assert int.from_bytes(encoded) == fee_ppm
+
+
+@given(st.integers(1, 32_767))
+def test_a_tick_spacing_takes_two_bytes(tick_spacing: int) -> None:
+    encoded = extra(v3(3_000, tick_spacing), BY_SPACING)
+    assert len(encoded) == 2
+    assert int.from_bytes(encoded, signed=True) == tick_spacing
+
+
+@pytest.mark.parametrize(
+    ("pool", "protocol", "field"),
+    [(v3(2**24), BY_FEE, "fee"), (v3(-1), BY_FEE, "fee"), (v3(100, 32_768), BY_SPACING, "tickSpacing")],
+)
+def test_a_key_that_does_not_fit_is_refused_by_name(pool: Pool, protocol: ProtocolInfo, field: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{field}: "):
+        extra(pool, protocol)
+
+
+def test_a_pool_of_algebra_needs_nothing() -> None:
+    assert extra(v3(3_000), BY_TOKENS) == b""
+
+
+@pytest.mark.parametrize("protocol", [UNKNOWN_MATHS, None])
+def test_a_concentrated_pool_of_an_unknown_protocol_is_taken_for_a_fork_of_uniswap_v3(
+    protocol: ProtocolInfo | None,
+) -> None:
+    assert extra(v3(3_000), protocol) == b"\x0b\xb8"
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_pool_key_is_abi_encoded_with_the_native_currency_as_zero(native: bool) -> None:
+    pair = (WRAPPED, USDC) if native else (USDC, AERO)
+    pool = concentrated(POOL, "uniswapV4", pair, 3_000, pool_id="0x" + "5" * 64, native=native)
+    key = decode(["address", "address", "uint24", "int24", "address"], extra(pool, BY_FEE))
+    currency0 = NATIVE.address if native else pool.tokens[0]
+    assert key == (currency0, pool.tokens[1], 3_000, 10, NATIVE.address)
+
+
+@pytest.mark.parametrize("fee_ppm", [2_500, 3_000, 80_000])
+def test_a_pair_of_uniswap_v2_has_its_fee_and_one_of_solidly_nothing(fee_ppm: int) -> None:
+    tokens = (WRAPPED.address, OTHER)
+    pair = ConstantProduct(POOL, "v2", tokens, (18, 18), fee_ppm, (10**18, 10**18))
+    assert int.from_bytes(extra(pair)) == fee_ppm
+    assert extra(replace(pair, solidly=True)) == b""
+
+
+@given(solidly_stable_pools())
+def test_a_stable_pair_of_solidly_needs_nothing(pool: Pool) -> None:
+    assert extra(pool) == b""
+
+
+@given(stableswap_pools(), st.data())
+def test_a_stableswap_pool_gets_the_places_of_its_coins(pool: StableSwap, data: st.DataObject) -> None:
+    i, j = data.draw(st.permutations(range(len(pool.tokens))))[:2]
+    assert tuple(extra_data(Use(pool, pool.tokens[i], pool.tokens[j], None))) == (i, j)
+
+
+class WithId(Weighted):
+    """A weighted pool whose state tells its id."""
+
+    __slots__ = ()
+
+    def wire_traits(self) -> dict[str, int | str]:
+        return {"poolId": "0x" + "7e" * 32}
+
+
+def test_a_weighted_pool_needs_nothing_unless_its_state_tells_its_id() -> None:
+    fields = POOL, "weighted", (WRAPPED.address, OTHER), (18, 18), 3_000, (10**18, 10**18), (10**18 // 2, 10**18 // 2)
+    assert extra(Weighted(*fields)) == b""
+    assert extra(WithId(*fields)) == b"\x7e" * 32

@@ -1,0 +1,73 @@
+"""What is sent: to whom, with what value, and what has to be allowed before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from eth_abi.abi import encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.errors import InvalidInput, InvalidRoute
+from swapcli.evm import approval, encode_call, transaction, transactions
+from swapcli.model.payload import Call, Payload, SwapType
+from tests.evm.build import ADDRESSES, NUMBERS
+from tests.evm.test_calldata import CALL
+from tests.wire.build import EVM, WRAPPED
+
+ROUTER = "0x" + "70" * 20
+NATIVE_IN = CALL._replace(route=CALL.route._replace(token_in=WRAPPED.address, swap_type=SwapType.NATIVE_TO_TOKEN))
+NATIVE_OUT = CALL._replace(route=CALL.route._replace(token_out=WRAPPED.address, swap_type=SwapType.TOKEN_TO_NATIVE))
+
+
+@given(ADDRESSES, ADDRESSES, NUMBERS)
+def test_an_approval_is_the_tokens_own_call_for_exactly_the_amount(token: str, spender: str, amount: int) -> None:
+    expected = "0x095ea7b3" + encode(["address", "uint256"], [spender, amount]).hex()
+    assert approval(token, spender, amount) == (token, expected, 0)
+
+
+@pytest.mark.parametrize(
+    ("field", "arguments"),
+    [
+        ("token", ("0x12", ROUTER, 1)),
+        ("spender", (WRAPPED.address, "", 1)),
+        ("amount", (WRAPPED.address, ROUTER, 2**256)),
+        ("amount", (WRAPPED.address, ROUTER, -1)),
+    ],
+)
+def test_an_approval_of_what_cannot_be_is_refused_by_name(field: str, arguments: tuple[str, str, int]) -> None:
+    with pytest.raises(InvalidInput, match=f"^{field}: "):
+        approval(*arguments)
+
+
+@given(st.integers(1, 2**256 - 1))
+def test_native_input_is_sent_as_the_value_and_needs_no_approval(amount: int) -> None:
+    call = NATIVE_IN._replace(route=NATIVE_IN.route._replace(amount_in=amount))
+    payload = transaction(call, EVM, ROUTER)
+    assert payload == Payload(call, ROUTER, amount, encode_call(call))
+    assert transactions(payload) == ((ROUTER, payload.calldata, amount),)
+
+
+@pytest.mark.parametrize("call", [CALL, NATIVE_OUT])
+def test_other_input_is_approved_first_and_nothing_is_sent_with_it(call: Call) -> None:
+    payload = transaction(call, EVM, ROUTER)
+    assert (payload.to, payload.value, payload.calldata) == (ROUTER, 0, encode_call(call))
+    first, second = transactions(payload)
+    assert first == approval(call.route.token_in, ROUTER, call.route.amount_in)
+    assert second == (ROUTER, payload.calldata, 0)
+
+
+@pytest.mark.parametrize("call", [NATIVE_IN, NATIVE_OUT])
+def test_no_native_token_is_sent_or_expected_in_the_name_of_another(call: Call) -> None:
+    other = CALL.route._replace(swap_type=call.route.swap_type)
+    with pytest.raises(InvalidRoute, match="the native token is"):
+        transaction(call._replace(route=other), EVM, ROUTER)
+    with pytest.raises(InvalidRoute, match="the native token is"):
+        transaction(call, replace(EVM, wrapped_native=None), ROUTER)
+
+
+@pytest.mark.parametrize("router", ["", "0x12", "0x" + "7" * 64, "0x" + "G" * 40])
+def test_a_router_that_is_no_address_is_refused(router: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^router: "):
+        transaction(CALL, EVM, router)
