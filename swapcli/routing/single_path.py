@@ -62,7 +62,7 @@ def better_single_path(
             for j, rate in graph.best[token].items():
                 reach = held * rate
                 beaten = max(found.get(j, _NOTHING)[0], best.get(j, _NOTHING)[0])
-                if reach <= beaten or reach * worth.get(j, 0.0) <= least or j in visited:
+                if j in visited or j not in worth or reach <= beaten or reach * worth[j] <= least:
                     continue
                 got, arc = _most(graph.pairs[token][j], held, beaten, refused)
                 if arc and got * worth[j] > least:
