@@ -1,0 +1,57 @@
+"""Health says what was looked at, and is only good where quoting works."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from swapcli.engine.clock import Clock
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.opening import open_market
+from swapcli.networks.catalogue import network, network_names
+from tests.cli.build import EMPTY_V2, NOW_S, small_market
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_every_embedded_market_is_healthy_and_says_what_it_rests_on(name: str) -> None:
+    market = open_market(name, network).market
+    health = MarketSource(market, Clock(lambda: NOW_S, lambda: 0.0)).health()
+    assert health.is_healthy
+    assert (health.status, health.network, health.pools) == (200, name, len(market.pools))
+    assert "alive and well" in health.message
+    assert "modelled" in health.message
+    assert health.sample is not None
+    assert health.sample.amount_out > 0
+
+
+def test_the_sample_is_quoted_and_not_made_up() -> None:
+    market = small_market()
+    source = MarketSource(market, Clock(lambda: NOW_S, lambda: 0.0))
+    sample = source.health().sample
+    assert sample is not None
+    pools = [p for p in market.pools.values() if {sample.token_in.address, sample.token_out.address} <= set(p.tokens)]
+    assert max(p.swap(sample.token_in.address, sample.token_out.address, sample.amount_in)[0] for p in pools) <= (
+        sample.amount_out
+    )
+
+
+def test_the_age_of_the_state_is_told() -> None:
+    origin = MarketSource(small_market(), Clock(lambda: NOW_S, lambda: 0.0)).health().origin
+    assert origin is not None
+    assert origin.age_s == 7_200
+
+
+@pytest.mark.parametrize("pools", [(), (EMPTY_V2,)])
+def test_a_market_on_which_nothing_can_be_quoted_is_unhealthy(pools: tuple[str, ...]) -> None:
+    market = small_market()
+    poor = replace(market, pools={key: market.pools[key] for key in pools})
+    health = MarketSource(poor, Clock(lambda: NOW_S, lambda: 0.0)).health()
+    assert (health.is_healthy, health.status, health.sample) == (False, 503, None)
+    assert "cannot quote" in health.message
+
+
+def test_the_time_it_took_is_measured() -> None:
+    ticks = iter(range(100))
+    health = MarketSource(small_market(), Clock(lambda: NOW_S, lambda: float(next(ticks)))).health()
+    assert health.time_s > 0

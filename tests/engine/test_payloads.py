@@ -1,0 +1,272 @@
+"""From a route to its payload: whatever is posted is replayed, and only the replay's amounts are encoded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from swapcli import evm, starknet
+from swapcli.engine.answer import Answer, Ask, Delivery
+from swapcli.engine.clock import Clock
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.opening import open_market
+from swapcli.errors import ConfigError, InvalidRoute, NoRoute, RouteExpired, SameToken, SlippageExceeded, SwapcliError
+from swapcli.model.market import Market
+from swapcli.model.network import Kind
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import Payload, SwapType
+from swapcli.model.route import RATE_SCALE
+from swapcli.model.terms import Integrator, after_fee, min_received
+from swapcli.networks.catalogue import network, network_names
+from swapcli.routing.replay import replay
+from swapcli.wire.result import RouteResult
+from swapcli.wire.route import parse, render
+from swapcli.wire.terms import Generation
+from tests.cli.build import DAI, NOW_S, USDC, WETH, small_market
+
+V1, V2 = Generation
+ROUTER = "0x" + "34" * 20
+RECEIVER = {Kind.EVM: "0x" + "ab" * 20, Kind.STARKNET: "0x05" + "ab" * 31}
+HALF_PERCENT = 5_000
+TTL_S = 60
+ACME = Integrator("0x" + "9" * 40, fee_bps=30, name="acme")
+
+
+def clock(now_s: float = NOW_S) -> Clock:
+    return Clock(lambda: now_s, lambda: 0.0)
+
+
+@cache
+def embedded(name: str) -> MarketSource:
+    return MarketSource(open_market(name, network).market, clock())
+
+
+def routed(market: Market | None = None, now_s: float = NOW_S) -> MarketSource:
+    """The small market on a network whose router is known."""
+    market = market or small_market()
+    return MarketSource(
+        replace(market, network=replace(market.network, router=ROUTER)), clock(now_s), route_ttl_s=TTL_S
+    )
+
+
+def delivery(source: MarketSource, slippage_ppm: int = HALF_PERCENT) -> Delivery:
+    return Delivery(slippage_ppm, RECEIVER[source.network.kind])
+
+
+def asked(source: MarketSource, generation: Generation = V2, integrator: Integrator | None = None) -> Answer:
+    order = Order(source.network.native, source.token("USDC"), 25 * 10**18)
+    return source.quote(Ask(order, generation, integrator))
+
+
+def posted(answer: Answer) -> RouteResult:
+    """The result after a journey over the wire."""
+    return parse(render(answer.result, answer.network), answer.network)
+
+
+def paid_out(payload: Payload, market: Market) -> int:
+    """What the router pays out for a payload: each swap spends a share of the balance that is there by then."""
+    call = payload.call
+    balances = {call.route.token_in: call.route.amount_in}
+    pools = dict(market.pools)
+    for swap in call.swaps:
+        spent = balances[swap.token_in] * swap.rate // RATE_SCALE
+        pool = pools[swap.pool_address]
+        received, pools[swap.pool_address] = pool.swap(swap.token_in, swap.token_out, spent)
+        balances[swap.token_in] -= spent
+        balances[swap.token_out] = balances.get(swap.token_out, 0) + received
+    return balances[call.route.token_out]
+
+
+@given(st.data())
+def test_a_route_and_then_its_payload_is_the_same_as_both_at_once(data: st.DataObject) -> None:
+    source = embedded(data.draw(st.sampled_from(network_names())))
+    tokens = [source.network.native, *source.market.tokens.values()]
+    sold, bought = data.draw(st.permutations(tokens))[:2]
+    order = Order(sold, bought, int(10 ** data.draw(st.floats(4, 24))), max_hops=data.draw(st.integers(1, 4)))
+    generation = data.draw(st.sampled_from(Generation)) if source.network.has_v2 else V1
+    integrator = ACME if generation is V2 and data.draw(st.booleans()) else None
+    try:
+        answer, at_once = source.quote_and_build(Ask(order, generation, integrator), delivery(source))
+    except (NoRoute, SameToken):
+        return
+    assert source.build(posted(answer), delivery(source)) == at_once
+    route = at_once.call.route
+    left = after_fee(answer.result.output_amount, 30 if integrator else 0)
+    assert (route.amount_in, route.amount_out) == (order.amount, answer.result.output_amount)
+    assert route.min_received == min_received(left, HALF_PERCENT)
+    assert at_once.value == (order.amount if route.swap_type is SwapType.NATIVE_TO_TOKEN else 0)
+    if source.network.kind is Kind.EVM:
+        assert evm.decode_call(at_once.calldata) == at_once.call
+    else:
+        assert at_once.felts == starknet.serialise_call(at_once.call)
+
+
+@pytest.mark.parametrize("generation", Generation)
+@pytest.mark.parametrize(("name_in", "name_out"), [("ETH", "USDC"), ("USDC", "ETH"), ("WETH", "DAI"), ("DAI", "USDC")])
+def test_the_router_pays_out_what_was_quoted(name_in: str, name_out: str, generation: Generation) -> None:
+    source = routed()
+    order = Order(source.token(name_in), source.token(name_out), 10 ** source.token(name_in).decimals * 30)
+    answer, payload = source.quote_and_build(Ask(order, generation), delivery(source))
+    assert paid_out(payload, source.market) == payload.call.route.amount_out == answer.result.output_amount
+
+
+def test_the_native_token_stands_as_its_wrapped_form_with_its_swap_type() -> None:
+    source = routed()
+    native, usdc = source.network.native, source.token("USDC")
+    for order, ends in (
+        (Order(native, usdc, 10**18), (SwapType.NATIVE_TO_TOKEN, WETH, USDC, 10**18)),
+        (Order(usdc, native, 10**9), (SwapType.TOKEN_TO_NATIVE, USDC, WETH, 0)),
+        (Order(source.token("WETH"), usdc, 10**18), (SwapType.TOKEN_TO_TOKEN, WETH, USDC, 0)),
+    ):
+        payload = source.quote_and_build(Ask(order, V2), delivery(source))[1]
+        route = payload.call.route
+        assert (route.swap_type, route.token_in, route.token_out, payload.value) == ends
+        assert {swap.swap_type for swap in payload.call.swaps} == {route.swap_type}
+        assert ZERO_ADDRESS not in {address for swap in payload.call.swaps for address in swap[:2]}
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_wrapping_is_one_swap_of_the_wrapper(generation: Generation) -> None:
+    source = routed()
+    for ends in ((source.network.native, source.token("WETH")), (source.token("WETH"), source.network.native)):
+        answer, payload = source.quote_and_build(Ask(Order(*ends, 10**18), generation), delivery(source))
+        assert source.build(posted(answer), delivery(source)) == payload
+        assert [(s.protocol_id, s.pool_address, s.rate) for s in payload.call.swaps] == [(0, WETH, RATE_SCALE)]
+        assert payload.call.route.amount_out == 10**18
+
+
+def test_a_fee_lowers_what_must_be_received_and_travels_with_the_call() -> None:
+    source = routed()
+    answer = asked(source, integrator=ACME)
+    call = source.build(posted(answer), delivery(source)).call
+    assert call.route.min_received == min_received(after_fee(call.route.amount_out, 30), HALF_PERCENT)
+    assert evm.decode_integrator_data(call.integrator_data) == evm.IntegratorShares(ACME.address, 30, 0)
+
+
+def test_no_payload_without_a_router_and_the_error_names_the_setting() -> None:
+    source = MarketSource(small_market(), clock())
+    with pytest.raises(ConfigError, match="router of testnet is not known") as caught:
+        source.build(posted(asked(source)), delivery(source))
+    assert caught.value.hint == "set networks.testnet.router"
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_a_route_is_good_for_its_time_and_not_a_millisecond_longer(generation: Generation) -> None:
+    result = posted(asked(routed(), generation))
+    issued_ms = int(NOW_S * 1000)
+    for late_s, good in ((0, True), (TTL_S, True), (TTL_S + 0.001, False), (10**6, False)):
+        source = routed(now_s=NOW_S + late_s)
+        if good:
+            assert source.build(result, delivery(source), issued_ms=issued_ms).calldata
+        else:
+            with pytest.raises(RouteExpired):
+                source.build(result, delivery(source), issued_ms=issued_ms)
+
+
+def test_a_v1_route_of_unknown_age_is_judged_by_its_content() -> None:
+    source = routed(now_s=NOW_S + 10**6)
+    assert source.build(posted(asked(routed(), V1)), delivery(source)).calldata
+
+
+def test_a_route_from_the_future_is_refused_beyond_the_skew_of_clocks() -> None:
+    result = posted(asked(routed()))
+    assert routed(now_s=NOW_S - 4).build(result, delivery(routed())).calldata
+    with pytest.raises(InvalidRoute, match="in the future"):
+        routed(now_s=NOW_S - 6).build(result, delivery(routed()))
+
+
+def moved(percent: float) -> MarketSource:
+    """The small market after somebody has sold WETH in all pools of the route."""
+    source = routed()
+    pools = dict(source.market.pools)
+    for key, pool in source.market.pools.items():
+        if WETH in pool.tokens and (USDC in pool.tokens or DAI in pool.tokens):
+            other = USDC if USDC in pool.tokens else DAI
+            pools[key] = pool.swap(WETH, other, int(percent * 10**18))[1]
+    return routed(replace(source.market, pools=pools))
+
+
+@given(st.floats(0.001, 20), st.sampled_from([0, 1, 1_000, HALF_PERCENT, 490_000]), st.sampled_from(Generation))
+def test_after_the_market_moved_the_payload_says_what_it_gives_now_or_is_refused(
+    sold: float, slippage_ppm: int, generation: Generation
+) -> None:
+    result, source = posted(asked(routed(), generation)), moved(sold)
+    now_out = replay(source.market.pools, result.route, result.input_amount).amount_out
+    assume(now_out < result.output_amount)
+    if now_out >= min_received(result.output_amount, slippage_ppm):
+        route = source.build(result, delivery(source, slippage_ppm)).call.route
+        assert (route.amount_out, route.min_received) == (now_out, min_received(now_out, slippage_ppm))
+    else:
+        with pytest.raises(SlippageExceeded):
+            source.build(result, delivery(source, slippage_ppm))
+
+
+@given(st.integers(1, 2**256 - 1))
+def test_a_promise_below_what_the_route_gives_never_lowers_the_payload(promised: int) -> None:
+    source = routed()
+    result = posted(asked(source))
+    fair = result.output_amount
+    assume(promised < fair)
+    assert source.build(result._replace(output_amount=promised), delivery(source)).call.route.amount_out == fair
+
+
+def changed(result: RouteResult, **fields: object) -> RouteResult:
+    """The result with the first swap of its first hop changed."""
+    first, *others = result.segments
+    swap = first.hops[0][0]._replace(**fields)  # type: ignore[arg-type]
+    hops = ((swap, *first.hops[0][1:]), *first.hops[1:])
+    return result._replace(segments=(first._replace(hops=hops), *others))
+
+
+def misfits() -> dict[str, RouteResult]:
+    """Results that fit neither their own tokens nor the market, by what is wrong with them."""
+    source = routed()
+    result = posted(asked(source))
+    usdc, weth = source.market.tokens[USDC], source.market.tokens[WETH]
+    return {
+        "another protocol": changed(result, protocol_id=0),
+        "an unknown pool": changed(result, pool_address="0x" + "99" * 20),
+        "a pool of other tokens": changed(result, pool_address="0x" + "a4" * 20, protocol_id=4),
+        "another input": result._replace(input_token=usdc),
+        "another output": result._replace(output_token=weth),
+        "a native output that is none": result._replace(swap_type=SwapType.TOKEN_TO_NATIVE),
+        "shares beyond the whole": result._replace(segments=(*result.segments, result.segments[0])),
+        "shares below it": result._replace(segments=(result.segments[0]._replace(percent=1),)),
+    }
+
+
+@pytest.mark.parametrize("what", sorted(misfits()))
+def test_a_route_that_does_not_fit_its_tokens_or_the_market_is_invalid(what: str) -> None:
+    with pytest.raises(InvalidRoute):
+        routed().build(misfits()[what], delivery(routed()))
+
+
+@given(st.data())
+def test_whatever_is_posted_is_carried_out_exactly_or_refused_on_purpose(data: st.DataObject) -> None:
+    source = routed()
+    result = posted(asked(source, data.draw(st.sampled_from(Generation))))
+    pools = sorted(source.market.pools)
+    tokens = [ZERO_ADDRESS, WETH, USDC, DAI]
+    swap = {
+        "pool_address": data.draw(st.sampled_from(pools)),
+        "protocol_id": data.draw(st.sampled_from([0, 4, 5])),
+        "token_in": data.draw(st.sampled_from(tokens)),
+        "token_out": data.draw(st.sampled_from(tokens)),
+        "share": data.draw(st.integers(0, 10_000)),
+    }
+    names = data.draw(st.sets(st.sampled_from(sorted(swap))))
+    altered = changed(result, **{name: swap[name] for name in names})._replace(
+        input_amount=data.draw(st.just(result.input_amount) | st.integers(1, 2**256 - 1)),
+        output_amount=data.draw(st.just(result.output_amount) | st.integers(1, 2**256 - 1)),
+        swap_type=data.draw(st.sampled_from(SwapType)),
+    )
+    try:
+        payload = source.build(altered, delivery(source))
+    except SwapcliError:
+        return
+    assert paid_out(payload, source.market) == payload.call.route.amount_out
+    assert payload.call.route.min_received <= payload.call.route.amount_out
