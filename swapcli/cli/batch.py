@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from swapcli.cli import exits
@@ -27,7 +27,7 @@ class BatchOrder:
     amount: int
 
 
-def run_batch(lines: Iterable[bytes], answer: Callable[[BatchOrder], dict[str, object]]) -> int:
+def run_batch(lines: Iterable[bytes], answer: Callable[[BatchOrder], Mapping[str, object]]) -> int:
     """Prints `{"id", "result"}` for each line as soon as it is answered; returns the worst exit status.
 
     An order that fails has a result that says so. Raises `InvalidInput`, naming the line, where one is not an order.
@@ -54,8 +54,8 @@ def _filled(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _outcome(
-    entry: dict[str, object], answer: Callable[[BatchOrder], dict[str, object]]
-) -> tuple[int, dict[str, object]]:
+    entry: dict[str, object], answer: Callable[[BatchOrder], Mapping[str, object]]
+) -> tuple[int, Mapping[str, object]]:
     try:
         return exits.OK, answer(_order(entry))
     except SwapcliError as error:

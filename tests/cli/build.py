@@ -21,6 +21,7 @@ from swapcli.model.market import Market
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.route import Certificate, Quote, Route, Segment, Swap
+from swapcli.model.terms import Integrator
 from swapcli.routing.replay import replay
 from swapcli.wire.result import result_of
 from swapcli.wire.terms import Generation
@@ -121,7 +122,13 @@ ROUTE = Route(
 )
 
 
-def fixed_answer(market: Market | None = None, *, certified: bool = False) -> Answer:
+def fixed_answer(
+    market: Market | None = None,
+    *,
+    certified: bool = False,
+    generation: Generation = Generation.V2,
+    integrator: Integrator | None = None,
+) -> Answer:
     """25 ETH for USDC over a route that is written here, so that its rendering does not hang on the router's choice."""
     market = market or small_market()
     native, usdc = market.network.native, market.tokens[USDC]
@@ -148,7 +155,9 @@ def fixed_answer(market: Market | None = None, *, certified: bool = False) -> An
     invented = market.invented.intersection(step.pool for step in done.steps)
     origin = Origin.of(market, NOW_S)
     now_ms = int(NOW_S * 1000)
-    result = result_of(quote, order, market.network, market.pools, Generation.V2, timestamp_ms=now_ms)
+    result = result_of(
+        quote, order, market.network, market.pools, generation, timestamp_ms=now_ms, integrator=integrator
+    )
     return Answer(order, result, market.network, market.tokens, origin, now_ms, quote, market.pools, invented)
 
 

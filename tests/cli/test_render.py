@@ -15,7 +15,7 @@ from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.plain import listing_text, route_text
 from swapcli.cli.render.table import new_console, print_listing, print_route
 from swapcli.cli.render.view import RouteView, view_of
-from swapcli.model.route import Quote, Route, Segment
+from swapcli.engine.answer import Answer, Origin
 from swapcli.model.terms import Integrator, Terms
 from swapcli.wire.terms import Generation
 from tests.cli.build import (
@@ -57,7 +57,7 @@ def test_the_plain_text_looks_as_it_did() -> None:
 
 @pytest.mark.parametrize("generation", Generation)
 def test_the_json_looks_as_it_did(generation: Generation) -> None:
-    document = route_document(fixed_answer(certified=True), generation, ACME)
+    document = route_document(fixed_answer(certified=True, generation=generation, integrator=ACME))
     assert matches_snapshot(json.dumps(document, indent=2), SNAPSHOTS / f"route-{generation}.json")
 
 
@@ -102,17 +102,16 @@ def test_colour_is_a_matter_of_choice() -> None:
 
 def test_the_pools_of_a_hop_stand_in_order_of_their_shares_with_their_own_amounts() -> None:
     answer = fixed_answer()
-    turned = Route(tuple(Segment(s.percent, tuple(hop[::-1] for hop in s.hops)) for s in answer.quote.route.segments))
-    again = answer._replace(quote=answer.quote._replace(route=turned))
+    turned = tuple(s._replace(hops=tuple(hop[::-1] for hop in s.hops)) for s in answer.result.segments)
+    again = answer._replace(result=answer.result._replace(segments=turned))
     assert view_of(again, Terms(0)).rows == view_of(answer, Terms(0)).rows
     assert [row.share for row in VIEW.rows[:2]] == ["80.00 %", "20.00 %"]
 
 
 def test_pool_amounts_sum_to_what_is_received() -> None:
-    quote: Quote = fixed_answer().quote
     last_hops = [row.amount for row in VIEW.rows if row.amount.endswith(" USDC")]
     units = sum(round(float(amount.removesuffix(" USDC").replace(",", "")) * 10**6) for amount in last_hops)
-    assert units == quote.amount_out
+    assert units == fixed_answer().result.output_amount
 
 
 def test_a_market_cannot_steer_the_terminal() -> None:
@@ -168,20 +167,21 @@ def test_invented_addresses_are_marked_where_they_stand(invented: list[str], sai
     for line in told:
         if line and line[0].startswith("#"):
             assert ("invented" in line) == (line[1].lower() in used)
-    market: Any = route_document(answer, Generation.V2, None)["market"]
+    market: Any = route_document(answer)["market"]
     assert [address.lower() for address in market["inventedPools"]] == used
 
 
 def test_a_market_without_block_and_time_has_no_age() -> None:
     view = view_of(fixed_answer(small_market(block=None, timestamp=None, provenance="synced")), Terms(0))
     assert view.origin == "synced state"
-    document = route_document(fixed_answer(small_market(timestamp=None)), Generation.V2, None)
+    document = route_document(fixed_answer(small_market(timestamp=None)))
     assert json.loads(json.dumps(document))["market"]["age"] is None
 
 
 def test_the_json_says_where_the_state_comes_from_and_how_old_it_is() -> None:
-    document = route_document(fixed_answer(), Generation.V2, None)
+    document = route_document(fixed_answer())
     assert document["market"] == {
+        "service": None,
         "provenance": "synthetic",
         "source": "written by hand",
         "block": 1234,
@@ -190,6 +190,48 @@ def test_the_json_says_where_the_state_comes_from_and_how_old_it_is() -> None:
         "inventedPools": [],
     }
     assert "certificate" not in document
+
+
+def from_service(generation: Generation = Generation.V2) -> Answer:
+    """The fixed answer with nothing but what a service of the interface tells."""
+    answer = fixed_answer(generation=generation)
+    origin = Origin(None, "https://quotes.example", service="https://quotes.example")
+    return answer._replace(quote=None, pools={}, invented=frozenset(), origin=origin)
+
+
+def test_of_a_service_everything_is_shown_that_it_tells_and_nothing_else() -> None:
+    answer = from_service()
+    told, known = view_of(answer, Terms(5_000)), view_of(fixed_answer(), Terms(5_000))
+    assert [(r.segment, r.hop, r.mark, r.share) for r in told.rows] == [
+        (r.segment, r.hop, r.mark, r.share) for r in known.rows
+    ]
+    assert [pool.address for pool in told.pools] == [pool.address for pool in known.pools]
+    assert {row.amount for row in told.rows} == {""}
+    same = {fact.name: fact for fact in known.facts}
+    left_out = set(same) - {fact.name for fact in told.facts}
+    assert left_out == {"Price impact", "Single path"}
+    assert all(fact == same[fact.name] for fact in told.facts if fact.name not in ("Gas", "State"))
+
+
+@pytest.mark.parametrize(("generation", "gas"), [(Generation.V1, "412,300 units"), (Generation.V2, "0.000004123 ETH")])
+def test_gas_from_a_service_is_in_the_units_of_its_generation(generation: Generation, gas: str) -> None:
+    facts = {fact.name: fact for fact in view_of(from_service(generation), Terms(0)).facts}
+    assert (facts["Gas"].value, facts["Gas"].note) == (gas, "$0.0082")
+
+
+def test_a_service_is_named_and_said_not_to_tell_its_state() -> None:
+    view = view_of(from_service(), Terms(0))
+    assert view.origin == "quoted by https://quotes.example"
+    assert view.facts[-1].note == "https://quotes.example answered; what its state rests on, it does not tell"
+    market: Any = route_document(from_service())["market"]
+    assert (market["service"], market["provenance"]) == ("https://quotes.example", None)
+
+
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_an_answer_of_a_service_is_drawn_whole(width: int) -> None:
+    view = view_of(from_service(), Terms(0))
+    assert all(pool.address in drawn(view, width).split() for pool in view.pools)
+    assert all(squeezed(fact.note) in squeezed(route_text(view)) for fact in view.facts)
 
 
 LISTING = Listing(("name", "address"), (("a", "0x" + "1" * 40), ("b" * 60, "0x" + "2" * 40)), ())

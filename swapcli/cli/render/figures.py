@@ -10,7 +10,7 @@ from swapcli.cli.render.numbers import clean, how_old, least_bps, percentage, ra
 from swapcli.engine.answer import Answer
 from swapcli.model.terms import Terms, after_fee, min_received
 from swapcli.model.token import Token
-from swapcli.wire.terms import percent
+from swapcli.wire.terms import Generation, percent
 
 BPS = 10_000
 NOT_LIVE = "not live prices"
@@ -37,11 +37,13 @@ def symbol(token: Token) -> str:
 
 
 def _sell(answer: Answer, _: Terms) -> Iterator[Fact]:
-    yield _amount_fact("You sell", answer.quote.amount_in, answer.order.token_in, answer.quote.price_in_usd)
+    result = answer.result
+    yield _amount_fact("You sell", result.input_amount, answer.order.token_in, result.input_token.price_usd)
 
 
 def _receive(answer: Answer, _: Terms) -> Iterator[Fact]:
-    yield _amount_fact("You receive", answer.quote.amount_out, answer.order.token_out, answer.quote.price_out_usd)
+    result = answer.result
+    yield _amount_fact("You receive", result.output_amount, answer.order.token_out, result.output_token.price_usd)
 
 
 def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) -> Fact:
@@ -52,7 +54,7 @@ def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) 
 def _integrator(answer: Answer, terms: Terms) -> Iterator[Fact]:
     integrator, out = terms.integrator, answer.order.token_out
     if integrator and integrator.fee_bps:
-        left = after_fee(answer.quote.amount_out, integrator.fee_bps)
+        left = after_fee(answer.result.output_amount, integrator.fee_bps)
         shown = f"{whole_tokens(left, out.decimals)} {symbol(out)}"
         yield Fact("After fee", shown, f"an integrator takes {integrator.fee_bps} bps")
     if integrator and integrator.surplus_bps:
@@ -61,15 +63,15 @@ def _integrator(answer: Answer, terms: Terms) -> Iterator[Fact]:
 
 def _least(answer: Answer, terms: Terms) -> Iterator[Fact]:
     out, fee_bps = answer.order.token_out, terms.integrator.fee_bps if terms.integrator else 0
-    least = min_received(after_fee(answer.quote.amount_out, fee_bps), terms.slippage_ppm)
+    least = min_received(after_fee(answer.result.output_amount, fee_bps), terms.slippage_ppm)
     shown = f"{whole_tokens(least, out.decimals)} {symbol(out)}"
     yield Fact("At least", shown, f"with {percent(terms.slippage_ppm)} % slippage")
 
 
 def _rate(answer: Answer, _: Terms) -> Iterator[Fact]:
-    order, quote = answer.order, answer.quote
-    sold = (quote.amount_in, order.token_in.decimals)
-    bought = (quote.amount_out, order.token_out.decimals)
+    order, result = answer.order, answer.result
+    sold = (result.input_amount, order.token_in.decimals)
+    bought = (result.output_amount, order.token_out.decimals)
     symbol_in, symbol_out = symbol(order.token_in), symbol(order.token_out)
     yield Fact(
         "Rate",
@@ -79,12 +81,16 @@ def _rate(answer: Answer, _: Terms) -> Iterator[Fact]:
 
 
 def _impact(answer: Answer, _: Terms) -> Iterator[Fact]:
-    impact = answer.quote.price_impact
-    yield Fact("Price impact", "unknown" if impact is None else percentage(impact))
+    if answer.quote is not None:
+        impact = answer.quote.price_impact
+        yield Fact("Price impact", "unknown" if impact is None else percentage(impact))
 
 
 def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
-    best, quote, out = answer.quote.best_single_path_out, answer.quote, answer.order.token_out
+    quote, out = answer.quote, answer.order.token_out
+    if quote is None:
+        return
+    best = quote.best_single_path_out
     if best is None:
         yield Fact("Single path", "none", "no single path takes the whole order")
     elif best and not answer.order.reverse:
@@ -94,14 +100,20 @@ def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
 
 
 def _gas(answer: Answer, _: Terms) -> Iterator[Fact]:
-    quote, native = answer.quote, answer.network.native
-    cost = f"{whole_tokens(quote.gas_units * quote.gas_price_wei, native.decimals)} {symbol(native)}"
-    worth = "" if quote.gas_usd is None else f", {usd(quote.gas_usd)}"
-    yield Fact("Gas", f"{quote.gas_units:,} units", f"{cost} at {whole_tokens(quote.gas_price_wei, 9)} gwei{worth}")
+    quote, result, native = answer.quote, answer.result, answer.network.native
+    worth = "" if result.gas_usd is None else usd(result.gas_usd)
+    if quote is not None:
+        cost = f"{whole_tokens(quote.gas_units * quote.gas_price_wei, native.decimals)} {symbol(native)}"
+        priced = f"{cost} at {whole_tokens(quote.gas_price_wei, 9)} gwei"
+        yield Fact("Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [priced, worth])))
+    elif result.generation is Generation.V2:
+        yield Fact("Gas", f"{whole_tokens(result.gas, native.decimals)} {symbol(native)}", worth)
+    else:
+        yield Fact("Gas", f"{result.gas:,} units", worth)
 
 
 def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
-    proof = answer.quote.certificate
+    proof = answer.quote.certificate if answer.quote else None
     if proof is None:
         return
     yield Fact(
@@ -114,6 +126,10 @@ def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
 
 def _state(answer: Answer, terms: Terms) -> Iterator[Fact]:
     origin, age_s = answer.origin, answer.origin.age_s
+    if origin.provenance is None:
+        asked = clean(origin.service or origin.source)
+        yield Fact("State", "not told", f"{asked} answered; what its state rests on, it does not tell")
+        return
     live = "" if origin.is_live else NOT_LIVE
     block = f"block {origin.block}" if origin.block is not None else ""
     age = how_old(age_s) if age_s is not None else ""

@@ -12,8 +12,10 @@ from swapcli.wire.route import render
 
 
 def route_document(answer: Answer) -> dict[str, object]:
-    """The RouteResult of the interface, with `market` (where the state comes from) and `certificate` if asked for."""
+    """The RouteResult of the interface, with `network` and `market` (where the state comes from), and `certificate` if
+    asked for."""
     document = render(answer.result, answer.network, unknown_price=None)
+    document["network"] = answer.network.name
     document["market"] = _market(answer)
     if answer.quote and answer.quote.certificate:
         document["certificate"] = _certificate(answer.quote.certificate)
@@ -29,7 +31,8 @@ def _market(answer: Answer) -> dict[str, object]:
     origin, kind = answer.origin, answer.network.kind
     invented = {answer.pools[key].address for key in answer.invented}
     return {
-        "provenance": origin.provenance.value,
+        "service": origin.service,
+        "provenance": origin.provenance.value if origin.provenance else None,
         "source": origin.source,
         "block": origin.block,
         "timestamp": origin.timestamp,

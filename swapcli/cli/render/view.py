@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -17,11 +17,10 @@ from swapcli.cli.render.numbers import (
     whole_tokens,
 )
 from swapcli.engine.answer import Answer, Origin
-from swapcli.model.pool import Pool
-from swapcli.model.route import Segment, Swap
 from swapcli.model.terms import Terms
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address
+from swapcli.wire.result import WireSegment, WireSwap
 
 INVENTED = "invented"
 FLOW_KEY = tuple[str, str, str]
@@ -67,8 +66,8 @@ class RouteView:
 
 def view_of(answer: Answer, terms: Terms) -> RouteView:
     """The words for an answer."""
-    order, quote = answer.order, answer.quote
-    sold = f"{whole_tokens(quote.amount_in, order.token_in.decimals)} {symbol(order.token_in)}"
+    order, result = answer.order, answer.result
+    sold = f"{whole_tokens(result.input_amount, order.token_in.decimals)} {symbol(order.token_in)}"
     return RouteView(
         title=f"{sold} → {symbol(order.token_out)} on {answer.network.name}",
         origin=origin_words(answer.origin),
@@ -81,14 +80,19 @@ def view_of(answer: Answer, terms: Terms) -> RouteView:
 
 
 def origin_words(origin: Origin) -> str:
-    """What the state is, briefly: how old, or that its prices are not real."""
+    """What the state is, briefly: how old, that its prices are not real, or which service does not tell."""
+    if origin.provenance is None:
+        return f"quoted by {clean(origin.service or origin.source)}"
     fresh = how_old(origin.age_s) if origin.age_s is not None else ""
     return ", ".join(filter(None, [f"{origin.provenance.value} state", fresh if origin.is_live else NOT_LIVE]))
 
 
 def warning_words(answer: Answer, terms: Terms) -> str | None:
-    """What must be said before anyone acts on the figures; None where the state was just read from the network."""
+    """What must be said before anyone acts on the figures; None where the state was just read from the network, and
+    where a service does not tell."""
     origin, age_s = answer.origin, answer.origin.age_s
+    if origin.provenance is None:
+        return None
     if origin.is_live:
         if age_s is None or age_s <= terms.ttl_s:
             return None
@@ -99,38 +103,44 @@ def warning_words(answer: Answer, terms: Terms) -> str | None:
 
 
 def _rows(answer: Answer) -> Iterator[Row]:
-    flows, tokens, marks = _flows(answer), _tokens(answer), _marks(answer)
-    for segment in answer.quote.route.segments:
+    amounts, tokens, marks = _flows(answer), _tokens(answer), _marks(answer)
+    for segment in answer.result.segments:
         first_of_segment = True
         for hop in segment.hops:
             for number, swap in enumerate(_by_share(hop)):
-                amount, token_out = next(flows), tokens[swap.token_out]
+                amount, token_out = next(amounts), tokens[swap.token_out]
                 yield Row(
                     segment=f"{segment.percent} %" if first_of_segment else "",
                     hop="" if number else f"{symbol(tokens[swap.token_in])} → {symbol(token_out)}",
-                    pool=_pool_name(answer, answer.pools[swap.pool]),
-                    mark=marks[swap.pool],
+                    pool=_pool_name(answer, swap),
+                    mark=marks[swap.pool_key],
                     share=hundredths(swap.share),
-                    amount=f"{whole_tokens(amount, token_out.decimals)} {symbol(token_out)}",
-                    short_amount=f"{short_tokens(amount, token_out.decimals)} {symbol(token_out)}",
+                    amount=_amount(amount, token_out, whole_tokens),
+                    short_amount=_amount(amount, token_out, short_tokens),
                 )
                 first_of_segment = False
+
+
+def _amount(amount: int | None, token: Token, written: Callable[[int, int], str]) -> str:
+    return "" if amount is None else f"{written(amount, token.decimals)} {symbol(token)}"
 
 
 def _tokens(answer: Answer) -> dict[str, Token]:
     """The route's tokens by address; the wrapped native token goes by the name under which it was ordered."""
     tokens = dict(answer.tokens)
-    route = answer.quote.route.segments[0]
-    tokens[route.hops[0][0].token_in] = answer.order.token_in
-    tokens[route.hops[-1][0].token_out] = answer.order.token_out
+    hops = answer.result.segments[0].hops
+    tokens[hops[0][0].token_in] = answer.order.token_in
+    tokens[hops[-1][0].token_out] = answer.order.token_out
     return tokens
 
 
-def _flows(answer: Answer) -> Iterator[int]:
-    """What each swap of the route pays out, in the order of `_swaps`.
+def _flows(answer: Answer) -> Iterator[int | None]:
+    """What each swap of the route pays out, in the order of `_swaps`; None where only a service knows.
 
     A router merges what several segments spend in one pool, so the pool's exact output is split by their weights.
     """
+    if answer.quote is None:
+        return (None for _ in _swaps(answer))
     paid_out = {(step.pool, step.token_in, step.token_out): step.amount_out for step in answer.quote.steps}
     uses: dict[FLOW_KEY, list[int]] = {}
     for segment, swap in _swaps(answer):
@@ -139,41 +149,44 @@ def _flows(answer: Answer) -> Iterator[int]:
     return (next(parts[_key(swap)]) for _, swap in _swaps(answer))
 
 
-def _swaps(answer: Answer) -> Iterator[tuple[Segment, Swap]]:
+def _swaps(answer: Answer) -> Iterator[tuple[WireSegment, WireSwap]]:
     """Every swap of the route with its segment, as they are shown."""
-    segments = answer.quote.route.segments
+    segments = answer.result.segments
     return ((segment, swap) for segment in segments for hop in segment.hops for swap in _by_share(hop))
 
 
-def _by_share(hop: tuple[Swap, ...]) -> list[Swap]:
+def _by_share(hop: tuple[WireSwap, ...]) -> list[WireSwap]:
     """The pools of a hop as people look for them, the largest share first; the route has reasons of its own."""
     return sorted(hop, key=lambda swap: -swap.share)
 
 
-def _key(swap: Swap) -> FLOW_KEY:
-    return swap.pool, swap.token_in, swap.token_out
+def _key(swap: WireSwap) -> FLOW_KEY:
+    return swap.pool_key, swap.token_in, swap.token_out
 
 
-def _pool_name(answer: Answer, pool: Pool) -> str:
-    protocol = answer.network.protocol(pool.protocol)
-    name = clean(protocol.display_name if protocol else pool.protocol)
-    fee = f" {significant(Decimal(pool.fee_ppm).scaleb(-4), 6)}%" if pool.fee_ppm else ""
-    return f"{name}{fee}"
+def _pool_name(answer: Answer, swap: WireSwap) -> str:
+    """The protocol and the fee; a service tells the fee of those pools alone that are known by it."""
+    pool = answer.pools.get(swap.pool_key)
+    fee_ppm = pool.fee_ppm if pool else swap.extra.get("fee")
+    fee = f" {significant(Decimal(fee_ppm).scaleb(-4), 6)}%" if isinstance(fee_ppm, int) and fee_ppm else ""
+    return f"{clean(swap.pool_name)}{fee}"
 
 
 def _marks(answer: Answer) -> dict[str, str]:
     """The pools of the route by key, numbered as they appear."""
-    keys = dict.fromkeys(swap.pool for _, swap in _swaps(answer))
+    keys = dict.fromkeys(swap.pool_key for _, swap in _swaps(answer))
     return {key: f"#{number}" for number, key in enumerate(keys, start=1)}
 
 
 def _pools(answer: Answer) -> Iterator[PoolLine]:
-    tokens = _tokens(answer)
-    for key, mark in _marks(answer).items():
-        pool = answer.pools[key]
-        address = display_address(pool.address, answer.network.kind) if key == pool.address else key
-        pair = "/".join(symbol(tokens[a]) for a in pool.tokens)
-        yield PoolLine(mark, address, _pool_name(answer, pool), pair, INVENTED if key in answer.invented else "")
+    tokens, marks = _tokens(answer), _marks(answer)
+    first_uses = {swap.pool_key: swap for _, swap in reversed(list(_swaps(answer)))}
+    for key, mark in marks.items():
+        swap, pool = first_uses[key], answer.pools.get(key)
+        address = display_address(key, answer.network.kind) if key == swap.pool_address else key
+        held = pool.tokens if pool else (swap.token_in, swap.token_out)
+        remark = INVENTED if key in answer.invented else ""
+        yield PoolLine(mark, address, _pool_name(answer, swap), "/".join(symbol(tokens[a]) for a in held), remark)
 
 
 def _parties(answer: Answer, terms: Terms) -> Iterator[tuple[str, str]]:
