@@ -16,7 +16,7 @@
 
 Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). What a protocol's pools are
 keyed by says `ProtocolInfo.extra_keys`. A PoolKey is (address currency0, address currency1, uint24 fee, int24
-tickSpacing, address hooks); the native currency is the zero address.
+tickSpacing, address hooks); the native currency is the zero address: the list says wrapped, the router converts.
 
 Published are two samples only: 0x0064 for a PancakeSwap V3 pool of fee 100 and for a Slipstream pool of tick spacing
 100. The other rows are ours. Of Curve's pools the family covers those whose `exchange` takes int128; a weighted pool of
