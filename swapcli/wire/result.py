@@ -46,6 +46,7 @@ class RouteResult(NamedTuple):
     """A found route. `timestamp_ms` (Unix) belongs to V2 only; `gas` is in units (V1) or wei (V2).
 
     Tokens are written as their generation writes them, with their price; a price or `gas_usd` of None is unknown.
+    `best_quotes` are what each protocol alone would give, in the order of their ids, 0 being no quote.
     """
 
     generation: Generation
@@ -61,6 +62,7 @@ class RouteResult(NamedTuple):
     initial: bool = True
     timestamp_ms: int = 0
     integrator: Integrator | None = None
+    best_quotes: tuple[int, ...] = ()
 
     @property
     def output_amount_after_fee(self) -> int | None:
@@ -87,6 +89,7 @@ def result_of(
     *,
     timestamp_ms: int,
     integrator: Integrator | None = None,
+    best_quotes: tuple[int, ...] = (),
 ) -> RouteResult:
     """The answer to `order` (as asked, the native token by its zero address) from the core's quote of it.
 
@@ -106,6 +109,7 @@ def result_of(
         segments=tuple(_segment(segment, network, pools) for segment in quote.route.segments),
         timestamp_ms=timestamp_ms if v2 else 0,
         integrator=integrator if v2 else None,
+        best_quotes=best_quotes,
     )
 
 

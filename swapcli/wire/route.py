@@ -9,65 +9,132 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from swapcli.errors import NoRoute
+from swapcli.errors import InvalidInput, NoRoute
 from swapcli.model.network import Kind, Network
 from swapcli.model.payload import SwapType
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
-from swapcli.networks.address import display_address, parse_address
-from swapcli.wire.fields import Fields, entries, fault
+from swapcli.networks.address import display_address
+from swapcli.wire.fields import MAX_AMOUNT, Fields, checked_digits, checked_text, entries, fault, plain
 from swapcli.wire.result import RouteResult, WireSegment, WireSwap
 from swapcli.wire.terms import Generation
 from swapcli.wire.time import iso_utc, parse_iso_utc
 
+if TYPE_CHECKING:
+    from swapcli.wire.shapes import (
+        AfterFee,
+        IntegratorFields,
+        Meta,
+        RouteNotFound,
+        RouteSegment,
+        RouteV1,
+        RouteV2,
+        ShortRoute,
+        Swap,
+    )
+    from swapcli.wire.shapes import Token as TokenShape
+
 API_VERSION = "2.0"
+
+MAX_SEGMENTS = 100
+MAX_HOPS = 16
+MAX_SWAPS = 64
+MAX_EXTRA = 16
+MAX_QUOTES = 1_000
 
 _PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%")
 
 
+def render_result(result: RouteResult, network: Network) -> RouteV1 | RouteV2:
+    """The JSON object of a result, in the order of the specification's table; prices that are unknown are 0."""
+    return render_v2(result, network) if result.generation is Generation.V2 else render_v1(result, network)
+
+
 def render(result: RouteResult, network: Network, *, unknown_price: int | None = 0) -> dict[str, object]:
-    """The JSON object of a result, in the order of the specification's table.
-
-    `unknown_price` stands for prices that are not known: 0 on the wire. Integrator fields appear where there is one.
-    """
-    v2 = result.generation is Generation.V2
-    document: dict[str, object] = {
-        "success": True,
-        "routeSwapType": int(result.swap_type) if v2 else 0,
-        "inputToken": _render_token(result.input_token, network, unknown_price),
-        "inputAmount": str(result.input_amount),
-        "outputToken": _render_token(result.output_token, network, unknown_price),
-        "outputAmount": str(result.output_amount),
-    }
-    if result.output_amount_after_fee is not None:
-        document["outputAmountAfterFee"] = str(result.output_amount_after_fee)
-    document |= {
-        "time": result.time_s,
-        "estimatedGasUsed": str(result.gas),
-        "estimatedGasUsedInUsd": 0 if result.gas_usd is None else result.gas_usd,
-        "route": [_render_segment(segment, network) for segment in result.segments],
-        "bestQuotesByProtocols": [],
-        "initial": result.initial,
-    }
-    if v2:
-        document["meta"] = {"apiVersion": API_VERSION, "timestamp": iso_utc(result.timestamp_ms)}
-    return document | _render_integrator(result.integrator, network)
+    """The same for those who add to it, and who may want an unknown price to be null."""
+    document: dict[str, object] = {**render_result(result, network)}
+    for key, token in (("inputToken", result.input_token), ("outputToken", result.output_token)):
+        if token.price_usd is None and unknown_price is None:
+            document[key] = {**_render_token(token, network), "price": None}
+    return document
 
 
-def render_no_route(message: str) -> dict[str, object]:
+def render_no_route(message: str) -> RouteNotFound:
     """What stands in place of a route where none was found."""
     return {"success": False, "errorMessage": message}
 
 
-def _render_token(token: Token, network: Network, unknown_price: int | None) -> dict[str, object]:
-    price = unknown_price if token.price_usd is None else token.price_usd
+def render_v1(result: RouteResult, network: Network) -> RouteV1:
+    """The JSON object of a V1 result."""
+    return {
+        "success": True,
+        "routeSwapType": 0,
+        "inputToken": _render_token(result.input_token, network),
+        "inputAmount": str(result.input_amount),
+        "outputToken": _render_token(result.output_token, network),
+        "outputAmount": str(result.output_amount),
+        "time": result.time_s,
+        "estimatedGasUsed": str(result.gas),
+        "estimatedGasUsedInUsd": result.gas_usd or 0,
+        "route": render_segments(result, network),
+        "bestQuotesByProtocols": list(map(str, result.best_quotes)),
+        "initial": result.initial,
+    }
+
+
+def render_v2(result: RouteResult, network: Network) -> RouteV2:
+    """The JSON object of a V2 result."""
+    return {
+        "success": True,
+        "routeSwapType": int(result.swap_type),
+        "inputToken": _render_token(result.input_token, network),
+        "inputAmount": str(result.input_amount),
+        "outputToken": _render_token(result.output_token, network),
+        "outputAmount": str(result.output_amount),
+        **_render_after_fee(result),
+        "time": result.time_s,
+        "estimatedGasUsed": str(result.gas),
+        "estimatedGasUsedInUsd": result.gas_usd or 0,
+        "route": render_segments(result, network),
+        "bestQuotesByProtocols": list(map(str, result.best_quotes)),
+        "initial": result.initial,
+        "meta": render_meta(result.timestamp_ms),
+        **_render_integrator(result.integrator, network),
+    }
+
+
+def render_short(result: RouteResult, network: Network) -> ShortRoute:
+    """What V1 calldata tells of its route."""
+    return {
+        "inputToken": _render_token(result.input_token, network),
+        "outputToken": _render_token(result.output_token, network),
+        "inputAmount": str(result.input_amount),
+        "outputAmount": str(result.output_amount),
+        "time": result.time_s,
+        "route": render_segments(result, network),
+    }
+
+
+def render_meta(timestamp_ms: int) -> Meta:
+    """What every V2 answer carries."""
+    return {"apiVersion": API_VERSION, "timestamp": iso_utc(timestamp_ms)}
+
+
+def _render_after_fee(result: RouteResult) -> AfterFee:
+    after_fee = result.output_amount_after_fee
+    return {} if after_fee is None else {"outputAmountAfterFee": str(after_fee)}
+
+
+def _render_token(token: Token, network: Network) -> TokenShape:
+    price = token.price_usd or 0
     return {
         "name": token.name,
         "address": display_address(token.address, network.kind),
         "decimals": token.decimals,
-        "price": plain_decimal(price) if network.kind is Kind.STARKNET and price is not None else price,
+        "price": plain_decimal(price) if network.kind is Kind.STARKNET else price,
         "symbol": token.symbol,
     }
 
@@ -82,12 +149,17 @@ def plain_decimal(number: float) -> str:
     return format(Decimal(text), "f")
 
 
-def _render_segment(segment: WireSegment, network: Network) -> dict[str, object]:
+def render_segments(result: RouteResult, network: Network) -> list[RouteSegment]:
+    """How the input is split."""
+    return [_render_segment(segment, network) for segment in result.segments]
+
+
+def _render_segment(segment: WireSegment, network: Network) -> RouteSegment:
     hops = [[_render_swap(swap, network) for swap in hop] for hop in segment.hops]
     return {"percent": f"{segment.percent}%", "swaps": hops}
 
 
-def _render_swap(swap: WireSwap, network: Network) -> dict[str, object]:
+def _render_swap(swap: WireSwap, network: Network) -> Swap:
     return {
         "protocol": swap.protocol_id,
         "poolName": swap.pool_name,
@@ -99,28 +171,27 @@ def _render_swap(swap: WireSwap, network: Network) -> dict[str, object]:
     }
 
 
-def _render_integrator(integrator: Integrator | None, network: Network) -> dict[str, object]:
+def _render_integrator(integrator: Integrator | None, network: Network) -> IntegratorFields:
     if integrator is None:
         return {}
-    document: dict[str, object] = {"integratorAddress": display_address(integrator.address, network.kind)}
+    fields: IntegratorFields = {"integratorAddress": display_address(integrator.address, network.kind)}
     if integrator.fee_bps:
-        document["integratorFeePercentageBps"] = integrator.fee_bps
+        fields["integratorFeePercentageBps"] = integrator.fee_bps
     if integrator.surplus_bps:
-        document["integratorSurplusPercentageBps"] = integrator.surplus_bps
+        fields["integratorSurplusPercentageBps"] = integrator.surplus_bps
     if integrator.name is not None:
-        document["integratorName"] = integrator.name
-    return document
+        fields["integratorName"] = integrator.name
+    return fields
 
 
-def parse(document: object, network: Network) -> RouteResult:
-    """The result that a JSON object writes; the generation is V2 where it carries `meta`.
+def parse(document: object, network: Network, path: str = "") -> RouteResult:
+    """The result that a JSON object writes; the generation is V2 where it carries `meta`. `path` leads to the object.
 
     Checks everything that the object alone can tell: field types and ranges, shares that sum, hops that join up.
     Raises `InvalidInput` naming the field, `NoRoute` for the object of a route that was not found.
     """
-    fields = Fields.of(document)
-    if not fields.flag("success", default=True):
-        raise NoRoute(str(fields.values.get("errorMessage") or "no route found"))
+    fields = Fields.of(document, path)
+    refuse_failure(fields)
     generation = Generation.V2 if fields.has("meta") else Generation.V1
     token_in, token_out = (_parse_token(fields.inner(key), network) for key in ("inputToken", "outputToken"))
     return RouteResult(
@@ -135,23 +206,43 @@ def parse(document: object, network: Network) -> RouteResult:
         gas_usd=fields.number("estimatedGasUsedInUsd") or None,
         segments=_parse_segments(fields, network),
         initial=fields.flag("initial", default=True),
-        timestamp_ms=_parse_timestamp(fields) if generation is Generation.V2 else 0,
+        timestamp_ms=parse_meta(fields) if generation is Generation.V2 else 0,
         integrator=_parse_integrator(fields, network),
+        best_quotes=_parse_best_quotes(fields),
+    )
+
+
+def refuse_failure(fields: Fields) -> None:
+    """Raises `NoRoute` where an object says that it is no success."""
+    if not fields.flag("success", default=True):
+        raise NoRoute(plain(fields.values.get("errorMessage")) or "no route found")
+
+
+def parse_short(fields: Fields, network: Network) -> RouteResult:
+    """The result that V1 calldata tells in short: nothing of its gas, and of its direction what the tokens say."""
+    token_in, token_out = (_parse_token(fields.inner(key), network) for key in ("inputToken", "outputToken"))
+    return RouteResult(
+        generation=Generation.V1,
+        swap_type=SwapType.of(token_in.address, token_out.address),
+        input_token=token_in,
+        input_amount=fields.amount("inputAmount"),
+        output_token=token_out,
+        output_amount=fields.amount("outputAmount"),
+        time_s=fields.number("time"),
+        gas=0,
+        gas_usd=None,
+        segments=_parse_segments(fields, network),
     )
 
 
 def _parse_token(fields: Fields, network: Network) -> Token:
     return Token(
-        address=_parse_address(fields, "address", network),
-        symbol=fields.text("symbol") if fields.has("symbol") else "",
+        address=fields.address("address", network.kind),
+        symbol=fields.text_or("symbol", ""),
         name=fields.text("name"),
         decimals=fields.integer("decimals", 0, 255),
         price_usd=(fields.number("price") or None) if fields.has("price") else None,
     )
-
-
-def _parse_address(fields: Fields, key: str, network: Network) -> str:
-    return parse_address(fields.text(key), network.kind)
 
 
 def _parse_swap_type(fields: Fields, generation: Generation, token_in: Token, token_out: Token) -> SwapType:
@@ -161,7 +252,8 @@ def _parse_swap_type(fields: Fields, generation: Generation, token_in: Token, to
     return SwapType.of(token_in.address, token_out.address)
 
 
-def _parse_timestamp(fields: Fields) -> int:
+def parse_meta(fields: Fields) -> int:
+    """The time under `meta`, in Unix milliseconds."""
     meta = fields.inner("meta")
     try:
         return parse_iso_utc(meta.text("timestamp"))
@@ -177,7 +269,7 @@ def _parse_integrator(fields: Fields, network: Network) -> Integrator | None:
         return fields.integer(key, 0, most) if fields.has(key) else 0
 
     return Integrator(
-        address=_parse_address(fields, "integratorAddress", network),
+        address=fields.address("integratorAddress", network.kind),
         fee_bps=bps("integratorFeePercentageBps", MAX_FEE_BPS),
         surplus_bps=bps("integratorSurplusPercentageBps", MAX_SURPLUS_BPS),
         name=fields.text("integratorName") if fields.has("integratorName") else None,
@@ -185,7 +277,8 @@ def _parse_integrator(fields: Fields, network: Network) -> Integrator | None:
 
 
 def _parse_segments(fields: Fields, network: Network) -> tuple[WireSegment, ...]:
-    segments = tuple(_parse_segment(Fields.of(entry, path), network) for path, entry in fields.items("route"))
+    entries_by_path = fields.items("route", MAX_SEGMENTS)
+    segments = tuple(_parse_segment(Fields.of(entry, path), network) for path, entry in entries_by_path)
     _check_sum(fields.at("route"), sum(segment.percent for segment in segments), SHARES_PER_ROUTE)
     ends = {(segment.hops[0][0].token_in, segment.hops[-1][0].token_out) for segment in segments}
     if len(ends) > 1:
@@ -197,7 +290,7 @@ def _parse_segment(fields: Fields, network: Network) -> WireSegment:
     share = _parse_percent(fields)
     if share % 100 or not share:
         raise fault(fields.at("percent"), "must be a whole percentage above zero")
-    hops = tuple(_parse_hop(path, hop, network) for path, hop in fields.items("swaps"))
+    hops = tuple(_parse_hop(path, hop, network) for path, hop in fields.items("swaps", MAX_HOPS))
     for number, (before, after) in enumerate(pairwise(hops), start=1):
         if before[0].token_out != after[0].token_in:
             raise fault(f"{fields.at('swaps')}[{number}]", "must begin at the token at which the hop before ends")
@@ -205,7 +298,7 @@ def _parse_segment(fields: Fields, network: Network) -> WireSegment:
 
 
 def _parse_hop(path: str, entry: object, network: Network) -> tuple[WireSwap, ...]:
-    hop = tuple(_parse_swap(Fields.of(swap, at), network) for at, swap in entries(entry, path))
+    hop = tuple(_parse_swap(Fields.of(swap, at), network) for at, swap in entries(entry, path, MAX_SWAPS))
     _check_sum(path, sum(swap.share for swap in hop), SHARES_PER_HOP)
     if len({(swap.token_in, swap.token_out) for swap in hop}) > 1:
         raise fault(path, "must hold swaps between the same two tokens")
@@ -224,9 +317,9 @@ def _parse_swap(fields: Fields, network: Network) -> WireSwap:
     return WireSwap(
         protocol_id=fields.integer("protocol", 0, 2**23 - 1),
         pool_name=fields.text("poolName"),
-        pool_address=_parse_address(fields, "poolAddress", network),
-        token_in=_parse_address(fields, "fromTokenAddress", network),
-        token_out=_parse_address(fields, "toTokenAddress", network),
+        pool_address=fields.address("poolAddress", network.kind),
+        token_in=fields.address("fromTokenAddress", network.kind),
+        token_out=fields.address("toTokenAddress", network.kind),
         share=share,
         extra=_parse_extra(fields),
     )
@@ -243,9 +336,26 @@ def _parse_percent(fields: Fields) -> int:
 def _parse_extra(fields: Fields) -> dict[str, int | str]:
     if not fields.has("extraData"):
         return {}
-    extra: dict[str, int | str] = {}
-    for key, value in fields.inner("extraData").values.items():
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            raise fault(f"{fields.at('extraData')}.{key}", "must be an integer or a string")
-        extra[key] = value
-    return extra
+    given = fields.inner("extraData")
+    if len(given.values) > MAX_EXTRA:
+        raise fault(given.path, f"must have at most {MAX_EXTRA} fields")
+    return {checked_text(key, given.path): _parse_trait(value, given.at(key)) for key, value in given.values.items()}
+
+
+def _parse_trait(value: object, path: str) -> int | str:
+    if isinstance(value, str):
+        return checked_text(value, path)
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_AMOUNT:
+        raise fault(path, "must be an integer or a string")
+    return value
+
+
+def _parse_best_quotes(fields: Fields) -> tuple[int, ...]:
+    """The amounts under `bestQuotesByProtocols`. The interface leaves their form open: any other tells nothing."""
+    quotes = fields.values.get("bestQuotesByProtocols")
+    if not isinstance(quotes, list) or len(quotes) > MAX_QUOTES:
+        return ()
+    try:
+        return tuple(checked_digits(quote, fields.at("bestQuotesByProtocols")) for quote in quotes)
+    except InvalidInput:
+        return ()

@@ -1,0 +1,63 @@
+"""How the interface differs from network to network: one record each, data only."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class OwnCalldata(StrEnum):
+    """What `GET /{network}/calldata` takes, on the networks that have it."""
+
+    ORDER = "order"
+    """An order in the query; a route and its call come back."""
+    SIGNER = "signer"
+    """A found route and a signer in the body; the encoded call comes back."""
+    FELTS = "felts"
+    """An order in the query; a route and the felts of its call come back."""
+
+
+class FaultShape(StrEnum):
+    """The form of an error body."""
+
+    DETAILED = "detailed"
+    """`{success: false, error, details}`"""
+    BRIEF = "brief"
+    """`{error, message}`"""
+    STATUS = "status"
+    """`{statusCode, message, error}`"""
+
+
+class Dialect(NamedTuple):
+    """The peculiarities of a network, all of V1: V2 is the same everywhere."""
+
+    call_names_tokens: bool = True
+    """Does the payload's route name its two tokens?"""
+    execute_has_transaction: bool = True
+    """Does execute answer with `calldata`, `to` and `value` too?"""
+    execute_fault: FaultShape = FaultShape.BRIEF
+    reverse: bool = False
+    """May the amount of an order be the wanted output?"""
+    excludes_by_name: bool = False
+    """Are excluded protocols named, rather than numbered?"""
+    own_calldata: OwnCalldata | None = None
+
+
+_DIALECTS = {
+    "base": Dialect(call_names_tokens=False),
+    "citrea": Dialect(own_calldata=OwnCalldata.SIGNER),
+    "hyperevm": Dialect(
+        execute_has_transaction=False,
+        execute_fault=FaultShape.DETAILED,
+        reverse=True,
+        excludes_by_name=True,
+        own_calldata=OwnCalldata.ORDER,
+    ),
+    "starknet": Dialect(own_calldata=OwnCalldata.FELTS),
+}
+_PLAIN = Dialect()
+
+
+def dialect_of(network: str) -> Dialect:
+    """The dialect of the network of that name; the plain one where nothing is known of it."""
+    return _DIALECTS.get(network, _PLAIN)

@@ -1,0 +1,345 @@
+"""Every body of the interface as a type: what the render functions return, and what documents are generated from.
+
+Nothing here runs: modules that render import these names for the type checker only. Fields that only some networks or
+endpoints write are `NotRequired`.
+"""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+
+class Token(TypedDict):
+    """A token. `price` is in USD, a number on EVM networks and a decimal string on starknet; 0 where it is unknown."""
+
+    name: str
+    address: str
+    decimals: int
+    price: float | str
+    symbol: NotRequired[str]
+
+
+class Swap(TypedDict):
+    """One pool of a hop. `percent` is its share of the hop ("61.20%"); `extraData` tells it from its siblings."""
+
+    protocol: int
+    poolName: str
+    poolAddress: str
+    fromTokenAddress: str
+    toTokenAddress: str
+    percent: str
+    extraData: NotRequired[dict[str, int | str] | None]
+
+
+class RouteSegment(TypedDict):
+    """A path with its share of the input ("35%"): hops in order, each a list of pools used in parallel."""
+
+    percent: str
+    swaps: list[list[Swap]]
+
+
+class Meta(TypedDict):
+    """Of every V2 answer: the version "2.0", and the time in UTC with milliseconds."""
+
+    apiVersion: str
+    timestamp: str
+
+
+class AfterFee(TypedDict, total=False):
+    """What is left of the output after an integrator's fee."""
+
+    outputAmountAfterFee: str
+
+
+class IntegratorFields(TypedDict, total=False):
+    """Who earns on a route, and how much in basis points: of the output, or of what exceeds the quote."""
+
+    integratorAddress: str
+    integratorFeePercentageBps: int
+    integratorSurplusPercentageBps: int
+    integratorName: str
+
+
+class RouteV1(TypedDict):
+    """A found route, first generation. Amounts in base units, gas in units."""
+
+    success: bool
+    routeSwapType: int
+    inputToken: Token
+    inputAmount: str
+    outputToken: Token
+    outputAmount: str
+    time: float
+    estimatedGasUsed: str
+    estimatedGasUsedInUsd: float
+    route: list[RouteSegment]
+    bestQuotesByProtocols: NotRequired[list[str]]
+    initial: NotRequired[bool]
+
+
+class RouteV2(TypedDict):
+    """A found route, second generation. Amounts in base units, gas in wei."""
+
+    success: bool
+    routeSwapType: int
+    inputToken: Token
+    inputAmount: str
+    outputToken: Token
+    outputAmount: str
+    outputAmountAfterFee: NotRequired[str]
+    time: float
+    estimatedGasUsed: str
+    estimatedGasUsedInUsd: float
+    route: list[RouteSegment]
+    bestQuotesByProtocols: NotRequired[list[str]]
+    initial: NotRequired[bool]
+    meta: Meta
+    integratorAddress: NotRequired[str]
+    integratorFeePercentageBps: NotRequired[int]
+    integratorSurplusPercentageBps: NotRequired[int]
+    integratorName: NotRequired[str]
+
+
+class RouteNotFound(TypedDict):
+    """What stands in place of a route where none was found."""
+
+    success: bool
+    errorMessage: str
+
+
+class CalldataRoute(TypedDict):
+    """What a call promises. V1 on base leaves out the two tokens."""
+
+    token_in: NotRequired[str]
+    token_out: NotRequired[str]
+    amount_in: str
+    amount_out: str
+    min_received: str
+    destination: str
+    swap_type: int
+
+
+class SwapParameter(TypedDict):
+    """One pool used. `rate` is the part of the router's balance that it spends, 1000000 being all of it.
+
+    V1 calldata leaves out `swap_type` and `extra_data`.
+    """
+
+    token_in: str
+    token_out: str
+    rate: str
+    protocol_id: str
+    pool_address: str
+    swap_type: NotRequired[int]
+    extra_data: NotRequired[str]
+
+
+class Calldata(TypedDict):
+    """A call of the router before it is encoded; with an integrator, what the router is told of the fee."""
+
+    route: CalldataRoute
+    swap_parameters: list[SwapParameter]
+    integrator_data: NotRequired[str]
+
+
+class Execute(TypedDict):
+    """V1 execute: a call and its transaction."""
+
+    route: CalldataRoute
+    swap_parameters: list[SwapParameter]
+    calldata: str
+    to: str
+    value: str
+
+
+class StarknetExecute(TypedDict):
+    """V1 execute on starknet: `calldata` are the felts of the call, in decimal."""
+
+    route: CalldataRoute
+    swap_parameters: list[SwapParameter]
+    calldata: list[str]
+    to: str
+    value: str
+
+
+class ShortRoute(TypedDict):
+    """What V1 calldata tells of its route."""
+
+    inputToken: Token
+    outputToken: Token
+    inputAmount: str
+    outputAmount: str
+    time: float
+    route: list[RouteSegment]
+
+
+class CalldataV1(TypedDict):
+    """V1 calldata: a route found and encoded in one call."""
+
+    success: bool
+    route: ShortRoute
+    swap_parameters: list[SwapParameter]
+    calldata: str
+    to: str
+    value: str
+
+
+class StarknetCalldataV1(TypedDict):
+    """V1 calldata on starknet: `calldata` are the felts of the call, in decimal."""
+
+    success: bool
+    route: ShortRoute
+    swap_parameters: list[SwapParameter]
+    calldata: list[str]
+    to: str
+    value: str
+
+
+class HyperevmCalldata(TypedDict):
+    """GET /hyperevm/calldata; without `calldata` where no route was found."""
+
+    route: RouteV1 | RouteNotFound
+    calldata: NotRequired[Calldata]
+
+
+class CitreaCalldata(TypedDict):
+    """GET /citrea/calldata: the encoded call in hex."""
+
+    success: bool
+    calldata: str
+
+
+class StarknetCalldata(TypedDict):
+    """GET /starknet/calldata: a route and the felts of its call, in decimal."""
+
+    route: RouteV1
+    calldata: list[str]
+
+
+class CalldataV2(TypedDict):
+    """V2 calldata: the call of a posted route."""
+
+    route: CalldataRoute
+    swap_parameters: list[SwapParameter]
+    integrator_data: NotRequired[str]
+    router_address: str
+    meta: Meta
+
+
+class RouteAndCalldataV1(TypedDict):
+    """GET /{network}/routeAndCalldata without a version."""
+
+    route: RouteV1
+    calldata: Calldata
+    router_address: str
+
+
+class RouteAndCalldataV2(TypedDict):
+    """V2 routeAndCalldata: a route and its call."""
+
+    route: RouteV2
+    calldata: Calldata
+    router_address: str
+    meta: Meta
+
+
+class ExecuteRequest(TypedDict):
+    """V1 execute, and V1 calldata with a route. `deadline` in Unix seconds, read by execute only."""
+
+    route: RouteV1 | RouteV2
+    slippage: float | str
+    destination: str
+    deadline: NotRequired[int]
+
+
+class CalldataRequest(TypedDict):
+    """V1 calldata with an amount in base units."""
+
+    amount: str
+    tokenInAddress: str
+    tokenOutAddress: str
+    slippage: float | str
+    destination: str
+    excludeProtocols: NotRequired[list[str | int]]
+    direct: NotRequired[bool]
+
+
+class CalldataRequestV2(TypedDict):
+    """V2 calldata."""
+
+    route: RouteV2
+    slippage: float | str
+    destination: str
+
+
+class SignerRequest(TypedDict):
+    """GET /citrea/calldata."""
+
+    route_response: RouteV1
+    slippage: float | str
+    signer: str
+
+
+class HealthV1(TypedDict):
+    """V1 health; the first field is spelled this way. 200 is healthy."""
+
+    staus: int
+    message: str
+
+
+class HealthV2(TypedDict):
+    """V2 health; 200 is healthy."""
+
+    status: int
+    message: str
+    meta: Meta
+
+
+class SupportedChain(TypedDict):
+    """A network that is served."""
+
+    chain_id: int
+    chain_name: str
+    router_address: str | None
+
+
+class ListedToken(TypedDict):
+    """A token of a network; decimals and the price in USD as strings."""
+
+    address: str
+    name: str
+    symbol: str
+    decimals: str
+    price: str | None
+    verified: bool
+
+
+class ListedProtocol(TypedDict):
+    """A protocol of a network by name and identifier."""
+
+    amm_name: str
+    protocol: int
+
+
+class DetailedFault(TypedDict):
+    """An error of V2 calldata, of hyperevm execute, and of hyperevm and citrea calldata."""
+
+    success: bool
+    error: str
+    details: str
+
+
+class BriefFault(TypedDict):
+    """An error of V1 execute."""
+
+    error: str
+    message: str
+
+
+class StatusFault(TypedDict):
+    """An error of everything else; `requestId` finds a defect in the log."""
+
+    statusCode: int
+    message: str | list[str]
+    error: str
+    requestId: NotRequired[str]
