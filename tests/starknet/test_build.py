@@ -64,6 +64,13 @@ def test_every_step_becomes_one_swap_in_order(uses: list[tuple[str, int]]) -> No
         assert (swap.extra_data, len(swap.extra_felts)) == (b"", len(DOCUMENTED[pool.family]))
 
 
+@given(POOLS)
+def test_a_pool_is_named_by_its_address_whatever_its_key(key: str) -> None:
+    pool = market().pools[key]
+    call = build_call(ROUTE, [step(pool)._replace(pool="a key")], {"a key": pool}, STARKNET)
+    assert call.swaps[0].pool_address == pool.address
+
+
 @pytest.mark.parametrize("protocol", [p for p in STARKNET.protocols if p.family], ids=lambda p: p.amm_name)
 def test_the_catalogue_asks_for_the_extra_data_that_is_documented(protocol: ProtocolInfo) -> None:
     assert protocol.family

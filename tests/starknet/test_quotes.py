@@ -9,6 +9,9 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from swapcli.engine.answer import Ask, Delivery
+from swapcli.engine.clock import Clock
+from swapcli.engine.market_source import MarketSource
 from swapcli.engine.opening import open_market
 from swapcli.errors import NoRoute
 from swapcli.model.market import Market
@@ -20,6 +23,7 @@ from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from swapcli.starknet import batch_calldata, build_call, check_batch, deserialise_call, serialise_call, transaction
 from swapcli.starknet.felts import from_felt_text, to_felt_text
+from swapcli.wire.terms import Generation
 from tests.starknet.router import Paid, run
 
 STARKNET = network("starknet")
@@ -98,6 +102,16 @@ def test_a_payload_survives_json_in_which_felts_are_text(names: list[str], power
     sent = json.dumps([to_felt_text(felt) for felt in transaction(call, STARKNET, ROUTER).felts])
     received = tuple(map(from_felt_text, json.loads(sent)))
     assert deserialise_call(received, amount_out=quote.amount_out) == call
+
+
+def test_what_a_source_builds_from_an_order_and_from_its_own_route_pays_alike() -> None:
+    source = MarketSource(market(), Clock(lambda: 1_700_000_000.0, lambda: 0.0))
+    delivery = Delivery(5_000, DESTINATION)
+    answer, payload = source.quote_and_build(Ask(asked("ETH", "USDC", 250.0), Generation.V1), delivery)
+    again = source.build(answer.result, delivery)
+    assert (payload.to, payload.value, payload.calldata) == (ROUTER, 0, "")
+    assert payload.felts == again.felts
+    assert executed(payload.felts).amount_out == answer.result.output_amount
 
 
 def test_a_large_order_is_split_over_several_protocols_some_with_extra_data() -> None:
