@@ -13,12 +13,12 @@ from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
 from swapcli.model.route import RATE_SCALE
 from swapcli.networks.address import display_address
 from swapcli.wire.fields import Fields, fault
+from swapcli.wire.segments import MAX_PROTOCOL_ID
 
 if TYPE_CHECKING:
     from swapcli.wire.shapes import Calldata, CalldataRoute, SwapParameter
 
 MAX_SWAPS = 2_000
-MAX_PROTOCOL_ID = 2**23 - 1
 
 _FELT_BYTES = 32
 

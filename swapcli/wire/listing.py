@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address
-from swapcli.wire.calldata import MAX_PROTOCOL_ID
 from swapcli.wire.fields import MAX_AMOUNT, Fields, entries
 from swapcli.wire.route import plain_decimal
+from swapcli.wire.segments import MAX_PROTOCOL_ID
 
 if TYPE_CHECKING:
     from swapcli.wire.shapes import ListedProtocol, ListedToken, SupportedChain

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         CitreaCalldata,
         Execute,
         HyperevmCalldata,
+        HyperevmNoRoute,
         RouteAndCalldataV1,
         RouteAndCalldataV2,
         StarknetCalldata,
@@ -116,7 +117,7 @@ def render_own_calldata(result: RouteResult, payload: Payload, network: Network)
     return {"route": route, "calldata": render_call(payload.call, network)}
 
 
-def render_own_no_route(message: str) -> HyperevmCalldata:
+def render_own_no_route(message: str) -> HyperevmNoRoute:
     """The same where no route was found: the failure stands in place of the route."""
     return {"route": render_no_route(message)}
 

@@ -14,16 +14,15 @@ from swapcli.model.network import Network
 from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM, check_shares
 from swapcli.networks.address import display_address
 from swapcli.wire.dialect import dialect_of
-from swapcli.wire.parameters import Parameters, checked_amount, checked_token
+from swapcli.wire.parameters import Parameters
 from swapcli.wire.result import RouteResult
 from swapcli.wire.route import parse, render_result
 from swapcli.wire.terms import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, Generation, SlippageRange, percent
 
 if TYPE_CHECKING:
-    from swapcli.wire.shapes import CalldataRequest, ExecuteRequest, RouteV1, RouteV2, SignerRequest
+    from swapcli.wire.shapes import CalldataRequest, ExecuteRequest, PostedRoute, SignerRequest
 
 DEFAULT_DEADLINE_S = 20 * 60
-BATCH_PAIRS = range(2, 4)
 
 Query = Sequence[tuple[str, str]]
 
@@ -115,7 +114,7 @@ def render_order(order: OrderQuery, network: Network, form: OrderForm) -> list[t
     if order.excluded:
         query.append(("excludeProtocols", ",".join(order.excluded)))
     if form.slippage:
-        query += _terms(order, network)
+        query += render_terms(order, network)
     if order.integrator and form.generation is Generation.V2:
         query += _wish(order.integrator, network)
     return query
@@ -185,49 +184,16 @@ def render_signer_body(
     }
 
 
-def parse_batch(query: Query, network: Network, *, needs_terms: bool) -> tuple[OrderQuery, ...]:
-    """The two or three orders of a batch, all for the same token; with slippage and receiver where needed."""
-    parameters = Parameters.of_query(query, network.kind)
-    amounts = [checked_amount("amounts", entry) for entry in parameters.listed("amounts")]
-    tokens_in = [checked_token("tokenInAddresses", t, network.kind) for t in parameters.listed("tokenInAddresses")]
-    tokens_out = {checked_token("tokenOutAddresses", t, network.kind) for t in parameters.listed("tokenOutAddresses")}
-    if len(amounts) not in BATCH_PAIRS or len(tokens_in) != len(amounts):
-        raise _batch_fault("amounts", "amounts and tokenInAddresses must have the same number of entries, 2 or 3")
-    if len(tokens_out) != 1:
-        raise _batch_fault("tokenOutAddresses", "tokenOutAddresses must name one token")
-    token_out = tokens_out.pop()
-    for token_in in tokens_in:
-        _check_distinct(token_in, token_out, "tokenInAddresses")
-    shared = _read_shared(parameters, network, ROUTE_V1._replace(needs_terms=needs_terms))
-    pairs = zip(amounts, tokens_in, strict=True)
-    return tuple(shared._replace(amount=amount, token_in=token_in, token_out=token_out) for amount, token_in in pairs)
-
-
-def render_batch(orders: Sequence[OrderQuery], network: Network) -> list[tuple[str, str]]:
-    """The query that gives a batch of orders with the same output token and the same terms."""
-    shared = orders[0]
-    query = [
-        ("amounts", ",".join(str(order.amount) for order in orders)),
-        ("tokenInAddresses", ",".join(display_address(order.token_in, network.kind) for order in orders)),
-        ("tokenOutAddresses", display_address(shared.token_out, network.kind)),
-    ]
-    if shared.direct:
-        query.append(("direct", "true"))
-    if shared.excluded:
-        query.append(("excludeProtocols", ",".join(shared.excluded)))
-    return query + _terms(shared, network)
-
-
 def _read_order(parameters: Parameters, network: Network, form: OrderForm) -> OrderQuery:
     amount = parameters.amount("amount")
     token_in, token_out = parameters.token("tokenInAddress"), parameters.token("tokenOutAddress")
-    _check_distinct(token_in, token_out, "tokenOutAddress")
-    shared = _read_shared(parameters, network, form)
+    check_distinct(token_in, token_out, "tokenOutAddress")
+    shared = read_shared(parameters, network, form)
     return shared._replace(amount=amount, token_in=token_in, token_out=token_out)
 
 
-def _read_shared(parameters: Parameters, network: Network, form: OrderForm) -> OrderQuery:
-    """An order without its amount and tokens."""
+def read_shared(parameters: Parameters, network: Network, form: OrderForm) -> OrderQuery:
+    """What an order has beside its amount and tokens, which are left empty."""
     v2 = form.generation is Generation.V2
     reads_receiver = form.needs_terms or (form.slippage and parameters.has("destination"))
     return OrderQuery(
@@ -294,18 +260,16 @@ def _read_route(parameters: Parameters, name: str, network: Network) -> RouteRes
         raise InvalidRoute(f"{name} must be a route that was found", details={"field": name}) from None
 
 
-def _check_distinct(token_in: str, token_out: str, name: str) -> None:
+def check_distinct(token_in: str, token_out: str, name: str) -> None:
+    """Raises `SameToken`, naming the field, where the two are one."""
     if token_in == token_out:
         error = SameToken()
         error.details["field"] = name
         raise error
 
 
-def _batch_fault(name: str, problem: str) -> InvalidInput:
-    return InvalidInput(problem, details={"field": name})
-
-
-def _terms(order: OrderQuery, network: Network) -> list[tuple[str, str]]:
+def render_terms(order: OrderQuery, network: Network) -> list[tuple[str, str]]:
+    """Slippage and receiver as they stand in a query."""
     terms = [("slippage", percent(order.slippage_ppm))]
     if order.destination:
         terms.append(("destination", display_address(order.destination, network.kind)))
@@ -318,5 +282,5 @@ def _wish(wish: IntegratorWish, network: Network) -> list[tuple[str, str]]:
     return query + [(name, str(number)) for name, number in bps if number]
 
 
-def _route(result: RouteResult, network: Network, document: Mapping[str, object] | None) -> RouteV1 | RouteV2:
-    return render_result(result, network) if document is None else cast("RouteV1", document)
+def _route(result: RouteResult, network: Network, document: Mapping[str, object] | None) -> PostedRoute:
+    return cast("PostedRoute", render_result(result, network) if document is None else document)

@@ -7,19 +7,17 @@ there the addresses decide.
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from swapcli.errors import InvalidInput, NoRoute
 from swapcli.model.network import Kind, Network
 from swapcli.model.payload import SwapType
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address
-from swapcli.wire.fields import MAX_AMOUNT, Fields, checked_digits, checked_text, entries, fault, plain
-from swapcli.wire.result import RouteResult, WireSegment, WireSwap
+from swapcli.wire.fields import Fields, checked_digits, fault, plain
+from swapcli.wire.result import RouteResult
+from swapcli.wire.segments import parse_segments, render_segments
 from swapcli.wire.terms import Generation
 from swapcli.wire.time import iso_utc, parse_iso_utc
 
@@ -29,23 +27,15 @@ if TYPE_CHECKING:
         IntegratorFields,
         Meta,
         RouteNotFound,
-        RouteSegment,
         RouteV1,
         RouteV2,
         ShortRoute,
-        Swap,
     )
     from swapcli.wire.shapes import Token as TokenShape
 
 API_VERSION = "2.0"
 
-MAX_SEGMENTS = 100
-MAX_HOPS = 16
-MAX_SWAPS = 64
-MAX_EXTRA = 16
 MAX_QUOTES = 1_000
-
-_PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%")
 
 
 def render_result(result: RouteResult, network: Network) -> RouteV1 | RouteV2:
@@ -79,7 +69,7 @@ def render_v1(result: RouteResult, network: Network) -> RouteV1:
         "time": result.time_s,
         "estimatedGasUsed": str(result.gas),
         "estimatedGasUsedInUsd": result.gas_usd or 0,
-        "route": render_segments(result, network),
+        "route": render_segments(result.segments, network),
         "bestQuotesByProtocols": list(map(str, result.best_quotes)),
         "initial": result.initial,
     }
@@ -98,7 +88,7 @@ def render_v2(result: RouteResult, network: Network) -> RouteV2:
         "time": result.time_s,
         "estimatedGasUsed": str(result.gas),
         "estimatedGasUsedInUsd": result.gas_usd or 0,
-        "route": render_segments(result, network),
+        "route": render_segments(result.segments, network),
         "bestQuotesByProtocols": list(map(str, result.best_quotes)),
         "initial": result.initial,
         "meta": render_meta(result.timestamp_ms),
@@ -114,7 +104,7 @@ def render_short(result: RouteResult, network: Network) -> ShortRoute:
         "inputAmount": str(result.input_amount),
         "outputAmount": str(result.output_amount),
         "time": result.time_s,
-        "route": render_segments(result, network),
+        "route": render_segments(result.segments, network),
     }
 
 
@@ -149,28 +139,6 @@ def plain_decimal(number: float) -> str:
     return format(Decimal(text), "f")
 
 
-def render_segments(result: RouteResult, network: Network) -> list[RouteSegment]:
-    """How the input is split."""
-    return [_render_segment(segment, network) for segment in result.segments]
-
-
-def _render_segment(segment: WireSegment, network: Network) -> RouteSegment:
-    hops = [[_render_swap(swap, network) for swap in hop] for hop in segment.hops]
-    return {"percent": f"{segment.percent}%", "swaps": hops}
-
-
-def _render_swap(swap: WireSwap, network: Network) -> Swap:
-    return {
-        "protocol": swap.protocol_id,
-        "poolName": swap.pool_name,
-        "poolAddress": display_address(swap.pool_address, network.kind),
-        "fromTokenAddress": display_address(swap.token_in, network.kind),
-        "toTokenAddress": display_address(swap.token_out, network.kind),
-        "percent": f"{swap.share // 100}.{swap.share % 100:02d}%",
-        "extraData": dict(swap.extra) or None,
-    }
-
-
 def _render_integrator(integrator: Integrator | None, network: Network) -> IntegratorFields:
     if integrator is None:
         return {}
@@ -187,12 +155,15 @@ def _render_integrator(integrator: Integrator | None, network: Network) -> Integ
 def parse(document: object, network: Network, path: str = "") -> RouteResult:
     """The result that a JSON object writes; the generation is V2 where it carries `meta`. `path` leads to the object.
 
-    Checks everything that the object alone can tell: field types and ranges, shares that sum, hops that join up.
+    Checks everything that the object alone can tell: field types and ranges, shares that sum, hops that join up. The
+    output after a fee is not kept: it follows from the fee.
     Raises `InvalidInput` naming the field, `NoRoute` for the object of a route that was not found.
     """
     fields = Fields.of(document, path)
     refuse_failure(fields)
     generation = Generation.V2 if fields.has("meta") else Generation.V1
+    if fields.has("outputAmountAfterFee"):
+        fields.amount("outputAmountAfterFee", least=0)
     token_in, token_out = (_parse_token(fields.inner(key), network) for key in ("inputToken", "outputToken"))
     return RouteResult(
         generation=generation,
@@ -204,7 +175,7 @@ def parse(document: object, network: Network, path: str = "") -> RouteResult:
         time_s=fields.number("time"),
         gas=fields.amount("estimatedGasUsed", least=0),
         gas_usd=fields.number("estimatedGasUsedInUsd") or None,
-        segments=_parse_segments(fields, network),
+        segments=parse_segments(fields, network),
         initial=fields.flag("initial", default=True),
         timestamp_ms=parse_meta(fields) if generation is Generation.V2 else 0,
         integrator=_parse_integrator(fields, network),
@@ -231,7 +202,7 @@ def parse_short(fields: Fields, network: Network) -> RouteResult:
         time_s=fields.number("time"),
         gas=0,
         gas_usd=None,
-        segments=_parse_segments(fields, network),
+        segments=parse_segments(fields, network),
     )
 
 
@@ -274,80 +245,6 @@ def _parse_integrator(fields: Fields, network: Network) -> Integrator | None:
         surplus_bps=bps("integratorSurplusPercentageBps", MAX_SURPLUS_BPS),
         name=fields.text("integratorName") if fields.has("integratorName") else None,
     )
-
-
-def _parse_segments(fields: Fields, network: Network) -> tuple[WireSegment, ...]:
-    entries_by_path = fields.items("route", MAX_SEGMENTS)
-    segments = tuple(_parse_segment(Fields.of(entry, path), network) for path, entry in entries_by_path)
-    _check_sum(fields.at("route"), sum(segment.percent for segment in segments), SHARES_PER_ROUTE)
-    ends = {(segment.hops[0][0].token_in, segment.hops[-1][0].token_out) for segment in segments}
-    if len(ends) > 1:
-        raise fault(fields.at("route"), "must have segments that begin and end at the same tokens")
-    return segments
-
-
-def _parse_segment(fields: Fields, network: Network) -> WireSegment:
-    share = _parse_percent(fields)
-    if share % 100 or not share:
-        raise fault(fields.at("percent"), "must be a whole percentage above zero")
-    hops = tuple(_parse_hop(path, hop, network) for path, hop in fields.items("swaps", MAX_HOPS))
-    for number, (before, after) in enumerate(pairwise(hops), start=1):
-        if before[0].token_out != after[0].token_in:
-            raise fault(f"{fields.at('swaps')}[{number}]", "must begin at the token at which the hop before ends")
-    return WireSegment(share // 100, hops)
-
-
-def _parse_hop(path: str, entry: object, network: Network) -> tuple[WireSwap, ...]:
-    hop = tuple(_parse_swap(Fields.of(swap, at), network) for at, swap in entries(entry, path, MAX_SWAPS))
-    _check_sum(path, sum(swap.share for swap in hop), SHARES_PER_HOP)
-    if len({(swap.token_in, swap.token_out) for swap in hop}) > 1:
-        raise fault(path, "must hold swaps between the same two tokens")
-    return hop
-
-
-def _check_sum(path: str, total: int, whole: int) -> None:
-    if total != whole:
-        raise fault(path, "must have percentages that sum to 100")
-
-
-def _parse_swap(fields: Fields, network: Network) -> WireSwap:
-    share = _parse_percent(fields)
-    if not share:
-        raise fault(fields.at("percent"), "must be above zero")
-    return WireSwap(
-        protocol_id=fields.integer("protocol", 0, 2**23 - 1),
-        pool_name=fields.text("poolName"),
-        pool_address=fields.address("poolAddress", network.kind),
-        token_in=fields.address("fromTokenAddress", network.kind),
-        token_out=fields.address("toTokenAddress", network.kind),
-        share=share,
-        extra=_parse_extra(fields),
-    )
-
-
-def _parse_percent(fields: Fields) -> int:
-    """A percentage with at most two decimals ("35%", "61.20%"), in hundredths of a percent."""
-    match = _PERCENT.fullmatch(fields.text("percent"))
-    if match is None or int(match[1]) > 100:
-        raise fault(fields.at("percent"), 'must be a percentage with at most two decimals, such as "61.20%"')
-    return int(match[1]) * 100 + int((match[2] or "").ljust(2, "0"))
-
-
-def _parse_extra(fields: Fields) -> dict[str, int | str]:
-    if not fields.has("extraData"):
-        return {}
-    given = fields.inner("extraData")
-    if len(given.values) > MAX_EXTRA:
-        raise fault(given.path, f"must have at most {MAX_EXTRA} fields")
-    return {checked_text(key, given.path): _parse_trait(value, given.at(key)) for key, value in given.values.items()}
-
-
-def _parse_trait(value: object, path: str) -> int | str:
-    if isinstance(value, str):
-        return checked_text(value, path)
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_AMOUNT:
-        raise fault(path, "must be an integer or a string")
-    return value
 
 
 def _parse_best_quotes(fields: Fields) -> tuple[int, ...]:

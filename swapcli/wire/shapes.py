@@ -6,7 +6,7 @@ endpoints write are `NotRequired`.
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class Token(TypedDict):
@@ -98,6 +98,49 @@ class RouteV2(TypedDict):
     integratorFeePercentageBps: NotRequired[int]
     integratorSurplusPercentageBps: NotRequired[int]
     integratorName: NotRequired[str]
+
+
+class PostedToken(TypedDict):
+    """A token as a request gives it back. Null stands for what is not known."""
+
+    name: str
+    address: str
+    decimals: int
+    price: NotRequired[float | str | None]
+    symbol: NotRequired[str | None]
+
+
+class PostedMeta(TypedDict):
+    """What a request says of a route's time."""
+
+    timestamp: str
+    apiVersion: NotRequired[Any]
+
+
+class PostedRoute(TypedDict):
+    """A found route of either generation, as a request gives it back: complete, and V2 where it has its `meta`.
+
+    What an answer says beyond how the input is split is checked for its form, but nothing is taken from it.
+    """
+
+    success: NotRequired[bool]
+    routeSwapType: int
+    inputToken: PostedToken
+    inputAmount: str
+    outputToken: PostedToken
+    outputAmount: str
+    outputAmountAfterFee: NotRequired[str | None]
+    time: float | str
+    estimatedGasUsed: str
+    estimatedGasUsedInUsd: float | str
+    route: list[RouteSegment]
+    bestQuotesByProtocols: NotRequired[Any]
+    initial: NotRequired[bool]
+    meta: NotRequired[PostedMeta | None]
+    integratorAddress: NotRequired[str | None]
+    integratorFeePercentageBps: NotRequired[int | None]
+    integratorSurplusPercentageBps: NotRequired[int | None]
+    integratorName: NotRequired[str | None]
 
 
 class RouteNotFound(TypedDict):
@@ -196,10 +239,16 @@ class StarknetCalldataV1(TypedDict):
 
 
 class HyperevmCalldata(TypedDict):
-    """GET /hyperevm/calldata; without `calldata` where no route was found."""
+    """GET /hyperevm/calldata: a route and its call."""
 
-    route: RouteV1 | RouteNotFound
-    calldata: NotRequired[Calldata]
+    route: RouteV1
+    calldata: Calldata
+
+
+class HyperevmNoRoute(TypedDict):
+    """GET /hyperevm/calldata where no route was found."""
+
+    route: RouteNotFound
 
 
 class CitreaCalldata(TypedDict):
@@ -246,7 +295,7 @@ class RouteAndCalldataV2(TypedDict):
 class ExecuteRequest(TypedDict):
     """V1 execute, and V1 calldata with a route. `deadline` in Unix seconds, read by execute only."""
 
-    route: RouteV1 | RouteV2
+    route: PostedRoute
     slippage: float | str
     destination: str
     deadline: NotRequired[int]
@@ -265,9 +314,9 @@ class CalldataRequest(TypedDict):
 
 
 class CalldataRequestV2(TypedDict):
-    """V2 calldata."""
+    """V2 calldata of a found route."""
 
-    route: RouteV2
+    route: PostedRoute
     slippage: float | str
     destination: str
 
@@ -275,7 +324,7 @@ class CalldataRequestV2(TypedDict):
 class SignerRequest(TypedDict):
     """GET /citrea/calldata."""
 
-    route_response: RouteV1
+    route_response: PostedRoute
     slippage: float | str
     signer: str
 
