@@ -1,0 +1,81 @@
+"""A JSON line per request, with nothing in it that a client would not want to be kept.
+
+No query, body, key, address or user agent is written, and of the path only the pattern that it matched.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import traceback
+from contextlib import suppress
+from typing import Literal, NamedTuple, TextIO
+
+from swapcli.service.limits import is_loopback
+from swapcli.wire.time import iso_utc
+
+REQUEST_ID_HEADER = "X-Request-Id"
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
+_OTHER = "other"
+
+ClientClass = Literal["loopback", "other"]
+
+
+class Access(NamedTuple):
+    """A request as it is logged. `path` is the pattern of its endpoint, None where there is none; `status` None where
+    the client left before the answer."""
+
+    request_id: str
+    method: str
+    path: str | None
+    network: str | None
+    status: int | None
+    duration_s: float
+    client: ClientClass
+
+
+class AccessLog:
+    """Writes to a stream of text, such as stderr. A stream that is closed or full loses lines, not requests."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, access: Access, now_s: float) -> None:
+        """Writes the line of a request that ended `now_s` (Unix)."""
+        self._line(
+            {
+                "time": iso_utc(int(now_s * 1000)),
+                "request_id": access.request_id,
+                "method": access.method if access.method in _METHODS else _OTHER,
+                "path": access.path or _OTHER,
+                "network": access.network,
+                "status": access.status,
+                "duration_ms": round(access.duration_s * 1000, 3),
+                "client": access.client,
+            }
+        )
+
+    def defect(self, request_id: str, error: BaseException, now_s: float) -> None:
+        """Writes where a defect showed: the kind of error and the lines that it came through. Its message and the
+        values are left out, since they may hold what the client sent."""
+        where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
+        kind = type(error).__qualname__
+        self._line({"time": iso_utc(int(now_s * 1000)), "request_id": request_id, "defect": kind, "where": where})
+
+    def _line(self, fields: dict[str, object]) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.write(json.dumps(fields, separators=(",", ":")) + "\n")
+            self._stream.flush()
+
+
+def request_id(given: str | None) -> str:
+    """The id by which a request is found: the client's where it is well-formed, else a new one."""
+    return given if given is not None and _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def client_class(address: str | None) -> ClientClass:
+    """Where a client is, as far as the log tells."""
+    return "loopback" if is_loopback(address) else "other"

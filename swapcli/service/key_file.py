@@ -1,0 +1,162 @@
+"""The file of API keys: their digests, who holds them, since when, until when. Never a key.
+
+A file that cannot be read in full tells no keys at all, only what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+MAX_NAME_CHARACTERS = 64
+
+_FORMAT = "swap-keys/1"
+_OTHERS_WRITE = 0o022
+_HEX_DIGEST = re.compile(r"[0-9a-f]{64}")
+_HEX_ID = re.compile(r"[0-9a-f]{8}")
+
+
+class ApiKey(NamedTuple):
+    """A key as it may be shown: never the key itself. `name` is the integrator's; times are Unix seconds."""
+
+    id: str
+    name: str
+    created_s: int
+    revoked_s: int | None = None
+
+    @property
+    def is_revoked(self) -> bool:
+        """Is it no longer accepted?"""
+        return self.revoked_s is not None
+
+
+class Kept(NamedTuple):
+    """A line of the file."""
+
+    key: ApiKey
+    digest: bytes
+
+
+class State(NamedTuple):
+    """What was read of a certain version of the file; `problem` says why nothing was."""
+
+    version: tuple[int, ...] | None
+    kept: tuple[Kept, ...] = ()
+    problem: str | None = None
+
+
+def version_of(path: Path) -> tuple[int, ...] | None:
+    """Differs whenever the file does: each change is a new file. None where there is none."""
+    try:
+        return _stamp(os.stat(path))
+    except OSError:
+        return None
+
+
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_mode
+
+
+def read(path: Path) -> State:
+    """What the file says now; one that does not exist holds no keys."""
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            version, text = _stamp(status), file.read()
+    except FileNotFoundError:
+        return State(None)
+    except OSError as error:
+        return State(version_of(path), problem=f"cannot be read: {error.strerror}")
+    if os.name == "posix" and status.st_mode & _OTHERS_WRITE:
+        return State(version, problem="other users may write to it, so its keys cannot be trusted; run chmod 600")
+    try:
+        return State(version, _parse(text))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return State(version, problem=f"is not a file of keys in the form {_FORMAT}")
+
+
+def _parse(text: bytes) -> tuple[Kept, ...]:
+    document = json.loads(text)
+    if document["format"] != _FORMAT:
+        raise ValueError
+    kept = tuple(_parse_line(line) for line in document["keys"])
+    if len({each.key.id for each in kept}) < len(kept) or len({each.digest for each in kept}) < len(kept):
+        raise ValueError
+    return kept
+
+
+def _parse_line(line: dict[str, object]) -> Kept:
+    id_, name, digest = (line[field] for field in ("id", "name", "sha256"))
+    created_s, revoked_s = _time(line["created"]), line["revoked"]
+    if not (isinstance(id_, str) and isinstance(name, str) and isinstance(digest, str)):
+        raise ValueError
+    if not _HEX_ID.fullmatch(id_) or not _HEX_DIGEST.fullmatch(digest) or name != name.strip() or not is_name(name):
+        raise ValueError
+    return Kept(ApiKey(id_, name, created_s, None if revoked_s is None else _time(revoked_s)), bytes.fromhex(digest))
+
+
+def _time(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError
+    return value
+
+
+def is_name(name: str) -> bool:
+    """Can an integrator be called so? The name has to fit on a line."""
+    return 1 <= len(name) <= MAX_NAME_CHARACTERS and name.isprintable()
+
+
+def write(path: Path, kept: Sequence[Kept]) -> None:
+    """In one step and for good: whoever reads, now or after a power cut, finds the old file or the new one."""
+    lines = [
+        {"id": k.id, "name": k.name, "sha256": digest.hex(), "created": k.created_s, "revoked": k.revoked_s}
+        for k, digest in kept
+    ]
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            json.dump({"format": _FORMAT, "keys": lines}, file, indent=1)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Where folders can be opened: makes the renaming last."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Holds a lock that all processes on this machine respect; it ends with the process that holds it."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,145 @@
+"""How often a client may ask: one bucket of tokens per API key, or per address where there is none.
+
+Time is passed in, in seconds of any clock that never goes back. A bucket holds what may be asked in a minute and fills
+at that pace, so that a client may come all at once or evenly.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from enum import StrEnum
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
+
+from swapcli.errors import RateLimited
+
+if TYPE_CHECKING:
+    from swapcli.config.settings import ServiceSettings
+
+MAX_CLIENTS = 10_000
+"""Buckets kept, health checks' apart. One that was not used for a minute is full, as a new one is."""
+
+_MINUTE_S = 60.0
+_IPV6_SITE_BITS = 64
+_NOBODY = "unknown"
+
+
+class Purpose(StrEnum):
+    """What is asked; each has buckets of its own."""
+
+    WORK = "work"
+    HEALTH = "health"
+
+
+class Allowance(NamedTuple):
+    """What is left to a client after a request. `retry_after_s` is 0 where the request is within its limit."""
+
+    limit: int
+    remaining: int
+    reset_s: int
+    retry_after_s: int = 0
+
+    def headers(self) -> list[tuple[str, str]]:
+        """What every answer to the client carries; `RateLimit-Reset` is when the bucket is full again."""
+        headers = [
+            ("RateLimit-Limit", str(self.limit)),
+            ("RateLimit-Remaining", str(self.remaining)),
+            ("RateLimit-Reset", str(self.reset_s)),
+        ]
+        return [*headers, ("Retry-After", str(self.retry_after_s))] if self.retry_after_s else headers
+
+    def check(self) -> None:
+        """Raises `RateLimited` where the request is one too many."""
+        if self.retry_after_s:
+            raise RateLimited(
+                f"more than {self.limit} requests a minute", retry_after_s=self.retry_after_s, hint="ask less often"
+            )
+
+
+class _Bucket(NamedTuple):
+    """Tokens at a moment."""
+
+    tokens: float
+    at_s: float
+
+
+class Limiter:
+    """The buckets of all clients. Where there are too many, the one that was used longest ago is given up."""
+
+    def __init__(self, settings: ServiceSettings, *, max_clients: int = MAX_CLIENTS) -> None:
+        self._per_minute = settings.requests_per_minute
+        self._per_minute_with_key = settings.requests_per_minute_with_key
+        self._health_per_minute = settings.health_requests_per_minute
+        self._limits_loopback = settings.limit_loopback
+        self._max_clients = max_clients
+        self._buckets: dict[Purpose, OrderedDict[str, _Bucket]] = {purpose: OrderedDict() for purpose in Purpose}
+
+    def take(self, address: str | None, key_id: str | None, purpose: Purpose, now_s: float) -> Allowance | None:
+        """Counts a request. None where the client is exempt: on this machine, unless configured otherwise.
+
+        `address` is that of the connection: what a header says of it can be made up. `key_id` belongs to a key that
+        was found good.
+        """
+        if not self._limits_loopback and is_loopback(address):
+            return None
+        limit = self._limit(key_id, purpose)
+        buckets = self._buckets[purpose]
+        client = f"key {key_id}" if key_id else client_of(address)
+        rate = limit / _MINUTE_S
+        tokens = _refilled(buckets.get(client), limit, now_s)
+        is_allowed = tokens >= 1
+        tokens -= is_allowed
+        buckets[client] = _Bucket(tokens, now_s)
+        buckets.move_to_end(client)
+        if len(buckets) > self._max_clients:
+            buckets.popitem(last=False)
+        return Allowance(
+            limit=limit,
+            remaining=int(tokens),
+            reset_s=ceil((limit - tokens) / rate),
+            retry_after_s=0 if is_allowed else max(1, ceil((1 - tokens) / rate)),
+        )
+
+    def clients(self, purpose: Purpose) -> int:
+        """How many buckets are kept."""
+        return len(self._buckets[purpose])
+
+    def _limit(self, key_id: str | None, purpose: Purpose) -> int:
+        if purpose is Purpose.HEALTH:
+            return self._health_per_minute
+        return self._per_minute_with_key if key_id else self._per_minute
+
+
+def _refilled(bucket: _Bucket | None, limit: int, now_s: float) -> float:
+    if bucket is None:
+        return float(limit)
+    return min(float(limit), bucket.tokens + max(0.0, now_s - bucket.at_s) * limit / _MINUTE_S)
+
+
+@lru_cache(maxsize=4096)
+def client_of(address: str | None) -> str:
+    """Whom an address stands for: itself, or its /64 in IPv6, of which one household has all. What is not an address
+    (another kind of socket) counts as one client."""
+    parsed = _parsed(address)
+    if isinstance(parsed, IPv6Address):
+        return str(ip_network((int(parsed), _IPV6_SITE_BITS), strict=False))
+    return str(parsed) if parsed else _NOBODY
+
+
+@lru_cache(maxsize=4096)
+def is_loopback(address: str | None) -> bool:
+    """Does the connection come from this machine?"""
+    parsed = _parsed(address)
+    return parsed is not None and parsed.is_loopback
+
+
+def _parsed(address: str | None) -> IPv4Address | IPv6Address | None:
+    """The address; of an IPv4 address in IPv6 clothes the former."""
+    try:
+        parsed = ip_address(address or "")
+    except ValueError:
+        return None
+    mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
+    return mapped or parsed

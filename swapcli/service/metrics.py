@@ -1,0 +1,103 @@
+"""What the service counts, in the format of Prometheus. No label's value comes from a client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+OTHER = "other"
+
+_REQUEST_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_STATUSES = range(100, 600)
+
+
+class Metrics:
+    """Counters of one service, in a registry of their own.
+
+    `networks` and `endpoints` (path patterns) are the only values of their labels besides `other`. Times are in
+    seconds.
+    """
+
+    def __init__(self, networks: Iterable[str], endpoints: Iterable[str]) -> None:
+        self._networks, self._endpoints = frozenset(networks), frozenset(endpoints)
+        self._registry = registry = CollectorRegistry()
+        self._requests = Counter(
+            "swapcli_http_requests",
+            "Requests answered.",
+            ("endpoint", "network", "status"),
+            registry=registry,
+        )
+        self._request_s = Histogram(
+            "swapcli_http_request_duration_seconds",
+            "From the first byte of a request to the last of its answer.",
+            ("endpoint",),
+            registry=registry,
+            buckets=_REQUEST_BUCKETS_S,
+        )
+        self._solve_s = Histogram(
+            "swapcli_solve_duration_seconds",
+            "Time in the routing core, without waiting for it.",
+            ("network",),
+            registry=registry,
+            buckets=_REQUEST_BUCKETS_S,
+        )
+        self._queue = Gauge("swapcli_solve_queue_length", "Orders that wait to be solved.", registry=registry)
+        self._cancelled = Counter(
+            "swapcli_solves_cancelled", "Orders that nobody waited for any more.", ("network",), registry=registry
+        )
+        self._overloaded = Counter("swapcli_overloaded", "Orders turned away by a full queue.", registry=registry)
+        self._rate_limited = Counter(
+            "swapcli_rate_limited", "Requests over the limit of their client.", registry=registry
+        )
+        self._defects = Counter("swapcli_defects", "Requests that met a defect of the service.", registry=registry)
+        self._age_s = Gauge(
+            "swapcli_market_age_seconds", "Age of the state that is quoted on.", ("network",), registry=registry
+        )
+        self._pools = Gauge("swapcli_market_pools", "Pools of the market.", ("network",), registry=registry)
+
+    def requested(self, endpoint: str | None, network: str | None, status: int, duration_s: float) -> None:
+        """A request was answered; `endpoint` None where no endpoint took it."""
+        endpoint = endpoint if endpoint in self._endpoints else OTHER
+        label = str(status) if status in _STATUSES else OTHER
+        self._requests.labels(endpoint, self._network(network), label).inc()
+        self._request_s.labels(endpoint).observe(duration_s)
+
+    def solved(self, network: str, duration_s: float) -> None:
+        """The core found a route, or that there is none."""
+        self._solve_s.labels(self._network(network)).observe(duration_s)
+
+    def watch_queue(self, length: Callable[[], int]) -> None:
+        """The length of the queue is looked up whenever the counters are read."""
+        self._queue.set_function(lambda: float(length()))
+
+    def cancelled(self, network: str) -> None:
+        """An order was given up, since its client left."""
+        self._cancelled.labels(self._network(network)).inc()
+
+    def overloaded(self) -> None:
+        """An order was turned away."""
+        self._overloaded.inc()
+
+    def rate_limited(self) -> None:
+        """A client asked too often."""
+        self._rate_limited.inc()
+
+    def defective(self) -> None:
+        """A request met a defect of ours."""
+        self._defects.inc()
+
+    def watch_market(self, network: str, pools: int, age_s: Callable[[], float] | None) -> None:
+        """A market is quoted on; its age is looked up whenever the counters are read, None where it carries no time."""
+        self._pools.labels(self._network(network)).set(pools)
+        if age_s is not None:
+            self._age_s.labels(self._network(network)).set_function(age_s)
+
+    def render(self) -> bytes:
+        """All counters, as `CONTENT_TYPE`."""
+        return generate_latest(self._registry)
+
+    def _network(self, network: str | None) -> str:
+        return network if network in self._networks and network is not None else OTHER
