@@ -13,6 +13,8 @@ from swapcli import pools
 from swapcli.model.pool import Pool
 
 PACKAGE = Path(pools.__file__).parents[1]
+USERS_OF_REMOTE = ("engine/remote_source.py",)
+"""Itself imported only by who asks a service."""
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
@@ -31,6 +33,8 @@ STRICTER = {
     "wire": {"errors", "model", "networks"},
     "pools": {"errors", "model"},
     "networks": {"errors", "model"},
+    "evm": {"errors", "model", "networks"},
+    "starknet": {"errors", "model", "networks"},
 }
 """Routing knows no network, the wire no pool."""
 
@@ -42,7 +46,8 @@ what is known of networks is handed to the wire."""
 
 HEAVY = {"rich", "yaml", "Crypto", "numpy", "scipy", "web3", "httpx", "starlette", "uvicorn", "msgspec", "eth_abi"}
 """Never imported by a module as it loads, but for modules that are themselves loaded on demand."""
-LOADED_ON_DEMAND = {"cli/render/table.py", "config/yaml_text.py"}
+LOADED_ON_DEMAND = ("cli/render/table.py", "config/yaml_text.py", "remote/", "service/")
+"""Modules, and parts of which nothing else imports anything as it loads."""
 
 
 def level(part: str) -> int:
@@ -101,8 +106,15 @@ def top_level_imports(file: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_no_module_imports_something_heavy_as_it_loads(file: Path) -> None:
-    if str(file.relative_to(PACKAGE)) not in LOADED_ON_DEMAND:
+    if not str(file.relative_to(PACKAGE)).startswith(LOADED_ON_DEMAND):
         assert not {name.split(".")[0] for name in top_level_imports(file)} & HEAVY
+
+
+@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_what_is_loaded_on_demand_is_not_imported_by_anything_that_loads_at_once(file: Path) -> None:
+    demanded = {name.rstrip("/") for name in LOADED_ON_DEMAND if name.endswith("/")}
+    if not str(file.relative_to(PACKAGE)).startswith((*LOADED_ON_DEMAND, *USERS_OF_REMOTE)):
+        assert not {part for name in top_level_imports(file) for part in name.split(".")[1:2]} & demanded
 
 
 PURE = ("errors", "model", "networks", "pools", "routing", "wire", "markets", "evm", "starknet")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
@@ -21,6 +21,7 @@ from swapcli.model.route import Quote
 from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
 from swapcli.routing import Router
+from swapcli.routing.replay import replay
 from swapcli.wire.result import RouteResult, result_of
 from swapcli.wire.terms import Generation
 
@@ -76,9 +77,22 @@ class MarketSource:
     ) -> tuple[Answer, Payload]:
         """As `QuoteSource.quote_and_build`."""
         answer = self.quote(ask, is_cancelled)
-        assert answer.quote is not None
-        steps, amount_out = answer.quote.steps, answer.quote.amount_out
-        return answer, make_payload(answer.result, steps, amount_out, answer.pools, self.network, delivery)
+        return answer, self._payload(answer, delivery)
+
+    def quote_batch(self, asks: Sequence[Ask], is_cancelled: Cancelled | None = None) -> tuple[Answer, ...]:
+        """Orders that one transaction carries out in turn: each is quoted on the pools as those before leave them."""
+        answers: list[Answer] = []
+        source = self
+        for ask in asks:
+            source = source._after(answers[-1]) if answers else source
+            answers.append(source.quote(ask, is_cancelled))
+        return tuple(answers)
+
+    def quote_and_build_batch(
+        self, asks: Sequence[Ask], delivery: Delivery, is_cancelled: Cancelled | None = None
+    ) -> tuple[tuple[Answer, Payload], ...]:
+        """The answers of `quote_batch`, each with its payload."""
+        return tuple((answer, self._payload(answer, delivery)) for answer in self.quote_batch(asks, is_cancelled))
 
     def build(self, result: RouteResult, delivery: Delivery, *, issued_ms: int | None = None) -> Payload:
         """As `QuoteSource.build`. `issued_ms` is when this source answered with the route, where the route itself
@@ -90,6 +104,19 @@ class MarketSource:
     def health(self) -> Health:
         """As `QuoteSource.health`: finds a route between two tokens that every market should join."""
         return check_market(self.market, lambda order: self.quote(Ask(order, Generation.V1)), self._clock)
+
+    def _payload(self, answer: Answer, delivery: Delivery) -> Payload:
+        assert answer.quote is not None
+        steps, amount_out = answer.quote.steps, answer.quote.amount_out
+        return make_payload(answer.result, steps, amount_out, answer.pools, self.network, delivery)
+
+    def _after(self, answer: Answer) -> MarketSource:
+        """The same market once `answer` has been carried out."""
+        assert answer.quote is not None
+        after = replay(answer.pools, answer.quote.route, answer.quote.amount_in).pools_after
+        touched = {key: pool for key, pool in after.items() if key in self.market.pools}
+        market = replace(self.market, pools={**self.market.pools, **touched})
+        return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
     def _quote(self, ask: Ask, is_cancelled: Cancelled | None) -> tuple[Quote, Mapping[str, Pool]]:
         order, gas_price_wei = ask.order, ask.gas_price_wei

@@ -46,6 +46,7 @@ def replay_result(result: RouteResult, market: Market, slippage_ppm: int) -> tup
     less than was promised by more than the slippage, `PoolError` where a pool cannot serve it.
     """
     pools = _pools(result, market)
+    _check_generation(result, market.network)
     _check_ends(result, market.network)
     _check_protocols(result, market.network, pools)
     done = replay(pools, result.route, result.input_amount)
@@ -110,6 +111,14 @@ def _pools(result: RouteResult, market: Market) -> Mapping[str, Pool]:
         return market.pools
     pool = wrapper(wrapped)
     return {pool.key: pool}
+
+
+def _check_generation(result: RouteResult, network: Network) -> None:
+    """The network has the generation of the result, and the generation its integrator."""
+    if result.generation is Generation.V2 and not network.has_v2:
+        raise InvalidRoute(f"{network.name} has no v2, so the route must not carry meta")
+    if result.generation is Generation.V1 and result.integrator is not None:
+        raise InvalidRoute("integrator fields exist in v2 only, and the route carries no meta")
 
 
 def _check_ends(result: RouteResult, network: Network) -> None:

@@ -228,6 +228,7 @@ def misfits() -> dict[str, RouteResult]:
     result = posted(asked(source))
     usdc, weth = source.market.tokens[USDC], source.market.tokens[WETH]
     return {
+        "an integrator in v1": result._replace(generation=V1, integrator=ACME),
         "another protocol": changed(result, protocol_id=0),
         "an unknown pool": changed(result, pool_address="0x" + "99" * 20),
         "a pool of other tokens": changed(result, pool_address="0x" + "a4" * 20, protocol_id=4),
@@ -270,3 +271,24 @@ def test_whatever_is_posted_is_carried_out_exactly_or_refused_on_purpose(data: s
         return
     assert paid_out(payload, source.market) == payload.call.route.amount_out
     assert payload.call.route.min_received <= payload.call.route.amount_out
+
+
+def test_a_generation_that_the_network_does_not_have_is_invalid() -> None:
+    source = embedded("starknet")
+    order = Order(source.network.native, source.token("USDC"), 10**18)
+    result = source.quote(Ask(order, V1)).result
+    with pytest.raises(InvalidRoute, match="has no v2"):
+        source.build(result._replace(generation=V2, timestamp_ms=int(NOW_S * 1000)), delivery(source))
+
+
+def test_each_order_of_a_batch_is_quoted_on_what_the_one_before_leaves() -> None:
+    source = routed()
+    order = Order(source.network.native, source.token("USDC"), 20 * 10**18)
+    first, second = source.quote_and_build_batch([Ask(order, V1)] * 2, delivery(source))
+    assert first[0].result.output_amount == source.quote(Ask(order, V1)).result.output_amount
+    assert second[0].result.output_amount < first[0].result.output_amount
+    for answer, payload in (first, second):
+        assert payload.call.route.amount_out == answer.result.output_amount
+    carried_out = replay(source.market.pools, first[0].result.route, order.amount).pools_after
+    after = routed(replace(source.market, pools={**source.market.pools, **carried_out}))
+    assert paid_out(second[1], after.market) == second[0].result.output_amount
