@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import strategies as st
 
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.payload import SwapType
+from swapcli.model.payload import Call, CallRoute, CallSwap, Payload, SwapType
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
@@ -35,6 +36,10 @@ PROTOCOLS = (
 EVM = Network("base", Kind.EVM, 8453, NATIVE, WRAPPED, (WRAPPED, USDC, AERO), PROTOCOLS)
 STRK = Token("0x" + "4" * 64, "STRK", "Starknet Token", 18)
 STARKNET = Network("starknet", Kind.STARKNET, 1, STRK, None, (STRK,), PROTOCOLS, has_v2=False)
+ROUTER = "0x274602a953847d807231d2370072f5f4e4594b44"
+HYPEREVM, CITREA, MONAD = (replace(EVM, name=name, router=ROUTER) for name in ("hyperevm", "citrea", "monad"))
+NETWORKS = (EVM, HYPEREVM, CITREA, MONAD, STARKNET)
+EVM_NETWORKS = NETWORKS[:-1]
 
 
 def concentrated(address: str, protocol: str, pair: tuple[Token, Token], fee_ppm: int, **more: object) -> Pool:
@@ -131,6 +136,7 @@ def results(draw: st.DrawFn, network: Network, generation: Generation) -> RouteR
         initial=draw(st.booleans()),
         timestamp_ms=draw(st.integers(0, 4 * 10**12)) if v2 else 0,
         integrator=draw(st.none() | integrators(kind)) if v2 else None,
+        best_quotes=tuple(draw(st.lists(st.integers(0, 2**256 - 1), max_size=4))),
     )
 
 
@@ -140,3 +146,69 @@ def integrators(kind: Kind) -> st.SearchStrategy[Integrator]:
     return st.builds(
         lambda a, b, n: Integrator(a, b[0], b[1], n), addresses(kind), bps, st.none() | st.text(max_size=9)
     )
+
+
+felts = st.integers(0, 2**251 + 17 * 2**192)
+
+
+@st.composite
+def calls(draw: st.DrawFn, kind: Kind, *, integrator: bool = True) -> Call:
+    """A call whose swaps lead from its input to its output, over no, one or two tokens between."""
+    token_in, *between, token_out = draw(st.lists(addresses(kind), min_size=2, max_size=4, unique=True))
+    swap_type = draw(st.sampled_from(SwapType))
+    swaps = tuple(
+        draw(call_swaps(kind, a, b, swap_type))
+        for a, b in pairwise([token_in, *between, token_out])
+        for _ in range(draw(st.integers(1, 3)))
+    )
+    route = CallRoute(
+        token_in, token_out, draw(amounts), draw(amounts), draw(st.integers(0, 2**256 - 1)), draw(addresses(kind)),
+        swap_type,
+    )  # fmt: skip
+    return Call(route, swaps, draw(st.binary(max_size=96)) if integrator else b"")
+
+
+def call_swaps(kind: Kind, token_in: str, token_out: str, swap_type: SwapType) -> st.SearchStrategy[CallSwap]:
+    """A swap between two tokens."""
+    starknet = kind is Kind.STARKNET
+    return st.builds(
+        CallSwap,
+        token_in=st.just(token_in),
+        token_out=st.just(token_out),
+        rate=st.integers(1, 1_000_000),
+        protocol_id=st.integers(0, 2**23 - 1),
+        pool_address=addresses(kind),
+        swap_type=st.just(swap_type),
+        extra_data=st.just(b"") if starknet else st.binary(max_size=40),
+        extra_felts=st.lists(felts, max_size=4).map(tuple) if starknet else st.just(()),
+    )
+
+
+@st.composite
+def payloads(draw: st.DrawFn, network: Network, *, integrator: bool = True) -> Payload:
+    """A call with its router and its encoding, which here is any."""
+    call, kind = draw(calls(network.kind, integrator=integrator)), network.kind
+    to, value = draw(addresses(kind)), draw(st.integers(0, 2**256 - 1))
+    if kind is Kind.STARKNET:
+        return Payload(call, to, value, felts=tuple(draw(st.lists(felts, min_size=1, max_size=8))))
+    return Payload(call, to, value, calldata="0x" + draw(st.binary(max_size=64)).hex())
+
+
+CALL = Call(
+    CallRoute(
+        WRAPPED.address, USDC.address, 10**18, 2_951_108_576, 2_936_407_033, "0x" + "ab" * 20, SwapType.NATIVE_TO_TOKEN
+    ),
+    (
+        CallSwap(
+            WRAPPED.address, USDC.address, 1_000_000, 3, "0xb2cc224c1c9fee385f8ad6a55b4d94e92359dc59",
+            SwapType.NATIVE_TO_TOKEN, bytes.fromhex("0064"),
+        ),
+    ),
+)  # fmt: skip
+"""The call of the sample that the service publishes."""
+PAYLOAD = Payload(CALL, ROUTER, 10**18, calldata="0x8619b04e0064")
+SLIPSTREAM = WireSwap(9, "Slipstream", CALL.swaps[0].pool_address, WRAPPED.address, USDC.address, 10_000, {"fee": 1})
+RESULT = RouteResult(
+    Generation.V1, SwapType.NATIVE_TO_TOKEN, NATIVE, 10**18, USDC, 2_951_108_576, 0.858, 412_300, 0.0031,
+    (WireSegment(100, ((SLIPSTREAM,),)),),
+)  # fmt: skip
