@@ -1,0 +1,155 @@
+"""A server on loopback that answers as badly as a test wants: what it sends is up to a function, byte by byte."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+from swapcli.remote.address import ServiceAddress
+from swapcli.remote.client import Client, Key
+from swapcli.remote.pacing import Pacing
+
+HOST = "127.0.0.1"
+GIVE_UP_S = 5.0
+
+
+@dataclass
+class Talk:
+    """One request as it arrived, and the connection to answer on."""
+
+    head: bytes
+    body: bytes
+    number: int
+    connection: socket.socket
+    closing: threading.Event
+
+    @property
+    def target(self) -> str:
+        return self.head.split(b" ", 2)[1].decode()
+
+    @property
+    def headers(self) -> dict[str, str]:
+        lines = (line.decode("latin-1").partition(":") for line in self.head.split(b"\r\n")[1:] if line)
+        return {name.lower(): value.strip() for name, _, value in lines}
+
+    def send(self, raw: bytes) -> None:
+        self.connection.sendall(raw)
+
+    def wait(self, seconds: float) -> None:
+        """Sleeps, unless the test is over."""
+        self.closing.wait(seconds)
+
+
+Behaviour = Callable[[Talk], None]
+
+
+@dataclass
+class Loopback:
+    """A running server, and the requests that it has received."""
+
+    url: str
+    talks: list[Talk] = field(default_factory=list)
+
+
+def http(status: int, body: bytes | str = b"", *headers: str, reason: str = "Whatever") -> bytes:
+    """A well-formed answer."""
+    body = body.encode() if isinstance(body, str) else body
+    lines = [f"HTTP/1.1 {status} {reason}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def saying(*answers: bytes) -> Behaviour:
+    """Sends one answer after the other, and the last one again and again."""
+
+    def answer(talk: Talk) -> None:
+        talk.send(answers[min(talk.number, len(answers) - 1)])
+
+    return answer
+
+
+@contextmanager
+def loopback(behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> Iterator[Loopback]:
+    """Serves for as long as the context lasts. A connection closes when `behaviour` has answered once."""
+    closing = threading.Event()
+    with socket.create_server((HOST, 0)) as listener:
+        listener.settimeout(GIVE_UP_S)
+        scheme = "https" if tls else "http"
+        running = Loopback(f"{scheme}://{HOST}:{listener.getsockname()[1]}")
+        threads: list[threading.Thread] = []
+
+        def accept() -> None:
+            while not closing.is_set():
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                thread = threading.Thread(target=_serve, args=(connection, running, behaviour, closing, tls))
+                threads.append(thread)
+                thread.start()
+
+        accepting = threading.Thread(target=accept)
+        accepting.start()
+        try:
+            yield running
+        finally:
+            closing.set()
+            with suppress(OSError):
+                socket.create_connection(listener.getsockname(), timeout=1).close()
+            accepting.join()
+            for thread in threads:
+                thread.join()
+
+
+def _serve(
+    connection: socket.socket,
+    running: Loopback,
+    behaviour: Behaviour,
+    closing: threading.Event,
+    tls: ssl.SSLContext | None,
+) -> None:
+    connection.settimeout(GIVE_UP_S)
+    with suppress(OSError):
+        if tls:
+            connection = tls.wrap_socket(connection, server_side=True)
+        if request := _read_request(connection):
+            talk = Talk(*request, len(running.talks), connection, closing)
+            running.talks.append(talk)
+            behaviour(talk)
+    connection.close()
+
+
+def _read_request(connection: socket.socket) -> tuple[bytes, bytes] | None:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        chunk = connection.recv(65_536)
+        if not chunk:
+            return None
+        received += chunk
+    head, _, body = received.partition(b"\r\n\r\n")
+    length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+    while len(body) < length:
+        body += connection.recv(65_536)
+    return head, body
+
+
+@dataclass
+class Naps:
+    """Sleeps that were asked for, and not slept."""
+
+    slept_s: list[float] = field(default_factory=list)
+    now_s: float = 1_800_000_000.0
+
+    def pacing(self) -> Pacing:
+        return Pacing(sleep=self.slept_s.append, now_s=lambda: self.now_s, chance=lambda: 1.0)
+
+
+def client(
+    url: str, *, timeout_s: float = 2.0, retries: int = 0, key: Key | None = None, naps: Naps | None = None
+) -> Client:
+    """A client that does not sleep between attempts."""
+    pacing = (naps or Naps()).pacing()
+    return Client(ServiceAddress.of(url), key=key, timeout_s=timeout_s, retries=retries, pacing=pacing)
