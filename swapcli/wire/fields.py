@@ -9,7 +9,8 @@ from typing import NamedTuple, cast
 
 from swapcli.errors import InvalidAddress, InvalidInput
 from swapcli.model.network import Kind
-from swapcli.networks.address import parse_address
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.networks.address import is_native, parse_address
 
 MAX_AMOUNT = 2**256 - 1
 MAX_TEXT = 400
@@ -71,6 +72,10 @@ class Fields(NamedTuple):
         except InvalidAddress as error:
             error.details["field"] = self.at(key)
             raise
+
+    def token_address(self, key: str, kind: Kind) -> str:
+        """The same of a token: the zero address where it stands for the native one, however that is written."""
+        return ZERO_ADDRESS if is_native(self.text(key), kind) else self.address(key, kind)
 
     def octets(self, key: str) -> bytes:
         """The bytes that the hex string under `key` gives; none where it is missing."""

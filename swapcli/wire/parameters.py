@@ -154,8 +154,8 @@ def checked_address(name: str, value: object, kind: Kind) -> str:
 
 def checked_token(name: str, value: object, kind: Kind) -> str:
     """The canonical address of a token, the zero address where it is the native one. Raises `InvalidAddress`."""
-    address = checked_address(name, value, kind)
-    return ZERO_ADDRESS if is_native(address, kind) else address
+    native = isinstance(value, str) and is_native(value, kind)
+    return ZERO_ADDRESS if native else checked_address(name, value, kind)
 
 
 def _percentage(name: str, value: object) -> int:
@@ -179,7 +179,8 @@ def _number_as_written(value: object) -> str | None:
 
 def _entries(name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str):
-        value = _json_array(value) or value.split(",")
+        array = _json_array(value)
+        value = value.split(",") if array is None else array
     if value is None:
         return ()
     if not isinstance(value, list):

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from swapcli.errors import InvalidInput, NoRoute
 from swapcli.model.network import Kind, Network
-from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.payload import SwapType
 from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
-from swapcli.networks.address import display_address, is_native
+from swapcli.networks.address import display_address
 from swapcli.wire.fields import Fields, checked_digits, fault, plain
 from swapcli.wire.result import RouteResult
 from swapcli.wire.segments import parse_segments, render_segments
@@ -208,9 +207,8 @@ def parse_short(fields: Fields, network: Network) -> RouteResult:
 
 
 def _parse_token(fields: Fields, network: Network) -> Token:
-    address = fields.address("address", network.kind)
     return Token(
-        address=ZERO_ADDRESS if is_native(address, network.kind) else address,
+        address=fields.token_address("address", network.kind),
         symbol=fields.text_or("symbol", ""),
         name=fields.text("name"),
         decimals=fields.integer("decimals", 0, 255),

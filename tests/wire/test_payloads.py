@@ -224,7 +224,7 @@ def test_nothing_that_arrives_breaks_a_parser(data: st.DataObject, answer: tuple
     for _ in range(data.draw(st.integers(1, 3))):
         container = data.draw(st.sampled_from(containers(document) or [{"": 0}]))
         key = data.draw(st.sampled_from(sorted(container) if isinstance(container, dict) else range(len(container))))
-        container[key] = data.draw(rubbish)
+        container[key] = deepcopy(data.draw(rubbish))
     told: object = None
     try:
         told = parse(document).calldata
