@@ -1,0 +1,142 @@
+"""The service as one ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from types import MappingProxyType
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import BaseRoute, Route
+
+from swapcli.config.settings import ServiceSettings
+from swapcli.engine.answer import Origin
+from swapcli.errors import MarketUnavailable
+from swapcli.service.access_log import REQUEST_ID_HEADER, AccessLog
+from swapcli.service.desk import Desk
+from swapcli.service.faults import Reply
+from swapcli.service.health import HealthDesk
+from swapcli.service.layers import Gate, Journal, Keys, NoKeys
+from swapcli.service.limits import Limiter
+from swapcli.service.metrics import CONTENT_TYPE, Metrics
+from swapcli.service.resource import HealthResource, Page, PageResource, Resource, Workshop, nothing
+from swapcli.service.solving import IsCancelled, Solver
+from swapcli.service.table import CHAINS, ENDPOINTS, HEALTH_V1, HEALTH_V2, HEALTH_WHERE, METRICS, OWN_PAGES, READY
+from swapcli.wire.listing import render_chains
+from swapcli.wire.terms import Generation
+
+Pages = Mapping[str, Callable[[], Page]]
+
+_NO_KEYS = NoKeys()
+_NO_PAGES: Pages = MappingProxyType({})
+_ASKING_HEADERS = ("X-API-Key", "Authorization", "Content-Type", REQUEST_ID_HEADER)
+_TELLING_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", REQUEST_ID_HEADER)
+
+
+def create_app(
+    desk: Desk,
+    settings: ServiceSettings,
+    *,
+    keys: Keys = _NO_KEYS,
+    log: AccessLog | None = None,
+    pages: Pages = _NO_PAGES,
+) -> Starlette:
+    """The application. Markets open in the background as it starts, or when they are first asked.
+
+    `pages` are further ones by path, in lower case.
+    """
+    solver = Solver(settings.max_queue)
+    metrics = Metrics(desk.networks, [*(each.path for each in ENDPOINTS), *HEALTH_WHERE, *OWN_PAGES, *pages])
+    metrics.watch_queue(lambda: solver.queue_length)
+    workshop = Workshop(desk, solver, metrics)
+    health = HealthDesk(desk, solver)
+    all_pages = {**_own_pages(workshop), **pages}
+    app = Starlette(
+        routes=[*_endpoint_routes(workshop), *_health_routes(desk, health), *_page_routes(all_pages)],
+        middleware=[
+            Middleware(Journal, desk.clock, log, metrics),
+            *_cors(settings),
+            Middleware(Gate, desk.clock, keys, Limiter(settings), metrics),
+        ],
+        lifespan=lambda _: _life(workshop, health),
+    )
+    app.router.redirect_slashes = False
+    app.router.default = nothing
+    return app
+
+
+def _endpoint_routes(workshop: Workshop) -> Iterator[BaseRoute]:
+    for path in dict.fromkeys(each.path for each in ENDPOINTS):
+        here = [each for each in ENDPOINTS if each.path == path]
+        yield Route(path.lower(), Resource(path, here, workshop))
+
+
+def _health_routes(desk: Desk, health: HealthDesk) -> Iterator[BaseRoute]:
+    for path, generation in ((HEALTH_V1, Generation.V1), (HEALTH_V2, Generation.V2)):
+        yield Route(path, HealthResource(path, generation, HEALTH_WHERE[path], desk, health))
+
+
+def _page_routes(pages: Pages) -> Iterator[BaseRoute]:
+    for path, page in pages.items():
+        yield Route(path, PageResource(path, page))
+
+
+def _own_pages(workshop: Workshop) -> dict[str, Callable[[], Page]]:
+    desk, _, metrics = workshop
+    return {
+        CHAINS: lambda: Page.of(Reply(200, render_chains(desk.served))),
+        READY: lambda: Page.of(_readiness(desk)),
+        METRICS: lambda: Page(200, CONTENT_TYPE, metrics.render()),
+    }
+
+
+def _readiness(desk: Desk) -> Reply:
+    missing = desk.missing
+    return Reply(503 if missing else 200, {"ready": not missing, "missing": list(missing)})
+
+
+def _cors(settings: ServiceSettings) -> list[Middleware]:
+    if not settings.cors_origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=("GET", "POST"),
+            allow_headers=_ASKING_HEADERS,
+            expose_headers=_TELLING_HEADERS,
+        )
+    ]
+
+
+@asynccontextmanager
+async def _life(workshop: Workshop, health: HealthDesk) -> AsyncIterator[None]:
+    opening = asyncio.get_running_loop().create_task(_open_markets(workshop))
+    try:
+        yield
+    finally:
+        opening.cancel()
+        health.close()
+        workshop.solver.close()
+
+
+async def _open_markets(workshop: Workshop) -> None:
+    desk, solver, metrics = workshop
+    for network in desk.served:
+        with suppress(MarketUnavailable):
+            await solver.run(partial(_open, desk, network.name), is_urgent=True)
+            _watch(metrics, desk, network.name)
+
+
+def _open(desk: Desk, name: str, _: IsCancelled) -> None:
+    desk.open(name)
+
+
+def _watch(metrics: Metrics, desk: Desk, name: str) -> None:
+    market = desk.loaded[name].market
+    age_s = None if market.timestamp is None else lambda: float(Origin.of(market, desk.clock.now_s()).age_s or 0)
+    metrics.watch_market(name, len(market.pools), age_s)

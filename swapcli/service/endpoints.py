@@ -1,0 +1,217 @@
+"""What each endpoint does: a request in, a JSON-ready document out. Plain functions; they run off the event loop."""
+
+from __future__ import annotations
+
+from swapcli.engine.answer import Answer, Ask, Delivery
+from swapcli.engine.lookup import find_protocols
+from swapcli.engine.market_source import MarketSource
+from swapcli.errors import InvalidInput, InvalidRoute, Unauthorized, UnknownToken
+from swapcli.model.network import Kind
+from swapcli.model.order import Order
+from swapcli.model.payload import Payload
+from swapcli.model.terms import Integrator
+from swapcli.networks.address import is_native, parse_address
+from swapcli.service.asked import Asked
+from swapcli.service.desk import Desk
+from swapcli.service.key_file import ApiKey
+from swapcli.wire import requests as form
+from swapcli.wire.batch import parse_batch, render_batch_felts, render_batch_routes
+from swapcli.wire.calldata import render_call
+from swapcli.wire.felts import render_felts
+from swapcli.wire.listing import VerifiedToken, render_protocols, render_token, render_tokens
+from swapcli.wire.payloads import (
+    render_calldata_v1,
+    render_calldata_v2,
+    render_execute,
+    render_own_calldata,
+    render_route_and_calldata,
+    render_signer_calldata,
+)
+from swapcli.wire.requests import ExecuteBody, IntegratorWish, OrderForm, OrderQuery
+from swapcli.wire.result import RouteResult
+from swapcli.wire.route import render_result
+from swapcli.wire.terms import Generation
+
+
+def route_v1(desk: Desk, asked: Asked) -> object:
+    """GET /{network}/route."""
+    query = form.parse_order(asked.parameters(), asked.network, form.ROUTE_V1)
+    return render_result(_quote(desk, asked, query, Generation.V1).result, asked.network)
+
+
+def route_v2(desk: Desk, asked: Asked) -> object:
+    """GET /{network}/v2/route."""
+    query = form.parse_order(asked.parameters(), asked.network, form.ROUTE_V2)
+    return render_result(_quote(desk, asked, query, Generation.V2).result, asked.network)
+
+
+def execute(desk: Desk, asked: Asked) -> object:
+    """POST /{network}/execute."""
+    body = form.parse_execute_body(asked.document(), asked.network, form.EXECUTE_V1, int(desk.clock.now_s()))
+    return render_execute(_build(desk, asked, body), asked.network)
+
+
+def calldata_v1(desk: Desk, asked: Asked) -> object:
+    """POST /{network}/calldata: of an order, or of a found route."""
+    body = form.parse_calldata_body(asked.document(), asked.network, int(desk.clock.now_s()))
+    if isinstance(body, ExecuteBody):
+        return _render_found(_build(desk, asked, body), asked)
+    answer, payload = _quote_and_build(desk, asked, body, Generation.V1)
+    return render_calldata_v1(answer.result, payload, asked.network)
+
+
+def _render_found(payload: Payload, asked: Asked) -> object:
+    """As V1 execute, but always with the names of the two tokens: such clients encode the call themselves. Starknet's
+    want the felts alone."""
+    if asked.network.kind is Kind.STARKNET:
+        return render_felts(payload.felts)
+    transaction = {"calldata": payload.calldata, "to": payload.to, "value": str(payload.value)}
+    return {**render_call(payload.call, asked.network), **transaction}
+
+
+def calldata_v2(desk: Desk, asked: Asked) -> object:
+    """POST /{network}/v2/calldata."""
+    body = form.parse_execute_body(asked.document(), asked.network, form.CALLDATA_V2, int(desk.clock.now_s()))
+    if body.result.generation is not Generation.V2:
+        raise InvalidRoute("route.meta is missing: V2 calldata takes the complete response of V2 route")
+    return render_calldata_v2(_build(desk, asked, body), asked.network, desk.now_ms())
+
+
+def order_calldata(desk: Desk, asked: Asked) -> object:
+    """GET /hyperevm/calldata and GET /starknet/calldata."""
+    is_starknet = asked.network.kind is Kind.STARKNET
+    answer, payload = _parse_and_build(desk, asked, form.PAYLOAD_V1 if is_starknet else form.PAYLOAD_OWN)
+    return render_own_calldata(answer.result, payload, asked.network)
+
+
+def signer_calldata(desk: Desk, asked: Asked) -> object:
+    """GET /citrea/calldata."""
+    body = form.parse_signer_body(asked.document(), asked.network)
+    return render_signer_calldata(_build(desk, asked, ExecuteBody(body.result, body.slippage_ppm, body.signer)))
+
+
+def route_and_calldata_v1(desk: Desk, asked: Asked) -> object:
+    """GET /{network}/routeAndCalldata."""
+    answer, payload = _parse_and_build(desk, asked, form.PAYLOAD_V1)
+    return render_route_and_calldata(answer.result, payload, asked.network, answer.timestamp_ms)
+
+
+def route_and_calldata_v2(desk: Desk, asked: Asked) -> object:
+    """GET /{network}/v2/routeAndCalldata."""
+    answer, payload = _parse_and_build(desk, asked, form.PAYLOAD_V2)
+    return render_route_and_calldata(answer.result, payload, asked.network, answer.timestamp_ms)
+
+
+def route_batch(desk: Desk, asked: Asked) -> object:
+    """GET /starknet/routeBatch."""
+    orders = parse_batch(asked.parameters(), asked.network, needs_terms=False)
+    answers = [_quote(desk, asked, order, Generation.V1) for order in orders]
+    return render_batch_routes([answer.result for answer in answers], asked.network)
+
+
+def execute_batch(desk: Desk, asked: Asked) -> object:
+    """GET /starknet/executeBatch."""
+    orders = parse_batch(asked.parameters(), asked.network, needs_terms=True)
+    return render_batch_felts([_quote_and_build(desk, asked, order, Generation.V1)[1] for order in orders])
+
+
+def tokens(desk: Desk, asked: Asked) -> object:
+    """GET /{network}/tokens."""
+    return render_tokens(_tokens(desk, asked).values(), asked.network)
+
+
+def token(desk: Desk, asked: Asked) -> object:
+    """GET /{network}/tokens/{address}."""
+    address = parse_address(asked.rest, asked.network.kind)
+    address = asked.network.native.address if is_native(address, asked.network.kind) else address
+    listed = _tokens(desk, asked).get(address)
+    if listed is None:
+        raise UnknownToken(f"no such token on {asked.network.name}")
+    return render_token(listed, asked.network)
+
+
+def protocols(_desk: Desk, asked: Asked) -> object:
+    """GET /{network}/protocols."""
+    return render_protocols(asked.network.protocols)
+
+
+def _tokens(desk: Desk, asked: Asked) -> dict[str, VerifiedToken]:
+    """The native token, the network's own and those of the market, by address; the market's description wins."""
+    own = [asked.network.native, *asked.network.tokens]
+    listed = {each.address: VerifiedToken(each, True) for each in own}
+    held = desk.source(asked.network.name).market.tokens
+    return listed | {address: VerifiedToken(each, address in listed) for address, each in held.items()}
+
+
+def _parse_and_build(desk: Desk, asked: Asked, wanted: OrderForm) -> tuple[Answer, Payload]:
+    query = form.parse_order(asked.parameters(), asked.network, wanted)
+    return _quote_and_build(desk, asked, query, wanted.generation)
+
+
+def _quote(desk: Desk, asked: Asked, query: OrderQuery, generation: Generation) -> Answer:
+    source, ask = _ask(desk, asked, query, generation)
+    answer = source.quote(ask, asked.is_cancelled)
+    _note(desk, answer)
+    return answer
+
+
+def _quote_and_build(desk: Desk, asked: Asked, query: OrderQuery, generation: Generation) -> tuple[Answer, Payload]:
+    source, ask = _ask(desk, asked, query, generation)
+    assert query.destination is not None
+    answer, payload = source.quote_and_build(ask, Delivery(query.slippage_ppm, query.destination), asked.is_cancelled)
+    _note(desk, answer)
+    return answer, payload
+
+
+def _ask(desk: Desk, asked: Asked, query: OrderQuery, generation: Generation) -> tuple[MarketSource, Ask]:
+    integrator = _integrator(query.integrator, asked.key)
+    excluded = find_protocols(query.excluded, asked.network)
+    source = desk.source(asked.network.name)
+    order = Order(
+        token_in=source.token(query.token_in),
+        token_out=source.token(query.token_out),
+        amount=query.amount,
+        reverse=query.reverse,
+        direct=query.direct,
+        excluded_protocols=excluded,
+        max_hops=desk.max_hops,
+    )
+    return source, Ask(order, generation, integrator, desk.gas_price_wei)
+
+
+def _integrator(wish: IntegratorWish | None, key: ApiKey | None) -> Integrator | None:
+    """Who earns on an answer. Raises `Unauthorized` without a key: whoever would earn nothing must hear it."""
+    if wish is None:
+        return None
+    _check_key(key)
+    if not (wish.fee_bps or wish.surplus_bps):
+        return None
+    if wish.address is None:
+        raise InvalidInput("integratorAddress should not be null or undefined", details={"field": "integratorAddress"})
+    return Integrator(wish.address, wish.fee_bps, wish.surplus_bps, key.name if key else None)
+
+
+def _check_key(key: ApiKey | None) -> None:
+    if key is None:
+        raise Unauthorized("integrator parameters need an API key in the header X-API-Key")
+
+
+def _build(desk: Desk, asked: Asked, body: ExecuteBody) -> Payload:
+    """The payload of a posted route. Its integrator needs a key, as when the route was asked for."""
+    result = _earned(body.result, asked.key)
+    issued_ms = desk.issued.issued_ms(asked.network.name, result)
+    source = desk.source(asked.network.name)
+    return source.build(result, Delivery(body.slippage_ppm, body.destination), issued_ms=issued_ms)
+
+
+def _earned(result: RouteResult, key: ApiKey | None) -> RouteResult:
+    integrator = result.integrator
+    if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
+        return result._replace(integrator=None)
+    _check_key(key)
+    return result
+
+
+def _note(desk: Desk, answer: Answer) -> None:
+    if answer.result.generation is Generation.V1:
+        desk.issued.note(answer.network.name, answer.result, answer.timestamp_ms)

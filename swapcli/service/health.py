@@ -1,0 +1,91 @@
+"""Health that does not wait behind orders: a sample of each network, taken anew before it grows old.
+
+A sample is told while it is at most `GOOD_S` old; one that is older is replaced first, ahead of all orders. Where even
+that takes too long, the network is told to be unwell, which it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import NamedTuple
+
+from swapcli.engine.health import UNHEALTHY
+from swapcli.errors import MarketUnavailable
+from swapcli.model.network import Network
+from swapcli.service.desk import Desk
+from swapcli.service.faults import Reply
+from swapcli.service.solving import Solver
+from swapcli.wire.health import render_health_v1, render_health_v2
+from swapcli.wire.terms import Generation
+
+FRESH_S = 2.0
+"""Up to this age a sample is told and left alone; older ones are told while a new one is taken."""
+GOOD_S = 10.0
+PATIENCE_S = 2.0
+
+
+class Sampled(NamedTuple):
+    """What a check of a network found, and when (in seconds of the desk's timer)."""
+
+    status: int
+    message: str
+    at_s: float
+
+
+class HealthDesk:
+    """The last sample of each network."""
+
+    def __init__(self, desk: Desk, solver: Solver) -> None:
+        self._desk = desk
+        self._solver = solver
+        self._samples: dict[str, Sampled] = {}
+        self._sampling: dict[str, asyncio.Task[Sampled]] = {}
+
+    async def check(self, network: Network, generation: Generation) -> Reply:
+        """The answer of a health check; its status is also what the body says."""
+        sample = await self._sample(network.name)
+        if generation is Generation.V2:
+            return Reply(sample.status, render_health_v2(sample.status, sample.message, self._desk.now_ms()))
+        return Reply(sample.status, render_health_v1(sample.status, sample.message))
+
+    async def _sample(self, name: str) -> Sampled:
+        held = self._samples.get(name)
+        age_s = self._desk.clock.timer_s() - held.at_s if held else GOOD_S + 1
+        if held and age_s <= FRESH_S:
+            return held
+        task = self._take(name)
+        if held and age_s <= GOOD_S:
+            return held
+        await asyncio.wait((task,), timeout=PATIENCE_S)
+        if not task.done():
+            since = f"for {int(age_s)} seconds" if held else "since the start"
+            return Sampled(UNHEALTHY, f"{name} router is busy: no sample order was answered {since}", 0.0)
+        return task.result()
+
+    def _take(self, name: str) -> asyncio.Task[Sampled]:
+        """The sample that is being taken; one at a time."""
+        task = self._sampling.get(name)
+        if task is None:
+            task = self._sampling[name] = asyncio.get_running_loop().create_task(self._look(name))
+            task.add_done_callback(lambda _: self._sampling.pop(name, None))
+        return task
+
+    async def _look(self, name: str) -> Sampled:
+        status, message = await self._solver.run(lambda _: _status(self._desk, name), is_urgent=True)
+        sample = self._samples[name] = Sampled(status, message, self._desk.clock.timer_s())
+        return sample
+
+    def close(self) -> None:
+        """Gives up the samples that are being taken."""
+        for task in list(self._sampling.values()):
+            with suppress(RuntimeError):
+                task.cancel()
+
+
+def _status(desk: Desk, name: str) -> tuple[int, str]:
+    try:
+        health = desk.source(name).health()
+    except MarketUnavailable as error:
+        return UNHEALTHY, error.message
+    return health.status, health.message

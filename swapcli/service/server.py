@@ -1,0 +1,197 @@
+"""Runs the application: binds, says when it accepts, and ends without losing a request.
+
+Told to stop (SIGTERM, SIGINT), it takes no new connections, answers what has been asked, and waits for that at most
+`GRACE_S`. With `max_requests` it answers so many requests, and stops likewise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from swapcli.errors import InvalidOption
+from swapcli.service.faults import refusal
+from swapcli.service.visit import send_reply
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+GRACE_S = 10
+LAST_CALL_S = 0.2
+"""How long connections that are open, and not in use, may still send a request after the service was told to stop."""
+SWITCH_INTERVAL_S = 0.0005
+"""How long the solver may keep the interpreter while the event loop wants it."""
+
+_BACKLOG = 2_048
+_CLOSE = (("Connection", "close"),)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def serve(
+    app: ASGIApp,
+    *,
+    host: str,
+    port: int,
+    on_ready: Callable[[str], None],
+    max_requests: int | None = None,
+    grace_s: int = GRACE_S,
+) -> int:
+    """Serves until told to stop; 0 is returned. `port` 0 takes a free one.
+
+    `on_ready` is called with the base URL once connections are accepted. Raises `InvalidOption` where the address
+    cannot be bound.
+    """
+    listener = bind(host, port)
+    door = Door(app, max_requests)
+    config = uvicorn.Config(
+        door,
+        loop="auto",
+        http="auto",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=grace_s,
+        backlog=_BACKLOG,
+    )
+    server = _Server(config, door, lambda: on_ready(base_url(listener)))
+    with listener, _responsive():
+        server.run(sockets=[listener])
+    return 0
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket at the address. Raises `InvalidOption` where there can be none."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise _cannot_bind(host, port, error) from None
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise _cannot_bind(host, port, error) from None
+    return listener
+
+
+def _cannot_bind(host: str, port: int, error: OSError) -> InvalidOption:
+    return InvalidOption(
+        f"cannot listen on {host}, port {port}: {error.strerror or error}",
+        hint="choose another --host or --port; port 0 takes a free one",
+    )
+
+
+def base_url(listener: socket.socket) -> str:
+    """How the service is reached."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class Door:
+    """Counts requests in and out, and closes after the last one that is to be answered."""
+
+    def __init__(self, app: ASGIApp, max_requests: int | None) -> None:
+        self._app = app
+        self._left = max_requests
+        self._answering = 0
+        self.is_closing = False
+
+    @property
+    def is_done(self) -> bool:
+        """Have all requests been answered that were to be?"""
+        return self._left == 0 and not self._answering
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets a request in, if it is not one too many."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        if self._left == 0:
+            return await send_reply(send, refusal(503, "the service is stopping", _CLOSE))
+        if self._left is not None:
+            self._left -= 1
+        self._answering += 1
+        try:
+            await self._app(scope, receive, self._last(send))
+        finally:
+            self._answering -= 1
+        return None
+
+    def _last(self, send: Send) -> Send:
+        """Tells the client, where this is so, that its connection takes no further request."""
+
+        async def send_last(message: Message) -> None:
+            if message["type"] == "http.response.start" and (self.is_closing or self._left == 0):
+                headers = [header for header in message["headers"] if header[0] != b"connection"]
+                message["headers"] = [*headers, (b"connection", b"close")]
+            await send(message)
+
+        return send_last
+
+
+class _Server(uvicorn.Server):
+    """Ends as told, and returns then, instead of dying of the signal that told it."""
+
+    def __init__(self, config: uvicorn.Config, door: Door, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._door = door
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        return await super().on_tick(counter) or self._door.is_done
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._door.is_closing = True
+        for server in self.servers:
+            server.close()
+        await asyncio.sleep(LAST_CALL_S)
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {}
+        with suppress(ValueError):  # only the main thread hears signals
+            before = {each: signal.signal(each, self._stop) for each in _SIGNALS}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def _stop(self, _signal: int, _frame: FrameType | None) -> None:
+        """Stop when convenient; told twice, at once."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+@contextmanager
+def _responsive() -> Iterator[None]:
+    """Lets the loop have its turn soon while orders are solved, and spares long-lived objects the garbage collector."""
+    before_s = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        sys.setswitchinterval(before_s)
