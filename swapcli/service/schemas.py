@@ -1,0 +1,144 @@
+"""The bodies of the interface as JSON schemas: generated from their types, then told what their fields may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, get_type_hints
+
+from swapcli.model.network import Kind
+from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
+from swapcli.wire import shapes
+from swapcli.wire.parameters import MAX_DEADLINE_S
+from swapcli.wire.terms import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
+
+Schema = dict[str, Any]
+
+PREFIX: Final = "#/components/schemas/"
+
+ADDRESS: Final[Mapping[Kind, Schema]] = {
+    Kind.EVM: {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{40}$"},
+    Kind.STARKNET: {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{1,64}$"},
+}
+AMOUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,78}$"}
+"""Base units. From 1 to 2^256 - 1, which a pattern cannot say."""
+BOOLEAN: Final[Schema] = {"type": "boolean"}
+TEXTS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
+FELTS_NAME: Final = "Felts"
+"""How the table of operations calls the arguments of a call on Starknet."""
+FELTS: Final[Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9]{1,77}$"}}
+
+_ANY_ADDRESS: Final[Schema] = {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{1,64}$"}
+_HEX: Final[Schema] = {"type": "string", "pattern": "^0x([0-9a-f]{2})*$"}
+_SWAP_TYPE: Final[Schema] = {"type": "integer", "enum": [0, 1, 2]}
+_RATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,7}$"}
+_SHARE: Final[Schema] = {"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,2})?%$"}
+_DECIMAL_NUMBER: Final[Schema] = {"type": "string", "pattern": r"^[0-9]*\.?[0-9]*$"}
+
+_FORMS: Final[Mapping[str, Schema]] = {
+    **dict.fromkeys(
+        (
+            "address", "poolAddress", "fromTokenAddress", "toTokenAddress", "tokenInAddress", "tokenOutAddress",
+            "token_in", "token_out", "pool_address", "destination", "signer", "to", "router_address",
+            "integratorAddress",
+        ),
+        _ANY_ADDRESS,
+    ),
+    **dict.fromkeys(
+        (
+            "amount", "inputAmount", "outputAmount", "outputAmountAfterFee", "estimatedGasUsed", "amount_in",
+            "amount_out", "min_received", "value",
+        ),
+        AMOUNT,
+    ),
+    **dict.fromkeys(("calldata", "extra_data", "integrator_data"), _HEX),
+    **dict.fromkeys(("routeSwapType", "swap_type"), _SWAP_TYPE),
+    **dict.fromkeys(("rate", "protocol_id"), _RATE),
+    "percent": _SHARE,
+    "price": _DECIMAL_NUMBER,
+    "timestamp": {"type": "string", "format": "date-time"},
+    "protocol": {"type": "integer", "minimum": 0, "maximum": 2**23 - 1},
+    "decimals": {"type": "integer", "minimum": 0, "maximum": 255},
+    "deadline": {"type": "integer", "minimum": 1, "maximum": MAX_DEADLINE_S},
+    "integratorFeePercentageBps": {"type": "integer", "minimum": 0, "maximum": MAX_FEE_BPS},
+    "integratorSurplusPercentageBps": {"type": "integer", "minimum": 0, "maximum": MAX_SURPLUS_BPS},
+    "statusCode": {"type": "integer", "minimum": 400, "maximum": 599},
+}  # fmt: skip
+"""By the name of a field: what its values look like, wherever they have that type."""
+
+_ALWAYS: Final[Mapping[tuple[str, str], object]] = {
+    **{
+        (name, "success"): True for name in ("RouteV1", "RouteV2", "CalldataV1", "StarknetCalldataV1", "CitreaCalldata")
+    },
+    **{(name, "success"): False for name in ("RouteNotFound", "DetailedFault")},
+    ("Meta", "apiVersion"): "2.0",
+}
+"""By type and field: values that are always the same."""
+
+_SLIPPAGE: Final[Mapping[str, SlippageRange]] = {
+    "ExecuteRequest": V1_SLIPPAGE,
+    "CalldataRequest": V1_SLIPPAGE,
+    "CalldataRequestV2": V2_SLIPPAGE,
+    "SignerRequest": SIGNER_SLIPPAGE,
+}
+
+
+def reference(name: str) -> Schema:
+    """The schema that is described under a name."""
+    return {"$ref": PREFIX + name}
+
+
+def any_of(names: Iterable[str]) -> Schema:
+    """One of some described schemas; an array of them where a name ends in `[]`."""
+    each = [_listed(name) for name in names]
+    return each[0] if len(each) == 1 else {"anyOf": each}
+
+
+def _listed(name: str) -> Schema:
+    if name.endswith("[]"):
+        return {"type": "array", "items": _listed(name[:-2])}
+    return FELTS if name == FELTS_NAME else reference(name)
+
+
+def slippage(accepted: SlippageRange) -> Schema:
+    """A percentage within a range, both ends included."""
+    return {
+        "type": "number",
+        "minimum": _percent(accepted.least_ppm),
+        "maximum": _percent(accepted.most_ppm),
+    }
+
+
+def _percent(ppm: int) -> float | int:
+    whole, rest = divmod(ppm, PPM_PER_PERCENT)
+    return ppm / PPM_PER_PERCENT if rest else whole
+
+
+def components(names: Iterable[str]) -> dict[str, Schema]:
+    """The schemas of the types of these names in `wire.shapes`, and of all that they hold."""
+    import msgspec
+
+    types = [getattr(shapes, name) for name in sorted(set(names))]
+    _, generated = msgspec.json.schema_components(types, ref_template=PREFIX + "{name}")
+    return {name: _described(name, schema) for name, schema in sorted(generated.items())}
+
+
+def _described(name: str, schema: Schema) -> Schema:
+    """With its fields in their own order, and each told what it may be."""
+    properties = {
+        field: _form(name, field, schema["properties"][field]) for field in get_type_hints(getattr(shapes, name))
+    }
+    return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
+
+
+def _form(owner: str, field: str, schema: Schema) -> Schema:
+    if (owner, field) in _ALWAYS:
+        return {**schema, "const": _ALWAYS[owner, field]}
+    if field == "slippage":
+        return {"anyOf": [slippage(_SLIPPAGE[owner]), _DECIMAL_NUMBER]}
+    return _refined(schema, _FORMS.get(field, {}))
+
+
+def _refined(schema: Schema, form: Schema) -> Schema:
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_refined(each, form) for each in schema["anyOf"]]}
+    return {**schema, **form} if schema.get("type") == form.get("type") else schema
