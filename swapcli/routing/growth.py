@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from heapq import nlargest
 from itertools import pairwise
 
 from swapcli.routing.dual import Prices
-from swapcli.routing.flow import flow_values
+from swapcli.routing.flow import distances, flow_values
 from swapcli.routing.hop import Hop
-from swapcli.routing.neighbourhood import Detour, detours
+from swapcli.routing.neighbourhood import Reach, detours
 from swapcli.routing.problem import FINE, ROUGH, Problem, Solved
 
 _ROUNDS = 10
@@ -29,7 +28,7 @@ def grow(problem: Problem, paths: list[list[int]]) -> list[Solved]:
     tried: Counter[int] = Counter()
     for growth in range(_ROUNDS):
         known = stages[-1].solution.prices
-        more = _more_tokens(problem, known, min(_FIRST_TOKENS << growth, _MOST_TOKENS), tried)
+        more = _more_tokens(problem, stages[-1], min(_FIRST_TOKENS << growth, _MOST_TOKENS), tried)
         if not more:
             break
         tried.update(more)
@@ -46,28 +45,26 @@ def _solved(problem: Problem, prices: Prices, tolerance: float) -> Solved:
     return Solved(problem.solve(arcs, prices, tolerance), arcs)
 
 
-def _more_tokens(problem: Problem, prices: Prices, most: int, tried: Counter[int]) -> Prices:
+def _more_tokens(problem: Problem, stage: Solved, most: int, tried: Counter[int]) -> Prices:
     """Tokens worth adding, with prices to start from: over one outside token, else over several in a row."""
+    prices, task = stage.solution.prices, problem.task
+    reach = _reach(problem, stage)
     for outside in (1, _OUTSIDE_HOPS):
-        offers = detours(problem.graph, prices, problem.task.ends, problem.order_value(prices), outside)
+        offers = detours(problem.graph, prices, task.ends, problem.order_value(prices), outside, reach)
         new = [t for t in offers if tried[t] < _CHANCES and t not in problem.avoid]
         if new:
-            best = nlargest(most, new, key=lambda t: offers[t].gain)
-            return {t: offers[t].price for t in _with_their_ways(best, offers, problem.avoid)}
+            best = nlargest(most, new, key=lambda t: (offers[t].gain, offers[t].depth))
+            chosen = dict.fromkeys(t for x in best for t in (x, *offers[x].way) if t not in problem.avoid)
+            return {t: offers[t].price for t in chosen}
     return {}
 
 
-def _with_their_ways(tokens: list[int], offers: Mapping[int, Detour], avoid: frozenset[int]) -> list[int]:
-    """`tokens` and those outside that their detours lead over."""
-    found = dict.fromkeys(tokens)
-    waiting = list(tokens)
-    while waiting:
-        offer = offers[waiting.pop()]
-        for t in (offer.before, offer.after):
-            if t in offers and t not in found and t not in avoid:
-                found[t] = None
-                waiting.append(t)
-    return list(found)
+def _reach(problem: Problem, stage: Solved) -> Reach:
+    """How far the tokens of a stage are from the ends, over its own hops."""
+    links = {(arc.token_in, arc.token_out) for arc in stage.arcs}
+    source, target = problem.task.ends
+    back = distances([(j, i) for i, j in links], target)
+    return Reach(distances(links, source), back, problem.task.max_hops, problem.zero.hops)
 
 
 def _start_prices(problem: Problem, paths: list[list[int]]) -> Prices:

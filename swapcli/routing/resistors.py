@@ -16,7 +16,7 @@ from swapcli.routing.dual import Dual, Live, Point
 Model = dict[int, Live]
 """The arcs that may carry by number. A negative flow says how far an idle arc is from its start."""
 
-_FREE_ROUNDS, _SEARCH_ROUNDS = 2, 12
+_FREE_ROUNDS, _SEARCH_ROUNDS = 3, 12
 _SEARCH_TRIES = 20
 _LEVEL = 1e-3  # of the slope at its start: where a search ends
 _HELD = 1e6  # of the dual, as resistance: holds a price that has reached its floor
@@ -52,7 +52,7 @@ def model_step(point: Point, model: list[Live], damping: float, far: bool) -> li
 
     Which arcs carry is found in rounds; once that may go in circles, each round goes only as far as it helps.
     """
-    used = [entry for entry in model if entry[3] > 0.0]
+    used = [entry for entry in model if entry[3] > 0.0] if far else model
     at = [0.0] * len(point.prices)
     for searching in range(-_FREE_ROUNDS, _SEARCH_ROUNDS if far else 0):
         step = _linear_step(point, used, damping)

@@ -151,10 +151,9 @@ class Search(NamedTuple):
         """A path with one pool per hop anywhere in the market that beats `found`; None where there is none."""
         task, refused = self.task, set[str]()
         least = found.net + BASE_GAS * task.gas_value if found else 0.0
-        worth = self.problem.zero.values_from(task.source)
         for _ in range(_REFUSALS):
             task.check()
-            path = better_single_path(self.problem.graph, worth, task, least, refused)
+            path = better_single_path(self.problem, least, refused)
             if not path:
                 break
             try:

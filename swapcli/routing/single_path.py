@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from heapq import nlargest
+from itertools import pairwise
 
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.problem import Task
+from swapcli.routing.problem import Problem
 
 _Held = tuple[float, tuple[Arc, ...]]
 """What is held of a token, and the path that led to it."""
 
 _NOTHING: _Held = (0.0, ())
+_FRONT = 200  # tokens that a search over the market goes on from: more of them are of use in no market
 
 
 def best_single_path(arcs: Iterable[Arc], source: int, target: int, amount: float, max_hops: int) -> list[Arc]:
@@ -44,34 +47,54 @@ def best_single_path(arcs: Iterable[Arc], source: int, target: int, amount: floa
     return list(best[target][1]) if target in best else []
 
 
-def better_single_path(
-    graph: Graph, worth: Mapping[int, float], task: Task, least: float, refused: Set[str] = frozenset()
-) -> list[Arc]:
-    """The path over all of `graph` that delivers most, if that is more than `least`; empty when none does.
+def better_single_path(problem: Problem, least: float, refused: Set[str] = frozenset()) -> list[Arc]:
+    """The path over the whole market that delivers most, if that is more than `least`; empty when none does.
 
-    `worth` says what a unit of a token can bring at most; nothing passes through tokens without. It keeps the search
-    away from whatever cannot end above `least`. Pools in `refused` are not used.
+    What a unit can bring at most over the hops that are left keeps the search away from whatever cannot end above
+    `least`. Pools in `refused` are not used.
     """
-    target = task.target
-    best: dict[int, _Held] = {task.source: (float(task.amount), ())}
-    front = dict(best)
-    for _ in range(task.max_hops):
+    graph, zero, target = problem.graph, problem.zero, problem.task.target
+    floor, (start, held, path) = least, _into_core(problem, refused)
+    best: dict[int, _Held] = {start: (held, path)}
+    front = dict(best) if start != target else {}
+    for left in range(problem.task.max_hops - len(path) - 1, -1, -1):
         found: dict[int, _Held] = {}
+        worth = zero.within(left)
         for token, (held, path) in front.items():
             visited = {arc.token_in for arc in path}
             for j, rate in graph.best[token].items():
-                reach = held * rate
-                beaten = max(found.get(j, _NOTHING)[0], best.get(j, _NOTHING)[0])
-                if j in visited or j not in worth or reach <= beaten or reach * worth[j] <= least:
+                value = worth.get(j, 0.0)
+                if held * rate * value <= least or j in visited:
                     continue
+                beaten = (found.get(j) or best.get(j, _NOTHING))[0]
                 got, arc = _most(graph.pairs[token][j], held, beaten, refused)
-                if arc and got * worth[j] > least:
+                if arc and got * value > least:
                     found[j] = (got, (*path, arc))
         if target in found:
             least = max(least, found[target][0])
         best.update(found)
-        front = {t: entry for t, entry in found.items() if t != target}
-    return list(best[target][1]) if target in best else []
+        found.pop(target, None)
+        front = _most_valuable(found, worth)
+    reached, way = best.get(target, _NOTHING)
+    return list(way) if reached > floor and len(way) <= problem.task.max_hops else []
+
+
+def _most_valuable(found: dict[int, _Held], worth: Mapping[int, float]) -> dict[int, _Held]:
+    if len(found) <= _FRONT:
+        return found
+    return {t: found[t] for t in nlargest(_FRONT, found, key=lambda t: found[t][0] * worth[t])}
+
+
+def _into_core(problem: Problem, refused: Set[str]) -> tuple[int, float, tuple[Arc, ...]]:
+    """The first token that paths may pass through, on the only way there from a dead end, with what gets that far."""
+    held, path = float(problem.task.amount), tuple[Arc, ...]()
+    token = problem.task.source
+    for i, j in pairwise(problem.zero.way_to_values(token)):
+        held, arc = _most(problem.graph.pairs[i].get(j, []), held, 0.0, refused)
+        if arc is None:
+            break
+        token, path = j, (*path, arc)
+    return token, held, path
 
 
 def _most(arcs: list[Arc], held: float, beaten: float, refused: Set[str]) -> tuple[float, Arc | None]:

@@ -18,7 +18,7 @@ Check = Callable[[], None]
 """Asked now and then during long work; raises to end it."""
 
 _MAX_ITERATIONS = 60
-_MAX_ATTEMPTS, _BLIND_ATTEMPTS = 6, 2
+_MAX_ATTEMPTS = 4
 _SLOW = 0.7  # a step that leaves more of the imbalance than this is followed by a relaxation
 _STALLS = 3  # iterations in a row that lower the dual by less than _STALL of the tolerance
 _STALL = 1e-3
@@ -70,12 +70,12 @@ def solve(
     """
     problem = Dual(arcs, *ends, amount, ceiling)
     point = Point(problem, problem.within([start[t] for t in problem.tokens]))
-    stalled, reach = 0, _MAX_STEP
+    stalled, reach, slow = 0, _MAX_STEP, False
     for iteration in range(_MAX_ITERATIONS):
         check()
         if point.residual <= tolerance:
             return _solution(problem, point, iteration)
-        found = _newton(problem, point, reach)
+        found = _newton(problem, point, reach, slow)
         reach *= 1.0 if found else _SHRINKING
         if found is None or found.residual > _SLOW * point.residual:
             found = problem.relaxed(found or point)
@@ -84,6 +84,7 @@ def solve(
         reach = min(_MAX_STEP, max(reach, _GROWTH * _distance(point, found)))
         little = found.value > point.value * (1.0 - tolerance * _STALL) and found.residual < 1.0
         stalled = stalled + 1 if little else 0
+        slow = found.residual > _SLOW * point.residual
         point = found
         if stalled >= _STALLS:
             return _solution(problem, point, iteration)
@@ -101,17 +102,17 @@ def _solution(problem: Dual, point: Point, iterations: int) -> Solution:
     return Solution(prices, trades, point.value, point.residual, iterations)
 
 
-def _newton(problem: Dual, point: Point, reach: float) -> Point | None:
+def _newton(problem: Dual, point: Point, reach: float, is_slow: bool) -> Point | None:
     """One accepted step of Newton's method from `point`, no price moving further than `reach`; None when none pays.
 
     An attempt that does not pay has shown what every arc does over that distance: the next model takes each arc's
-    chord instead of its tangent, so that pools that wake up or run out on the way are met. After a few, the idle arcs
-    are in the model as well.
+    chord instead of its tangent, so that pools that wake up or run out on the way are met. Where that has been slow,
+    the model has the idle arcs as well.
     """
     model: Model = {entry[0]: entry for entry in point.live}
     damping = _DAMPING
     for attempt in range(_MAX_ATTEMPTS):
-        far = attempt > _BLIND_ATTEMPTS
+        far = is_slow and attempt > 0
         step = [max(-reach, min(reach, d)) for d in model_step(point, list(model.values()), damping, far)]
         trial = Point(problem, problem.within([p * exp(d) for p, d in zip(point.prices, step, strict=True)]))
         gain = point.value - trial.value
@@ -119,8 +120,7 @@ def _newton(problem: Dual, point: Point, reach: float) -> Point | None:
             return trial
         if gain >= 0.0 and trial.residual < 0.5 * point.residual:
             return trial
-        idle = range(len(problem.arcs)) if attempt == _BLIND_ATTEMPTS else ()
-        model = chords(problem, point, model, trial, idle)
+        model = chords(problem, point, model, trial, range(len(problem.arcs)) if is_slow and not attempt else ())
         damping *= 4.0
     return None
 

@@ -6,6 +6,7 @@ from the output token, one round a hop, so the hop limit holds and a market's ar
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 
 from swapcli.routing.graph import Graph
@@ -41,7 +42,7 @@ class ZeroSizePrices:
 
     def path(self, source: int) -> list[int]:
         """Tokens of the best path from `source` to the target, both included; empty when there is none."""
-        path = self._way_to_values(source)
+        path = self.way_to_values(source)
         if not path or self._avoid.intersection(path[1:]):
             return []
         token = path.pop()
@@ -56,18 +57,27 @@ class ZeroSizePrices:
         path = _without_loops([*path, token])
         return path if len(path) <= self._max_hops + 1 else []
 
-    def _way_to_values(self, source: int) -> list[int]:
+    def way_to_values(self, source: int) -> list[int]:
         """`source` and the tokens between it and the nearest one with a value, which ends it; empty without one."""
         way = self._graph.way_to_core(source)
         entries = [k for k, t in enumerate(way) if t in self.values]
         return way[: entries[0] + 1] if entries else []
 
-    def values_from(self, source: int) -> Values:
-        """`values`, and the same for the tokens on the way of `source` to them: no path from any brings more."""
-        known = dict(self.values)
-        for i, j in reversed(list(pairwise(self._way_to_values(source)))):
-            known[i] = known[j] * self._graph.best[i].get(j, 0.0)
-        return known
+    @cached_property
+    def hops(self) -> dict[int, int]:
+        """The fewest hops to the target from each token that paths may pass through."""
+        return {t: hops for hops in range(len(self._rounds) - 1, -1, -1) for t in self._rounds[hops]}
+
+    def within(self, hops: int) -> Values:
+        """What a unit of each token in the core can bring over at most `hops` hops: no path from any brings more."""
+        return self._within[min(hops, len(self._within) - 1)]
+
+    @cached_property
+    def _within(self) -> list[Values]:
+        known: list[Values] = [{}]
+        for found in self._rounds:
+            known.append(known[-1] | {t: value for t, (value, _) in found.items()})
+        return known[1:]
 
     def value(self, token: int) -> float:
         """Value of a unit of `token`; 0.0 when no path leads to the target."""

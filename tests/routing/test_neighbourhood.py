@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.routing.dual import Prices
+from swapcli.routing.flow import distances
 from swapcli.routing.graph import Graph
-from swapcli.routing.neighbourhood import arcs_among, detours
+from swapcli.routing.neighbourhood import Reach, arcs_among, detours
 from swapcli.routing.problem import Problem
+from swapcli.routing.zero_size import ZeroSizePrices
 from tests.routing.build import UNIT, constant_product, graph_of, market, problem_of, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
 
@@ -97,14 +99,52 @@ def value_over(graph: Graph, prices: Prices, x: int, target: int, outside: int) 
     return max((prices[target] * prod(rates) for rates in chains(graph, prices, x, target, outside)), default=0.0)
 
 
-@pytest.mark.parametrize("length", [1, 2, 3])
-def test_a_chain_of_outside_tokens_is_found_with_the_whole_way(length: int) -> None:
+def chain(length: int) -> Graph:
+    """A thin pool between the ends, and a deep way over `length` other tokens."""
+    known = [token(k) for k in range(2 + length)]
     thin = constant_product(0, A, B, 10**21, 10**21)
-    way = [A, *(C, D, E)[:length], B]
+    way = [A, *known[2:], B]
     deep = [constant_product(k, i, j, 10**24, 10**24, 100) for k, (i, j) in enumerate(pairwise(way), 1)]
-    graph = graph_of(market([thin, *deep], [A, B, C, D, E]))
-    assert set(detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3)) == set(range(2, 2 + length))
+    return graph_of(market([thin, *deep], known))
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
+def test_a_chain_of_outside_tokens_is_found_with_the_whole_way(length: int) -> None:
+    """Over three outside tokens from each end, so that of a long way the ends meet in the middle."""
+    graph = chain(length)
+    offers = detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3)
+    assert set(offers) == set(range(2, 2 + length))
+    for x, offer in offers.items():
+        assert 0.9 < offer.price < 1.0
+        if offer.gain > 0.0:
+            assert {x, *offer.way} == set(offers)
     assert set(detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 1)) == ({2} if length == 1 else set())
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("max_hops", [1, 2, 3, 4, 5, 6])
+def test_a_chain_that_makes_every_path_too_long_is_not_offered(length: int, max_hops: int) -> None:
+    graph = chain(length)
+    reach = Reach({0: 0, 1: 1}, {1: 0, 0: 1}, max_hops, ZeroSizePrices(graph, 1, max_hops).hops)
+    offers = detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3, reach)
+    assert set(offers) == (set(range(2, 2 + length)) if length < max_hops else set())
+
+
+@given(seeds, st.sets(st.integers(2, 9)), amounts, st.integers(1, 6))
+def test_whatever_is_offered_lies_on_a_path_that_is_short_enough(
+    seed: int, between: set[int], amount: int, max_hops: int
+) -> None:
+    """Out of the inside, over the token, and back inside."""
+    problem = problem_of(random_market(seed, tokens=20, pools=30), amount, max_hops)
+    prices = inside(problem, {0, 1} | between)
+    if prices is None:
+        return
+    links = {(arc.token_in, arc.token_out) for arc in problem.arcs_between(prices)}
+    reach = Reach(distances(links, 0), distances([(j, i) for i, j in links], 1), max_hops, problem.zero.hops)
+    out = distances([(i, j) for i, row in enumerate(problem.graph.best) for j in row if j], 0)
+    back = distances([(j, i) for i, row in enumerate(problem.graph.best) for j in row if i != 1], 1)
+    for x in detours(problem.graph, prices, (0, 1), problem.order_value(prices), 3, reach):
+        assert out[x] + back[x] <= max_hops
 
 
 def test_a_token_whose_detour_loses_or_carries_nothing_is_not_offered() -> None:
@@ -116,4 +156,4 @@ def test_a_token_whose_detour_loses_or_carries_nothing_is_not_offered() -> None:
     cheaper = detours(graph, {0: 0.95, 1: 1.0}, (0, 1), float(UNIT), 1)
     assert set(cheaper) == {2}
     assert cheaper[2].price == pytest.approx(0.95**0.5, rel=1e-2)
-    assert (cheaper[2].before, cheaper[2].after) == (0, 1)
+    assert cheaper[2].way == ()

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import Cancelled, NoRoute, SameToken, UnknownToken
+from swapcli.errors import Cancelled, NoRoute, PoolError, SameToken, UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.route import Quote
 from swapcli.routing import Router
 from swapcli.routing.replay import replay
-from tests.routing.build import UNIT, amounts, constant_product, market, order, random_market, seeds, token
+from swapcli.routing.single_path import best_single_path, single_route
+from tests.routing.build import UNIT, amounts, constant_product, graph_of, market, order, random_market, seeds, token
 
 
 def quoted(held: Market, asked: Order, *, certify: bool = False) -> Quote | None:
@@ -92,6 +93,49 @@ def test_never_worse_than_the_best_single_path(seed: int, amount: int, every_fam
     quote = quoted(held, order(held, 0, 1, amount))
     if quote is not None and quote.best_single_path_out is not None:
         assert quote.amount_out >= quote.best_single_path_out
+
+
+def best_over_the_market(held: Market, amount: int, max_hops: int) -> int:
+    """What the best path over all pools delivers, one pool per hop; 0 without one that executes."""
+    graph = graph_of(held)
+    path = best_single_path(graph.arcs(), 0, 1, float(amount), max_hops)
+    try:
+        return replay(held.pools, single_route(graph, path), amount).amount_out if path else 0
+    except PoolError:
+        return 0
+
+
+@given(seeds, amounts, st.integers(1, 6), st.integers(6, 200), st.booleans())
+def test_never_worse_than_the_best_single_path_of_the_whole_market(
+    seed: int, amount: int, max_hops: int, tokens: int, every_family: bool
+) -> None:
+    """From dense markets to sparse ones, where most tokens are dead ends and paths are long."""
+    held = random_market(seed, tokens=tokens, pools=max(300, tokens), every_family=every_family)
+    quote = quoted(held, replace(order(held, 0, 1, amount), max_hops=max_hops))
+    assert (quote.amount_out if quote else 0) >= best_over_the_market(held, amount, max_hops)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "max_hops", "seed", "amount"),
+    [
+        (150, 6, 111, 136726540951719870464),
+        (150, 6, 20, 337441412931210772480),
+        (150, 6, 68, 51091032339240140800),
+        (200, 6, 27, 17477773218545811456),
+        (200, 6, 86, 90704676721949376512),
+        (200, 6, 115, 301655935465788997632),
+        (60, 6, 94, 5420105845815382016),
+        (60, 3, 56, 675454252316938207232),
+        (60, 3, 188, 88780907640130076672),
+        (100, 4, 46, 276274233240422481920),
+        (100, 4, 143, 340295163224296914944),
+        (100, 4, 23, 421042812588942884864),
+    ],
+)
+def test_long_ways_over_thin_pools_are_not_missed(tokens: int, max_hops: int, seed: int, amount: int) -> None:
+    held = random_market(seed, tokens=tokens, pools=300)
+    quote = Router(held).quote(replace(order(held, 0, 1, amount), max_hops=max_hops))
+    assert quote.amount_out >= best_over_the_market(held, amount, max_hops) > 0
 
 
 @given(seeds, amounts)

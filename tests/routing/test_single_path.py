@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from swapcli.errors import PoolError
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.replay import replay
-from swapcli.routing.single_path import best_single_path, single_route
+from swapcli.routing.single_path import best_single_path, better_single_path, single_route
 from tests.routing.build import (
     amounts,
     concentrated,
     constant_product,
     graph_of,
     market,
+    problem_of,
     random_market,
     seeds,
     token,
@@ -67,6 +68,35 @@ def test_is_a_path_within_the_limit_also_with_arbitrage(seed: int, amount: int, 
         assert delivered(path, amount) >= max(
             (delivered((arc,), amount) for arc in graph.pairs[0].get(1, [])), default=0
         )
+
+
+@given(seeds, amounts, hop_limits, st.booleans(), st.integers(5, 12))
+def test_a_better_one_anywhere_in_the_market_is_the_best_of_all_or_none_is_better(
+    seed: int, amount: int, max_hops: int, every_family: bool, tokens: int
+) -> None:
+    """From five tokens on nine pools to a dozen, of which many are dead ends."""
+    problem = problem_of(random_market(seed, tokens=tokens, pools=12, every_family=every_family), amount, max_hops)
+    among_all = found(problem.graph, amount, max_hops)
+    best = delivered(among_all, amount) if among_all else 0.0
+    for least in (0.0, best * 0.5, max(0.0, best - 1), best, best + 1):
+        path = better_single_path(problem, least)
+        assert path or best <= least
+        if path:
+            tokens_passed = [0, *(arc.token_out for arc in path)]
+            assert [arc.token_in for arc in path] == tokens_passed[:-1]
+            assert tokens_passed[-1] == 1
+            assert len(set(tokens_passed)) == len(tokens_passed) <= max_hops + 1
+            assert delivered(path, amount) >= max(best, least + 1)
+
+
+@given(seeds, amounts)
+def test_a_better_one_does_without_what_refused(seed: int, amount: int) -> None:
+    problem = problem_of(random_market(seed), amount)
+    refused: set[str] = set()
+    while path := better_single_path(problem, 0.0, refused):
+        assert not refused & {arc.pool.key for arc in path}
+        refused.add(path[0].pool.key)
+    assert refused >= {arc.pool.key for arc in found(problem.graph, amount, 6)[:1]}
 
 
 @given(seeds, amounts)

@@ -102,6 +102,14 @@ def test_no_path_passes_through_what_is_avoided(
         assert zero.value(source) == pytest.approx(brute_value(graph, source, 0, max_hops, avoid), rel=1e-12)
 
 
+@given(graphs(), hop_limits)
+def test_the_fewest_hops_are_those_of_the_shortest_path(graph: Graph, max_hops: int) -> None:
+    zero = ZeroSizePrices(graph, 0, max_hops)
+    for t in graph.core - {0}:
+        lengths = [len(path) - 1 for path in paths(graph, t, 0, max_hops)]
+        assert zero.hops.get(t) == min(lengths, default=None)
+
+
 @given(graphs(noise=30), hop_limits)
 def test_the_target_is_worth_one_also_with_arbitrage(graph: Graph, max_hops: int) -> None:
     """And no path gains by running through it."""
@@ -115,14 +123,15 @@ def test_the_target_is_worth_one_also_with_arbitrage(graph: Graph, max_hops: int
 
 
 @given(graphs() | graphs(noise=30), hop_limits)
-def test_values_from_a_token_know_every_path_from_it(graph: Graph, max_hops: int) -> None:
-    """What a search needs that starts at the token: a value for whatever it may pass through."""
+def test_no_path_of_so_many_hops_brings_more_than_the_values_within_them(graph: Graph, max_hops: int) -> None:
     zero = ZeroSizePrices(graph, 0, max_hops)
-    for source in range(1, len(graph.addresses)):
-        known = zero.values_from(source)
-        for path in paths(graph, source, 0, max_hops):
-            for k, t in enumerate(path):
-                assert known[t] >= product(graph, path[k:]) * (1 - 1e-12)
+    assert zero.within(0) == {0: 1.0}
+    assert zero.within(max_hops) == zero.within(max_hops + 3) == zero.values
+    for hops in range(1, max_hops + 1):
+        known = zero.within(hops)
+        for source in graph.core - {0}:
+            for path in paths(graph, source, 0, hops):
+                assert known[source] >= product(graph, path) * (1 - 1e-12)
 
 
 def test_a_dead_end_further_than_the_limit_has_no_path_and_no_value() -> None:
