@@ -3,19 +3,26 @@ _swapcli() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place="" words="" options="" word
     COMPREPLY=()
     case $previous in
-        --market|--batch|--config) COMPREPLY=($(compgen -f -- "$current")); return ;;
+        --market|--api-key-file|--batch|--config|--keys-file) COMPREPLY=($(compgen -f -- "$current")); return ;;
         --api-version) COMPREPLY=($(compgen -W "v1 v2" -- "$current")); return ;;
         --color) COMPREPLY=($(compgen -W "auto always never" -- "$current")); return ;;
-        --destination|--integrator-address|--integrator-fee-bps|--integrator-surplus-bps|--exclude-protocols|--max-hops|--slippage|--gas-price) return ;;
+        --destination|--integrator-address|--integrator-fee-bps|--integrator-surplus-bps|--get|--exclude-protocols|--max-hops|--retries|--network|--slippage|--gas-price|--timeout|--deadline|--api-url) return ;;
     esac
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$place $word" in
-            " route"|" networks"|" tokens"|" protocols"|" config"|" config show"|" config path"|" config init"|" completion") place="$place $word" ;;
+            " route"|" calldata"|" execute"|" health"|" keys"|" keys create"|" keys list"|" keys revoke"|" networks"|" tokens"|" protocols"|" config"|" config show"|" config path"|" config init"|" completion") place="$place $word" ;;
         esac
     done
     case "$place" in
-        "") words="route networks tokens protocols config completion" options="--version --debug -h --help" ;;
-        " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --batch --json --plain --table --color --config -h --help" ;;
+        "") words="route calldata execute health keys networks tokens protocols config completion" options="--version --debug -h --help" ;;
+        " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
+        " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --get --full --market --skip-bad-pools --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
+        " execute") words="" options="--slippage --destination --deadline --network --with-approval --get --full --market --skip-bad-pools --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
+        " health") words="" options="--market --api-url --api-key-file --timeout --retries --json --plain --table --color --config -h --help" ;;
+        " keys") words="create list revoke" options="-h --help" ;;
+        " keys create") words="" options="--keys-file --json --plain --table --color --config -h --help" ;;
+        " keys list") words="" options="--keys-file --json --plain --table --color --config -h --help" ;;
+        " keys revoke") words="" options="--keys-file --json --plain --table --color --config -h --help" ;;
         " networks") words="" options="--json --plain --table --color --config -h --help" ;;
         " tokens") words="base citrea hyperevm monad starknet" options="--market --skip-bad-pools --json --plain --table --color --config -h --help" ;;
         " protocols") words="base citrea hyperevm monad starknet" options="--json --plain --table --color --config -h --help" ;;

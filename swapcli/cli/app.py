@@ -24,6 +24,10 @@ class Root(LazyGroup):
 
     entries = {  # noqa: RUF012 (the base class declares it)
         "route": Entry("swapcli.cli.route", "Quote", "Find the best route for a swap."),
+        "calldata": Entry("swapcli.cli.calldata", "Build", "Find the best route and build its transaction."),
+        "execute": Entry("swapcli.cli.execute", "Build", "Build the transaction of a route."),
+        "health": Entry("swapcli.cli.health", "Run", "Check that every network is answered for."),
+        "keys": Entry("swapcli.cli.keys", "Run", "Make, list and revoke the API keys of swapcli serve."),
         "networks": Entry("swapcli.cli.networks", "Look up", "List the networks."),
         "tokens": Entry("swapcli.cli.tokens", "Look up", "List the tokens of a network's market."),
         "protocols": Entry("swapcli.cli.protocols", "Look up", "List the protocols of a network."),

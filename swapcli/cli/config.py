@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 from swapcli.cli import options
-from swapcli.cli.options import FormOptions, option, with_form
+from swapcli.cli.options import FormOptions, option, with_options
 from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.numbers import clean
+from swapcli.cli.render.words import clean
 from swapcli.cli.session import home, open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.config import config_file_path
@@ -20,8 +20,8 @@ app = new_app("Show settings and where they come from.")
 
 
 @app.command(cls=GroupedCommand)
-@with_form
-def show(form: FormOptions) -> None:
+@with_options
+def show(*, form: FormOptions) -> None:
     """Show every setting with its value and origin; secrets are masked.
 
     \b

@@ -26,6 +26,11 @@ def read_lines(name: str) -> Iterator[bytes]:
         yield from lines
 
 
+def is_terminal() -> bool:
+    """Would reading stdin wait for somebody to type?"""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 @contextmanager
 def _readable(name: str) -> Iterator[None]:
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swapcli.cli.options import FormOptions, with_form
+from swapcli.cli.options import FormOptions, with_options
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.session import open_session
 from swapcli.cli.tree import GroupedCommand, new_app
@@ -14,8 +14,8 @@ app = new_app()
 
 
 @app.command(cls=GroupedCommand)
-@with_form
-def networks(form: FormOptions) -> None:
+@with_options
+def networks(*, form: FormOptions) -> None:
     """List the networks.
 
     \b

@@ -1,20 +1,25 @@
-"""Options: how one is declared, and those that several commands share.
+"""Options: how one is declared, and the groups of them that several commands share.
 
 Values that are settings stay text here: the settings read them, so that a flag, a variable and a file mean the same.
 """
 
 # Annotations are values here: they are what Typer reads.
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import update_wrapper
 from inspect import Parameter, signature
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
+from swapcli.config.sources import flag
+from swapcli.model.order import DEFAULT_MAX_HOPS
+from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
+
 T = TypeVar("T")
 
-MARKET, OUTPUT, SETTINGS = "Market", "Output", "Settings"
+ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"
+SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"
 
 
 def option(name: str, text: str, panel: str, metavar: str | None = None) -> Any:
@@ -29,48 +34,152 @@ def argument(metavar: str, text: str) -> Any:
 
 NetworkName = Annotated[str, argument("NETWORK", "Where to swap; see swapcli networks.")]
 NetworkNameOrDefault = Annotated[str | None, argument("[NETWORK]", "See swapcli networks; or set one in the settings.")]
+TokenIn = Annotated[str | None, argument("TOKEN_IN", "Token to sell: symbol or address.")]
+TokenOut = Annotated[str | None, argument("TOKEN_OUT", "Token to buy: symbol or address.")]
+Amount = Annotated[str | None, argument("AMOUNT", "In whole tokens, as in 1.5.")]
+
+Slippage = Annotated[str | None, option("--slippage", "As in 0.5, 0.5% or 50bps.  [default: 0.5]", ANSWER, "PERCENT")]
+Destination = Annotated[str | None, option("--destination", "Who receives the output.", ANSWER, "ADDRESS")]
 
 MarketFile = Annotated[
     str | None,
-    option("--market", "Market file to quote on, - for stdin, instead of the embedded market.", MARKET, "FILE"),
+    option("--market", "Market file to quote on, - for stdin, instead of the embedded market.", SOURCE, "FILE"),
 ]
 SkipBadPools = Annotated[
-    bool, option("--skip-bad-pools", "Report malformed pools of a market file and go on without them.", MARKET)
+    bool, option("--skip-bad-pools", "Report malformed pools of a market file and go on without them.", SOURCE)
+]
+ApiUrl = Annotated[str | None, option("--api-url", "Service to ask instead of quoting here.", SOURCE, "URL")]
+ApiKeyFile = Annotated[str | None, option("--api-key-file", "File that holds the API key.", SOURCE, "FILE")]
+Timeout = Annotated[
+    str | None, option("--timeout", "How long to wait for a service.  [default: 10]", SOURCE, "SECONDS")
 ]
 
-Json = Annotated[bool, option("--json", "One JSON document; errors are JSON too.", OUTPUT)]
-Plain = Annotated[bool, option("--plain", "Plain text; the default in a pipe.", OUTPUT)]
-Table = Annotated[bool, option("--table", "A table; the default on a terminal.", OUTPUT)]
-ColorWhen = Annotated[
-    str | None,
-    option("--color", "When to colour; NO_COLOR is respected.  [default: auto]", OUTPUT, "auto|always|never"),
-]
 ConfigFile = Annotated[str | None, option("--config", "Settings file to use.", SETTINGS, "FILE")]
+
+
+class OrderOptions(NamedTuple):
+    """How to route an order, and in which terms to answer."""
+
+    raw: Annotated[bool, option("--raw", "AMOUNT is in the token's smallest units.", ROUTING)] = False
+    reverse: Annotated[bool, option("--reverse", "AMOUNT is what you want to receive.", ROUTING)] = False
+    direct: Annotated[bool, option("--direct", "Only pools that hold both tokens.", ROUTING)] = False
+    max_hops: Annotated[
+        str | None, option("--max-hops", f"Most pools in a row.  [default: {DEFAULT_MAX_HOPS}]", ROUTING, "N")
+    ] = None
+    exclude_protocols: Annotated[
+        list[str] | None,
+        option("--exclude-protocols", "Ids or names, with commas; see swapcli protocols.", ROUTING, "LIST"),
+    ] = None
+    gas_price: Annotated[
+        str | None,
+        option(
+            "--gas-price",
+            "In wei, or as in 0.01gwei; 0 ranks routes by output alone.  [default: the market's]",
+            ROUTING,
+            "PRICE",
+        ),
+    ] = None
+    certify: Annotated[bool, option("--certify", "Prove how far the best possible route could still be.", ROUTING)] = (
+        False
+    )
+    slippage: Slippage = None
+    destination: Destination = None
+    api_version: Annotated[
+        str | None,
+        option("--api-version", "Generation of the JSON.  [default: v2 where the network has it]", ANSWER, "v1|v2"),
+    ] = None
+    integrator_address: Annotated[
+        str | None, option("--integrator-address", "Wallet that earns.", INTEGRATOR, "ADDRESS")
+    ] = None
+    integrator_fee_bps: Annotated[
+        str | None, option("--integrator-fee-bps", f"Fee on the output, 0 to {MAX_FEE_BPS}.", INTEGRATOR, "BPS")
+    ] = None
+    integrator_surplus_bps: Annotated[
+        str | None,
+        option("--integrator-surplus-bps", f"Share of the surplus, 0 to {MAX_SURPLUS_BPS}.", INTEGRATOR, "BPS"),
+    ] = None
+
+    @property
+    def flags(self) -> dict[str, object]:
+        """Those that are settings, by key."""
+        return {
+            "max_hops": self.max_hops,
+            "exclude_protocols": self.exclude_protocols or None,
+            "gas_price": self.gas_price,
+            "slippage": self.slippage,
+            "api_version": self.api_version,
+            "integrator.address": self.integrator_address,
+            "integrator.fee_bps": self.integrator_fee_bps,
+            "integrator.surplus_bps": self.integrator_surplus_bps,
+        }
+
+
+class SourceOptions(NamedTuple):
+    """What answers: a market in this process, or a service."""
+
+    market: MarketFile = None
+    skip_bad_pools: SkipBadPools = False
+    api_url: ApiUrl = None
+    api_key_file: ApiKeyFile = None
+    timeout: Timeout = None
+
+    @property
+    def flags(self) -> dict[str, object]:
+        """Those that are settings, by key."""
+        return {
+            "market": self.market,
+            "api_url": self.api_url,
+            "api_key_file": self.api_key_file,
+            "timeout_s": flag("--timeout", self.timeout),
+        }
+
+
+class PayloadOptions(NamedTuple):
+    """What is told of a payload."""
+
+    with_approval: Annotated[
+        bool, option("--with-approval", "The transactions in order, the allowance first where one is needed.", ANSWER)
+    ] = False
+    get: Annotated[
+        str | None,
+        option("--get", "One field of the JSON, raw, as in calldata or route.min_received.", OUTPUT, "FIELD"),
+    ] = None
+    full: Annotated[bool, option("--full", "Calldata whole, also on a terminal.", OUTPUT)] = False
 
 
 class FormOptions(NamedTuple):
     """The options of every command that answers: how the answer is written, and which settings hold."""
 
-    json: Json = False
-    plain: Plain = False
-    table: Table = False
-    color: ColorWhen = None
+    json: Annotated[bool, option("--json", "One JSON document; errors are JSON too.", OUTPUT)] = False
+    plain: Annotated[bool, option("--plain", "Plain text; the default in a pipe.", OUTPUT)] = False
+    table: Annotated[bool, option("--table", "A table; the default on a terminal.", OUTPUT)] = False
+    color: Annotated[
+        str | None,
+        option("--color", "When to colour; NO_COLOR is respected.  [default: auto]", OUTPUT, "auto|always|never"),
+    ] = None
     config: ConfigFile = None
 
 
-def with_form(command: Callable[..., T]) -> Callable[..., T]:
-    """`command` with these options as its last ones; it gets them together, as its parameter `form`."""
+def with_options(command: Callable[..., T]) -> Callable[..., T]:
+    """`command`, whose parameters of a group of options are parsed as the group's single options, in its place."""
+    written = signature(command, eval_str=True)
+    groups = {name: p.annotation for name, p in written.parameters.items() if _is_group(p.annotation)}
 
     def parsed(**values: Any) -> T:
-        return command(form=FormOptions(*map(values.pop, FormOptions._fields)), **values)
+        taken = {name: group(*map(values.pop, group._fields)) for name, group in groups.items()}
+        return command(**taken, **values)
 
-    written = signature(command, eval_str=True)
-    own = [parameter for name, parameter in written.parameters.items() if name != "form"]
-    defaults = FormOptions._field_defaults
-    common = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation)
-        for name, annotation in FormOptions.__annotations__.items()
-    ]
-    seen_by_typer = written.replace(parameters=[*own, *common])
+    single = [each for p in written.parameters.values() for each in (_members(p) if p.name in groups else [p])]
+    seen_by_typer = written.replace(parameters=[each.replace(kind=Parameter.KEYWORD_ONLY) for each in single])
     update_wrapper(parsed, command).__signature__ = seen_by_typer  # type: ignore[attr-defined]
     return parsed
+
+
+def _is_group(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, tuple)
+
+
+def _members(group: Parameter) -> Iterator[Parameter]:
+    for name, annotation in group.annotation.__annotations__.items():
+        default = group.annotation._field_defaults[name]
+        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -12,6 +12,7 @@ from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
     from swapcli.cli.render.listing import Listing
+    from swapcli.cli.render.payload_view import PayloadView
     from swapcli.cli.render.view import RouteView
 
 
@@ -24,19 +25,41 @@ class Form(StrEnum):
 
 
 class Output(NamedTuple):
-    """Writes results to stdout and remarks to stderr."""
+    """Writes results to stdout and remarks to stderr.
+
+    `held` are remarks that wait for the result: where JSON is asked for and an error comes instead, stderr is to hold
+    that error's one document.
+    """
 
     form: Form
     color: str
+    held: list[str]
+
+    def remark(self, sentence: str) -> None:
+        """A remark for people: now, or where JSON is asked for, after the result."""
+        if self.form is Form.JSON:
+            self.held.append(sentence)
+        else:
+            note(sentence)
+
+    def tell_remarks(self) -> None:
+        """Says what was held back; the result is out."""
+        for sentence in self.held:
+            note(sentence)
+        self.held.clear()
 
     def document(self, document: object) -> None:
         """One JSON document: on a terminal indented, else on one line."""
         print(dump(document, indent=2 if sys.stdout.isatty() else None))
+        self.tell_remarks()
 
     def route(self, view: RouteView) -> None:
         """A route for people, and the warning that belongs to it."""
         if view.warning:
             note(view.warning)
+        self._draw(view)
+
+    def _draw(self, view: RouteView) -> None:
         if self.form is Form.PLAIN:
             from swapcli.cli.render.plain import route_text
 
@@ -45,6 +68,20 @@ class Output(NamedTuple):
             from swapcli.cli.render.table import new_console, print_route
 
             print_route(view, new_console(self.color))
+
+    def payload(self, view: PayloadView, route: RouteView | None = None) -> None:
+        """A payload for people, after the route that it carries out where that is told too. Warns of nothing."""
+        if route:
+            self._draw(route)
+            print()
+        if self.form is Form.PLAIN:
+            from swapcli.cli.render.plain import payload_text
+
+            print(payload_text(view))
+        else:
+            from swapcli.cli.render.table import new_console, print_payload
+
+            print_payload(view, new_console(self.color))
 
     def listing(self, listing: Listing) -> None:
         """A list."""

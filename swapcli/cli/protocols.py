@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from swapcli.cli import options
-from swapcli.cli.options import FormOptions, with_form
+from swapcli.cli.options import FormOptions, with_options
 from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.numbers import clean
+from swapcli.cli.render.words import clean
 from swapcli.cli.session import open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.model.network import ProtocolInfo
@@ -14,8 +14,8 @@ app = new_app()
 
 
 @app.command(cls=GroupedCommand)
-@with_form
-def protocols(form: FormOptions, network: options.NetworkNameOrDefault = None) -> None:
+@with_options
+def protocols(network: options.NetworkNameOrDefault = None, *, form: FormOptions) -> None:
     """List the protocols of a network. The family is the pool maths that quotes them.
 
     \b

@@ -1,4 +1,4 @@
-"""What every command begins with: settings, output, and the networks that the settings know."""
+"""What every command begins with: settings, output, and what answers: a market in this process, or a service."""
 
 from __future__ import annotations
 
@@ -9,11 +9,25 @@ from typing import NamedTuple
 
 from swapcli.cli.files import STDIN, read_file
 from swapcli.cli.options import FormOptions
-from swapcli.cli.output import Output, choose_form, note
-from swapcli.config import Secret, Settings, load_settings, networks_from
-from swapcli.errors import InvalidOption, MarketError, PoolStateError
+from swapcli.cli.output import Output, choose_form
+from swapcli.config import Secret, Settings, config_file_path, load_settings, networks_from
+from swapcli.config.sources import FLAG_ORIGIN
+from swapcli.engine.answer import Origin
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.sources import QuoteSource
+from swapcli.errors import InvalidOption, MarketError, PoolStateError, UnknownNetwork
 from swapcli.model.market import Market
 from swapcli.model.network import Network
+
+REMOTE_RETRIES = 2
+KEYS_FILE = "keys.json"
+
+
+class Opened(NamedTuple):
+    """Something that answers, and where the state behind its answers comes from."""
+
+    source: QuoteSource
+    origin: Origin
 
 
 class Session(NamedTuple):
@@ -21,6 +35,11 @@ class Session(NamedTuple):
 
     settings: Settings
     output: Output
+    config_file: Path
+
+    def keys_file(self) -> Path:
+        """The file of the API keys that a service here accepts: the settings', else one beside the settings file."""
+        return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
 
     def api_key(self) -> Secret | None:
         """The API key, from the settings or the file that they name. Raises `InvalidInput` for an unreadable file."""
@@ -40,10 +59,44 @@ class Session(NamedTuple):
         """The network called `name`. Raises `UnknownNetwork`."""
         return networks_from(self.settings)(name)
 
+    def chain_id(self, name: str) -> int | None:
+        """The chain id of the network called `name`, None where no such network is known."""
+        try:
+            return self.network(name).chain_id
+        except UnknownNetwork:
+            return None
+
+    @property
+    def service_url(self) -> str | None:
+        """The service to ask, None where this process answers: the one decision of that kind.
+
+        Of a service and a market file the one that is given on the command line holds. Raises `InvalidOption` where
+        both are given in the same way.
+        """
+        settings = self.settings
+        if settings.api_url is None or settings.market is None:
+            return settings.api_url
+        by_flag = [settings.origin(key) == FLAG_ORIGIN for key in ("api_url", "market")]
+        if by_flag[0] == by_flag[1]:
+            raise InvalidOption(
+                "a service quotes on its own market, so --api-url and --market do not fit together",
+                hint="give one of them",
+            )
+        return settings.api_url if by_flag[0] else None
+
+    def open(self, name: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> Opened:
+        """What answers orders on the network called `name`. Raises `InvalidInput`, `UnknownNetwork`."""
+        url = self.service_url
+        if url is None:
+            return self._open_market(name, skip_bad_pools)
+        if skip_bad_pools:
+            raise InvalidOption("a service quotes on its own market, so --skip-bad-pools does not fit --api-url")
+        return self._open_service(url, name, retries)
+
     def market(self, name: str, *, skip_bad_pools: bool = False) -> Market:
         """The market of the network called `name`: the settings' market file, else the embedded one.
 
-        Pools that were skipped are reported on stderr. Raises `InvalidInput` for a file that cannot be used.
+        Pools that were skipped are remarked on. Raises `InvalidInput` for a file that cannot be used.
         """
         from swapcli.engine.opening import open_market
 
@@ -54,20 +107,33 @@ class Session(NamedTuple):
         except MarketError as error:
             raise _in_file(error, file) from None
         for bad in parsed.skipped:
-            note(f"skipped {bad.message}")
+            self.output.remark(f"skipped {bad.message}")
         return parsed.market
+
+    def _open_market(self, name: str, skip_bad_pools: bool) -> Opened:
+        from swapcli.engine.market_source import MarketSource
+
+        market = self.market(name, skip_bad_pools=skip_bad_pools)
+        source = MarketSource(market, SYSTEM_CLOCK, route_ttl_s=self.settings.route_ttl_s)
+        return Opened(source, Origin.of(market, SYSTEM_CLOCK.now_s()))
+
+    def _open_service(self, url: str, name: str, retries: int) -> Opened:
+        from swapcli.engine.remote_source import RemoteSource
+
+        key, timeout_s = self.api_key(), self.settings.timeout_s
+        network = self.network(name)
+        source = RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
+        return Opened(source, Origin(None, url, service=url))
 
 
 def open_session(form: FormOptions, flags: Mapping[str, object] | None = None) -> Session:
     """Reads the settings: `flags` by setting over environment over file. Raises `ConfigError`, `InvalidOption`."""
+    asked_for = Path(form.config) if form.config is not None else None
     settings = load_settings(
-        flags={**(flags or {}), "color": form.color},
-        environ=os.environ,
-        config_path=Path(form.config) if form.config is not None else None,
-        home=home(),
+        flags={**(flags or {}), "color": form.color}, environ=os.environ, config_path=asked_for, home=home()
     )
     chosen = choose_form(json=form.json, plain=form.plain, table=form.table, default=settings.output)
-    return Session(settings, Output(chosen, settings.color))
+    return Session(settings, Output(chosen, settings.color, []), config_file_path(asked_for, os.environ, home()))
 
 
 def _in_file(error: MarketError, file: Path | None) -> MarketError:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from swapcli.cli import options
-from swapcli.cli.options import FormOptions, with_form
+from swapcli.cli.options import FormOptions, with_options
 from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.numbers import clean
+from swapcli.cli.render.words import clean
 from swapcli.cli.session import open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.model.market import Market
@@ -19,12 +19,13 @@ app = new_app()
 
 
 @app.command(cls=GroupedCommand)
-@with_form
+@with_options
 def tokens(
-    form: FormOptions,
     network: options.NetworkNameOrDefault = None,
+    *,
     market: options.MarketFile = None,
     skip_bad_pools: options.SkipBadPools = False,
+    form: FormOptions,
 ) -> None:
     """List the tokens of a network's market. Those in most pools come first.
 

@@ -54,7 +54,7 @@ def understand(asked: Asked, network: Network, settings: Settings, api_key: Call
     Raises `InvalidInput`, and `IntegratorError` for a missing key or a broken rule.
     """
     generation = _generation(settings.api_version, network)
-    destination = None if asked.destination is None else _address(asked.destination, network, "--destination")
+    destination = None if asked.destination is None else address_of(asked.destination, network, "--destination")
     return Wishes(
         asked=asked,
         generation=generation,
@@ -91,11 +91,12 @@ def _integrator(
     if generation is Generation.V1:
         hint = "leave out --api-version v1" if network.has_v2 else f"{network.name} has no v2: leave them out there"
         raise IntegratorError("integrator options exist in v2 only", hint=hint)
-    address = _address(named.address, network, "integrator address")
+    address = address_of(named.address, network, "integrator address")
     return Integrator(address, named.fee_bps, named.surplus_bps)
 
 
-def _address(text: str, network: Network, what: str) -> str:
+def address_of(text: str, network: Network, what: str) -> str:
+    """The canonical form of an address. Raises `InvalidAddress` that begins with `what` it is."""
     try:
         return parse_address(text, network.kind)
     except InvalidAddress as error:

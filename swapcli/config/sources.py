@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONFIG_VARIABLE = "SWAPCLI_CONFIG"
+FLAG_ORIGIN = "flag"
 MAX_BYTES = 1 << 20
 
 _FOLDER_VARIABLE = "XDG_CONFIG_HOME"
@@ -59,7 +60,7 @@ def read_text(path: Path) -> str:
 
 
 def from_flags(flags: Mapping[str, object]) -> dict[str, Given]:
-    """Flags by the key of their setting; None is one that was not given."""
+    """Flags by the key of their setting, spelled as the key unless a `flag` says otherwise; None was not given."""
     given = {}
     for key, value in flags.items():
         row = row_of(key) or _refuse_unknown("flag", key, TABLE)
@@ -71,8 +72,13 @@ def from_flags(flags: Mapping[str, object]) -> dict[str, Given]:
                 hint=f"set {row.variable} or {key}_file",
                 details={"key": key},
             )
-        given[key] = Given(value, "flag", row.flag)
+        given[key] = value if isinstance(value, Given) else Given(value, FLAG_ORIGIN, row.flag)
     return given
+
+
+def flag(spelled: str, value: object) -> Given | None:
+    """The value of a flag that is spelled otherwise than its setting; None where it was not given."""
+    return None if value is None else Given(value, FLAG_ORIGIN, spelled)
 
 
 def from_environment(environ: Mapping[str, str], network_names: Callable[[], tuple[str, ...]]) -> dict[str, Given]:
@@ -93,11 +99,11 @@ def from_environment(environ: Mapping[str, str], network_names: Callable[[], tup
 def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dict[str, Given]:
     """What a settings file says, and under `networks.NAME` the mapping that it holds for a network.
 
-    A file that does not exist says nothing, unless it is `required`.
+    A file that does not exist, as in a folder that is none, says nothing, unless it is `required`.
     """
     try:
         text = read(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if not required:
             return {}
         raise ConfigError(f"{path}: no such file", hint="swapcli config init writes one") from None

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from swapcli.cli.render.numbers import (
     apportion,
-    clean,
-    how_old,
     hundredths,
     least_bps,
     percentage,
@@ -22,6 +20,7 @@ from swapcli.cli.render.numbers import (
     usd,
     whole_tokens,
 )
+from swapcli.cli.render.words import clean, how_old
 
 amounts = st.integers(0, 2**256 - 1)
 decimals = st.integers(0, 77)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from swapcli.cli.render.numbers import clean, how_old, least_bps, percentage, ratio, usd, whole_tokens
+from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd, whole_tokens
+from swapcli.cli.render.words import NOT_LIVE, clean, how_old
 from swapcli.engine.answer import Answer
 from swapcli.model.terms import Terms, after_fee, min_received
 from swapcli.model.token import Token
 from swapcli.wire.terms import Generation, percent
 
 BPS = 10_000
-NOT_LIVE = "not live prices"
 
 
 @dataclass(frozen=True, slots=True)

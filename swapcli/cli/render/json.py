@@ -5,31 +5,33 @@ from __future__ import annotations
 import json
 from math import ceil
 
-from swapcli.engine.answer import Answer
+from swapcli.engine.answer import Answer, Origin
 from swapcli.model.route import Certificate
 from swapcli.networks.address import display_address
 from swapcli.wire.route import render
 
 
 def route_document(answer: Answer) -> dict[str, object]:
-    """The RouteResult of the interface, with `network` and `market` (where the state comes from), and `certificate` if
-    asked for."""
-    document = render(answer.result, answer.network, unknown_price=None)
-    document["network"] = answer.network.name
-    document["market"] = _market(answer)
+    """The RouteResult of the interface, and what `about` adds. Unknown prices are null."""
+    return render(answer.result, answer.network, unknown_price=None) | about(answer)
+
+
+def about(answer: Answer) -> dict[str, object]:
+    """What the interface does not tell of an answer: `network`, `market` (where the state comes from), and
+    `certificate` if asked for."""
+    invented = {answer.pools[key].address for key in answer.invented}
+    shown = [display_address(address, answer.network.kind) for address in sorted(invented)]
+    document: dict[str, object] = {
+        "network": answer.network.name,
+        "market": state(answer.origin) | {"inventedPools": shown},
+    }
     if answer.quote and answer.quote.certificate:
         document["certificate"] = _certificate(answer.quote.certificate)
     return document
 
 
-def dump(document: object, *, indent: int | None = None) -> str:
-    """One JSON document; escapes whatever is not ASCII, so that any pipe carries it."""
-    return json.dumps(document, indent=indent, allow_nan=False)
-
-
-def _market(answer: Answer) -> dict[str, object]:
-    origin, kind = answer.origin, answer.network.kind
-    invented = {answer.pools[key].address for key in answer.invented}
+def state(origin: Origin) -> dict[str, object]:
+    """Where the state comes from; what a service does not tell is null."""
     return {
         "service": origin.service,
         "provenance": origin.provenance.value if origin.provenance else None,
@@ -37,8 +39,12 @@ def _market(answer: Answer) -> dict[str, object]:
         "block": origin.block,
         "timestamp": origin.timestamp,
         "age": origin.age_s,
-        "inventedPools": [display_address(address, kind) for address in sorted(invented)],
     }
+
+
+def dump(document: object, *, indent: int | None = None) -> str:
+    """One JSON document; escapes whatever is not ASCII, so that any pipe carries it."""
+    return json.dumps(document, indent=indent, allow_nan=False)
 
 
 def _certificate(certificate: Certificate) -> dict[str, object]:

@@ -75,22 +75,8 @@ def hundredths(share: int) -> str:
     return f"{share // 100}.{share % 100:02d} %"
 
 
-def how_old(seconds: int) -> str:
-    """How long ago, in the largest unit that fits."""
-    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= length:
-            count = seconds // length
-            return f"{count:,} {unit}{'s' if count > 1 else ''} old"
-    return f"{seconds} second{'s' if seconds != 1 else ''} old"
-
-
 def apportion(total: int, weights: Sequence[int]) -> list[int]:
     """`total` split by `weights` into integers that sum to it exactly."""
     whole = sum(weights)
     ends = [total * sum(weights[: i + 1]) // whole for i in range(len(weights))]
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]
-
-
-def clean(text: str) -> str:
-    """Text from a market without control characters: names must not steer a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.payload_view import PayloadView
 from swapcli.cli.render.view import RouteView
 
 GAP = "  "
@@ -17,6 +18,13 @@ def route_text(view: RouteView) -> str:
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
     blocks = [[view.title], _align(rows, right=(0, 4)), _align(pools), _align(facts), _align(view.parties)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def payload_text(view: PayloadView) -> str:
+    """A payload, every value on a line of its own."""
+    facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
+    blocks = [[block.title] * bool(block.title) + _align(block.lines) for block in view.blocks]
+    return "\n\n".join("\n".join(block) for block in [[view.title], _align(facts), *blocks] if any(block))
 
 
 def listing_text(listing: Listing) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from swapcli.cli.render.figures import Fact
 from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.payload_view import PayloadView
 from swapcli.cli.render.view import PoolLine, RouteView, Row
 
 COLUMN_GAP = (0, 1, 0, 1)
@@ -31,6 +32,22 @@ def print_route(view: RouteView, console: Console) -> None:
     console.print(_facts(view.facts))
     for name, address in view.parties:
         console.print(Text.assemble((f"{name:<12} ", NAME), address), soft_wrap=True)
+
+
+def print_payload(view: PayloadView, console: Console) -> None:
+    """A payload: what it does, then what is signed. Values are for copying and never break."""
+    if view.title:
+        console.print(Text(view.title, NAME), soft_wrap=True)
+        console.print()
+        console.print(_facts(view.facts))
+        console.print()
+    for number, block in enumerate(view.blocks):
+        if number:
+            console.print()
+        if block.title:
+            console.print(Text(block.title, NAME), soft_wrap=True)
+        for name, value in block.lines:
+            console.print(Text.assemble((f"{name:<12} ", NAME), value), soft_wrap=True)
 
 
 def print_listing(listing: Listing, console: Console) -> None:

@@ -6,23 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from swapcli.cli.render.figures import NOT_LIVE, Fact, facts_of, symbol
-from swapcli.cli.render.numbers import (
-    apportion,
-    clean,
-    how_old,
-    hundredths,
-    short_tokens,
-    significant,
-    whole_tokens,
-)
-from swapcli.engine.answer import Answer, Origin
+from swapcli.cli.render.figures import Fact, facts_of, symbol
+from swapcli.cli.render.numbers import apportion, hundredths, short_tokens, significant, whole_tokens
+from swapcli.cli.render.words import INVENTED, answer_warning, clean, origin_words
+from swapcli.engine.answer import Answer
 from swapcli.model.terms import Terms
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address
 from swapcli.wire.result import WireSegment, WireSwap
 
-INVENTED = "invented"
 FLOW_KEY = tuple[str, str, str]
 
 
@@ -71,35 +63,12 @@ def view_of(answer: Answer, terms: Terms) -> RouteView:
     return RouteView(
         title=f"{sold} → {symbol(order.token_out)} on {answer.network.name}",
         origin=origin_words(answer.origin),
-        warning=warning_words(answer, terms),
+        warning=answer_warning(answer, terms.ttl_s),
         rows=tuple(_rows(answer)),
         facts=tuple(facts_of(answer, terms)),
         pools=tuple(_pools(answer)),
         parties=tuple(_parties(answer, terms)),
     )
-
-
-def origin_words(origin: Origin) -> str:
-    """What the state is, briefly: how old, that its prices are not real, or which service does not tell."""
-    if origin.provenance is None:
-        return f"quoted by {clean(origin.service or origin.source)}"
-    fresh = how_old(origin.age_s) if origin.age_s is not None else ""
-    return ", ".join(filter(None, [f"{origin.provenance.value} state", fresh if origin.is_live else NOT_LIVE]))
-
-
-def warning_words(answer: Answer, terms: Terms) -> str | None:
-    """What must be said before anyone acts on the figures; None where the state was just read from the network, and
-    where a service does not tell."""
-    origin, age_s = answer.origin, answer.origin.age_s
-    if origin.provenance is None:
-        return None
-    if origin.is_live:
-        if age_s is None or age_s <= terms.ttl_s:
-            return None
-        return f"the state of the pools is {how_old(age_s)}: prices have moved since"
-    warning = f"the state of the pools is {origin.provenance.value}: these are {NOT_LIVE}"
-    count = f"{len(answer.invented)} of {len(_marks(answer))}"
-    return f"{warning}; {INVENTED} pool addresses: {count}" if answer.invented else warning
 
 
 def _rows(answer: Answer) -> Iterator[Row]:

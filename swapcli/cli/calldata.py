@@ -1,0 +1,67 @@
+"""`swapcli calldata`: the best route for an order, and the transaction that carries it out."""
+
+# Annotations are values here: they are what Typer reads.
+
+from swapcli.cli import exits, options
+from swapcli.cli.desk import Desk, open_desk, order_given
+from swapcli.cli.options import FormOptions, OrderOptions, PayloadOptions, SourceOptions, with_options
+from swapcli.cli.payloads import delivery_to, is_whole, tell_payload, warn_of_payload
+from swapcli.cli.render.payload_json import calldata_document
+from swapcli.cli.render.sendings import Sending
+from swapcli.cli.render.words import answer_warning
+from swapcli.cli.session import open_session
+from swapcli.cli.tree import GroupedCommand, new_app
+from swapcli.engine.answer import Answer
+from swapcli.model.payload import Payload
+
+app = new_app()
+
+
+@app.command(cls=GroupedCommand)
+@with_options
+def calldata(
+    network: options.NetworkName,
+    token_in: options.TokenIn = None,
+    token_out: options.TokenOut = None,
+    amount: options.Amount = None,
+    *,
+    order: OrderOptions,
+    payload: PayloadOptions,
+    source: SourceOptions,
+    form: FormOptions,
+) -> int:
+    """Find the best route and build its transaction.
+
+    \b
+    Examples:
+      swapcli calldata base ETH USDC 1.5 \\
+        --destination 0x1111111111111111111111111111111111111111
+      swapcli calldata base ETH USDC 1.5 --get calldata \\
+        --destination 0x1111111111111111111111111111111111111111
+
+    The JSON is the interface's answer with `to`, `calldata` and `value`, which are signed as they are; its `route`
+    holds both what was found and what the call promises.
+    """
+    session = open_session(form, order.flags | source.flags)
+    words = order_given(token_in, token_out, amount)
+    desk = open_desk(session, network, order, source)
+    terms = desk.wishes.terms
+    delivery = delivery_to(terms.destination, terms.slippage_ppm, desk.source.network)
+    answer, built = desk.source.quote_and_build(desk.ask(desk.order(*words)), delivery)
+    _tell(desk, answer, built, payload)
+    return exits.OK
+
+
+def _tell(desk: Desk, answer: Answer, built: Payload, told: PayloadOptions) -> None:
+    session, network, terms = desk.session, answer.network, desk.wishes.terms
+
+    def people(sendings: list[Sending]) -> None:
+        from swapcli.cli.render.payload_view import amount_words, payload_view
+        from swapcli.cli.render.view import view_of
+
+        sold = amount_words(built.call.route.amount_in, answer.order.token_in)
+        view = payload_view(sendings, sold, full=is_whole(session, told))
+        session.output.payload(view, view_of(answer, terms))
+
+    warn_of_payload(session, built, network, answer_warning(answer, terms.ttl_s))
+    tell_payload(session, built, network, told, lambda swap: calldata_document(answer, built, swap), people)

@@ -1,0 +1,36 @@
+"""A deadline as people write it: a moment, or a time from now."""
+
+from __future__ import annotations
+
+import re
+
+from swapcli.errors import InvalidDeadline
+from swapcli.wire.parameters import MAX_DEADLINE_S
+
+_FROM_NOW = re.compile(r"\+?([0-9]{1,12})([smh])|\+([0-9]{1,12})", re.IGNORECASE)
+_MOMENT = re.compile(r"[0-9]{1,12}")
+_UNIT_S = {"s": 1, "m": 60, "h": 3_600}
+_SHOWN = 40
+
+
+def parse_deadline_s(text: str, now_s: float) -> int:
+    """Unix seconds of "1800000000", or of "20m", "+1200" and "+2h" from now. Raises `InvalidDeadline`."""
+    if match := _FROM_NOW.fullmatch(text):
+        count, unit = int(match[1] or match[3]), (match[2] or "s").lower()
+        deadline_s = int(now_s) + count * _UNIT_S[unit]
+    elif _MOMENT.fullmatch(text):
+        deadline_s = int(text)
+    else:
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+        raise InvalidDeadline(
+            f'--deadline: "{shown}" is neither Unix seconds nor a time from now', hint="write 20m, +1200 or 1800000000"
+        )
+    if deadline_s > MAX_DEADLINE_S:
+        raise InvalidDeadline(f"--deadline: {text} is too far away", details={"latest": MAX_DEADLINE_S})
+    if deadline_s <= now_s:
+        raise InvalidDeadline(
+            f"--deadline: {text} has passed: the time is {int(now_s)}",
+            hint="for a time from now write it with a unit or a plus, as in 20m or +1200",
+            details={"deadline": deadline_s, "now": int(now_s)},
+        )
+    return deadline_s

@@ -1,0 +1,137 @@
+"""`swapcli execute`: the transaction of a route that was found before, on the market of now."""
+
+# Annotations are values here: they are what Typer reads.
+
+from datetime import UTC, datetime
+from typing import Annotated, NamedTuple
+
+from swapcli.cli import exits, options
+from swapcli.cli.deadline import parse_deadline_s
+from swapcli.cli.files import STDIN, is_terminal, read_file
+from swapcli.cli.options import FormOptions, PayloadOptions, SourceOptions, argument, option, with_options
+from swapcli.cli.payloads import delivery_to, is_whole, tell_payload, warn_of_payload
+from swapcli.cli.render.payload_json import execute_document
+from swapcli.cli.render.sendings import Sending
+from swapcli.cli.render.words import state_warning
+from swapcli.cli.session import Opened, Session, open_session
+from swapcli.cli.tree import GroupedCommand, Misused, new_app
+from swapcli.cli.wishes import address_of
+from swapcli.engine.answer import Delivery
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.errors import InvalidInput, InvalidOption
+from swapcli.model.payload import Payload
+from swapcli.wire.json_text import parse_json
+from swapcli.wire.result import RouteResult
+from swapcli.wire.route import parse
+from swapcli.wire.terms import SLIPPAGE_RANGE
+
+PIPE = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json | swapcli execute - --destination ADDRESS"
+
+app = new_app()
+
+
+@app.command(cls=GroupedCommand)
+@with_options
+def execute(
+    file: Annotated[str, argument("[FILE]", "What swapcli route --json printed; - or nothing is stdin.")] = STDIN,
+    *,
+    slippage: options.Slippage = None,
+    destination: options.Destination = None,
+    deadline: Annotated[
+        str | None,
+        option("--deadline", "Refuse if it has passed: 20m, +1200 or Unix seconds.", options.ANSWER, "TIME"),
+    ] = None,
+    network: Annotated[
+        str | None, option("--network", "Where the route is, if it does not say so.", options.ROUTING, "NETWORK")
+    ] = None,
+    payload: PayloadOptions,
+    source: SourceOptions,
+    form: FormOptions,
+) -> int:
+    """Build the transaction of a route.
+
+    \b
+    Example:
+      swapcli route base ETH USDC 1.5 --json | swapcli execute - \\
+        --destination 0x1111111111111111111111111111111111111111
+
+    The route is replayed on the present state: every amount comes from there, and one that falls short of the route by
+    more than the slippage ends with status 6.
+    """
+    session = open_session(form, {"slippage": slippage} | source.flags)
+    if file == STDIN == str(session.settings.market):
+        raise InvalidOption("the route and --market cannot both be read from stdin")
+    deadline_s = None if deadline is None else parse_deadline_s(deadline, SYSTEM_CLOCK.now_s())
+    document = _read(file)
+    opened = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
+    given = _given(session, opened, document, destination)
+    built = opened.source.build(given.result, given.delivery)
+    _tell(session, opened, given, built, payload, deadline_s)
+    return exits.OK
+
+
+class _Given(NamedTuple):
+    """A route, and how it is to be carried out."""
+
+    result: RouteResult
+    delivery: Delivery
+
+
+def _given(session: Session, opened: Opened, document: dict[str, object], destination: str | None) -> _Given:
+    network = opened.source.network
+    result = parse(document, network)
+    slippage_ppm = SLIPPAGE_RANGE[result.generation].check(session.settings.slippage_ppm)
+    receiver = None if destination is None else address_of(destination, network, "--destination")
+    return _Given(result, delivery_to(receiver, slippage_ppm, network))
+
+
+def _read(file: str) -> dict[str, object]:
+    """The route's document. Raises `Misused` where nobody could give one, `InvalidInput` where it is none."""
+    if file == STDIN and is_terminal():
+        raise Misused("a route is needed: name its file, or pipe it in")
+    name = "stdin" if file == STDIN else file
+    try:
+        document = parse_json(read_file(file))
+    except InvalidInput as error:
+        error.message = f"{name} {error.message.removeprefix('the body ')}"
+        error.hint = PIPE
+        raise
+    if not isinstance(document, dict):
+        raise InvalidInput(f"{name} holds no route", hint=PIPE)
+    return document
+
+
+def _network_name(document: dict[str, object], asked: str | None, session: Session) -> str:
+    """The network that is asked for, else the route's own, else the settings'. Raises `InvalidOption`."""
+    told = document.get("network")
+    if not isinstance(told, str) or not told:
+        if asked or session.settings.network:
+            return session.network_name(asked)
+        raise InvalidOption("the route does not say on which network it is", hint="add --network NAME")
+    if asked and asked.lower() != told.lower() and asked != str(session.chain_id(told)):
+        raise InvalidOption(f"the route is of {told}, not of {asked}", hint="leave --network out")
+    return told
+
+
+def _tell(
+    session: Session, opened: Opened, given: _Given, built: Payload, told: PayloadOptions, deadline_s: int | None
+) -> None:
+    network, origin, slippage_ppm = opened.source.network, opened.origin, given.delivery.slippage_ppm
+
+    def document(swap: Sending) -> dict[str, object]:
+        now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
+        return execute_document(built, swap, network, origin, given.result.generation, now_ms)
+
+    def people(sendings: list[Sending]) -> None:
+        from swapcli.cli.render.payload_view import call_view
+
+        full = is_whole(session, told)
+        session.output.payload(call_view(given.result, built, sendings, network, slippage_ppm, full=full))
+
+    warn_of_payload(session, built, network, state_warning(origin, session.settings.route_ttl_s))
+    if deadline_s is not None:
+        moment = datetime.fromtimestamp(deadline_s, UTC).isoformat()
+        session.output.remark(
+            f"the router's swap takes no deadline, so the transaction does not expire by itself at {moment}"
+        )
+    tell_payload(session, built, network, told, document, people)

@@ -1,0 +1,75 @@
+"""What `calldata` and `execute` share: who receives, what is warned of, and how a payload is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from swapcli.cli.options import PayloadOptions
+from swapcli.cli.output import Form
+from swapcli.cli.render.payload_json import pick, transactions_field
+from swapcli.cli.render.sendings import Sending, sendings_of, swap_of
+from swapcli.cli.render.words import clean
+from swapcli.cli.session import Session
+from swapcli.engine.answer import Delivery
+from swapcli.errors import InvalidAddress, InvalidOption
+from swapcli.model.network import Network
+from swapcli.model.payload import Payload, SwapType
+from swapcli.networks.address import display_address, is_native
+
+
+def delivery_to(destination: str | None, slippage_ppm: int, network: Network) -> Delivery:
+    """How the swap is to be carried out. Raises `InvalidOption`, `InvalidAddress` where nobody can receive."""
+    if destination is None:
+        raise InvalidOption("a payload needs to know who receives the output", hint="add --destination ADDRESS")
+    if is_native(destination, network.kind):
+        raise InvalidAddress(
+            "--destination: what the native token's placeholder receives is lost", hint="give your wallet's address"
+        )
+    return Delivery(slippage_ppm, destination)
+
+
+def warn_of_payload(session: Session, payload: Payload, network: Network, of_state: str | None) -> None:
+    """What must be said before anyone signs: that prices are not real, and whose router it is."""
+    if of_state:
+        session.output.remark(f"{of_state}; do not sign the payload")
+    own = session.settings.networks.get(network.name)
+    if own is None or own.router is None:
+        router = clean(display_address(payload.to, network.kind))
+        session.output.remark(
+            f"the payload targets the public router {router}, whose code is not published in full: simulate it before"
+            " signing"
+        )
+
+
+def tell_payload(
+    session: Session,
+    payload: Payload,
+    network: Network,
+    options: PayloadOptions,
+    document: Callable[[Sending], dict[str, Any]],
+    people: Callable[[list[Sending]], None],
+) -> None:
+    """The payload in the form that is asked for: one field, the JSON `document`, or what `people` read."""
+    output = session.output
+    swap = swap_of(payload, network)
+    if options.get is None and output.form is not Form.JSON:
+        if not options.with_approval and payload.call.route.swap_type is not SwapType.NATIVE_TO_TOKEN:
+            output.remark("the router needs an allowance first: --with-approval adds its transaction")
+        people(sendings_of(payload, network) if options.with_approval else [swap])
+        return
+    told = document(swap)
+    if options.with_approval:
+        told["transactions"] = transactions_field(sendings_of(payload, network))
+    if options.get is None:
+        output.document(told)
+    else:
+        print(pick(told, options.get))
+        output.tell_remarks()
+
+
+def is_whole(session: Session, options: PayloadOptions) -> bool:
+    """Is calldata told whole? Only a table on a terminal leaves its middle out."""
+    import sys
+
+    return options.full or session.output.form is not Form.TABLE or not sys.stdout.isatty()

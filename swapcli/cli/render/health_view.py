@@ -1,0 +1,47 @@
+"""Health for people: a row a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from swapcli.cli.render.figures import symbol
+from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.numbers import short_tokens, whole_tokens
+from swapcli.cli.render.words import clean, how_old
+from swapcli.engine.answer import Origin
+from swapcli.engine.health import Health, Sample
+
+NOTHING = "-"
+
+
+def health_listing(checked: Sequence[Health]) -> Listing:
+    """The rows; what a source does not tell is a dash, and messages stand where they tell more than the row."""
+    rows = [_row(each) for each in checked]
+    columns = ("network", "status", "state", "pools", "sample", "time", "message")
+    kept = len(columns) if any(row[-1] != NOTHING for row in rows) else len(columns) - 1
+    return Listing(columns[:kept], tuple(row[:kept] for row in rows), ())
+
+
+def _row(health: Health) -> tuple[str, ...]:
+    says_more = not health.is_healthy or health.pools is None
+    return (
+        clean(health.network),
+        str(health.status) if health.status else NOTHING,
+        _state(health.origin),
+        NOTHING if health.pools is None else f"{health.pools:,}",
+        _sample(health.sample) if health.sample else NOTHING,
+        f"{health.time_s * 1000:,.1f} ms",
+        clean(health.message) if says_more else NOTHING,
+    )
+
+
+def _state(origin: Origin | None) -> str:
+    if origin is None or origin.provenance is None:
+        return "not told"
+    return origin.provenance.value + (f", {how_old(origin.age_s)}" if origin.age_s is not None else "")
+
+
+def _sample(sample: Sample) -> str:
+    token_in, token_out = sample.token_in, sample.token_out
+    sold = f"{whole_tokens(sample.amount_in, token_in.decimals)} {symbol(token_in)}"
+    return f"{sold} → {short_tokens(sample.amount_out, token_out.decimals)} {symbol(token_out)}"

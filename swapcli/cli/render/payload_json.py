@@ -1,0 +1,71 @@
+"""Payloads as JSON for programs: the interface's own answer, with what is signed where that answer lacks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swapcli.cli.render.json import about, dump, state
+from swapcli.cli.render.sendings import Sending
+from swapcli.engine.answer import Answer, Origin
+from swapcli.errors import InvalidOption
+from swapcli.model.network import Network
+from swapcli.model.payload import Payload
+from swapcli.wire.calldata import render_call_route
+from swapcli.wire.payloads import render_calldata_v1, render_calldata_v2, render_execute
+from swapcli.wire.route import render, render_short
+from swapcli.wire.terms import Generation
+
+
+def calldata_document(answer: Answer, payload: Payload, swap: Sending) -> dict[str, Any]:
+    """A route and its payload: V2 calldata or V1 calldata. `route` is what was found and what the call promises."""
+    result, network = answer.result, answer.network
+    found: dict[str, Any] = render(result, network, unknown_price=None)
+    if result.generation is Generation.V2:
+        document: dict[str, Any] = {**render_calldata_v2(payload, network, answer.timestamp_ms)}
+    else:
+        document = {**render_calldata_v1(result, payload, network)}
+        found = {name: found[name] for name in render_short(result, network)}
+    document["route"] = found | {**render_call_route(payload.call.route, network)}
+    return document | swap.fields | about(answer)
+
+
+def execute_document(
+    payload: Payload, swap: Sending, network: Network, origin: Origin, generation: Generation, timestamp_ms: int
+) -> dict[str, Any]:
+    """The payload of a route that was given: V2 calldata or V1 execute."""
+    if generation is Generation.V2:
+        document: dict[str, Any] = {**render_calldata_v2(payload, network, timestamp_ms)}
+    else:
+        document = {**render_execute(payload, network)}
+    return document | swap.fields | {"network": network.name, "market": state(origin)}
+
+
+def transactions_field(sendings: list[Sending]) -> list[dict[str, object]]:
+    """The transactions in order, each with what it is for."""
+    return [{**sending.fields, "what": sending.what} for sending in sendings]
+
+
+def pick(document: object, path: str) -> str:
+    """The value at a dotted path, entries of arrays by number: text as it is, all else as JSON.
+
+    Raises `InvalidOption`, naming the fields that are there, where there is none.
+    """
+    value = document
+    for place, name in enumerate(names := path.split(".")):
+        inner = _inner(value)
+        if name not in inner:
+            where = ".".join(names[:place])
+            fields = list(inner)
+            raise InvalidOption(
+                f'--get: {where or "the answer"} has no field "{name}"',
+                hint=f"it has {', '.join(fields)}" if fields else f"{where} is a single value",
+                details={"field": path, "fields": fields},
+            )
+        value = inner[name]
+    return value if isinstance(value, str) else dump(value)
+
+
+def _inner(value: object) -> dict[str, object]:
+    if isinstance(value, list):
+        return {str(number): entry for number, entry in enumerate(value)}
+    return value if isinstance(value, dict) else {}

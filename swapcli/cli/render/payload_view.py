@@ -1,0 +1,93 @@
+"""What a payload tells people, once: the table and the plain text both show exactly this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from swapcli.cli.render.figures import Fact, symbol
+from swapcli.cli.render.numbers import whole_tokens
+from swapcli.cli.render.sendings import APPROVE, Sending
+from swapcli.model.network import Network
+from swapcli.model.payload import Payload, SwapType
+from swapcli.model.token import Token
+from swapcli.networks.address import display_address
+from swapcli.wire.result import RouteResult
+from swapcli.wire.terms import percent
+
+HEAD, TAIL = 34, 16
+"""Letters of a long calldata that are kept at its ends where it is shortened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One transaction: what it is for, empty where it is the only one, and its values, each whole on a line."""
+
+    title: str
+    lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadView:
+    """A payload in words. `title` and `facts` say what it does, and are empty where a route says it already."""
+
+    blocks: tuple[Block, ...]
+    title: str = ""
+    facts: tuple[Fact, ...] = ()
+
+
+def payload_view(sendings: list[Sending], allowance: str, *, full: bool) -> PayloadView:
+    """The words for transactions; `allowance` is what the router must be allowed to take ("25 USDC")."""
+    numbered = len(sendings) > 1
+    return PayloadView(tuple(_block(s, n, allowance, numbered, full) for n, s in enumerate(sendings, start=1)))
+
+
+def call_view(
+    result: RouteResult, payload: Payload, sendings: list[Sending], network: Network, slippage_ppm: int, *, full: bool
+) -> PayloadView:
+    """The same of a payload that was made from a route: with what the call promises."""
+    token_in, token_out = traded(result, payload, network)
+    sold = amount_words(payload.call.route.amount_in, token_in)
+    return PayloadView(
+        blocks=payload_view(sendings, sold, full=full).blocks,
+        title=f"{sold} → {symbol(token_out)} on {network.name}",
+        facts=tuple(_promises(payload, token_in, token_out, network, slippage_ppm)),
+    )
+
+
+def traded(result: RouteResult, payload: Payload, network: Network) -> tuple[Token, Token]:
+    """The tokens of a result, the native one by its own name."""
+    kind = payload.call.route.swap_type
+    token_in = network.native if kind is SwapType.NATIVE_TO_TOKEN else result.input_token
+    return token_in, network.native if kind is SwapType.TOKEN_TO_NATIVE else result.output_token
+
+
+def amount_words(amount: int, token: Token) -> str:
+    """An amount in whole tokens."""
+    return f"{whole_tokens(amount, token.decimals)} {symbol(token)}"
+
+
+def _promises(
+    payload: Payload, token_in: Token, token_out: Token, network: Network, slippage_ppm: int
+) -> Iterator[Fact]:
+    route = payload.call.route
+    yield Fact("You sell", amount_words(route.amount_in, token_in), f"{route.amount_in} raw")
+    yield Fact("You receive", amount_words(route.amount_out, token_out), f"{route.amount_out} raw, on the state of now")
+    least = amount_words(route.min_received, token_out)
+    yield Fact("At least", least, f"with {percent(slippage_ppm)} % slippage")
+    yield Fact("Paid to", display_address(route.destination, network.kind))
+
+
+def _block(sending: Sending, number: int, allowance: str, numbered: bool, full: bool) -> Block:
+    purpose = f"let the router take {allowance}" if sending.what == APPROVE else "swap"
+    title = f"{number}. {purpose[:1].upper()}{purpose[1:]}" if numbered else ""
+    texts = {name: " ".join(value) if isinstance(value, list) else str(value) for name, value in sending.fields.items()}
+    order = [name for name in ("to", "entrypoint", "value", "calldata") if name in texts]
+    return Block(title, tuple((name, texts[name] if full else _shortened(texts[name])) for name in order))
+
+
+def _shortened(text: str) -> str:
+    """A long text without its middle, and how to see it whole."""
+    if len(text) <= HEAD + TAIL + 40:
+        return text
+    return f"{text[:HEAD]}…{text[-TAIL:]} ({len(text):,} letters; whole with --full)"
