@@ -96,8 +96,8 @@ def error_of(status: int, document: object, retry_after_s: int | None = None) ->
         return RateLimited(message, retry_after_s=retry_after_s or DEFAULT_RETRY_AFTER_S)
     if status == 503:
         return MarketUnavailable(message) if retry_after_s is None else Overloaded(message, retry_after_s=retry_after_s)
-    if 400 <= status < 500 and name in _NAMED:
-        return _NAMED[name](message)
+    if 400 <= status < 500 and name.capitalize() in _NAMED:
+        return _NAMED[name.capitalize()](message)
     if status == 400:
         return _bad_request(message)
     return UpstreamRefused(message, details={"status": status})

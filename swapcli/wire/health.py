@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from swapcli.wire.fields import Fields
+from swapcli.wire.fields import Fields, plain
 from swapcli.wire.route import parse_meta, render_meta
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ def render_health_v2(status: int, message: str, timestamp_ms: int) -> HealthV2:
 
 
 def parse_health(document: object) -> Health:
-    """The health that either generation tells, also in the spelling that V1 does not have."""
+    """The health that either generation tells, also in the spelling that V1 does not have; its message in one line."""
     fields = Fields.of(document)
     return Health(
         status=fields.integer("staus" if fields.has("staus") else "status", 0, 999),
-        message=fields.text("message"),
+        message=plain(fields.text("message")),
         timestamp_ms=parse_meta(fields) if fields.has("meta") else None,
     )

@@ -20,7 +20,7 @@ from swapcli.wire.json_text import WrittenFloat
 from swapcli.wire.terms import SlippageRange, parse_slippage_ppm
 
 MAX_ENTRIES = 256
-MAX_ENTRY_CHARACTERS = 64
+MAX_ENTRY_CHARACTERS = 80
 MAX_DEADLINE_S = 2**63 - 1
 
 _DIGITS = re.compile(r"[0-9]{1,78}")

@@ -14,7 +14,7 @@ from swapcli.model.network import Network
 from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM, check_shares
 from swapcli.networks.address import display_address
 from swapcli.wire.dialect import dialect_of
-from swapcli.wire.parameters import Parameters
+from swapcli.wire.parameters import Parameters, checked_address
 from swapcli.wire.result import RouteResult
 from swapcli.wire.route import parse, render_result
 from swapcli.wire.terms import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, Generation, SlippageRange, percent
@@ -129,13 +129,13 @@ def parse_calldata_body(document: object, network: Network, now_s: int) -> Order
 
 
 def render_calldata_body(order: OrderQuery, network: Network) -> CalldataRequest:
-    """The body of V1 calldata that gives an order with its receiver."""
+    """The body of V1 calldata that gives an order. Raises `InvalidAddress` where the order has no receiver."""
     body: CalldataRequest = {
         "amount": str(order.amount),
         "tokenInAddress": display_address(order.token_in, network.kind),
         "tokenOutAddress": display_address(order.token_out, network.kind),
         "slippage": float(percent(order.slippage_ppm)),
-        "destination": display_address(order.destination or "", network.kind),
+        "destination": display_address(checked_address("destination", order.destination, network.kind), network.kind),
     }
     if order.excluded:
         body["excludeProtocols"] = list(order.excluded)

@@ -258,7 +258,7 @@ SLIPPAGE_FORM = "slippage must be a number conforming to the specified constrain
         ("direct", ["yes"], InvalidOption, "direct must be true or false"),
         ("direct", [""], InvalidOption, "direct must be true or false"),
         ("reverse", ["true"], InvalidOption, "reverse is not supported on base"),
-        ("excludeProtocols", ["x" * 65], InvalidInput, "excludeProtocols has too many or too long entries"),
+        ("excludeProtocols", ["x" * 81], InvalidInput, "excludeProtocols has too many or too long entries"),
         ("excludeProtocols", ["1"] * 257, InvalidInput, "excludeProtocols has too many or too long entries"),
         ("excludeProtocols", ["[1.5]"], InvalidInput, "each entry of excludeProtocols must be a string"),
     ],

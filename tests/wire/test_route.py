@@ -19,10 +19,12 @@ from swapcli.model.payload import SwapType
 from swapcli.model.route import Quote, Route, Segment, Swap
 from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
+from swapcli.wire import shapes
 from swapcli.wire.result import RouteResult, result_of
 from swapcli.wire.route import parse, plain_decimal, render, render_no_route
 from swapcli.wire.terms import Generation
 from tests.wire.build import AERO, EVM, NATIVE, STARKNET, USDC, WRAPPED, concentrated, constant_product, prices, results
+from tests.wire.conform import conforms
 
 SPEC_ORDER = [
     "success", "routeSwapType", "inputToken", "inputAmount", "outputToken", "outputAmount", "time", "estimatedGasUsed",
@@ -260,3 +262,147 @@ def test_nothing_that_arrives_breaks_the_parser(data: st.DataObject) -> None:
     with suppress(SwapcliError):
         result = parse(wire, EVM)
     assert result is None or parse(render(result, EVM), EVM) == result
+
+
+LONG = "x" * 401
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (put(["inputToken", "name"], LONG), "inputToken.name"),
+        (put(["inputToken", "name"], "\ud800"), "inputToken.name"),
+        (put(["inputToken", "symbol"], "a\udfff"), "inputToken.symbol"),
+        (put(["inputToken", "address"], "0x" + "f" * 10**6), "inputToken.address"),
+        (put(["inputToken", "address"], "0x12"), "inputToken.address"),
+        (put(["inputToken", "price"], "9" * 500), "inputToken.price"),
+        (put(["inputToken", "price"], 10**400), "inputToken.price"),
+        (put(["inputToken", "decimals"], 10**400), "inputToken.decimals"),
+        (put(["inputAmount"], "9" * 10**6), "inputAmount"),
+        (put(["estimatedGasUsed"], "1" * 79), "estimatedGasUsed"),
+        (put(["estimatedGasUsedInUsd"], "1e999"), "estimatedGasUsedInUsd"),
+        (put(["outputAmountAfterFee"], "-1"), "outputAmountAfterFee"),
+        (put(["routeSwapType"], 10**400), "routeSwapType"),
+        (put(["meta", "timestamp"], "2026-01-24T21:46:40.000Z" * 10**4), "meta.timestamp"),
+        (put(["meta", "timestamp"], "٢026-01-24T21:46:40.000Z"), "meta.timestamp"),
+        (put(["integratorName"], LONG), "integratorName"),
+        (put([*SWAP, "poolName"], "\ud800"), "route[1].swaps[1][0].poolName"),
+        (put([*SWAP, "poolAddress"], 5), "route[1].swaps[1][0].poolAddress"),
+        (put([*SWAP, "protocol"], 2**23), "route[1].swaps[1][0].protocol"),
+        (put([*SWAP, "percent"], "1" * 10**6), "route[1].swaps[1][0].percent"),
+        (put([*SWAP, "extraData"], {str(n): n for n in range(17)}), "route[1].swaps[1][0].extraData"),
+        (put([*SWAP, "extraData"], {LONG: 1}), "route[1].swaps[1][0].extraData"),
+        (put([*SWAP, "extraData"], {"\ud800": 1}), "route[1].swaps[1][0].extraData"),
+        (put([*SWAP, "extraData", "fee"], 2**256), "route[1].swaps[1][0].extraData.fee"),
+        (put([*SWAP, "extraData", "fee"], -(10**400)), "route[1].swaps[1][0].extraData.fee"),
+        (put([*SWAP, "extraData", "fee"], LONG), "route[1].swaps[1][0].extraData.fee"),
+        (lambda wire: wire["route"].extend([wire["route"][0]] * 100), "route"),
+        (lambda wire: wire["route"][1].update(swaps=[wire["route"][0]["swaps"][0]] * 17), "route[1].swaps"),
+        (lambda wire: wire["route"][1]["swaps"][1].extend([None] * 64), "route[1].swaps[1]"),
+    ],
+)  # fmt: skip
+def test_a_hostile_field_is_refused_by_name(change: Callable[[dict[str, Any]], None], where: str) -> None:
+    wire = document(integrator=INTEGRATOR)
+    change(wire)
+    with pytest.raises(InvalidInput) as caught:
+        parse(wire, EVM)
+    assert caught.value.details["field"] == where
+    assert len(caught.value.message) < 300
+    assert json.dumps(caught.value.details, ensure_ascii=False).encode()
+
+
+def test_the_path_of_a_route_inside_a_body_is_named() -> None:
+    wire = document() | {"time": None}
+    with pytest.raises(InvalidInput, match=r"route\.time is missing"):
+        parse(wire, EVM, path="route")
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_quotes_of_protocols_are_decimal_strings(generation: Generation) -> None:
+    wire = render(answer(generation)._replace(best_quotes=(0, 10**20)), EVM)
+    assert wire["bestQuotesByProtocols"] == ["0", "100000000000000000000"]
+    assert parse(wire, EVM).best_quotes == (0, 10**20)
+
+
+@pytest.mark.parametrize("quotes", [None, [], {}, [{"protocol": 1}], ["-1"], [5], ["1"] * 1001, ["9" * 79]])
+def test_quotes_of_another_form_tell_nothing(quotes: object) -> None:
+    assert parse(document() | {"bestQuotesByProtocols": quotes}, EVM) == answer()
+
+
+@pytest.mark.parametrize("address", ["0x" + "e" * 40, "0x" + "eE" * 20])
+def test_either_placeholder_in_v1_is_the_native_token(address: str) -> None:
+    wire = document(Generation.V1)
+    wire["inputToken"]["address"] = address
+    assert parse(wire, EVM) == answer(Generation.V1)
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_a_result_has_the_stated_form(generation: Generation) -> None:
+    form = shapes.RouteV2 if generation is Generation.V2 else shapes.RouteV1
+    wire = document(generation, integrator=INTEGRATOR)
+    assert conforms(wire, form)
+    assert conforms(wire, shapes.PostedRoute)
+    assert conforms(render_no_route("x"), shapes.RouteNotFound)
+
+
+def test_a_reason_for_no_route_is_one_bounded_line() -> None:
+    with pytest.raises(NoRoute) as caught:
+        parse({"success": False, "errorMessage": "a\x1b[2J\n" + LONG}, EVM)
+    assert caught.value.message.isprintable()
+    assert len(caught.value.message) == 300
+
+
+PUBLISHED: dict[str, Any] = {
+    "success": True,
+    "inputToken": {
+        "name": "Wrapped Ether", "address": "0x4200000000000000000000000000000000000006", "decimals": 18, "price": 0.0,
+    },
+    "inputAmount": "1500000000000000000",
+    "outputToken": {
+        "name": "USD Coin", "address": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "decimals": 6, "price": 0.0,
+    },
+    "outputAmount": "4303439184",
+    "estimatedGasUsed": "347407383168",
+    "estimatedGasUsedInUsd": 0.0031034457390210508,
+    "route": [
+        {
+            "percent": "100%",
+            "swaps": [
+                [
+                    {
+                        "protocol": 9,
+                        "poolName": "PancakeSwap V3",
+                        "poolAddress": "0x72ab388e2e2f6facef59e3c3fa2c4e29011c2d38",
+                        "fromTokenAddress": "0x4200000000000000000000000000000000000006",
+                        "toTokenAddress": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                        "percent": "100%",
+                        "extraData": {"fee": 100},
+                    }
+                ]
+            ],
+        }
+    ],
+    "time": 0.858,
+    "bestQuotesByProtocols": [],
+    "initial": True,
+    "routeSwapType": 2,
+}  # fmt: skip
+"""The sample that the service publishes, with an amount in place of its dots."""
+
+
+def test_the_published_sample_is_read() -> None:
+    assert conforms(PUBLISHED, shapes.RouteV1)
+    result = parse(PUBLISHED, EVM)
+    assert (result.generation, result.swap_type) == (Generation.V1, SwapType.TOKEN_TO_TOKEN)
+    assert (result.input_amount, result.output_amount, result.gas) == (15 * 10**17, 4_303_439_184, 347_407_383_168)
+    ((swap,),) = result.segments[0].hops
+    assert (swap.protocol_id, swap.share, dict(swap.extra)) == (9, 10_000, {"fee": 100})
+
+
+def test_the_published_sample_is_written_with_the_same_fields() -> None:
+    written = json.loads(json.dumps(render(parse(PUBLISHED, EVM), EVM)))
+    assert written.keys() == PUBLISHED.keys()
+    assert written["inputToken"].keys() == PUBLISHED["inputToken"].keys() | {"symbol"}
+    (mine,), (theirs,) = written["route"][0]["swaps"][0], PUBLISHED["route"][0]["swaps"][0]
+    assert list(mine) == list(theirs)
+    assert mine | {"percent": "100%"} == theirs | {key: mine[key] for key in mine if key.endswith("Address")}
