@@ -11,6 +11,7 @@ import json
 import weakref
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import httpx
 
@@ -139,8 +140,8 @@ class Client:
         if self._key is not None:
             headers["X-API-Key"] = _sendable(self._key())
         url = self.address.url(*question.path)
-        query = httpx.QueryParams(tuple(question.query)) or None
-        return self._http.build_request(question.method, url, params=query, content=content, headers=headers)
+        target = f"{url}?{urlencode(question.query)}" if question.query else url
+        return self._http.build_request(question.method, target, content=content, headers=headers)
 
 
 def _transport(address: ServiceAddress, pacing: Pacing) -> DeadlineTransport:

@@ -21,6 +21,8 @@ import httpx
 Resolve = Callable[[str, int], list[str]]
 
 _WRITE_BYTES = 16 * 2**10
+_IDLE_S = 4.0
+"""Less than servers commonly keep a connection that nobody uses."""
 
 
 def resolve_name(host: str, port: int) -> list[str]:
@@ -32,24 +34,26 @@ def resolve_name(host: str, port: int) -> list[str]:
 class DeadlineTransport(httpx.BaseTransport):
     """Sends requests over HTTP/1.1; the read timeout of a request bounds all of its exchange.
 
-    `timer_s` measures time; `ssl_context` says whom to trust.
+    Only GETs use a connection again: a server may be closing it at this very moment, and then nobody knows whether it
+    has read a request that must not be repeated. `timer_s` measures time; `ssl_context` says whom to trust.
     """
 
     def __init__(
         self, timer_s: Callable[[], float], ssl_context: SSLContext | None = None, resolve: Resolve = resolve_name
     ) -> None:
         self._timer_s = timer_s
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=ssl_context, http1=True, http2=False, network_backend=_Backend(timer_s, resolve)
-        )
+        backend = _Backend(timer_s, resolve)
+        self._kept = httpcore.ConnectionPool(ssl_context, keepalive_expiry=_IDLE_S, network_backend=backend)
+        self._fresh = httpcore.ConnectionPool(ssl_context, max_keepalive_connections=0, network_backend=backend)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """As `httpx.BaseTransport`. Raises the errors of httpx."""
         length_s = float(request.extensions["timeout"]["read"])
         moment = self._timer_s() + length_s
         timeouts = {"connect": moment, "read": moment, "write": moment, "pool": length_s}
+        pool = self._kept if request.method == "GET" else self._fresh
         with _as_httpx():
-            answer = self._pool.handle_request(
+            answer = pool.handle_request(
                 httpcore.Request(
                     method=request.method,
                     url=httpcore.URL(
@@ -68,7 +72,8 @@ class DeadlineTransport(httpx.BaseTransport):
 
     def close(self) -> None:
         """Closes all connections."""
-        self._pool.close()
+        self._kept.close()
+        self._fresh.close()
 
 
 class _Body(httpx.SyncByteStream):

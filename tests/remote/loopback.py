@@ -56,9 +56,9 @@ class Loopback:
 
 
 def http(status: int, body: bytes | str = b"", *headers: str, reason: str = "Whatever") -> bytes:
-    """A well-formed answer."""
+    """A well-formed answer, the last one on its connection."""
     body = body.encode() if isinstance(body, str) else body
-    lines = [f"HTTP/1.1 {status} {reason}", f"Content-Length: {len(body)}", *headers]
+    lines = [f"HTTP/1.1 {status} {reason}", f"Content-Length: {len(body)}", "Connection: close", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 

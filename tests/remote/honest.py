@@ -1,0 +1,164 @@
+"""A service that answers from a market as the interface wants it, and lets a test twist what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from swapcli.engine.answer import Ask, Delivery
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.lookup import find_protocols
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.opening import open_market
+from swapcli.engine.remote_source import RemoteSource
+from swapcli.errors import SwapcliError
+from swapcli.model.network import Network
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import Payload
+from swapcli.model.terms import Integrator
+from swapcli.networks.catalogue import network
+from swapcli.wire.health import render_health_v1, render_health_v2
+from swapcli.wire.listing import VerifiedToken, render_token, render_tokens
+from swapcli.wire.payloads import (
+    render_calldata_v1,
+    render_calldata_v2,
+    render_execute,
+    render_own_calldata,
+    render_route_and_calldata,
+)
+from swapcli.wire.requests import (
+    CALLDATA_V2,
+    EXECUTE_V1,
+    PAYLOAD_OWN,
+    PAYLOAD_V1,
+    PAYLOAD_V2,
+    ROUTE_V1,
+    ROUTE_V2,
+    OrderForm,
+    OrderQuery,
+    parse_calldata_body,
+    parse_execute_body,
+    parse_order,
+)
+from swapcli.wire.result import RouteResult
+from swapcli.wire.route import render_result
+from tests.remote.loopback import Loopback, Naps, Talk, http, loopback
+
+Document = Any
+Twist = Callable[[str, Document], Document]
+"""Given the path below the network, and the answer, which it may change."""
+
+
+def as_it_is(_: str, document: Document) -> Document:
+    """No twist."""
+    return document
+
+
+@cache
+def embedded(name: str) -> MarketSource:
+    """The core on the embedded market of a network."""
+    return MarketSource(open_market(name, network).market, SYSTEM_CLOCK)
+
+
+class Honest:
+    """Answers requests about one network."""
+
+    def __init__(self, source: MarketSource, twist: Twist) -> None:
+        self.source, self.network, self.twist = source, source.network, twist
+
+    def __call__(self, talk: Talk) -> None:
+        parts = urlsplit(talk.target)
+        path = parts.path.removeprefix(f"/{self.network.name}/")
+        document = json.loads(talk.body) if talk.body else None
+        try:
+            told = self.tell(path, parse_qsl(parts.query), document)
+        except SwapcliError as error:
+            talk.send(http(400, json.dumps({"statusCode": 400, "message": error.message, "error": "Bad Request"})))
+            return
+        status = 404 if told is None else 200
+        talk.send(http(status, json.dumps(self.twist(path, told))))
+
+    def tell(self, path: str, query: list[tuple[str, str]], body: Document) -> Document | None:
+        served = self.network
+        now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
+        if path == "route":
+            return render_result(self.route(query, ROUTE_V1), served)
+        if path == "v2/route":
+            return render_result(self.route(query, ROUTE_V2), served)
+        if path == "v2/routeAndCalldata":
+            return render_route_and_calldata(
+                *self.order(parse_order(query, served, PAYLOAD_V2), PAYLOAD_V2), served, now_ms
+            )
+        if path == "v2/calldata":
+            return render_calldata_v2(self.posted(body, v2=True), served, now_ms)
+        if path == "execute":
+            return render_execute(self.posted(body, v2=False), served)
+        if path == "calldata" and body is not None:
+            order = parse_calldata_body(body, served, now_ms // 1000)
+            assert isinstance(order, OrderQuery)
+            return render_calldata_v1(*self.order(order, PAYLOAD_V1), served)
+        if path == "calldata":
+            form = PAYLOAD_OWN if served.name == "hyperevm" else PAYLOAD_V1
+            return render_own_calldata(*self.order(parse_order(query, served, form), form), served)
+        return self.tell_of_itself(path, now_ms)
+
+    def tell_of_itself(self, path: str, now_ms: int) -> Document | None:
+        listed = [VerifiedToken(token, verified=True) for token in self.source.market.tokens.values()]
+        if path == "healthcheck":
+            return render_health_v1(200, "alive")
+        if path == "v2/healthcheck":
+            return render_health_v2(200, "alive", now_ms)
+        if path == "tokens":
+            return render_tokens(listed, self.network)
+        wanted = path.removeprefix("tokens/").lower()
+        return next((render_token(each, self.network) for each in listed if each.token.address == wanted), None)
+
+    def route(self, query: list[tuple[str, str]], form: OrderForm) -> RouteResult:
+        return self.source.quote(self.ask(parse_order(query, self.network, form), form)).result
+
+    def order(self, query: OrderQuery, form: OrderForm) -> tuple[RouteResult, Payload]:
+        assert query.destination
+        delivery = Delivery(query.slippage_ppm, query.destination)
+        answer, payload = self.source.quote_and_build(self.ask(query, form), delivery)
+        return answer.result, payload
+
+    def posted(self, document: Document, *, v2: bool) -> Payload:
+        body = parse_execute_body(document, self.network, CALLDATA_V2 if v2 else EXECUTE_V1, 0)
+        return self.source.build(body.result, Delivery(body.slippage_ppm, body.destination))
+
+    def ask(self, query: OrderQuery, form: OrderForm) -> Ask:
+        wish = query.integrator
+        order = Order(
+            token_in=self.source.token(query.token_in),
+            token_out=self.source.token(query.token_out),
+            amount=query.amount,
+            reverse=query.reverse,
+            direct=query.direct,
+            excluded_protocols=find_protocols(query.excluded, self.network),
+        )
+        earns = Integrator(wish.address or ZERO_ADDRESS, wish.fee_bps, wish.surplus_bps) if wish else None
+        return Ask(order, form.generation, earns)
+
+
+@contextmanager
+def honest(name: str, twist: Twist = as_it_is, *, source: MarketSource | None = None) -> Iterator[Loopback]:
+    """A service of one network on loopback."""
+    with loopback(Honest(source or embedded(name), twist)) as running:
+        yield running
+
+
+@contextmanager
+def asked(
+    name: str, twist: Twist = as_it_is, *, served: Network | None = None
+) -> Iterator[tuple[RemoteSource, Loopback]]:
+    """A service of one network, and a source that asks it."""
+    with honest(name, twist) as running:
+        source = RemoteSource(
+            running.url, served or network(name), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, pacing=Naps().pacing()
+        )
+        yield source, running
+        source.close()

@@ -1,0 +1,70 @@
+"""Where a service is, and what may be shown of it."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.errors import ConfigError
+from swapcli.remote.address import ServiceAddress, without_secrets
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "shown"),
+    [
+        ("https://quotes.example", "https://quotes.example", "quotes.example"),
+        ("http://127.0.0.1:8000/", "http://127.0.0.1:8000", "127.0.0.1:8000"),
+        ("https://quotes.example/a/b//", "https://quotes.example/a/b", "quotes.example"),
+        ("HTTPS://quotes.example", "https://quotes.example", "quotes.example"),
+        ("http://[::1]:80", "http://[::1]:80", "[::1]:80"),
+    ],
+)
+def test_an_address_is_read_with_and_without_a_path(url: str, base: str, shown: str) -> None:
+    assert ServiceAddress.of(url) == (base, shown)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "quotes.example", "ftp://quotes.example", "https://", "https:///path", "http://[::1", "http://host:port", "",
+        "https://me:hunter2@quotes.example", "https://hunter2@quotes.example", "https://quotes.example/?key=hunter2",
+        "https://quotes.example#hunter2", "https://quotes.example/?", "https://quotes .example", "https://q\nx",
+    ],
+)  # fmt: skip
+def test_what_is_no_address_of_a_service_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ServiceAddress.of(url)
+    told = f"{caught.value.message} {caught.value.hint} {caught.value.details}"
+    assert "hunter2" not in told
+    assert caught.value.__context__ is None or "hunter2" not in str(caught.value.__context__)
+
+
+@given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=3))
+def test_no_segment_of_a_path_can_be_anything_but_one(segments: list[str]) -> None:
+    surrogate_free = ["".join(c for c in each if not "\ud800" <= c <= "\udfff") or "x" for each in segments]
+    parts = urlsplit(ServiceAddress.of("https://quotes.example/api").url(*surrogate_free))
+    assert (parts.netloc, parts.query, parts.fragment) == ("quotes.example", "", "")
+    assert [unquote(each) for each in parts.path.split("/")[2:]] == surrogate_free
+
+
+@given(st.text(max_size=12), st.text(max_size=300))
+def test_what_is_shown_of_a_strangers_address_is_short_and_printable(host: str, path: str) -> None:
+    shown = without_secrets(f"https://{host}/{path}")
+    assert len(shown) <= 200
+    assert shown.isprintable()
+    assert shown
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://me:hunter2@other.example:1/a?hunter2#hunter2", "//hunter2@other.example:1/a", "http://[::1/hunter2"],
+)
+def test_credentials_and_queries_of_a_strangers_address_are_not_shown(url: str) -> None:
+    assert "hunter2" not in without_secrets(url)
+
+
+def test_an_address_that_leads_nowhere_is_called_so() -> None:
+    assert without_secrets("") == without_secrets("?only=a-query") == "another address"

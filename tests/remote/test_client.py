@@ -1,0 +1,428 @@
+"""A server that behaves badly costs bounded time and memory, and is told of in one sentence."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import ssl
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
+from swapcli.remote.client import USER_AGENT, Question, Reply
+from tests.remote.loopback import Behaviour, Loopback, Naps, Talk, client, http, loopback, saying
+
+CERTIFICATES = Path(__file__).parent / "certificates"
+GET = Question("GET", ("base", "v2", "route"), (("amount", "1"),))
+POST = Question("POST", ("base", "execute"), body={"slippage": 0.5})
+OK = http(200, "{}")
+KEPT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+"""The same from a server that says that it keeps the connection."""
+SLACK_S = 0.35
+"""What a busy machine may add."""
+
+
+def failure(url: str, question: Question = GET, *, timeout_s: float = 2.0, retries: int = 0) -> UpstreamError:
+    """The error of a request that must fail, which is one line that can be printed."""
+    with pytest.raises(UpstreamError) as caught:
+        client(url, timeout_s=timeout_s, retries=retries).ask(question)
+    error = caught.value
+    assert error.message.isprintable()
+    assert len(error.message) < 400
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    return error
+
+
+def failure_of(behaviour: Behaviour, question: Question = GET, *, timeout_s: float = 2.0) -> UpstreamError:
+    with loopback(behaviour) as running:
+        return failure(running.url, question, timeout_s=timeout_s)
+
+
+def drip(answer: bytes, every_s: float) -> Behaviour:
+    """Sends an answer a byte at a time."""
+
+    def send(talk: Talk) -> None:
+        for byte in answer:
+            if talk.closing.is_set():
+                return
+            talk.send(bytes([byte]))
+            talk.wait(every_s)
+
+    return send
+
+
+def in_two(talk: Talk) -> None:
+    """Sends a head, and never the body that it announces."""
+    talk.send(http(200, "{}")[:-2])
+    talk.wait(3)
+
+
+def never(talk: Talk) -> None:
+    talk.wait(3)
+
+
+def flood(talk: Talk) -> None:
+    """Sends without end what it does not announce the length of."""
+    talk.send(b"HTTP/1.1 200 OK\r\n\r\n")
+    while not talk.closing.is_set():
+        talk.send(bytes(2**20))
+
+
+def patience(talk: Talk) -> None:
+    """Announces an answer again and again."""
+    while not talk.closing.is_set():
+        talk.send(b"HTTP/1.1 102 Processing\r\n\r\n")
+        talk.wait(0.01)
+
+
+class TestRequest:
+    """What is sent."""
+
+    def test_a_question_arrives_as_it_was_asked(self) -> None:
+        question = Question("GET", ("base", "v2", "route"), (("a", "1,2"), ("b", "x y&z=ü"), ("a", "3")))
+        with loopback(saying(OK)) as running:
+            assert client(running.url + "/api").ask(question) == Reply(200, b"{}")
+            (talk,) = running.talks
+        assert talk.target == "/api/base/v2/route?a=1%2C2&b=x+y%26z%3D%C3%BC&a=3"
+        assert talk.headers["user-agent"] == USER_AGENT
+        assert talk.headers["accept-encoding"] == "gzip"
+        assert not {"cookie", "authorization", "x-api-key", "content-type"} & talk.headers.keys()
+
+    def test_a_body_is_json_also_where_the_method_is_get(self) -> None:
+        with loopback(saying(OK)) as running:
+            for method in ("POST", "GET"):
+                client(running.url).ask(Question(method, ("citrea", "calldata"), body={"slippage": 0.5, "name": "ü"}))
+            bodies = {(talk.body.decode(), talk.headers["content-type"]) for talk in running.talks}
+        assert bodies == {('{"slippage":0.5,"name":"\\u00fc"}', "application/json")}
+
+    def test_the_environment_has_no_say_in_where_a_request_goes(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password hunter2\n")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        for name in ("HTTP_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
+            monkeypatch.setenv(name, "http://127.0.0.1:1")
+        with loopback(saying(OK)) as running:
+            assert client(running.url).ask(GET).status == 200
+            assert "authorization" not in running.talks[0].headers
+
+    def test_a_cookie_of_one_answer_is_not_needed_for_the_next(self) -> None:
+        with loopback(saying(http(200, "{}", "Set-Cookie: a=b; Path=/"))) as running:
+            asking = client(running.url)
+            assert [asking.ask(POST).status for _ in range(2)] == [200, 200]
+
+
+class TestAnswer:
+    """What comes back, whatever its status and its type."""
+
+    @pytest.mark.parametrize("status", [200, 201, 400, 401, 404, 413, 429, 500, 503])
+    def test_an_answer_of_any_status_is_handed_back(self, status: int) -> None:
+        with loopback(saying(http(status, "<html>", "Content-Type: text/html"))) as running:
+            assert client(running.url).ask(GET) == Reply(status, b"<html>")
+
+    def test_a_zipped_answer_is_unzipped(self) -> None:
+        with loopback(saying(http(200, gzip.compress(b"{}" * 1000), "Content-Encoding: gzip"))) as running:
+            assert client(running.url).ask(GET).body == b"{}" * 1000
+
+    def test_an_answer_in_chunks_is_joined(self) -> None:
+        chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"
+        with loopback(saying(chunked)) as running:
+            assert client(running.url).ask(GET).body == b"{}"
+
+
+class TestTime:
+    """No server holds a client longer than it wants to be held."""
+
+    @pytest.mark.parametrize(
+        ("behaviour", "said"),
+        [
+            (never, "did not answer within 0.2 seconds"),
+            (drip(http(200, "x" * 400), 0.01), "within 0.2 seconds"),
+            (drip(OK[:-2] + b"x", 0.01), "within 0.2 seconds"),
+            (in_two, "was not done with its answer within 0.2 seconds"),
+            (patience, "did not answer within 0.2 seconds"),
+        ],
+        ids=["silent", "dripping", "dripping its head", "half", "announcing"],
+    )
+    def test_the_whole_exchange_is_bounded(self, behaviour: Behaviour, said: str) -> None:
+        started_s = time.monotonic()
+        error = failure_of(behaviour, timeout_s=0.2)
+        assert time.monotonic() - started_s < 0.2 + SLACK_S
+        assert isinstance(error, UpstreamTimeout)
+        assert said in error.message
+
+    def test_a_server_that_does_not_read_is_left(self) -> None:
+        heavy = Question("POST", ("base", "execute"), body="x" * 16 * 2**20)
+
+        def deaf(listener: socket.socket) -> float:
+            started_s = time.monotonic()
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            assert isinstance(failure(url, heavy, timeout_s=0.2), UpstreamTimeout)
+            return time.monotonic() - started_s
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            assert deaf(listener) < 0.2 + SLACK_S
+
+
+class TestSize:
+    """No server makes a client hold more than an answer can need."""
+
+    @pytest.mark.parametrize(
+        "behaviour",
+        [
+            flood,
+            saying(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{}"),
+            saying(http(200, gzip.compress(bytes(64 * 2**20)), "Content-Encoding: gzip")),
+        ],
+        ids=["endless", "announced", "bomb"],
+    )
+    def test_a_body_is_bounded(self, behaviour: Behaviour) -> None:
+        error = failure_of(behaviour)
+        assert isinstance(error, UpstreamNonsense)
+        assert "sent more than 8 MiB" in error.message
+
+    def test_a_head_is_bounded(self) -> None:
+        error = failure_of(saying(b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(100_000))))
+        assert isinstance(error, UpstreamNonsense | Unreachable)
+
+
+class TestNonsense:
+    """What is not an answer is told as what it is."""
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
+            b"HTTP/1.1 abc\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200) + b"\r\n\r\n",
+        ],
+    )
+    def test_what_is_not_http_is_nonsense(self, raw: bytes) -> None:
+        error = failure_of(saying(raw))
+        assert isinstance(error, UpstreamNonsense)
+        assert "answered what is not HTTP" in error.message
+
+    @pytest.mark.parametrize(
+        ("headers", "said"),
+        [(["Content-Encoding: br"], "not asked for"), (["Content-Encoding: gzip"], "not gzip")],
+    )
+    def test_an_encoding_that_is_wrong_is_nonsense(self, headers: list[str], said: str) -> None:
+        error = failure_of(saying(http(200, "{}", *headers)))
+        assert isinstance(error, UpstreamNonsense)
+        assert said in error.message
+
+
+class TestConnection:
+    """Why there is none."""
+
+    def test_a_refused_connection_is_told(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+        error = failure(f"http://127.0.0.1:{port}")
+        assert isinstance(error, Unreachable)
+        assert error.message == f"127.0.0.1:{port} refuses connections"
+
+    def test_a_name_that_does_not_exist_is_told(self) -> None:
+        error = failure("http://nobody.invalid:8000")
+        assert error.message == "the name of nobody.invalid:8000 cannot be found"
+
+    def test_a_name_that_cannot_be_one_is_told(self) -> None:
+        assert isinstance(failure(f"http://{'a' * 300}.example"), Unreachable)
+
+    @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Le"])
+    def test_a_connection_that_closes_before_the_answer_is_told(self, sent: bytes) -> None:
+        error = failure_of(saying(sent))
+        assert isinstance(error, Unreachable)
+        assert "closed the connection before it answered" in error.message
+
+    def test_a_truncated_answer_is_told(self) -> None:
+        error = failure_of(saying(http(200, '{"success": true}')[:-3]))
+        assert isinstance(error, Unreachable)
+        assert "closed the connection in the middle of its answer" in error.message
+
+
+def server_tls(certificate: str) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATES / certificate)
+    return context
+
+
+def answer_anything(listener: socket.socket) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(65_536)
+        connection.sendall(OK)
+
+
+class TestTls:
+    """Whom a client trusts."""
+
+    def test_a_certificate_that_nobody_vouches_for_is_refused(self) -> None:
+        with loopback(saying(OK), server_tls("loopback.pem")) as running:
+            error = failure(running.url, retries=2)
+            assert not running.talks
+        assert isinstance(error, Unreachable)
+        assert "cannot be trusted: self-signed certificate" in error.message
+        assert "SSL_CERT_FILE" in str(error.hint)
+
+    def test_an_authority_of_ones_own_can_be_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "loopback.pem"))
+        with loopback(saying(OK), server_tls("loopback.pem")) as running:
+            assert client(running.url).ask(GET).status == 200
+
+    def test_a_certificate_of_somebody_else_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "elsewhere.pem"))
+        with loopback(saying(OK), server_tls("elsewhere.pem")) as running:
+            assert "cannot be trusted: IP address mismatch" in failure(running.url).message
+
+    def test_a_server_without_tls_is_told(self) -> None:
+        with loopback(saying(OK)) as running:
+            error = failure(running.url.replace("http:", "https:"), timeout_s=0.2)
+        assert isinstance(error, UpstreamTimeout | Unreachable)
+
+    def test_a_server_that_answers_a_handshake_in_http_is_told(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+            pool.submit(answer_anything, listener)
+            error = failure(f"https://127.0.0.1:{listener.getsockname()[1]}")
+        assert isinstance(error, Unreachable)
+        assert "does not speak TLS" in error.message
+
+
+class TestRedirect:
+    """None is followed."""
+
+    @pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 304, 300])
+    @pytest.mark.parametrize("question", [GET, POST], ids=["GET", "POST"])
+    def test_nothing_is_sent_to_where_a_redirect_points(self, status: int, question: Question) -> None:
+        with loopback(saying(OK)) as other:
+            target = f"{other.url}/steal?secret=hunter2#hunter2"
+            with loopback(saying(http(status, "", f"Location: {target}"))) as running:
+                error = failure(running.url, question, retries=2)
+                assert len(running.talks) == 1
+            assert not other.talks
+        assert isinstance(error, UpstreamRefused)
+        assert f"{other.url}/steal" in error.message
+        assert "hunter2" not in f"{error.message} {error.hint} {error.details}"
+
+    def test_an_upgrade_of_the_same_origin_is_not_followed_either(self) -> None:
+        with loopback(lambda talk: talk.send(http(301, "", f"Location: https://{talk.headers['host']}/"))) as running:
+            assert "https://127.0.0.1" in failure(running.url).message
+
+    def test_a_redirect_to_nowhere_is_told(self) -> None:
+        assert "to another address" in failure_of(saying(http(302))).message
+
+
+def asked_until_done(running: Loopback, naps: Naps, question: Question = GET, retries: int = 2) -> Reply:
+    return client(running.url, retries=retries, naps=naps).ask(question)
+
+
+class TestRetries:
+    """What may be repeated is, after a wait."""
+
+    @pytest.mark.parametrize("status", [429, 502, 503, 504])
+    def test_a_status_that_may_pass_is_waited_out(self, status: int) -> None:
+        naps = Naps()
+        with loopback(saying(http(status), http(status), OK)) as running:
+            assert asked_until_done(running, naps) == Reply(200, b"{}")
+        assert naps.slept_s == [0.25, 0.5]
+
+    @pytest.mark.parametrize("status", [429, 503])
+    def test_the_last_answer_stands_when_the_attempts_are_used_up(self, status: int) -> None:
+        with loopback(saying(http(status, "busy"))) as running:
+            assert asked_until_done(running, Naps()) == Reply(status, b"busy")
+            assert len(running.talks) == 3
+
+    @pytest.mark.parametrize("status", [400, 401, 404, 413, 500, 501])
+    def test_a_status_that_will_not_pass_is_final(self, status: int) -> None:
+        with loopback(saying(http(status), OK)) as running:
+            assert asked_until_done(running, Naps()).status == status
+
+    def test_a_closed_connection_is_opened_again(self) -> None:
+        with loopback(saying(b"", OK[:-1], OK)) as running:
+            assert asked_until_done(running, Naps()).status == 200
+
+    def test_silence_is_asked_again(self) -> None:
+        def second_thought(talk: Talk) -> None:
+            if talk.number:
+                talk.send(OK)
+            else:
+                talk.wait(0.3)
+
+        with loopback(second_thought) as running:
+            assert client(running.url, timeout_s=0.2, retries=1).ask(GET).status == 200
+
+    def test_an_answer_that_began_and_took_too_long_is_not_asked_for_again(self) -> None:
+        with loopback(in_two) as running:
+            failure(running.url, timeout_s=0.1, retries=2)
+            assert len(running.talks) == 1
+
+    @pytest.mark.parametrize("bad", [b"", http(503), http(429, "", "Retry-After: 0")])
+    def test_a_post_is_never_repeated(self, bad: bytes) -> None:
+        with loopback(saying(bad, OK)) as running:
+            if bad:
+                assert asked_until_done(running, Naps(), POST).status in (429, 503)
+            else:
+                failure(running.url, POST, retries=2)
+            assert len(running.talks) == 1
+
+    def test_a_post_takes_no_connection_that_may_be_closing(self) -> None:
+        """A server that closes every connection after an answer, and says that it keeps them."""
+        with loopback(saying(KEPT)) as running:
+            asking = client(running.url, retries=2)
+            assert {asking.ask(question).status for question in (GET, POST, POST, POST) for _ in range(5)} == {200}
+
+    def test_a_kept_connection_serves_many_gets(self) -> None:
+        def keep(talk: Talk) -> None:
+            for _ in range(3):
+                talk.send(KEPT)
+                talk.connection.recv(65_536)
+
+        with loopback(keep) as running:
+            asking = client(running.url)
+            assert {asking.ask(GET).status for _ in range(3)} == {200}
+            assert len(running.talks) == 1
+            asking.close()
+
+    @pytest.mark.parametrize(("header", "waited_s"), [("1", 1), ("2", 2), ("0", 0.25), ("soon", 0.25), ("-5", 0.25)])
+    def test_a_server_that_says_when_to_come_back_is_heeded(self, header: str, waited_s: float) -> None:
+        naps = Naps()
+        with loopback(saying(http(429, "", f"Retry-After: {header}"), OK)) as running:
+            assert asked_until_done(running, naps).status == 200
+        assert naps.slept_s == [waited_s]
+
+    def test_a_date_to_come_back_is_heeded(self) -> None:
+        naps = Naps(now_s=1_769_291_199.5)  # half a second before
+        with loopback(saying(http(503, "", "Retry-After: Sat, 24 Jan 2026 21:46:40 GMT"), OK)) as running:
+            assert asked_until_done(running, naps).status == 200
+        assert naps.slept_s == [1]
+
+    @pytest.mark.parametrize("header", ["3", "86400", "999999999"])
+    def test_nobody_is_made_to_wait_longer_than_they_wanted_to(self, header: str) -> None:
+        naps = Naps()
+        with loopback(saying(http(429, "busy", f"Retry-After: {header}"), OK)) as running:
+            assert asked_until_done(running, naps) == Reply(429, b"busy", int(header))
+        assert naps.slept_s == []
+
+    def test_no_retries_are_none(self) -> None:
+        with loopback(saying(http(503), OK)) as running:
+            assert asked_until_done(running, Naps(), retries=0).status == 503
+
+
+def hold(talk: Talk) -> None:
+    """Answers, and waits for the other side to close."""
+    talk.send(KEPT)
+    talk.connection.recv(1)
+
+
+def test_connections_close_when_a_client_is_let_go_of() -> None:
+    started_s = time.monotonic()
+    with loopback(hold) as running:
+        client(running.url).ask(GET)
+    assert time.monotonic() - started_s < 1
