@@ -18,12 +18,15 @@ _HEAD = '<meta charset="utf-8">\n'
 
 @lru_cache(maxsize=1)
 def page() -> bytes:
-    """The page, to be served beside `openapi.json`.
-
-    It carries its own security policy: only its own script runs, and that talks to this service alone.
-    """
+    """The page, to be served beside `openapi.json`. It carries its own security policy."""
     text = _FILE.read_text(encoding="utf-8")
-    policy = (
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(_policy(text))}">\n'
+    return text.replace(_HEAD, _HEAD + meta, 1).encode()
+
+
+def _policy(text: str) -> tuple[str, ...]:
+    """Only its own script runs, only its own style is used, and it talks to this service alone."""
+    return (
         "default-src 'none'",
         f"script-src {_digests(_SCRIPT, text)}",
         f"style-src {_digests(_STYLE, text)}",
@@ -32,8 +35,6 @@ def page() -> bytes:
         "base-uri 'none'",
         "form-action 'none'",
     )
-    meta = f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(policy)}">\n'
-    return text.replace(_HEAD, _HEAD + meta, 1).encode()
 
 
 def _digests(part: re.Pattern[str], text: str) -> str:

@@ -19,8 +19,8 @@ ADDRESS: Final[Mapping[Kind, Schema]] = {
     Kind.EVM: {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{40}$"},
     Kind.STARKNET: {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{1,64}$"},
 }
-AMOUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,78}$"}
-"""Base units. From 1 to 2^256 - 1, which a pattern cannot say."""
+AMOUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]*[1-9][0-9]*$", "maxLength": 78}
+"""Base units above zero. At most 2^256 - 1, which a pattern cannot say."""
 BOOLEAN: Final[Schema] = {"type": "boolean"}
 TEXTS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
 FELTS_NAME: Final = "Felts"
@@ -28,6 +28,7 @@ FELTS_NAME: Final = "Felts"
 FELTS: Final[Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9]{1,77}$"}}
 
 _ANY_ADDRESS: Final[Schema] = {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{1,64}$"}
+_COUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,78}$"}
 _HEX: Final[Schema] = {"type": "string", "pattern": "^0x([0-9a-f]{2})*$"}
 _SWAP_TYPE: Final[Schema] = {"type": "integer", "enum": [0, 1, 2]}
 _RATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,7}$"}
@@ -43,13 +44,8 @@ _FORMS: Final[Mapping[str, Schema]] = {
         ),
         _ANY_ADDRESS,
     ),
-    **dict.fromkeys(
-        (
-            "amount", "inputAmount", "outputAmount", "outputAmountAfterFee", "estimatedGasUsed", "amount_in",
-            "amount_out", "min_received", "value",
-        ),
-        AMOUNT,
-    ),
+    **dict.fromkeys(("amount", "inputAmount", "outputAmount", "amount_in", "amount_out"), AMOUNT),
+    **dict.fromkeys(("outputAmountAfterFee", "estimatedGasUsed", "min_received", "value"), _COUNT),
     **dict.fromkeys(("calldata", "extra_data", "integrator_data"), _HEX),
     **dict.fromkeys(("routeSwapType", "swap_type"), _SWAP_TYPE),
     **dict.fromkeys(("rate", "protocol_id"), _RATE),

@@ -1,0 +1,235 @@
+"""The description: valid OpenAPI, of exactly what the service answers, with examples that work."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from html.parser import HTMLParser
+from itertools import count, product
+from typing import Any
+
+import httpx
+import pytest
+from jsonschema_rs import Draft202012Validator, meta
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from swapcli.engine.clock import Clock
+from swapcli.networks.catalogue import network, network_names
+from swapcli.service import documentation, openapi
+from swapcli.service.table import ENDPOINTS, HEALTH_WHERE, PATHS
+from tests.service.whole import Operation, ask_all, description, open_desk, operations, whole_app
+
+OPERATIONS = operations(description())
+ASKABLE = [each for each in OPERATIONS if each.networks()]
+
+
+def test_the_document_is_valid_openapi_3_1() -> None:
+    assert description()["openapi"] == "3.1.0"
+    assert list(OpenAPIV31SpecValidator(description()).iter_errors()) == []
+
+
+def schemas(value: object) -> Iterator[Mapping[str, Any]]:
+    """Every schema of a document."""
+    if isinstance(value, dict):
+        if isinstance(value.get("schema"), dict):
+            yield value["schema"]
+        for inner in value.values():
+            yield from schemas(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from schemas(inner)
+
+
+def test_every_schema_is_a_valid_one_of_draft_2020_12() -> None:
+    found = [*schemas(description()), *description()["components"]["schemas"].values()]
+    assert len(found) > 100
+    for schema in found:
+        meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+
+
+def served() -> set[tuple[str, str, str]]:
+    """Network, method and path of everything that the service answers for a network."""
+    ours = [(each.method, each.path, each.where) for each in ENDPOINTS]
+    health = [("GET", path, where) for path, where in HEALTH_WHERE.items()]
+    return {
+        (name, method, path.replace("{rest}", "{address}").removeprefix("/{network}"))
+        for name, (method, path, where) in product(network_names(), [*ours, *health])
+        if where(network(name))
+    }
+
+
+def test_what_is_described_is_what_is_served_on_each_network() -> None:
+    told = [
+        (name, each.method.upper(), re.sub(r"^/[^/]+", "", each.path)) for each in ASKABLE for name in each.networks()
+    ]
+    assert len(set(told)) == len(told), "nothing is described twice"
+    assert set(told) == served()
+
+
+def test_what_is_not_of_a_network_is_described_too() -> None:
+    assert {each.path for each in OPERATIONS if not each.networks()} == {
+        path for path in PATHS if not path.startswith("/{network}")
+    }
+
+
+def test_a_path_of_a_network_holds_all_that_can_be_asked_there() -> None:
+    """A path that is spelled out hides the one with `{network}`."""
+    spelled = {each.path for each in ASKABLE if "{network}" not in each.path}
+    hidden = [
+        each.path.replace("{network}", name) for each in ASKABLE if "{network}" in each.path for name in each.networks()
+    ]
+    assert not spelled & set(hidden)
+
+
+def test_operations_are_called_differently() -> None:
+    names = [each.told["operationId"] for each in OPERATIONS]
+    assert len(set(names)) == len(names) >= 28
+
+
+def test_a_service_of_one_network_describes_that_one_alone() -> None:
+    document = openapi.document([network("base")])
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+    assert not any("{network}" in path for path in document["paths"])
+    assert "Felts" not in json.dumps(document)
+
+
+def example_request(operation: Operation) -> tuple[str, str, dict[str, Any]]:
+    """What the examples of an operation ask."""
+    path, query = operation.path, {}
+    for each in operation.parameters:
+        if each["in"] == "path":
+            path = path.replace(f"{{{each['name']}}}", str(each["example"]))
+        elif "example" in each:
+            query[each["name"]] = each["example"]
+    given: dict[str, Any] = {"params": query}
+    if "requestBody" in operation.told:
+        given["json"] = operation.told["requestBody"]["content"]["application/json"]["example"]
+    return operation.method.upper(), path, given
+
+
+def answer_schema(document: Mapping[str, Any], operation: Operation, answer: httpx.Response) -> dict[str, Any]:
+    response = operation.told["responses"][str(answer.status_code)]
+    media = answer.headers["content-type"].partition(";")[0]
+    return {**response["content"][media]["schema"], "components": document["components"]}
+
+
+@pytest.fixture(scope="module")
+def example_answers() -> list[httpx.Response]:
+    return ask_all(whole_app(), [example_request(each) for each in OPERATIONS])
+
+
+def test_every_example_works(example_answers: list[httpx.Response]) -> None:
+    for operation, answer in zip(OPERATIONS, example_answers, strict=True):
+        assert answer.status_code == 200, (operation.path, answer.text)
+        assert '"success":false' not in answer.text, (operation.path, answer.text)
+
+
+def test_every_answer_to_an_example_has_the_described_form(example_answers: list[httpx.Response]) -> None:
+    for operation, answer in zip(OPERATIONS, example_answers, strict=True):
+        if "json" in answer.headers["content-type"]:
+            schema = answer_schema(description(), operation, answer)
+            assert list(Draft202012Validator(schema).iter_errors(answer.json())) == [], operation.path
+
+
+def test_examples_have_the_described_form_themselves() -> None:
+    for operation in ASKABLE:
+        for each in operation.parameters:
+            if "example" in each:
+                Draft202012Validator(each["schema"]).validate(each["example"])
+        if "requestBody" in operation.told:
+            content = operation.told["requestBody"]["content"]["application/json"]
+            schema = {**content["schema"], "components": description()["components"]}
+            Draft202012Validator(schema).validate(content["example"])
+
+
+def test_every_operation_on_a_network_tells_what_it_can_refuse() -> None:
+    always = {"200", "401", "404", "429", "500", "503"}
+    for operation in ASKABLE:
+        statuses = set(operation.told["responses"])
+        takes_something = bool(operation.told.get("parameters") or operation.told.get("requestBody"))
+        assert statuses - always == ({"400"} if takes_something else set()) | (
+            {"413"} if "requestBody" in operation.told else set()
+        )
+
+
+SLIPPAGES = {
+    "/{network}/route": (0.1, 100),
+    "/hyperevm/calldata": (0.1, 49),
+    "/starknet/calldata": (0.1, 100),
+    "/{network}/v2/routeAndCalldata": (0, 49),
+    "/{network}/routeAndCalldata": (0.1, 100),
+}
+
+
+@pytest.mark.parametrize(("path", "bounds"), SLIPPAGES.items(), ids=SLIPPAGES)
+def test_the_range_of_slippage_is_that_of_the_interface(path: str, bounds: tuple[float, float]) -> None:
+    (operation,) = (each for each in OPERATIONS if each.path == path and each.method == "get")
+    (schema,) = (each["schema"] for each in operation.parameters if each["name"] == "slippage")
+    assert (schema["minimum"], schema["maximum"]) == bounds
+
+
+def test_fields_stand_in_the_order_of_the_interface() -> None:
+    fields = list(description()["components"]["schemas"]["RouteV2"]["properties"])
+    assert fields[:6] == ["success", "routeSwapType", "inputToken", "inputAmount", "outputToken", "outputAmount"]
+
+
+def test_the_description_is_made_anew_before_its_examples_expire() -> None:
+    desk, seconds = open_desk(["base"]), count(1_700_000_000)
+    desk.clock = Clock(now_s=lambda: float(next(seconds)), timer_s=lambda: float(next(seconds)))
+    texts = [answer.text for answer in ask_all(whole_app(desk), [("GET", "/openapi.json", {})] * 20)]
+    assert 2 <= len(set(texts)) <= 10
+
+
+class Outside(HTMLParser):
+    """Collects whatever a page takes from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.policy = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.found += [f"{tag} {given[name]}" for name in ("src", "href", "action", "srcset") if given.get(name)]
+        if given.get("http-equiv") == "Content-Security-Policy":
+            self.policy = given["content"] or ""
+
+
+def test_the_documentation_needs_nothing_from_elsewhere() -> None:
+    page = Outside()
+    page.feed(documentation.page().decode())
+    assert page.found == ["link data:,"]
+    assert "http://" not in documentation.page().decode()
+    assert "https://" not in documentation.page().decode()
+
+
+def test_the_documentation_allows_its_own_script_and_style_alone() -> None:
+    page = Outside()
+    page.feed(documentation.page().decode())
+    policy = dict(part.strip().split(" ", 1) for part in page.policy.split(";"))
+    assert policy["default-src"] == "'none'"
+    assert policy["connect-src"] == "'self'"
+    for directive in ("script-src", "style-src"):
+        assert re.fullmatch(r"'sha256-[A-Za-z0-9+/]{43}='", policy[directive])
+
+
+def test_the_documentation_is_served_as_a_page() -> None:
+    (answer,) = ask_all(whole_app(), [("GET", "/docs", {})])
+    assert answer.headers["content-type"] == documentation.CONTENT_TYPE
+    assert answer.content == documentation.page()
+
+
+def test_the_documentation_puts_no_text_into_the_page_as_markup() -> None:
+    text = documentation.page().decode()
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text)
+    assert not re.search(r"<[^>]* on[a-z]+=|<[^>]* style=", text), "what the policy forbids is not there"
+
+
+def test_the_script_of_the_documentation_is_javascript() -> None:
+    (script,) = re.findall(r"<script>(.*?)</script>", documentation.page().decode(), re.DOTALL)
+    ran = subprocess.run(
+        ["node", "--check", "--input-type=commonjs", "-"], input=script, text=True, capture_output=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
