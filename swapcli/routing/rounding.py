@@ -29,8 +29,9 @@ def whole_percents(flow: Flow, prices: Prices, headroom: float, check: Check = u
     """
     percents = _first_rounding(flow)
     links = [(hop.token_in, hop.token_out) for hop in flow.hops]
-    losses = {link: _loss(hop, flow, prices, headroom) for link, hop in zip(links, flow.hops, strict=True)}
-    scale = abs(flow.unit[flow.ends[0]] * prices[flow.ends[0]]) * 1e-13
+    stake = _stake(flow, prices)
+    losses = {link: _loss(hop, flow, prices, headroom, stake) for link, hop in zip(links, flow.hops, strict=True)}
+    scale = stake * 1e-13
     for _ in range(_MAX_MOVES):
         check()
         cycle = _gaining_cycle(links, percents, losses, scale)
@@ -41,17 +42,24 @@ def whole_percents(flow: Flow, prices: Prices, headroom: float, check: Check = u
     return {link: n for link, n in percents.items() if n > 0}
 
 
-def _loss(hop: Hop, flow: Flow, prices: Prices, headroom: float) -> Callable[[int], float]:
+def _stake(flow: Flow, prices: Prices) -> float:
+    """What the order is worth, before it moves the prices or after: a huge order's input is worth little in the end."""
+    source, target = flow.ends
+    return max(flow.unit[source] * prices[source], flow.unit.get(target, 0.0))
+
+
+def _loss(hop: Hop, flow: Flow, prices: Prices, headroom: float, stake: float) -> Callable[[int], float]:
     """Value lost by the hop when it carries n percent, against its marginal prices."""
     known = {0: 0.0}
     price_in, price_out = prices[hop.token_in], prices[hop.token_out]
     unit = flow.unit[hop.token_in] / SHARES_PER_ROUTE
+    fine = _PENALTY * stake / flow.unit[hop.token_in]
 
     def loss(n: int) -> float:
         value = known.get(n)
         if value is None:
             taken = min(unit * n, hop.capacity * headroom)
-            value = price_in * unit * n - price_out * hop.amount_out(taken) + _PENALTY * price_in * (unit * n - taken)
+            value = price_in * unit * n - price_out * hop.amount_out(taken) + fine * (unit * n - taken)
             known[n] = value
         return value
 
