@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from types import MappingProxyType
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -18,21 +17,17 @@ from swapcli.engine.answer import Origin
 from swapcli.errors import MarketUnavailable
 from swapcli.service.access_log import REQUEST_ID_HEADER, AccessLog
 from swapcli.service.desk import Desk
-from swapcli.service.faults import Reply
 from swapcli.service.health import HealthDesk
 from swapcli.service.layers import Gate, Journal, Keys, NoKeys
 from swapcli.service.limits import Limiter
-from swapcli.service.metrics import CONTENT_TYPE, Metrics
-from swapcli.service.resource import HealthResource, Page, PageResource, Resource, Workshop, nothing
+from swapcli.service.metrics import Metrics
+from swapcli.service.pages import pages_of
+from swapcli.service.resource import HealthResource, PageResource, Resource, Workshop, nothing
 from swapcli.service.solving import IsCancelled, Solver
-from swapcli.service.table import CHAINS, ENDPOINTS, HEALTH_V1, HEALTH_V2, HEALTH_WHERE, METRICS, OWN_PAGES, READY
-from swapcli.wire.listing import render_chains
+from swapcli.service.table import ENDPOINTS, HEALTH_V1, HEALTH_V2, HEALTH_WHERE, PATHS
 from swapcli.wire.terms import Generation
 
-Pages = Mapping[str, Callable[[], Page]]
-
 _NO_KEYS = NoKeys()
-_NO_PAGES: Pages = MappingProxyType({})
 _ASKING_HEADERS = ("X-API-Key", "Authorization", "Content-Type", REQUEST_ID_HEADER)
 _TELLING_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", REQUEST_ID_HEADER)
 
@@ -43,20 +38,15 @@ def create_app(
     *,
     keys: Keys = _NO_KEYS,
     log: AccessLog | None = None,
-    pages: Pages = _NO_PAGES,
 ) -> Starlette:
-    """The application. Markets open in the background as it starts, or when they are first asked.
-
-    `pages` are further ones by path, in lower case.
-    """
+    """The application. Markets open in the background as it starts, or when they are first asked."""
     solver = Solver(settings.max_queue)
-    metrics = Metrics(desk.networks, [*(each.path for each in ENDPOINTS), *HEALTH_WHERE, *OWN_PAGES, *pages])
+    metrics = Metrics(desk.networks, PATHS)
     metrics.watch_queue(lambda: solver.queue_length)
     workshop = Workshop(desk, solver, metrics)
     health = HealthDesk(desk, solver)
-    all_pages = {**_own_pages(workshop), **pages}
     app = Starlette(
-        routes=[*_endpoint_routes(workshop), *_health_routes(desk, health), *_page_routes(all_pages)],
+        routes=[*_endpoint_routes(workshop), *_health_routes(desk, health), *_page_routes(workshop)],
         middleware=[
             Middleware(Journal, desk.clock, log, metrics),
             *_cors(settings),
@@ -80,23 +70,9 @@ def _health_routes(desk: Desk, health: HealthDesk) -> Iterator[BaseRoute]:
         yield Route(path, HealthResource(path, generation, HEALTH_WHERE[path], desk, health))
 
 
-def _page_routes(pages: Pages) -> Iterator[BaseRoute]:
-    for path, page in pages.items():
-        yield Route(path, PageResource(path, page))
-
-
-def _own_pages(workshop: Workshop) -> dict[str, Callable[[], Page]]:
-    desk, _, metrics = workshop
-    return {
-        CHAINS: lambda: Page.of(Reply(200, render_chains(desk.served))),
-        READY: lambda: Page.of(_readiness(desk)),
-        METRICS: lambda: Page(200, CONTENT_TYPE, metrics.render()),
-    }
-
-
-def _readiness(desk: Desk) -> Reply:
-    missing = desk.missing
-    return Reply(503 if missing else 200, {"ready": not missing, "missing": list(missing)})
+def _page_routes(workshop: Workshop) -> Iterator[BaseRoute]:
+    for path, maker in pages_of(workshop.desk, workshop.metrics).items():
+        yield Route(path, PageResource(path, maker, workshop.solver))
 
 
 def _cors(settings: ServiceSettings) -> list[Middleware]:

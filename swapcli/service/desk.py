@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from swapcli.engine.answer import Origin
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
 from swapcli.engine.market_source import MarketSource
-from swapcli.errors import MarketUnavailable, SwapcliError, UnknownNetwork
+from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS
@@ -61,13 +61,6 @@ class Desk:
     def missing(self) -> tuple[str, ...]:
         """The networks whose markets are still to be opened, or could not be."""
         return tuple(name for name in self._openers if name not in self._sources)
-
-    def network(self, name: str) -> Network:
-        """The network called `name`, in lower case. Raises `UnknownNetwork`."""
-        network = self.networks.get(name)
-        if network is None:
-            raise UnknownNetwork("no such network is served", hint=f"networks: {', '.join(self.networks)}")
-        return network
 
     def source(self, name: str) -> MarketSource:
         """What answers orders on a network. Raises `MarketUnavailable` where there is no market, or an old one."""

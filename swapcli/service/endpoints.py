@@ -198,17 +198,19 @@ def _check_key(key: ApiKey | None) -> None:
 
 def _build(desk: Desk, asked: Asked, body: ExecuteBody) -> Payload:
     """The payload of a posted route. Its integrator needs a key, as when the route was asked for."""
-    result = _earned(body.result, asked.key)
+    result = _earned(body.result, asked)
     issued_ms = desk.issued.issued_ms(asked.network.name, result)
     source = desk.source(asked.network.name)
     return source.build(result, Delivery(body.slippage_ppm, body.destination), issued_ms=issued_ms)
 
 
-def _earned(result: RouteResult, key: ApiKey | None) -> RouteResult:
+def _earned(result: RouteResult, asked: Asked) -> RouteResult:
     integrator = result.integrator
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return result._replace(integrator=None)
-    _check_key(key)
+    _check_key(asked.key)
+    if asked.network.kind is Kind.STARKNET:
+        raise InvalidRoute("the router on starknet pays no integrator")
     return result
 
 

@@ -13,7 +13,6 @@ from swapcli.errors import (
     InvalidInput,
     InvalidRoute,
     InvalidSlippage,
-    MarketError,
     MarketUnavailable,
     NoRoute,
     Overloaded,
@@ -25,7 +24,6 @@ from swapcli.errors import (
     StaleError,
     SwapcliError,
     Unauthorized,
-    UnknownNetwork,
     UnknownToken,
 )
 from swapcli.wire import faults as wire
@@ -92,11 +90,9 @@ SHAPES: Mapping[Style, FaultShape] = {
 
 STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
     (Unauthorized, 401),
-    (UnknownNetwork, 404),
     (Overloaded, 503),
     (RateLimited, 429),
     (MarketUnavailable, 503),
-    (MarketError, 503),
 )
 """Errors that every endpoint tells alike; the first that fits."""
 

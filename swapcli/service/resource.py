@@ -19,6 +19,7 @@ from swapcli.service.desk import Desk
 from swapcli.service.faults import Reply, refusal, reply_to, style_on
 from swapcli.service.health import HealthDesk
 from swapcli.service.metrics import Metrics
+from swapcli.service.pages import PageMaker
 from swapcli.service.solving import Solver, unless_left
 from swapcli.service.table import Endpoint
 from swapcli.service.visit import JSON, header, left, read_body, send_body, send_reply, visit_of
@@ -111,33 +112,22 @@ class HealthResource:
         return await send_reply(send, refused or await self._health.check(network, self._generation))
 
 
-class Page(NamedTuple):
-    """What is the same for all networks: its status, its type and itself."""
-
-    status: int
-    content_type: str
-    body: bytes
-
-    @classmethod
-    def of(cls, reply: Reply) -> Page:
-        """An answer in JSON as a page."""
-        return cls(reply.status, JSON.decode(), msgspec.json.encode(reply.document))
-
-
 class PageResource:
-    """A page, made anew whenever it is asked for."""
+    """A page; a slow one is made ahead of all orders."""
 
-    def __init__(self, path: str, page: Callable[[], Page]) -> None:
+    def __init__(self, path: str, maker: PageMaker, solver: Solver) -> None:
         self._path = path
-        self._page = page
+        self._maker = maker
+        self._solver = solver
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers at once."""
+        """Makes the page anew."""
         refused = _enter(scope, self._path, None, ("GET",))
         await read_body(scope, receive)
         if refused is not None:
             return await send_reply(send, refused)
-        page = self._page()
+        make, is_slow = self._maker
+        page = await self._solver.run(lambda _: make(), is_urgent=True) if is_slow else make()
         return await send_body(send, page.status, page.content_type.encode(), page.body)
 
 

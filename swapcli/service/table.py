@@ -97,4 +97,8 @@ HEALTH_WHERE: dict[str, Callable[[Network], bool]] = {HEALTH_V1: everywhere, HEA
 CHAINS = "/supported-chains"
 READY = "/readyz"
 METRICS = "/metrics"
-OWN_PAGES = (CHAINS, READY, METRICS)
+DESCRIPTION = "/openapi.json"
+DOCS = "/docs"
+
+PATHS: tuple[str, ...] = (*(each.path for each in ENDPOINTS), *HEALTH_WHERE, CHAINS, READY, METRICS, DESCRIPTION, DOCS)
+"""Every path, as the log and the counters name it."""
