@@ -8,7 +8,7 @@ from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health
 from swapcli.engine.lookup import find_token
-from swapcli.errors import InvalidOption, SameToken, SwapcliError, UnknownToken
+from swapcli.errors import InvalidOption, SameToken, UnknownToken, UpstreamError
 from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.model.payload import Payload
@@ -117,7 +117,7 @@ class RemoteSource:
         try:
             told = self._service.health(Generation.V2 if self._network.has_v2 else Generation.V1)
             status, message = told.status, told.message
-        except SwapcliError as error:
+        except UpstreamError as error:
             status, message = NO_ANSWER, error.message
         time_s = round(self._clock.timer_s() - started_s, 6)
         return Health(self._network.name, status, message, time_s, origin=self._origin())

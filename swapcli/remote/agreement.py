@@ -1,8 +1,9 @@
 """Holds what a service answers to what was asked of it: nobody should sign what they did not order.
 
-Amounts that only a market can tell (what a route pays out, its gas) are the service's word. All else is checked: the
-tokens and their decimals, the amount, the receiver, who earns, the pools, the router, and that no less is guaranteed
-than the slippage allows.
+What only a market can tell is the service's word: what a route pays out, its gas, and how the router is told of a pool
+(rates and extra data, which services round and encode in their own ways). Checked is what a signer risks: the tokens
+and their decimals, the amount, the receiver, who earns, the pools, the router, the value, and that no less is
+guaranteed than the slippage allows.
 """
 
 from __future__ import annotations

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
-from swapcli.errors import InvalidInput, NoRoute, SwapcliError, Unauthorized, UpstreamNonsense, UpstreamRefused
+from swapcli.errors import (
+    ConfigError,
+    InvalidInput,
+    NoRoute,
+    SwapcliError,
+    Unauthorized,
+    UpstreamNonsense,
+    UpstreamRefused,
+)
 from swapcli.model.network import Network
 from swapcli.remote.address import ServiceAddress
 from swapcli.remote.agreement import Disagreement
@@ -132,6 +140,8 @@ class Service:
         except Disagreement as error:
             failure = nonsense(self.address, f"answered with {error}")
             failure.hint = error.hint or "nothing was made of it; do not sign what such a service gives"
+        except ConfigError:
+            raise
         except InvalidInput as error:
             failure = self._not_understood(error)
         else:
