@@ -14,7 +14,7 @@ from swapcli.model.route import Route
 from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow, shortened
 from swapcli.routing.certificate import extended
 from swapcli.routing.dual import Prices
-from swapcli.routing.flow import Link, by_link, continuous_flow, flow_values
+from swapcli.routing.flow import Link, by_link, continuous_flow, flow_values, second_uses
 from swapcli.routing.gas import BASE_GAS, route_gas
 from swapcli.routing.graph import Arc
 from swapcli.routing.growth import grow
@@ -204,12 +204,14 @@ class Search(NamedTuple):
         for arc in solved.arcs:
             allowed.setdefault((arc.token_in, arc.token_out), []).append(arc)
         taken = {trade.arc.pool.key for trade in solution.trades} | refused
+        weaker = second_uses(solution.trades, solution.prices)  # too small for the solution to have been without them
         for link, trades in by_link(solution.trades).items():
-            arcs = [trade.arc for trade in trades if trade.arc.pool.key not in refused]
+            arcs = [t.arc for t in trades if t.arc.pool.key not in refused and id(t.arc) not in weaker]
             if self.task.gas_value == 0.0:
                 rate = solution.prices[link[0]] / solution.prices[link[1]] * _NEARBY
                 idle = [arc for arc in allowed[link] if arc.rate > rate and arc.pool.key not in taken]
                 arcs += idle[:_NEARBY_POOLS]
+                taken.update(arc.pool.key for arc in idle[:_NEARBY_POOLS])
             yield link, arcs
 
     def _found(self, route: Route, amount_in: int, result: Replay) -> Found:

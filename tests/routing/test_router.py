@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swapcli.errors import Cancelled, NoRoute, PoolError, SameToken, UnknownToken
@@ -64,9 +64,10 @@ def test_shares_sum_exactly_and_paths_join_the_two_tokens_without_a_cycle(
         assert len(set(visited)) == len(visited) <= asked.max_hops + 1
 
 
-@given(seeds, amounts)
-def test_no_pool_serves_two_directions(seed: int, amount: int) -> None:
-    held = random_market(seed)
+@given(seeds, amounts, st.booleans())
+@example(1053, int(10**18.5), True)
+def test_no_pool_serves_two_pairs(seed: int, amount: int, every_family: bool) -> None:
+    held = random_market(seed, every_family=every_family)
     quote = quoted(held, order(held, 0, 1, amount))
     if quote is not None:
         assert len({step.pool for step in quote.steps}) == len(quote.steps)
