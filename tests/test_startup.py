@@ -6,9 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from importlib.util import find_spec
 
 import pytest
+
+from tests.cli.build import swapcli
+
+MOST_MORE = {"calldata": 18, "execute": 20}
+"""Modules of the project that a payload may load beyond a quote."""
 
 BANNED = {
     "web3", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy",
@@ -24,7 +30,18 @@ UNNEEDED = {
 """Modules of the project that the JSON of one quote on the embedded market of Base has no use for."""
 
 
-def loaded_after(*arguments: str) -> set[str]:
+PAYING = ("--destination", "0x1111111111111111111111111111111111111111")
+ORDER = ("base", "ETH", "USDC", "1")
+ONE_SHOT = {
+    "route": ("route", *ORDER, "--json"),
+    "calldata": ("calldata", *ORDER, *PAYING, "--json"),
+    "approval": ("calldata", "base", "USDC", "ETH", "1", *PAYING, "--with-approval", "--get", "calldata"),
+    "execute": ("execute", *PAYING, "--json"),
+    "health": ("health", "base", "--json"),
+}
+
+
+def loaded_after(*arguments: str, stdin: str = "") -> set[str]:
     """The modules of a fresh interpreter after a command line of somebody without settings."""
     script = (
         "import sys, json\n"
@@ -34,27 +51,52 @@ def loaded_after(*arguments: str) -> set[str]:
         "sys.exit(status)"
     )
     nobody = {"HOME": "/nonexistent", "PATH": os.defpath}
-    ran = subprocess.run([sys.executable, "-I", "-c", script], env=nobody, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", script], env=nobody, input=stdin, capture_output=True, text=True, check=True
+    )
     return set(json.loads(ran.stderr.splitlines()[-1]))
 
 
+@cache
+def loaded_by(command: str) -> frozenset[str]:
+    """What one of `ONE_SHOT` loads; `execute` gets a route."""
+    route = swapcli(*ONE_SHOT["route"]).out if command == "execute" else ""
+    return frozenset(loaded_after(*ONE_SHOT[command], stdin=route))
+
+
 @pytest.fixture(scope="module")
-def loaded() -> set[str]:
-    return loaded_after("route", "base", "ETH", "USDC", "1", "--json")
+def loaded() -> frozenset[str]:
+    return loaded_by("route")
 
 
-def test_a_quote_for_programs_loads_nothing_heavy(loaded: set[str]) -> None:
-    assert not {name.split(".")[0] for name in loaded} & BANNED
+@pytest.mark.parametrize("command", ONE_SHOT)
+def test_what_programs_run_loads_nothing_heavy(command: str) -> None:
+    assert not {name.split(".")[0] for name in loaded_by(command)} & BANNED
+
+
+@pytest.mark.parametrize("command", ONE_SHOT)
+def test_what_answers_here_loads_no_service_and_no_client(command: str) -> None:
+    layers = ("swapcli.service", "swapcli.remote", "swapcli.engine.remote_source", "swapcli.starknet")
+    assert not [name for name in loaded_by(command) if name.startswith(layers)]
+
+
+@pytest.mark.parametrize("command", ["calldata", "execute"])
+def test_a_payload_loads_little_more_than_a_quote(command: str) -> None:
+    """The hash of addresses that are not in the market: the receiver's and the router's are told with checksums."""
+    own = {name for name in loaded_by(command) - loaded_by("route") if name.startswith("swapcli.")}
+    allowed = {"cli", "evm", "wire", "engine"}
+    assert {name.split(".")[1] for name in own} <= allowed
+    assert len(own) <= MOST_MORE[command]
 
 
 @pytest.mark.parametrize("reason", UNNEEDED)
-def test_a_quote_for_programs_loads_no_module_that_it_has_no_use_for(loaded: set[str], reason: str) -> None:
+def test_a_quote_for_programs_loads_no_module_that_it_has_no_use_for(loaded: frozenset[str], reason: str) -> None:
     unneeded = {f"swapcli.{name}" for name in UNNEEDED[reason]}
     assert all(find_spec(name) for name in unneeded), "the list names modules that exist"
     assert not loaded & unneeded
 
 
-def test_a_quote_on_an_embedded_market_hashes_nothing(loaded: set[str]) -> None:
+def test_a_quote_on_an_embedded_market_hashes_nothing(loaded: frozenset[str]) -> None:
     assert not {name.split(".")[0] for name in loaded} & {"Crypto", "ctypes"}
 
 

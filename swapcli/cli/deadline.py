@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 from swapcli.errors import InvalidDeadline
-from swapcli.wire.parameters import MAX_DEADLINE_S
 
 _FROM_NOW = re.compile(r"\+?([0-9]{1,12})([smh])|\+([0-9]{1,12})", re.IGNORECASE)
 _MOMENT = re.compile(r"[0-9]{1,12}")
 _UNIT_S = {"s": 1, "m": 60, "h": 3_600}
 _SHOWN = 40
+
+LATEST_S = 253_402_300_799
+"""The end of the year 9999: later ones cannot be told as a date."""
 
 
 def parse_deadline_s(text: str, now_s: float) -> int:
@@ -25,8 +27,8 @@ def parse_deadline_s(text: str, now_s: float) -> int:
         raise InvalidDeadline(
             f'--deadline: "{shown}" is neither Unix seconds nor a time from now', hint="write 20m, +1200 or 1800000000"
         )
-    if deadline_s > MAX_DEADLINE_S:
-        raise InvalidDeadline(f"--deadline: {text} is too far away", details={"latest": MAX_DEADLINE_S})
+    if deadline_s > LATEST_S:
+        raise InvalidDeadline(f"--deadline: {text} is too far away", details={"latest": LATEST_S})
     if deadline_s <= now_s:
         raise InvalidDeadline(
             f"--deadline: {text} has passed: the time is {int(now_s)}",

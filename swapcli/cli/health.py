@@ -5,6 +5,7 @@
 from typing import Annotated
 
 from swapcli.cli import exits, options
+from swapcli.cli.files import STDIN
 from swapcli.cli.options import FormOptions, SourceOptions, argument, option, with_options
 from swapcli.cli.output import Form
 from swapcli.cli.render.json import state
@@ -52,10 +53,8 @@ def health(
     _tell(session, checked)
     ill = [f"{each.network} ({each.message})" for each in checked if not each.is_healthy]
     if ill:
-        raise UnhealthyError(
-            f"not healthy: {'; '.join(ill)}",
-            details={"networks": [each.network for each in checked if not each.is_healthy]},
-        )
+        networks_ill = [each.network for each in checked if not each.is_healthy]
+        raise UnhealthyError(f"not healthy: {'; '.join(ill)}", details={"networks": networks_ill})
     return exits.OK
 
 
@@ -68,9 +67,11 @@ def _retries(text: str | None) -> int:
 
 
 def _all_names(session: Session) -> tuple[str, ...]:
-    """Every network; of a market file only the one that it is of, which has to be named."""
-    if session.settings.market is not None and session.service_url is None:
-        return (session.network_name(None),)
+    """Every network; of a market file the one that it is of."""
+    if session.service_url is None and str(session.settings.market) != STDIN:
+        held = session.file_market()
+        if held is not None:
+            return (held.network.name,)
     return network_names_from(session.settings)
 
 

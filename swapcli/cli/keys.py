@@ -5,7 +5,8 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from swapcli.cli.options import FormOptions, argument, option, with_options
+from swapcli.cli import options
+from swapcli.cli.options import FormOptions, argument, with_options
 from swapcli.cli.output import Form, note
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.words import clean
@@ -15,11 +16,6 @@ from swapcli.config.sources import flag
 from swapcli.service.key_file import ApiKey
 from swapcli.service.keys import KeyStore
 
-KeysFile = Annotated[
-    str | None,
-    option("--keys-file", "File of the keys.  [default: keys.json beside the settings file]", "Service", "FILE"),
-]
-
 app = new_app("Make, list and revoke the API keys of swapcli serve.")
 
 
@@ -28,7 +24,7 @@ app = new_app("Make, list and revoke the API keys of swapcli serve.")
 def create(
     name: Annotated[str, argument("NAME", "The integrator who receives the key.")],
     *,
-    keys_file: KeysFile = None,
+    keys_file: options.KeysFile = None,
     form: FormOptions,
 ) -> None:
     """Make a key and print it: the only time that it can be seen.
@@ -50,7 +46,7 @@ def create(
 
 @app.command("list", cls=GroupedCommand)
 @with_options
-def list_(*, keys_file: KeysFile = None, form: FormOptions) -> None:
+def list_(*, keys_file: options.KeysFile = None, form: FormOptions) -> None:
     """List who has keys; the keys themselves are not kept.
 
     \b
@@ -65,7 +61,7 @@ def list_(*, keys_file: KeysFile = None, form: FormOptions) -> None:
 def revoke(
     key: Annotated[str, argument("ID|NAME", "The id of the key, or the name of its holder.")],
     *,
-    keys_file: KeysFile = None,
+    keys_file: options.KeysFile = None,
     form: FormOptions,
 ) -> None:
     """Revoke a key: a running service refuses it from then on.

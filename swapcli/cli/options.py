@@ -54,6 +54,10 @@ Timeout = Annotated[
     str | None, option("--timeout", "How long to wait for a service.  [default: 10]", SOURCE, "SECONDS")
 ]
 
+KeysFile = Annotated[
+    str | None,
+    option("--keys-file", "File of the keys.  [default: keys.json beside the settings file]", SETTINGS, "FILE"),
+]
 ConfigFile = Annotated[str | None, option("--config", "Settings file to use.", SETTINGS, "FILE")]
 
 

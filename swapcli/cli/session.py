@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.cli.files import STDIN, read_file
 from swapcli.cli.options import FormOptions
@@ -18,6 +18,9 @@ from swapcli.engine.sources import QuoteSource
 from swapcli.errors import InvalidOption, MarketError, PoolStateError, UnknownNetwork
 from swapcli.model.market import Market
 from swapcli.model.network import Network
+
+if TYPE_CHECKING:
+    from swapcli.markets.format import ParsedMarket
 
 REMOTE_RETRIES = 2
 KEYS_FILE = "keys.json"
@@ -100,10 +103,28 @@ class Session(NamedTuple):
         """
         from swapcli.engine.opening import open_market
 
-        file = self.settings.market
-        document = None if file is None else read_file(str(file))
+        file, networks = self.settings.market, networks_from(self.settings)
+        if file is not None:
+            return self._read_market(
+                lambda document: open_market(name, networks, document=document, skip_bad_pools=skip_bad_pools)
+            )
+        return open_market(name, networks).market
+
+    def file_market(self, *, skip_bad_pools: bool = False) -> Market | None:
+        """The market of the settings' market file, whatever network it is of; None where there is no file."""
+        from swapcli.markets.format import parse_market
+
+        networks = networks_from(self.settings)
+        if self.settings.market is None:
+            return None
+        return self._read_market(
+            lambda document: parse_market(document, networks=networks, skip_bad_pools=skip_bad_pools)
+        )
+
+    def _read_market(self, parse: Callable[[bytes], ParsedMarket]) -> Market:
+        file = str(self.settings.market)
         try:
-            parsed = open_market(name, networks_from(self.settings), document=document, skip_bad_pools=skip_bad_pools)
+            parsed = parse(read_file(file))
         except MarketError as error:
             raise _in_file(error, file) from None
         for bad in parsed.skipped:
@@ -136,10 +157,9 @@ def open_session(form: FormOptions, flags: Mapping[str, object] | None = None) -
     return Session(settings, Output(chosen, settings.color, []), config_file_path(asked_for, os.environ, home()))
 
 
-def _in_file(error: MarketError, file: Path | None) -> MarketError:
-    """The same error, which also names the file, if it is one, and how to go on without a pool."""
-    if file is not None:
-        error.message = f"{'stdin' if str(file) == STDIN else file}: {error.message}"
+def _in_file(error: MarketError, file: str) -> MarketError:
+    """The same error, which also names the file, and how to go on without a pool."""
+    error.message = f"{'stdin' if file == STDIN else file}: {error.message}"
     if isinstance(error, PoolStateError):
         error.hint = "--skip-bad-pools goes on without it"
     return error

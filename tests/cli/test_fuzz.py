@@ -20,8 +20,9 @@ WORDS = [
     "v1", "v2", "v3", "always", "never", "-", "--", "", "=", "--json=1", "\x00", "\udcff", "٣", "🦄", "%s", "{0}",
 ]  # fmt: skip
 words = st.sampled_from(WORDS) | st.text(max_size=8)
-# `init` writes files; what a fuzzer may write is no concern of this test.
-command_lines = st.lists(words, max_size=9).filter(lambda line: "init" not in line)
+# These write files, or serve until they are stopped; neither is a fuzzer's business.
+LASTING = {"init", "create", "revoke", "serve"}
+command_lines = st.lists(words, max_size=9).filter(lambda line: not LASTING.intersection(line))
 
 
 def check(arguments: list[str], stdin: bytes) -> Ran:
@@ -50,6 +51,34 @@ def test_any_route_command_line_ends_well(market_file: str, data: st.DataObject)
     order = data.draw(st.lists(words, min_size=2, max_size=4))
     options = data.draw(st.lists(words, max_size=4))
     check(["route", "testnet", *order, "--market", market_file, *options], b"")
+
+
+@given(data=st.data())
+@settings(max_examples=200)
+def test_any_payload_command_line_ends_well(market_file: str, data: st.DataObject) -> None:
+    order = data.draw(st.lists(words, min_size=2, max_size=4))
+    options = data.draw(st.lists(words, max_size=4))
+    check(["calldata", "testnet", *order, "--market", market_file, "--destination", "0x" + "8" * 40, *options], b"")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+SOUND = swapcli("route", "base", "ETH", "USDC", "3", "--json").json
+
+
+@given(st.dictionaries(st.sampled_from(sorted(SOUND)), json_values, max_size=3), st.booleans())
+@settings(max_examples=200)
+def test_any_change_to_a_route_ends_well(changes: dict[str, object], v1: bool) -> None:
+    document = {name: value for name, value in SOUND.items() if not (v1 and name == "meta")} | changes
+    check(["execute", "--network", "base", "--destination", "0x" + "8" * 40, "--json"], json.dumps(document).encode())
+
+
+@given(st.binary(max_size=60) | st.text(alphabet='[]{}",:0', max_size=60).map(str.encode))
+def test_anything_piped_in_as_a_route_ends_well(document: bytes) -> None:
+    check(["execute", "--network", "base", "--destination", "0x" + "8" * 40, "--json"], document)
 
 
 order_like = st.fixed_dictionaries(

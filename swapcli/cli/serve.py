@@ -1,0 +1,168 @@
+"""`swapcli serve`: the routing service of the published interface, on the markets of this process."""
+
+# Annotations are values here: they are what Typer reads.
+
+import gc
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.cli import options
+from swapcli.cli.options import FormOptions, option, with_options
+from swapcli.cli.output import to_stderr
+from swapcli.cli.session import Session, open_session
+from swapcli.cli.tree import GroupedCommand, new_app
+from swapcli.config import network_names_from
+from swapcli.config.sources import flag
+from swapcli.errors import InvalidInput, InvalidOption
+
+if TYPE_CHECKING:
+    from swapcli.service.desk import Desk
+
+LISTENING, ENDING = "Listening", "Ending"
+
+app = new_app()
+
+
+@app.command(cls=GroupedCommand)
+@with_options
+def serve(
+    *,
+    host: Annotated[
+        str | None, option("--host", "Address to listen on.  [default: 127.0.0.1]", LISTENING, "ADDRESS")
+    ] = None,
+    port: Annotated[
+        str | None, option("--port", "Port to listen on; 0 takes a free one.  [default: 8000]", LISTENING, "PORT")
+    ] = None,
+    networks: Annotated[
+        list[str] | None, option("--networks", "Networks to serve, with commas.  [default: all]", LISTENING, "LIST")
+    ] = None,
+    keys_file: options.KeysFile = None,
+    ready_file: Annotated[
+        str | None, option("--ready-file", "File to write the same line to once it is ready.", LISTENING, "FILE")
+    ] = None,
+    once: Annotated[bool, option("--once", "Answer one request and end.", ENDING)] = False,
+    max_requests: Annotated[
+        str | None, option("--max-requests", "Answer so many requests and end.", ENDING, "N")
+    ] = None,
+    market: options.MarketFile = None,
+    skip_bad_pools: options.SkipBadPools = False,
+    form: FormOptions,
+) -> int:
+    """Serve routes and payloads over HTTP.
+
+    \b
+    Example: swapcli serve --port 0 --once
+
+    Once it accepts connections it prints one line of JSON, {"url", "pid", "networks"}. The log, a line of JSON a
+    request, goes to stderr. Told to stop by SIGTERM or an interruption, it answers what was asked, and ends with 0.
+    """
+    flags = {
+        "service.host": flag("--host", host),
+        "service.port": flag("--port", port),
+        "service.keys_file": flag("--keys-file", keys_file),
+        "market": market,
+    }
+    session = open_session(form, flags)
+    most = _most_requests(once, max_requests)
+    desk = _desk(session, networks, skip_bad_pools)
+    served = [network.name for network in desk.served]
+
+    def on_ready(url: str) -> None:
+        _warn_of_strangers(session.settings.service.host)
+        line = json.dumps({"url": url, "pid": os.getpid(), "networks": served})
+        if ready_file is not None:
+            _write_whole(Path(ready_file), line + "\n")
+        print(line, flush=True)
+
+    return _serve(session, desk, most, on_ready)
+
+
+def _serve(session: Session, desk: "Desk", most: int | None, on_ready: Callable[[str], None]) -> int:
+    # Whoever asks for help should not wait for a web server to be loaded.
+    from swapcli.service.access_log import AccessLog
+    from swapcli.service.app import create_app
+    from swapcli.service.keys import KeyStore
+    from swapcli.service.server import serve as run
+
+    keys = KeyStore(session.keys_file())
+    keys.check()
+    settings = session.settings.service
+    # One-shot commands go without it; what runs for long cannot.
+    gc.enable()
+    service = create_app(desk, settings, keys=keys, log=AccessLog(sys.stderr))
+    return run(service, host=settings.host, port=settings.port, on_ready=on_ready, max_requests=most)
+
+
+def _most_requests(once: bool, text: str | None) -> int | None:
+    if text is None:
+        return 1 if once else None
+    if once:
+        raise InvalidOption("--once and --max-requests exclude each other")
+    if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text)):
+        raise InvalidOption("--max-requests: expected a whole number above 0")
+    return int(text)
+
+
+def _desk(session: Session, names: list[str] | None, skip_bad_pools: bool) -> "Desk":
+    """The markets to answer from: of a market file, its network alone unless others are named; else the embedded."""
+    from swapcli.service.desk import Desk
+
+    held = session.file_market(skip_bad_pools=skip_bad_pools)
+    chosen = [name.strip() for each in names or [] for name in each.split(",") if name.strip()]
+    if held is not None:
+        if any(name.lower() not in (held.network.name.lower(), str(held.network.chain_id)) for name in chosen):
+            raise InvalidOption(f"the market file is of {held.network.name} alone", hint="leave --networks out")
+        served = [held.network]
+    else:
+        served = [session.network(name) for name in chosen or network_names_from(session.settings)]
+    settings = session.settings
+    return Desk(
+        served,
+        {each.name: (lambda: held) if held else partial(session.market, each.name) for each in served},
+        route_ttl_s=settings.route_ttl_s,
+        max_hops=settings.max_hops,
+        gas_price_wei=settings.gas_price_wei,
+    )
+
+
+def _warn_of_strangers(host: str) -> None:
+    if not _is_loopback(host):
+        to_stderr(
+            f"WARNING: listening on {host}: everybody who reaches this machine can use the service, and nothing"
+            " encrypts what is said; put a proxy with TLS before it"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _write_whole(file: Path, text: str) -> None:
+    """Whoever reads the file finds nothing or all of it. Raises `InvalidInput`."""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    except OSError as error:
+        raise _cannot_write(file, error) from None
+    try:
+        with open(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.replace(temporary, file)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise _cannot_write(file, error) from None
+
+
+def _cannot_write(file: Path, error: OSError) -> InvalidInput:
+    return InvalidInput(f"cannot write {file}: {error.strerror or error}", details={"file": str(file)})

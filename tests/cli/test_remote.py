@@ -1,0 +1,183 @@
+"""`--api-url`: a service answers instead of this process, and what is told is the same. The service is a real one."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.build import Ran, swapcli
+from tests.cli.running import Service, serving
+
+WALLET = "0x" + "81" * 20
+KEY = "swk_a-secret-that-nobody-may-see"
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    with serving("--networks", "base,starknet") as running:
+        yield running
+
+
+def asked(service: Service, *words: str, **more: Any) -> Ran:
+    return swapcli(*words, "--api-url", service.url, **more)
+
+
+def timeless(document: dict[str, Any]) -> dict[str, Any]:
+    """Without what differs between two answers to one question."""
+    hidden = {"time", "meta", "market", "bestQuotesByProtocols"}
+    return {
+        name: timeless(value) if isinstance(value, dict) else value
+        for name, value in document.items()
+        if name not in hidden
+    }
+
+
+ORDERS = [
+    ("base", "ETH", "USDC", "3"),
+    ("base", "USDC", "ETH", "5000"),
+    ("base", "AERO", "cbBTC", "100", "--direct"),
+    ("base", "ETH", "WETH", "1"),
+    ("base", "ETH", "USDC", "3", "--api-version", "v1"),
+    ("base", "ETH", "USDC", "3", "--exclude-protocols", "uniswapV3"),
+    ("starknet", "STRK", "USDC", "100"),
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_service_gives_the_same_route(service: Service, order: tuple[str, ...]) -> None:
+    there, here = asked(service, "route", *order, "--json"), swapcli("route", *order, "--json")
+    assert there.status == here.status
+    if here.status == 0:
+        assert timeless(there.json) == timeless(here.json)
+        assert there.json["market"]["service"] == service.url
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_service_gives_the_same_payload(service: Service, order: tuple[str, ...]) -> None:
+    words = ("calldata", *order, "--destination", WALLET, "--with-approval", "--json")
+    there, here = asked(service, *words), swapcli(*words)
+    assert there.status == here.status
+    if here.status == 0:
+        fields = ("to", "calldata", "value", "transactions")
+        assert {name: there.json[name] for name in fields} == {name: here.json[name] for name in fields}
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_service_builds_from_a_route(service: Service, version: str) -> None:
+    route = swapcli("route", "base", "ETH", "USDC", "3", "--api-version", version, "--json").out.encode()
+    words = ("execute", "--destination", WALLET, "--get", "calldata")
+    assert asked(service, *words, stdin=route).out == swapcli(*words, stdin=route).out
+
+
+def test_people_are_told_who_answered(service: Service) -> None:
+    ran = asked(service, "route", "base", "ETH", "USDC", "3")
+    assert f"{service.url} answered; what its state rests on, it does not tell" in ran.out
+    assert ran.err == ""
+    table = asked(service, "route", "base", "ETH", "USDC", "3", "--table")
+    assert "quoted by" in table.out
+
+
+def test_a_batch_can_be_asked_of_a_service(service: Service) -> None:
+    order = {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": str(10**18)}
+    lines = "\n".join(json.dumps(order | {"id": number}) for number in range(3)).encode()
+    ran = asked(service, "route", "base", "--batch", "-", stdin=lines)
+    here = swapcli("route", "base", "--batch", "-", stdin=lines)
+    assert [timeless(json.loads(line)["result"]) for line in ran.out.splitlines()] == [
+        timeless(json.loads(line)["result"]) for line in here.out.splitlines()
+    ]
+
+
+def test_the_health_of_a_service_is_its_own(service: Service) -> None:
+    ran = asked(service, "health", "base", "starknet", "--json")
+    assert ran.status == 0
+    assert [(each["network"], each["healthy"], each["status"]) for each in ran.json] == [
+        ("base", True, 200), ("starknet", True, 200),
+    ]  # fmt: skip
+    assert asked(service, "health", "base", "monad").status == 8
+
+
+def test_a_setting_names_the_service_too(service: Service) -> None:
+    env = {"SWAPCLI_API_URL": service.url}
+    assert swapcli("route", "base", "ETH", "USDC", "3", "--json", env=env).json["market"]["service"] == service.url
+
+
+# What does not fit.
+
+
+def test_a_market_does_not_fit_a_service(service: Service, market_file: str) -> None:
+    ran = asked(service, "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json")
+    assert (ran.status, ran.error["code"]) == (2, "INVALID_OPTION")
+    assert asked(service, "route", "base", "ETH", "USDC", "1", "--skip-bad-pools").status == 2
+
+
+def test_what_the_command_line_says_goes_before_what_the_settings_say(service: Service, market_file: str) -> None:
+    here = swapcli(
+        "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json", env={"SWAPCLI_API_URL": service.url}
+    )
+    assert here.json["market"]["service"] is None
+    there = asked(service, "route", "base", "ETH", "USDC", "1", "--json", env={"SWAPCLI_MARKET": market_file})
+    assert there.json["market"]["service"] == service.url
+    both = {"SWAPCLI_API_URL": service.url, "SWAPCLI_MARKET": market_file}
+    assert swapcli("route", "base", "ETH", "USDC", "1", env=both).status == 2
+
+
+@pytest.mark.parametrize("option", [["--certify"], ["--gas-price", "1"], ["--max-hops", "2"], ["--reverse"]])
+def test_what_a_service_cannot_be_asked_is_refused(service: Service, option: list[str]) -> None:
+    ran = asked(service, "route", "base", "ETH", "USDC", "1", *option, "--json")
+    assert (ran.status, ran.out) == (2, "")
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "nowhere", "http://user:word@x", "http://x/?a=b"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    ran = swapcli("route", "base", "ETH", "USDC", "1", "--api-url", url)
+    assert ran.status == 2
+    assert ran.err.startswith("error: --api-url: expected")
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+@pytest.mark.parametrize("command", ["route", "calldata"])
+def test_a_service_that_is_not_there_is_status_5(command: str) -> None:
+    words = [command, "base", "ETH", "USDC", "1", "--destination", WALLET]
+    ran = swapcli(*words, "--api-url", f"http://127.0.0.1:{free_port()}", "--json")
+    assert (ran.status, ran.error["code"]) == (5, "UNREACHABLE")
+
+
+def test_a_service_that_says_nothing_is_given_up_on() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        ran = swapcli("health", "base", "--api-url", url, "--timeout", "0.3", "--retries", "0", "--json")
+    assert (ran.status, ran.error["code"]) == (8, "UNHEALTHY")
+    assert ran.json[0]["healthy"] is False
+
+
+@pytest.mark.parametrize("retries", ["-1", "x", "101", "", "1.5"])
+def test_retries_are_a_small_number(retries: str) -> None:
+    assert swapcli("health", "base", f"--retries={retries}").status == 2
+
+
+def test_keys_are_sent_and_never_shown(tmp_path: Path) -> None:
+    keys = ("--keys-file", str(tmp_path / "keys.json"))
+    key = swapcli("keys", "create", "acme", *keys).out.strip()
+    (tmp_path / "key").write_text(key)
+    (tmp_path / "wrong").write_text(KEY)
+    earning = ("--integrator-address", "0x" + "9" * 40, "--integrator-fee-bps", "10", "--json")
+    words = ("route", "base", "ETH", "USDC", "1", *earning)
+    with serving("--networks", "base", *keys) as service:
+        fine = asked(service, *words, "--api-key-file", str(tmp_path / "key"))
+        assert fine.json["integratorFeePercentageBps"] == 10
+        refused = asked(service, *words, env={"SWAPCLI_API_KEY": KEY})
+        assert (refused.status, refused.error["code"]) == (4, "UNAUTHORIZED")
+        service.stop()
+        for text in (fine.out, fine.err, refused.out, refused.err, service.err):
+            assert key not in text
+            assert KEY not in text

@@ -1,0 +1,151 @@
+"""`swapcli serve`: fit for scripts. Every service here is a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from swapcli.networks.catalogue import network_names
+from tests.cli.build import USDC, WETH, swapcli
+from tests.cli.running import PATIENCE_S, PROCESS, nobodys, ready_file, serving
+
+
+def get(url: str, **headers: str) -> tuple[int, object]:
+    """Status and JSON of an answer, whatever it is."""
+    try:
+        with urlopen(Request(url, headers=headers), timeout=PATIENCE_S) as reply:
+            return reply.status, json.loads(reply.read())
+    except HTTPError as error:
+        with error:
+            return error.code, json.loads(error.read())
+
+
+ORDER = f"/testnet/v2/route?amount=1000000000000000000&tokenInAddress={WETH}&tokenOutAddress={USDC}"
+
+
+def test_one_line_says_where_it_is_and_once_is_one_request(market_file: str, tmp_path: Path) -> None:
+    file, option = ready_file(tmp_path)
+    with serving("--once", "--market", market_file, *option) as service:
+        assert service.line == {"url": service.url, "pid": service.process.pid, "networks": ["testnet"]}
+        assert json.loads(file.read_text()) == service.line
+        status, document = get(service.url + ORDER)
+        assert service.wait() == 0
+    printed = swapcli("route", "testnet", WETH, USDC, "1", "--market", market_file, "--json").json
+    assert status == 200
+    assert isinstance(document, dict)
+    assert document["outputAmount"] == printed["outputAmount"]
+    assert service.out == ""
+    (logged,) = [json.loads(line) for line in service.err.splitlines()]
+    assert (logged["status"], logged["network"]) == (200, "testnet")
+
+
+def test_a_request_that_is_refused_is_one_too(market_file: str) -> None:
+    with serving("--once", "--market", market_file) as service:
+        assert get(service.url + "/testnet/v2/route")[0] == 400
+        assert service.wait() == 0
+
+
+def test_it_ends_after_as_many_requests_as_it_was_told(market_file: str) -> None:
+    with serving("--max-requests", "3", "--market", market_file) as service:
+        assert [get(service.url + "/testnet/healthcheck")[0] for _ in range(3)] == [200] * 3
+        assert service.wait() == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_stop_it_ends_well(market_file: str, how: signal.Signals) -> None:
+    with serving("--market", market_file) as service:
+        assert service.stop(how) == 0
+        assert service.err == ""
+
+
+def test_all_networks_are_served_unless_some_are_named() -> None:
+    with serving("--networks", "monad,base") as service:
+        assert service.line["networks"] == ["monad", "base"]
+        assert get(service.url + "/starknet/healthcheck")[0] == 404
+    with serving() as service:
+        assert service.line["networks"] == list(network_names())
+
+
+def test_a_service_beyond_this_machine_is_warned_of_loudly(market_file: str) -> None:
+    with serving("--host", "0.0.0.0", "--market", market_file) as service:
+        assert service.stop() == 0
+    assert service.err.startswith("WARNING: listening on 0.0.0.0: everybody who reaches this machine")
+
+
+def test_settings_say_where_to_listen_and_options_go_before_them(market_file: str) -> None:
+    env = {"SWAPCLI_SERVICE_PORT": "1", "SWAPCLI_SERVICE_HOST": "::1", "SWAPCLI_MARKET": market_file}
+    with serving("--host", "127.0.0.1", env=env) as service:
+        assert service.url.startswith("http://127.0.0.1:")
+
+
+def test_a_revoked_key_stops_working_at_once(market_file: str, tmp_path: Path) -> None:
+    keys = ("--keys-file", str(tmp_path / "keys.json"))
+    key = swapcli("keys", "create", "acme", *keys).out.strip()
+    earning = f"{ORDER}&integratorAddress=0x{'9' * 40}&integratorFeePercentageBps=10"
+    with serving("--market", market_file, *keys) as service:
+        assert get(service.url + earning)[0] == 401
+        status, document = get(service.url + earning, **{"X-API-Key": key})
+        assert isinstance(document, dict)
+        assert (status, document["integratorName"]) == (200, "acme")
+        swapcli("keys", "revoke", "acme", *keys)
+        assert get(service.url + earning, **{"X-API-Key": key})[0] == 401
+        service.stop()
+        assert key not in service.err
+
+
+REFUSED = [
+    (["--port", "65536"], "--port: expected"),
+    (["--port", "x"], "--port: expected"),
+    (["--host", "203.0.113.1"], "cannot listen on 203.0.113.1"),
+    (["--max-requests", "0"], "--max-requests: expected a whole number above 0"),
+    (["--max-requests", "-1"], "--max-requests: expected"),
+    (["--max-requests", "1", "--once"], "exclude each other"),
+    (["--networks", "nowhere"], 'no network "nowhere"'),
+    (["--market", "/nonexistent"], "cannot read /nonexistent"),
+    (["--ready-file", "/nonexistent/folder/file"], "cannot write /nonexistent/folder/file"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), REFUSED)
+def test_what_cannot_be_served_is_one_error_before_anything_is_printed(options: list[str], said: str) -> None:
+    command = [*PROCESS, "serve", "--port", "0", *options, "--json"]
+    ran = subprocess.run(command, capture_output=True, text=True, env=nobodys(), timeout=PATIENCE_S, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert said in json.loads(ran.stderr)["message"]
+
+
+def test_a_market_file_is_served_for_its_network_alone(market_file: str) -> None:
+    ran = swapcli("serve", "--market", market_file, "--networks", "base")
+    assert (ran.status, ran.err.splitlines()[0]) == (2, "error: the market file is of testnet alone")
+
+
+def test_a_broken_file_of_keys_stops_the_start(market_file: str, tmp_path: Path) -> None:
+    file = tmp_path / "keys.json"
+    file.write_text("[]")
+    ran = swapcli("serve", "--market", market_file, "--keys-file", str(file), "--json")
+    assert (ran.status, ran.error["code"]) == (2, "CONFIG_ERROR")
+
+
+def test_a_port_that_is_taken_is_said_so(market_file: str) -> None:
+    with serving("--market", market_file) as service:
+        port = service.url.rpartition(":")[2]
+        ran = swapcli("serve", "--market", market_file, "--port", port)
+        assert ran.status == 2
+        assert f"port {port}" in ran.err
+
+
+def test_the_ready_file_is_never_half_there(market_file: str, tmp_path: Path) -> None:
+    file, option = ready_file(tmp_path)
+    file.write_text("an older one")
+    inode = file.stat().st_ino
+    with serving("--market", market_file, *option) as service:
+        assert json.loads(file.read_text())["url"] == service.url
+        assert file.stat().st_ino != inode
+        assert os.listdir(tmp_path) == [file.name]
