@@ -8,13 +8,14 @@ worth selling them into.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from math import inf
 
 from swapcli.model.route import Certificate
 from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Arc, Graph
 
-_ROUNDS = 12
+_ROUNDS = 40  # where a market holds arbitrage, values would rise without end
 
 
 def certificate_for(
@@ -23,10 +24,11 @@ def certificate_for(
     """The least bounds that any of `prices` gives: over all arcs of `graph`, and over those that `allowed` accepts.
 
     `order` is (source, target, amount in base units); a pool with several directions counts each as if it were a pool
-    of its own, which can only raise the bound.
+    of its own, which can only raise the bound. Floats may put a bound a unit below what was delivered: none is less
+    than `amount_out`.
     """
     bounds = [_bounds(graph, extended(graph, known, order[1]), order, allowed) for known in prices]
-    bound, acyclic = (min(column) for column in zip(*bounds, strict=True))
+    bound, acyclic = (max(min(column), float(amount_out)) for column in zip(*bounds, strict=True))
     pools = {arc.pool.key for arc in graph.arcs()}
     return Certificate(bound, _gap_bps(bound, amount_out), acyclic, _gap_bps(acyclic, amount_out), len(pools))
 
@@ -59,12 +61,14 @@ def extended(graph: Graph, prices: Prices, target: int) -> Prices:
     """`prices` with a value for every token that can be sold, through any number of pools, into a priced one."""
     values = dict(prices)
     front = set(prices)
-    for _ in range(_ROUNDS):
+    for rounds in count():
         found: Prices = {}
         for j in front:
             for i, rate in graph.best_into[j].items():
                 value = values[j] * rate
-                if i not in prices and value > max(values.get(i, 0.0), found.get(i, 0.0)):
+                if i in prices or (rounds >= _ROUNDS and i in values):
+                    continue
+                if value > max(values.get(i, 0.0), found.get(i, 0.0)):
                     found[i] = value
         if not found:
             break

@@ -23,6 +23,7 @@ from swapcli.routing.replay import Replay, replay
 from swapcli.routing.rounding import build_route, whole_percents
 from swapcli.routing.single_path import best_single_path, better_single_path, single_route
 from swapcli.routing.solver import Solution
+from swapcli.routing.zero_size import ZeroSizePrices
 
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
@@ -32,6 +33,7 @@ _WAYS_AROUND = 3
 _REFUSALS = 8  # pools that refuse their part of the best path, one after the other
 _COARSE_UNITS = 30_000  # an intermediate balance of fewer units loses more by rounding down than a route may
 _COARSE_LOSS = 3e-5
+_MARKET_HOPS = 40  # for a bound on any routing, whose paths have no limit
 _UNSETTLED = 1e-2  # a residual above which earlier, smaller neighbourhoods are tried as well
 
 
@@ -72,7 +74,8 @@ class Outcome(NamedTuple):
         known = extended(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
         arcs = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
         arcs = [arc for arc in arcs if arc.token_in != target and arc.token_out != source]
-        return [fine.prices, known, problem.solve(arcs, known, FINEST).prices]
+        wide = problem._replace(zero=ZeroSizePrices(graph, target, _MARKET_HOPS))
+        return [fine.prices, known, wide.solve(arcs, known, FINEST).prices]
 
 
 class Search(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from math import exp, inf
 
 import pytest
@@ -94,6 +95,38 @@ def test_a_market_without_arbitrage_is_certified_to_the_rounding() -> None:
     certificate = Router(held).quote(order(held, 0, 1, 10**22), certify=True).certificate
     assert certificate is not None
     assert 0.0 <= certificate.acyclic_gap_bps <= certificate.gap_bps < 0.01
+
+
+@pytest.mark.parametrize(
+    ("seed", "amount"), [(49, 21598315540843292), (14, 34209181915107440), (59, 132107469635532960)]
+)
+def test_a_sparse_market_is_certified_over_paths_of_any_length(seed: int, amount: int) -> None:
+    """A bound is on any routing, and there some tokens are worth most over more hops than a route may have."""
+    held = random_market(seed, tokens=150, pools=300)
+    certificate = Router(held).quote(order(held, 0, 1, amount), certify=True).certificate
+    assert certificate is not None
+    assert certificate.gap_bps < 200
+
+
+def test_tokens_at_the_end_of_a_long_chain_have_a_value() -> None:
+    """Else what they bring would be missing from the bound."""
+    chain = [token(k) for k in range(60)]
+    pools = [constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate(pairwise(chain))]
+    values = extended(graph_of(market(pools, chain)), {1: 1.0}, 1)
+    assert set(values) == set(range(60))
+    assert values[59] == pytest.approx(0.997**58)
+
+
+@given(st.integers(2, 40), st.integers(0, 10**6))
+def test_a_bound_is_never_less_than_what_dust_brought(amount: int, seed: int) -> None:
+    held = random_market(seed, every_family=True)
+    try:
+        quote = Router(held).quote(order(held, 0, 1, amount), certify=True)
+    except NoRoute:
+        return
+    assert quote.certificate is not None
+    assert quote.amount_out <= quote.certificate.acyclic_bound <= quote.certificate.bound
+    assert quote.certificate.gap_bps >= quote.certificate.acyclic_gap_bps >= 0.0
 
 
 def test_an_arbitrage_that_a_route_cannot_run_counts_only_in_the_wider_bound() -> None:
