@@ -1,33 +1,33 @@
-// Reads {"entries": [...], "runs": n} on stdin, writes {contractName: {abi, bytecode}} of those files to stdout.
-// An entry is a path under this folder or under node_modules; imports are looked up in the same two places.
+// Reads {"entries": [...], "settings": {...}, "root": path} on stdin, writes {contractName: {abi, bytecode}} of those
+// files to stdout. An entry is a path under `root`, this folder or node_modules; imports are looked up in the same places.
+// `settings` are solc's own, without the choice of outputs; `root` may be left out.
 const fs = require("fs");
 const path = require("path");
 const solc = require("solc");
 
+const { entries, settings, root } = JSON.parse(fs.readFileSync(0, "utf8"));
+const roots = [...(root ? [root] : []), __dirname, path.join(__dirname, "node_modules")];
+
 function find(name) {
-  for (const root of [__dirname, path.join(__dirname, "node_modules")]) {
-    const file = path.join(root, name);
+  for (const folder of roots) {
+    const file = path.join(folder, name);
     if (fs.existsSync(file)) return { contents: fs.readFileSync(file, "utf8") };
   }
   return { error: `${name} not found` };
 }
 
-const { entries, runs } = JSON.parse(fs.readFileSync(0, "utf8"));
 const input = {
   language: "Solidity",
   sources: Object.fromEntries(entries.map((name) => [name, { content: find(name).contents || "" }])),
-  settings: {
-    evmVersion: "cancun",
-    optimizer: { enabled: true, runs },
-    outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } },
-  },
+  settings: { ...settings, outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } },
 };
 const output = JSON.parse(solc.compile(JSON.stringify(input), { import: find }));
-const errors = (output.errors || []).filter((e) => e.severity === "error");
-if (errors.length) {
-  process.stderr.write(errors.map((e) => e.formattedMessage).join("\n"));
+const messages = (output.errors || []).map((e) => e.formattedMessage).join("\n");
+if ((output.errors || []).some((e) => e.severity === "error")) {
+  process.stderr.write(messages);
   process.exit(1);
 }
+process.stderr.write(root ? messages : ""); // what comes from packages warns a lot
 const contracts = {};
 for (const name of entries)
   for (const [contract, { abi, evm }] of Object.entries(output.contracts[name] || {}))

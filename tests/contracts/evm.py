@@ -17,8 +17,9 @@ import os
 import re
 import subprocess
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -60,8 +61,49 @@ class Artifact:
     bytecode: bytes
 
 
-class Chain:
-    """One EVM with its own state. `DEPLOYER` sends whatever names no sender; gas is free and unlimited."""
+class AnyChain(ABC):
+    """What contracts live on. `DEPLOYER` sends whatever names no sender."""
+
+    @abstractmethod
+    def fund(self, address: str, wei: int) -> None:
+        """Set the native balance of `address`."""
+
+    @abstractmethod
+    def native_balance(self, address: str) -> int:
+        """The native balance of `address` in wei."""
+
+    @abstractmethod
+    def create(self, code: bytes, sender: str = DEPLOYER) -> str:
+        """Run creation code; the address of what it made. Raises `RevertedError`."""
+
+    @abstractmethod
+    def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
+        """One transaction; returns what the call returned. Raises `RevertedError` and leaves the state as it was."""
+
+    @abstractmethod
+    def ask(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
+        """Like `send`, its effects undone."""
+
+    def ask_all(self, questions: Sequence[tuple[str, bytes]]) -> list[bytes]:
+        """The answers to many calls, each (to, calldata), on one and the same state."""
+        return [self.ask(to, calldata) for to, calldata in questions]
+
+    def deploy(self, artifact: Artifact, *arguments: object, sender: str = DEPLOYER) -> Contract:
+        """Deploy with constructor arguments. Raises `RevertedError`."""
+        types = next((_types(f["inputs"]) for f in artifact.abi if f["type"] == "constructor"), [])
+        return self.at(self.create(artifact.bytecode + encode(types, arguments), sender), artifact)
+
+    def at(self, address: str, artifact: Artifact) -> Contract:
+        """The contract at `address`, spoken to through the ABI of `artifact`."""
+        return Contract(self, address.lower(), artifact)
+
+    @abstractmethod
+    def undone(self) -> AbstractContextManager[None]:
+        """Whatever happens inside leaves no trace."""
+
+
+class Chain(AnyChain):
+    """One EVM with its own state, in process; gas is free and unlimited."""
 
     def __init__(self, timestamp: int = 1_700_000_000) -> None:
         self._evm = pyrevm.EVM(gas_limit=_BLOCK_GAS, spec_id="CANCUN")
@@ -76,18 +118,29 @@ class Chain:
         """The block's timestamp (Unix seconds) and number from now on."""
         self._evm.set_block_env(pyrevm.BlockEnv(number=number, timestamp=timestamp, gas_limit=_BLOCK_GAS))
 
-    def deploy(self, artifact: Artifact, *arguments: object, sender: str = DEPLOYER) -> Contract:
-        """Deploy with constructor arguments. Raises `RevertedError`."""
-        types = next((_types(f["inputs"]) for f in artifact.abi if f["type"] == "constructor"), [])
-        code = artifact.bytecode + encode(types, arguments)
-        with _translated():
-            address = self._evm.deploy(sender, code)
-        self._evm.reset_transient_storage()
-        return self.at(address, artifact)
+    def native_balance(self, address: str) -> int:
+        """As `AnyChain.native_balance`."""
+        return int(self._evm.get_balance(address))
 
-    def at(self, address: str, artifact: Artifact) -> Contract:
-        """The contract at `address`, spoken to through the ABI of `artifact`."""
-        return Contract(self, address.lower(), artifact)
+    def create(self, code: bytes, sender: str = DEPLOYER) -> str:
+        """As `AnyChain.create`."""
+        try:
+            with _translated():
+                return str(self._evm.deploy(sender, code)).lower()
+        finally:
+            self._evm.reset_transient_storage()
+
+    def ask(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
+        """As `AnyChain.ask`."""
+        with self.undone():
+            return self.send(to, calldata, sender=sender)
+
+    @property
+    def logs(self) -> list[tuple[str, list[str], bytes]]:
+        """What the last transaction logged: (address, topics in hex, bytes)."""
+        result = self._evm.result
+        assert result is not None
+        return [(log.address.lower(), list(log.topics), bytes(log.data[1])) for log in result.logs]
 
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
         """One transaction; returns what the call returned. Raises `RevertedError` and leaves the state as it was."""
@@ -96,6 +149,10 @@ class Chain:
                 return bytes(self._evm.message_call(sender, to, calldata=calldata, value=value))
         finally:
             self._evm.reset_transient_storage()
+
+    def code(self, address: str) -> bytes:
+        """What a contract runs."""
+        return bytes(self._evm.get_code(address) or b"")
 
     def storage(self, address: str, slot: int) -> int:
         """The storage word of a contract at `slot`."""
@@ -114,7 +171,7 @@ class Chain:
 class Contract:
     """A deployed contract: `call` and `send` encode by name; a full signature picks one of several overloads."""
 
-    def __init__(self, chain: Chain, address: str, artifact: Artifact) -> None:
+    def __init__(self, chain: AnyChain, address: str, artifact: Artifact) -> None:
         self.chain, self.address, self._artifact = chain, address, artifact
         self._functions: dict[str, _Function] = {}
 
@@ -126,8 +183,12 @@ class Contract:
 
     def call(self, function: str, *arguments: object, sender: str = DEPLOYER) -> tuple[Any, ...]:
         """Like `send`, its effects undone."""
-        with self.chain.undone():
-            return self.send(function, *arguments, sender=sender)
+        coder = self._coder(function)
+        return coder.decode(self.chain.ask(self.address, coder.selector + coder.encode(arguments), sender=sender))
+
+    def decoded(self, function: str, output: bytes) -> tuple[Any, ...]:
+        """What `function` returned, from its bytes."""
+        return self._coder(function).decode(output)
 
     def calldata(self, function: str, *arguments: object) -> bytes:
         """Selector and encoded arguments."""
@@ -177,7 +238,8 @@ def compile_solidity(*entries: str, runs: int = 200) -> dict[str, Artifact]:
     """
     kept = NODE_MODULES / ".cache" / "swapcli" / f"{_fingerprint(entries, runs)}.json"
     if not kept.is_file():
-        _write_atomically(kept, _run_solc(entries, runs))
+        settings = {"evmVersion": "cancun", "optimizer": {"enabled": True, "runs": runs}}
+        _write_atomically(kept, run_solc(entries, settings))
     contracts = json.loads(kept.read_text())
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
 
@@ -196,14 +258,18 @@ def _fingerprint(entries: Sequence[str], runs: int) -> str:
     return digest.hexdigest()[:32]
 
 
-def _run_solc(entries: Sequence[str], runs: int) -> str:
+def run_solc(entries: Sequence[str], settings: Mapping[str, object], root: Path | None = None) -> str:
+    """What the pinned solc makes of `entries`, as JSON: `{contract: {abi, bytecode}}`.
+
+    Paths are looked up under `root`, this folder and `node_modules`; with `root` no warning passes.
+    """
     if not (NODE_MODULES / "solc").is_dir():
         raise MissingPackagesError(NODE_MODULES / "solc")
-    request = json.dumps({"entries": entries, "runs": runs})
+    request = json.dumps({"entries": entries, "settings": settings, "root": str(root) if root else None})
     done = subprocess.run(
         ["node", HERE / "compile.cjs"], input=request, capture_output=True, text=True, check=False, cwd=HERE
     )
-    if done.returncode:
+    if done.returncode or done.stderr:
         raise RuntimeError(f"solc failed for {', '.join(entries)}:\n{done.stderr}")
     return done.stdout
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.26;
+
+import {IToken} from "./Interfaces.sol";
+
+/// A token refused a transfer or an approval.
+error TokenRefused(address token);
+
+/// Moves tokens, also those that return nothing where the standard wants `true`.
+library Tokens {
+    function balanceHere(address token) internal view returns (uint256) {
+        return IToken(token).balanceOf(address(this));
+    }
+
+    function pay(address token, address to, uint256 amount) internal {
+        _call(token, abi.encodeCall(IToken.transfer, (to, amount)));
+    }
+
+    function pull(address token, address from, uint256 amount) internal {
+        _call(token, abi.encodeCall(IToken.transferFrom, (from, address(this), amount)));
+    }
+
+    function approve(address token, address spender, uint256 amount) internal {
+        _call(token, abi.encodeCall(IToken.approve, (spender, amount)));
+    }
+
+    function allowance(address token, address spender) internal view returns (uint256) {
+        return IToken(token).allowance(address(this), spender);
+    }
+
+    function _call(address token, bytes memory input) private {
+        (bool done, bytes memory output) = token.call(input);
+        bool accepted = output.length == 0 ? token.code.length != 0 : output.length >= 32 && abi.decode(output, (bool));
+        if (!done || !accepted) revert TokenRefused(token);
+    }
+}

@@ -1,0 +1,100 @@
+"""The deployment tells the router what its network has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from eth_abi.abi import decode
+
+from swapcli.errors import ConfigError
+from swapcli.evm.router import Kind, deploy_payload, protocol_kinds, read_artifact
+from swapcli.evm.router.deployment import PROTOCOL_IDS
+from swapcli.model.network import Deployment, Network, ProtocolInfo
+from swapcli.networks.catalogue import network, network_names
+from swapcli.pools import FAMILIES
+from tests.evm.router.driving import NATIVE
+
+EVM_NETWORKS = [name for name in network_names() if name != "starknet"]
+MANAGER = "0x" + "44" * 20
+
+
+def constructor_arguments(net: Network) -> tuple[str, str, int]:
+    """Wrapped token, pool manager, and both words of the table as one number."""
+    calldata = deploy_payload(net).calldata
+    code = read_artifact().bytecode
+    assert calldata.startswith(code)
+    arguments = bytes.fromhex(calldata[len(code) :])
+    wrapped, manager, low, high = decode(["address", "address", "uint256", "uint256"], arguments)
+    return wrapped, manager, low | high << 256
+
+
+@pytest.mark.parametrize("name", EVM_NETWORKS)
+def test_every_network_gets_its_protocols_and_its_own_contracts(name: str) -> None:
+    net = network(name)
+    wrapped, manager, table = constructor_arguments(net)
+    assert net.wrapped_native is not None
+    assert wrapped == net.wrapped_native.address
+    told = {each: table >> 4 * each & 15 for each in range(PROTOCOL_IDS)}
+    assert {each: kind for each, kind in told.items() if kind} == dict(protocol_kinds(net))
+    assert set(told) >= {protocol.id for protocol in net.protocols}
+    for protocol in net.protocols:
+        assert bool(told[protocol.id]) == (protocol.family is not None)
+    assert (manager != NATIVE) == (Kind.SINGLETON in told.values())
+    payload = deploy_payload(net)
+    assert (payload.chain_id, payload.value) == (net.chain_id, 0)
+
+
+def test_pool_managers_are_those_of_the_catalogue() -> None:
+    assert constructor_arguments(network("base"))[1] == "0x498581ff718922c3f8e6a244956af099b2652b2b"
+    assert constructor_arguments(network("monad"))[1] == "0x188d586ddcf52439676ca21a244753fa19f9ea8e"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_router_speaks_with_pools_of_every_family(family: str) -> None:
+    net = replace(network("citrea"), protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
+    assert len(protocol_kinds(net)) == (1 if family == "wrapper" else 2)
+
+
+def test_protocols_that_are_known_by_pool_ids_are_the_singleton() -> None:
+    kinds = protocol_kinds(network("base"))
+    assert (kinds[25], kinds[5], kinds[50]) == (Kind.SINGLETON, Kind.CONCENTRATED, Kind.CONCENTRATED)
+    assert (kinds[0], kinds[1], kinds[2], kinds[4]) == (Kind.WRAPPER, Kind.PAIR, Kind.PAIR, Kind.PAIR)
+    assert (kinds[27], kinds[34]) == (Kind.STABLESWAP, Kind.WEIGHTED)
+    assert 13 not in kinds
+
+
+def v4(number: int, name: str = "v4") -> ProtocolInfo:
+    return ProtocolInfo(number, name, name, "concentrated", ("poolId",))
+
+
+def refused(net: Network, match: str, key: str) -> None:
+    with pytest.raises(ConfigError, match=match) as caught:
+        deploy_payload(net)
+    assert caught.value.details["key"] == f"networks.{net.name}.{key}"
+
+
+def test_what_the_contract_cannot_be_told_is_refused_with_the_setting_to_look_at() -> None:
+    citrea = network("citrea")
+    refused(replace(citrea, wrapped_native=None), "wrapped native token", "wrapped_native")
+    refused(replace(citrea, protocols=(ProtocolInfo(128, "x", "X", "weighted"),)), "id 128, above 127", "protocols")
+    refused(replace(citrea, protocols=(ProtocolInfo(0, "x", "X", "weighted"),)), "id 0, which means", "protocols")
+    refused(replace(citrea, protocols=(v4(3),)), "pool_manager of v4 is not known", "deployments")
+    homes = tuple(Deployment(("v4",), "V4", {"pool_manager": each}) for each in (MANAGER, "0x" + "55" * 20))
+    refused(replace(citrea, protocols=(v4(3),), deployments=homes), "2 of pool_manager", "deployments")
+
+
+def test_a_protocol_that_is_not_served_may_have_any_id() -> None:
+    citrea = network("citrea")
+    assert 500 not in protocol_kinds(replace(citrea, protocols=(ProtocolInfo(500, "x", "X", None),)))
+
+
+def test_several_protocols_may_share_one_pool_manager() -> None:
+    homes = (Deployment(("v4", "other"), "V4", {"pool_manager": MANAGER}),)
+    net = replace(network("citrea"), protocols=(v4(3), v4(4, "other")), deployments=homes)
+    assert constructor_arguments(net)[1] == MANAGER
+
+
+def test_starknet_runs_no_such_contract() -> None:
+    with pytest.raises(ConfigError, match="starknet runs no contracts of the EVM"):
+        deploy_payload(network("starknet"))
