@@ -10,7 +10,7 @@ from swapcli.model.network import Kind
 from swapcli.model.order import Order
 from swapcli.model.payload import Payload
 from swapcli.model.terms import Integrator
-from swapcli.networks.address import is_native, parse_address
+from swapcli.networks.address import display_address, is_native, parse_address
 from swapcli.service.asked import Asked
 from swapcli.service.desk import Desk
 from swapcli.service.key_file import ApiKey
@@ -65,7 +65,8 @@ def _render_found(payload: Payload, asked: Asked) -> object:
     want the felts alone."""
     if asked.network.kind is Kind.STARKNET:
         return render_felts(payload.felts)
-    transaction = {"calldata": payload.calldata, "to": payload.to, "value": str(payload.value)}
+    to = display_address(payload.to, asked.network.kind)
+    transaction = {"calldata": payload.calldata, "to": to, "value": str(payload.value)}
     return {**render_call(payload.call, asked.network), **transaction}
 
 

@@ -85,7 +85,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "routeAndCalldataV2", "GET", "/{network}/v2/routeAndCalldata", endpoints.route_and_calldata_v2, where=has_v2
     ),
     Endpoint("tokens", "GET", "/{network}/tokens", endpoints.tokens),
-    Endpoint("token", "GET", "/{network}/tokens/{rest}", endpoints.token, Style.TOKEN),
+    Endpoint("token", "GET", "/{network}/tokens/{address}", endpoints.token, Style.TOKEN),
     Endpoint("protocols", "GET", "/{network}/protocols", endpoints.protocols),
 )  # fmt: skip
 """All that run off the event loop."""

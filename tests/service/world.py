@@ -83,12 +83,33 @@ class World:
 
     def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
         """The answer to a request, as httpx sends it."""
-        return self.run(self.ask_async(method, path, **request))
+        answer: httpx.Response = self.run(self.ask_async(method, path, **request))
+        return answer
 
     async def ask_async(self, method: str, path: str, **request: Any) -> httpx.Response:
         transport = httpx.ASGITransport(self.app, client=(self._client, 1234))
         async with httpx.AsyncClient(transport=transport, base_url="http://service.test") as client:
-            return await client.request(method, path, **request)
+            response: httpx.Response = await client.request(method, path, **request)
+            return response
+
+    async def ask_raw(self, method: str, path: str, query: bytes) -> tuple[int, bytes]:
+        """Status and body of the answer to a query that no client library would send."""
+        sent: list[Any] = []
+        waits = asyncio.Event()
+        arrived = iter([{"type": "http.request", "body": b"", "more_body": False}])
+
+        async def receive() -> Any:
+            for message in arrived:
+                return message
+            return await waits.wait()
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        request: dict[str, Any] = {"method": method, "path": path, "query_string": query, "headers": [], "client": None}
+        scope = {"type": "http", **request}
+        await self.app(scope, receive, send)
+        return sent[0]["status"], b"".join(message["body"] for message in sent[1:])
 
     def run(self, work: Any) -> Any:
         """What a coroutine on the service's loop gives."""

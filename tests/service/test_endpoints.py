@@ -1,0 +1,409 @@
+"""Every endpoint in the form of its network: what it answers is what the core gives, and payloads are the routes'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.evm import decode_call
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.terms import min_received
+from swapcli.networks.catalogue import network, network_names
+from swapcli.routing.replay import replay
+from swapcli.service.key_file import ApiKey
+from swapcli.service.table import ENDPOINTS
+from swapcli.starknet import deserialise_call
+from swapcli.wire.dialect import dialect_of
+from swapcli.wire.route import parse
+from tests.cli.build import USDC, WETH
+from tests.service.world import EVM_NETWORKS, RECEIVER, ROUTER, Json, World, embedded, order, terms, tiny, world
+
+ALL = (*network_names(), "testnet")
+EVM = (*EVM_NETWORKS, "testnet")
+DEFAULT_PPM = 5_000
+EARNER = "0x" + "ab" * 20
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[World]:
+    with world(*ALL) as served:
+        yield served
+
+
+def replayed(name: str, route: Json) -> int:
+    """What the core pays for a route as it was written."""
+    market = tiny() if name == "testnet" else embedded(name)
+    result = parse(route, market.network)
+    return replay(market.pools, result.route, result.input_amount).amount_out
+
+
+def call_of(document: Json) -> Json:
+    return {key: document[key] for key in ("route", "swap_parameters")}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_v1_route_says_what_the_replay_of_it_gives(service: World, name: str) -> None:
+    route = service.found(f"/{name}/route", order(name))
+    assert int(route["outputAmount"]) == replayed(name, route) > 0
+    assert route["success"] is True
+    assert route["routeSwapType"] == 0
+    assert "meta" not in route
+    assert "outputAmountAfterFee" not in route
+    asked = order(name)["tokenInAddress"]
+    assert route["inputToken"]["address"] == asked
+
+
+@pytest.mark.parametrize("name", EVM)
+def test_v2_route_says_what_the_replay_of_it_gives_and_when(service: World, name: str) -> None:
+    route = service.found(f"/{name}/v2/route", order(name))
+    assert int(route["outputAmount"]) == replayed(name, route) > 0
+    assert route["routeSwapType"] == 0
+    assert route["inputToken"]["address"] != ZERO_ADDRESS
+    assert route["meta"] == {"apiVersion": "2.0", "timestamp": "2027-01-15T08:00:00.500Z"}
+    assert "integratorAddress" not in route
+
+
+@given(amount=st.integers(10**9, 10**24), name=st.sampled_from(EVM), v2=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_every_amount_that_is_answered_is_the_replays(service: World, amount: int, name: str, v2: bool) -> None:
+    route = service.found(f"/{name}/v2/route" if v2 else f"/{name}/route", order(name, amount))
+    if route["success"]:
+        assert int(route["outputAmount"]) == replayed(name, route)
+        assert route["inputAmount"] == str(amount)
+
+
+@pytest.mark.parametrize("name", EVM)
+def test_v2_route_then_calldata_is_route_and_calldata_in_one(service: World, name: str) -> None:
+    route = service.found(f"/{name}/v2/route", order(name))
+    apart = service.post(f"/{name}/v2/calldata", {"route": route, **terms(name)}).json()
+    at_once = service.found(f"/{name}/v2/routeAndCalldata", {**order(name), **terms(name)})
+    assert call_of(at_once["calldata"]) == call_of(apart)
+    assert at_once["router_address"] == apart["router_address"]
+    assert at_once["meta"]["apiVersion"] == apart["meta"]["apiVersion"] == "2.0"
+    assert {**at_once["route"], "time": 0} == {**route, "time": 0}
+    assert apart["route"]["amount_out"] == route["outputAmount"]
+    assert int(apart["route"]["min_received"]) == min_received(int(route["outputAmount"]), DEFAULT_PPM)
+    assert apart["route"]["destination"].lower() == RECEIVER
+
+
+@pytest.mark.parametrize("name", EVM)
+def test_v1_route_then_execute_is_calldata_in_one(service: World, name: str) -> None:
+    route = service.found(f"/{name}/route", order(name))
+    executed = service.post(f"/{name}/execute", {"route": route, **terms(name)}).json()
+    at_once = service.post(f"/{name}/calldata", {**order(name), **terms(name)}).json()
+    posted = service.post(f"/{name}/calldata", {"route": route, **terms(name)}).json()
+    assert list(at_once) == ["success", "route", "swap_parameters", "calldata", "to", "value"]
+    assert list(at_once["route"]) == ["inputToken", "outputToken", "inputAmount", "outputAmount", "time", "route"]
+    assert posted["calldata"] == at_once["calldata"]
+    assert posted["value"] == at_once["value"] == order(name)["amount"]
+    if dialect_of(name).execute_has_transaction:
+        assert {key: executed[key] for key in ("calldata", "to", "value")} == {
+            key: at_once[key] for key in ("calldata", "to", "value")
+        }
+    else:
+        assert set(executed) == {"route", "swap_parameters"}
+    assert ("token_in" in executed["route"]) is dialect_of(name).call_names_tokens
+    assert "token_in" in posted["route"]
+
+
+@pytest.mark.parametrize("name", EVM)
+def test_calldata_says_in_bytes_what_its_answer_says_in_json(service: World, name: str) -> None:
+    answer = service.post(f"/{name}/calldata", {"route": service.found(f"/{name}/route", order(name)), **terms(name)})
+    document = answer.json()
+    call = decode_call(document["calldata"])
+    assert str(call.route.min_received) == document["route"]["min_received"]
+    assert str(call.route.amount_out) == document["route"]["amount_out"]
+    assert [str(swap.rate) for swap in call.swaps] == [swap["rate"] for swap in document["swap_parameters"]]
+    assert call.route.destination == RECEIVER
+
+
+@pytest.mark.parametrize("name", EVM)
+def test_the_unversioned_route_and_calldata_is_v1_without_meta(service: World, name: str) -> None:
+    answer = service.found(f"/{name}/routeAndCalldata", {**order(name), **terms(name)})
+    executed = service.post(f"/{name}/calldata", {"route": answer["route"], **terms(name)}).json()
+    assert list(answer) == ["route", "calldata", "router_address"]
+    assert call_of(answer["calldata"]) == call_of(executed)
+    assert answer["router_address"] == executed["to"]
+
+
+def test_execute_takes_a_v2_route_too(service: World) -> None:
+    v1, v2 = (service.found(path, order("base")) for path in ("/base/route", "/base/v2/route"))
+    executed = [service.post("/base/execute", {"route": route, **terms("base")}).json() for route in (v1, v2)]
+    assert executed[0] == executed[1]
+
+
+def test_hyperevm_takes_an_order_by_get(service: World) -> None:
+    asked = {**order("hyperevm"), **terms("hyperevm", 49)}
+    answer = service.found("/hyperevm/calldata", asked)
+    assert list(answer) == ["route", "calldata"]
+    assert set(answer["calldata"]) == {"route", "swap_parameters"}
+    assert answer["calldata"]["route"]["amount_out"] == answer["route"]["outputAmount"]
+    assert int(answer["route"]["outputAmount"]) == replayed("hyperevm", answer["route"])
+    executed = service.post("/hyperevm/execute", {"route": answer["route"], **terms("hyperevm", 49)}).json()
+    assert executed == answer["calldata"]
+
+
+@pytest.mark.parametrize("path", ["/hyperevm/route", "/hyperevm/calldata"])
+def test_hyperevm_finds_the_least_input_for_a_wanted_output(service: World, path: str) -> None:
+    wanted = 1_000_000
+    asked = {**order("hyperevm", wanted, reverse="true"), **terms("hyperevm")}
+    answer = service.found(path, asked)
+    route = answer.get("route", answer) if path.endswith("calldata") else answer
+    assert int(route["outputAmount"]) >= wanted
+    assert int(route["outputAmount"]) == replayed("hyperevm", route)
+    less = order("hyperevm", int(route["inputAmount"]) * 999 // 1000)
+    assert int(service.found("/hyperevm/route", less)["outputAmount"]) < wanted
+
+
+def test_hyperevm_excludes_protocols_by_name(service: World) -> None:
+    first = service.found("/hyperevm/route", order("hyperevm"))
+    used = first["route"][0]["swaps"][0][0]["protocol"]
+    name = next(each.amm_name for each in network("hyperevm").protocols if each.id == used)
+    rest = service.found("/hyperevm/route", {**order("hyperevm"), "excludeProtocols": f'["{name}"]'})
+    assert not rest["success"] or used not in protocols_of(rest)
+
+
+def protocols_of(route: Json) -> set[int]:
+    return {swap["protocol"] for segment in route["route"] for hop in segment["swaps"] for swap in hop}
+
+
+@pytest.mark.parametrize("path", ["/base/route", "/base/v2/route"])
+def test_protocols_are_excluded_by_id(service: World, path: str) -> None:
+    used = protocols_of(service.found(path, order("base")))
+    rest = service.found(path, {**order("base"), "excludeProtocols": ",".join(map(str, used))})
+    assert rest["success"]
+    assert not protocols_of(rest) & used
+
+
+@pytest.mark.parametrize("path", ["/base/route", "/base/v2/route"])
+def test_direct_takes_one_hop(service: World, path: str) -> None:
+    route = service.found(path, {**order("base", 10**21), "direct": "true"})
+    assert {len(segment["swaps"]) for segment in route["route"]} == {1}
+
+
+def test_citrea_takes_a_route_and_its_signer_in_the_body_of_a_get(service: World) -> None:
+    route = service.found("/citrea/route", order("citrea"))
+    body = {"route_response": route, "slippage": 0.1, "signer": RECEIVER}
+    answer = service.ask("GET", "/citrea/calldata", json=body)
+    assert answer.status_code == 200
+    executed = service.post("/citrea/execute", {"route": route, "slippage": 0.1, "destination": RECEIVER}).json()
+    assert answer.json() == {"success": True, "calldata": executed["calldata"]}
+    assert decode_call(answer.json()["calldata"]).route.destination == RECEIVER
+
+
+def test_starknet_gives_felts_everywhere(service: World) -> None:
+    route = service.found("/starknet/route", order("starknet"))
+    assert isinstance(route["inputToken"]["price"], str)
+    assert len(route["bestQuotesByProtocols"]) == len(network("starknet").protocols)
+    executed = service.post("/starknet/execute", {"route": route, **terms("starknet")}).json()
+    at_once = service.found("/starknet/calldata", {**order("starknet"), **terms("starknet")})
+    posted = service.post("/starknet/calldata", {"route": route, **terms("starknet")}).json()
+    of_order = service.post("/starknet/calldata", {**order("starknet"), **terms("starknet")}).json()
+    assert executed["calldata"] == at_once["calldata"] == posted == of_order["calldata"]
+    assert executed["value"] == "0"
+    call = deserialise_call(tuple(map(int, posted)))
+    assert call.route.min_received == min_received(int(route["outputAmount"]), DEFAULT_PPM)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_starknet_serves_batches(service: World, count: int) -> None:
+    single = order("starknet")
+    market = embedded("starknet")
+    tokens = [address for address in market.tokens if address != single["tokenOutAddress"]][:count]
+    amounts = [10 ** market.tokens[address].decimals for address in tokens]
+    query = {
+        "amounts": ",".join(map(str, amounts)),
+        "tokenInAddresses": ",".join(tokens),
+        "tokenOutAddresses": single["tokenOutAddress"],
+    }
+    routes = service.found("/starknet/routeBatch", query)
+    felts = service.found("/starknet/executeBatch", {**query, **terms("starknet")})
+    assert len(routes) == len(felts) == count
+    for route, arguments in zip(routes, felts, strict=True):
+        assert arguments == service.post("/starknet/execute", {"route": route, **terms("starknet")}).json()["calldata"]
+
+
+@pytest.mark.parametrize(
+    ("token_in", "token_out", "swap_type"),
+    [
+        (ZERO_ADDRESS, USDC, 0),
+        ("0x" + "Ee" * 20, USDC, 0),
+        (USDC, ZERO_ADDRESS, 1),
+        (WETH, USDC, 2),
+        (ZERO_ADDRESS, WETH, 0),
+        (WETH, ZERO_ADDRESS, 1),
+    ],
+)
+def test_the_native_token_shows_in_the_swap_type_and_the_value(
+    service: World, token_in: str, token_out: str, swap_type: int
+) -> None:
+    asked = {"amount": "1000000000", "tokenInAddress": token_in, "tokenOutAddress": token_out}
+    if token_out == USDC:
+        asked["amount"] = str(10**18)
+    v1, v2 = (service.found(f"/testnet{path}", asked) for path in ("/route", "/v2/route"))
+    assert v2["routeSwapType"] == swap_type
+    assert ZERO_ADDRESS not in (v2["inputToken"]["address"], v2["outputToken"]["address"])
+    assert (v1["inputToken"]["address"] == ZERO_ADDRESS) is (swap_type == 0)
+    assert (v1["outputToken"]["address"] == ZERO_ADDRESS) is (swap_type == 1)
+    for route in (v1, v2):
+        executed = service.post("/testnet/execute", {"route": route, **terms("testnet")}).json()
+        assert executed["route"]["swap_type"] == swap_type
+        assert executed["value"] == (asked["amount"] if swap_type == 0 else "0")
+
+
+@pytest.mark.parametrize("prefix", ["", "/v2"])
+@pytest.mark.parametrize("name", ALL)
+def test_health_is_told_in_the_form_of_its_generation(service: World, name: str, prefix: str) -> None:
+    answer = service.get(f"/{name}{prefix}/healthcheck")
+    if prefix and name == "starknet":
+        assert answer.status_code == 404
+        return
+    assert answer.status_code == 200
+    document = answer.json()
+    assert document["status" if prefix else "staus"] == 200
+    assert "alive and well" in document["message"]
+    assert set(document) == ({"status", "message", "meta"} if prefix else {"staus", "message"})
+
+
+@pytest.mark.parametrize(
+    ("path", "like"),
+    [
+        ("/BASE/Route", "/base/route"),
+        ("/Base/V2/ROUTE", "/base/v2/route"),
+        ("/base/v2/routeAndCallData", "/base/v2/routeAndCalldata"),
+        ("/base/RouteAndCallData", "/base/routeAndCalldata"),
+        ("/base/healthCheck", "/base/healthcheck"),
+        ("/base/v2/HealthCheck", "/base/v2/healthcheck"),
+        ("/starknet/routebatch", "/starknet/routeBatch"),
+        ("/Supported-Chains", "/supported-chains"),
+        ("/Base/Tokens", "/base/tokens"),
+    ],
+)
+def test_paths_match_in_any_letter_case(service: World, path: str, like: str) -> None:
+    query = {**order("base"), **terms("base")} if "oute" in like and "atch" not in like else {}
+    answers = [service.get(each, query) for each in (path, like)]
+    assert answers[0].status_code == answers[1].status_code != 404
+    assert service.lines()[-1]["path"] == service.lines()[-2]["path"] != "other"
+
+
+def test_supported_chains_are_told_with_their_routers(service: World) -> None:
+    chains = {each["chain_name"]: each for each in service.found("/supported-chains", {})}
+    assert set(chains) == set(ALL)
+    assert chains["base"]["chain_id"] == 8453
+    assert chains["starknet"]["chain_id"] == network("starknet").chain_id > 2**53
+    assert chains["testnet"]["router_address"].lower() == ROUTER
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_listed_token_is_found_by_its_address(service: World, name: str) -> None:
+    listed = service.found(f"/{name}/tokens", {})
+    assert len({each["address"] for each in listed}) == len(listed)
+    market = tiny() if name == "testnet" else embedded(name)
+    assert {each["address"].lower() for each in listed} >= set(market.tokens)
+    for each in listed[:5]:
+        assert service.found(f"/{name}/tokens/{each['address']}", {}) == each
+        assert service.found(f"/{name}/tokens/{each['address'].lower()}", {}) == each
+        assert each["decimals"].isdecimal()
+
+
+def test_both_ways_to_write_the_native_token_find_it(service: World) -> None:
+    zero, placeholder = (service.found(f"/base/tokens/{each}", {}) for each in (ZERO_ADDRESS, "0x" + "E" * 40))
+    assert zero == placeholder
+    assert zero["symbol"] == "ETH"
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_protocols_are_listed_with_their_ids(service: World, name: str) -> None:
+    listed = {each["protocol"]: each["amm_name"] for each in service.found(f"/{name}/protocols", {})}
+    assert listed == {each.id: each.amm_name for each in network(name).protocols}
+
+
+@pytest.mark.parametrize(
+    "path", ["/base/route", "/base/v2/route", "/base/routeAndCalldata", "/base/v2/routeAndCalldata"]
+)
+def test_where_there_is_no_route_the_answer_says_so_with_status_200(service: World, path: str) -> None:
+    unknown = {**order("base"), **terms("base"), "tokenOutAddress": "0x" + "99" * 20}
+    answer = service.get(path, unknown)
+    assert answer.status_code == 200
+    assert answer.json() == {"success": False, "errorMessage": f"no token 0x{'99' * 20} on base"}
+
+
+def test_no_route_in_posted_orders_and_on_hyperevm(service: World) -> None:
+    impossible = {**order("testnet"), **terms("testnet"), "tokenOutAddress": "0x" + "66" * 20}
+    told = service.post("/testnet/calldata", impossible)
+    assert told.status_code == 200
+    assert told.json()["success"] is False
+    unknown = {**order("hyperevm"), **terms("hyperevm"), "tokenOutAddress": "0x" + "99" * 20}
+    own = service.found("/hyperevm/calldata", unknown)
+    assert own == {"route": {"success": False, "errorMessage": f"no token 0x{'99' * 20} on hyperevm"}}
+
+
+class OneKey:
+    def find(self, key: str) -> ApiKey | None:
+        return ApiKey("00000001", "Acme", 0) if key == "good" else None
+
+
+@pytest.mark.parametrize("header", [{"X-API-Key": "good"}, {"Authorization": "Bearer good"}])
+def test_an_integrators_fee_is_in_the_route_the_least_output_and_the_call(header: dict[str, str]) -> None:
+    wish = {"integratorAddress": EARNER, "integratorFeePercentageBps": 50, "integratorSurplusPercentageBps": 0}
+    with world("base", keys=OneKey()) as served:
+        route = served.get("/base/v2/route", {**order("base"), **wish}, headers=header).json()
+        out = int(route["outputAmount"])
+        left = out - out * 50 // 10_000
+        assert route["outputAmountAfterFee"] == str(left)
+        assert route["integratorName"] == "Acme"
+        assert route["integratorFeePercentageBps"] == 50
+        assert "integratorSurplusPercentageBps" not in route
+        apart = served.post("/base/v2/calldata", {"route": route, **terms("base")}, headers=header).json()
+        assert apart["route"]["min_received"] == str(min_received(left, DEFAULT_PPM))
+        query = {**order("base"), **terms("base"), **wish}
+        at_once = served.get("/base/v2/routeAndCalldata", query, headers=header).json()
+        assert at_once["calldata"]["integrator_data"] == apart["integrator_data"] != "0x"
+        executed = served.post("/base/execute", {"route": route, **terms("base")}, headers=header).json()
+        assert executed["calldata"].startswith("0x21ed51f7")
+
+
+def test_a_surplus_changes_neither_the_output_nor_the_least_of_it() -> None:
+    wish = {"integratorAddress": EARNER, "integratorSurplusPercentageBps": 5_000}
+    key = {"X-API-Key": "good"}
+    with world("base", keys=OneKey()) as served:
+        plain = served.found("/base/v2/routeAndCalldata", {**order("base"), **terms("base")})
+        query = {**order("base"), **terms("base"), **wish}
+        shared = served.get("/base/v2/routeAndCalldata", query, headers=key).json()
+        assert shared["calldata"]["route"] == plain["calldata"]["route"]
+        assert "outputAmountAfterFee" not in shared["route"]
+        assert shared["route"]["integratorSurplusPercentageBps"] == 5_000
+        assert "integrator_data" in shared["calldata"]
+
+
+def test_zeros_in_place_of_an_integrator_need_no_key(service: World) -> None:
+    zeros = {"integratorFeePercentageBps": 0, "integratorSurplusPercentageBps": 0, "integratorAddress": ""}
+    with_zeros = service.found("/base/v2/route", {**order("base"), **zeros})
+    assert {**with_zeros, "time": 0} == {**service.found("/base/v2/route", order("base")), "time": 0}
+
+
+def test_the_table_names_each_endpoint_once_and_has_one_per_path_method_and_network(service: World) -> None:
+    assert len({each.name for each in ENDPOINTS}) == len(ENDPOINTS)
+    for each in service.desk.networks.values():
+        here = [(e.path, e.method) for e in ENDPOINTS if e.where(each)]
+        assert len(set(here)) == len(here)
+
+
+def test_a_network_of_the_users_without_v2_has_none() -> None:
+    with world("testnet") as served:
+        served.get("/testnet/tokens")
+        served.desk.networks["testnet"] = replace(served.desk.networks["testnet"], has_v2=False)
+        assert served.get("/testnet/v2/route", order("testnet")).status_code == 404
+        assert served.get("/testnet/route", order("testnet")).status_code == 200
+
+
+def test_what_execute_encodes_is_the_replays_output_and_never_the_posted_one(service: World) -> None:
+    route = service.found("/testnet/route", order("testnet"))
+    modest = {**route, "outputAmount": "1", "time": 7, "estimatedGasUsed": "0"}
+    answer = service.post("/testnet/execute", {"route": modest, **terms("testnet")}).json()
+    assert answer["route"]["amount_out"] == route["outputAmount"]
+    assert answer["route"]["min_received"] == str(min_received(int(route["outputAmount"]), DEFAULT_PPM))

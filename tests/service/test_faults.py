@@ -1,0 +1,479 @@
+"""Every row of the interface's table of errors, and of ours beside it, with its exact body and status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from swapcli import errors
+from swapcli.errors import (
+    Cancelled,
+    InsufficientLiquidity,
+    MarketUnavailable,
+    Overloaded,
+    RateLimited,
+    SimulationError,
+    SwapcliError,
+    Unauthorized,
+)
+from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
+from swapcli.service.faults import NAMES, Style, reply_to, style_on
+from tests.cli.build import DIRECT_V3, NOW_S
+from tests.service.test_endpoints import OneKey
+from tests.service.world import RECEIVER, Json, World, order, terms, world
+
+INTEGRATOR = "0x" + "ab" * 20
+
+
+@pytest.fixture
+def service() -> Iterator[World]:
+    with world("testnet", "base", "hyperevm", "citrea", "starknet", "monad", keys=OneKey()) as served:
+        yield served
+
+
+def detailed(error: str, details: str) -> Json:
+    return {"success": False, "error": error, "details": details}
+
+
+def brief(error: str, message: str) -> Json:
+    return {"error": error, "message": message}
+
+
+def status(code: int, message: str, error: str) -> Json:
+    return {"statusCode": code, "message": message, "error": error}
+
+
+def bad(message: str) -> Json:
+    return status(400, message, "Bad Request")
+
+
+def v2_calldata(service: World, **changes: Any) -> Any:
+    route = changes.pop("route", None) or service.found("/base/v2/route", order("base"))
+    service.time.pass_s(changes.pop("after_s", 0))
+    return service.post("/base/v2/calldata", {"route": route, **terms("base"), **changes})
+
+
+def execute(service: World, name: str, **changes: Any) -> Any:
+    route = changes.pop("route", None) or service.found(f"/{name}/route", order(name))
+    service.time.pass_s(changes.pop("after_s", 0))
+    return service.post(f"/{name}/execute", {"route": route, **terms(name), **changes})
+
+
+def citrea(service: World, **changes: Any) -> Any:
+    route = changes.pop("route_response", None) or service.found("/citrea/route", order("citrea"))
+    service.time.pass_s(changes.pop("after_s", 0))
+    body = {"route_response": route, "slippage": 1, "signer": RECEIVER}
+    return service.ask("GET", "/citrea/calldata", json=body | changes)
+
+
+def hyperevm(service: World, **changes: Any) -> Any:
+    return service.get("/hyperevm/calldata", {**order("hyperevm"), **terms("hyperevm"), **changes})
+
+
+OUT_OF_49 = "slippage must be between 0 and 49 percent, not 49.0001"
+OUT_OF_OWN = "slippage must be between 0.1 and 49 percent, not {}"
+OUT_OF_V1 = "slippage must be between 0.1 and 100 percent, not {}"
+OLD = "the route is 61 seconds old, and routes are good for 60"
+
+
+def test_v2_calldata_invalid_slippage(service: World) -> None:
+    answer = v2_calldata(service, slippage=49.0001)
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid slippage", OUT_OF_49))
+
+
+def test_v2_calldata_invalid_route(service: World) -> None:
+    answer = v2_calldata(service, route={"success": True, "meta": {}})
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", "route.inputToken is missing"))
+
+
+def test_v2_calldata_expired_route(service: World) -> None:
+    answer = v2_calldata(service, after_s=61)
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", OLD))
+
+
+def test_v2_calldata_route_that_now_gives_too_little(service: World) -> None:
+    route = service.found("/base/v2/route", order("base"))
+    out = int(route["outputAmount"])
+    promised = route | {"outputAmount": str(out * 2)}
+    least = out * 2 - out * 2 * 5_000 // 1_000_000
+    answer = v2_calldata(service, route=promised)
+    said = f"the route now gives {out}, less than the {least} that its slippage allows"
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", said))
+
+
+def test_v2_calldata_wants_the_whole_v2_route(service: World) -> None:
+    answer = v2_calldata(service, route=service.found("/base/route", order("base")))
+    said = "route.meta is missing: V2 calldata takes the complete response of V2 route"
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", said))
+
+
+def test_citrea_calldata_invalid_route(service: World) -> None:
+    answer = citrea(service, route_response={"success": False, "errorMessage": "no route"})
+    said = "route_response must be a route that was found"
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", said))
+
+
+def test_citrea_calldata_expired_route(service: World) -> None:
+    answer = citrea(service, after_s=61)
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", OLD))
+
+
+def test_citrea_calldata_invalid_slippage(service: World) -> None:
+    answer = citrea(service, slippage=0.05)
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid slippage", OUT_OF_OWN.format("0.05")))
+
+
+def test_citrea_calldata_invalid_signer(service: World) -> None:
+    answer = citrea(service, signer="0x12")
+    assert (answer.status_code, answer.json()) == (
+        400,
+        detailed("Invalid signer", "signer must be an Ethereum address"),
+    )
+
+
+def test_hyperevm_calldata_invalid_slippage(service: World) -> None:
+    answer = hyperevm(service, slippage="49.5")
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid slippage", OUT_OF_OWN.format("49.5")))
+
+
+def test_hyperevm_calldata_invalid_signer(service: World) -> None:
+    answer = hyperevm(service, destination="me")
+    said = "destination must be an Ethereum address"
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid signer", said))
+
+
+def test_hyperevm_calldata_other_faults_have_its_form_too(service: World) -> None:
+    answer = hyperevm(service, amount="1.5")
+    said = "amount must be a decimal integer string from 1 to 2^256 - 1"
+    assert (answer.status_code, answer.json()) == (400, detailed("Bad Request", said))
+
+
+@pytest.mark.parametrize("slippage", ["0.05", 100.0001])
+def test_v1_execute_invalid_slippage(service: World, slippage: object) -> None:
+    answer = execute(service, "base", slippage=slippage)
+    assert (answer.status_code, answer.json()) == (400, brief("Invalid slippage", OUT_OF_V1.format(slippage)))
+
+
+def test_v1_execute_route_expired_by_age(service: World) -> None:
+    answer = execute(service, "base", after_s=61)
+    assert (answer.status_code, answer.json()) == (400, brief("Route expired", OLD))
+
+
+def test_v1_execute_route_expired_by_the_market(service: World) -> None:
+    route = service.found("/base/route", order("base"))
+    out = int(route["outputAmount"])
+    answer = execute(service, "base", route=route | {"outputAmount": str(out * 2)}, slippage=50)
+    assert answer.status_code == 200
+    answer = execute(service, "base", route=route | {"outputAmount": str(out * 2 + 1)}, slippage=50)
+    said = f"the route now gives {out}, less than the {out + 1} that its slippage allows"
+    assert (answer.status_code, answer.json()) == (400, brief("Route expired", said))
+
+
+def test_v1_execute_insufficient_liquidity(service: World) -> None:
+    small = {**order("testnet"), "excludeProtocols": "4"}
+    route = service.found("/testnet/route", small)
+    assert route["route"][0]["swaps"][0][0]["poolAddress"].lower() == DIRECT_V3
+    answer = execute(service, "testnet", route=route | {"inputAmount": str(10**30)})
+    document = answer.json()
+    assert (answer.status_code, document["error"]) == (400, "Insufficient liquidity")
+    assert set(document) == {"error", "message"}
+    assert DIRECT_V3 in document["message"]
+
+
+def test_v1_execute_invalid_deadline_and_route(service: World) -> None:
+    answer = execute(service, "base", deadline=int(NOW_S))
+    said = "deadline must be a future time in whole Unix seconds"
+    assert (answer.status_code, answer.json()) == (400, brief("Invalid deadline", said))
+    answer = execute(service, "base", route=[1])
+    assert (answer.status_code, answer.json()) == (400, brief("Invalid route", "route must be an object"))
+    answer = service.post("/base/execute", terms("base"))
+    assert (answer.status_code, answer.json()) == (400, brief("Invalid route", "route must be an object"))
+
+
+def test_v1_execute_other_faults_have_its_form_too(service: World) -> None:
+    answer = execute(service, "base", destination="0x0")
+    said = "destination must be an Ethereum address"
+    assert (answer.status_code, answer.json()) == (400, brief("Bad Request", said))
+
+
+def test_hyperevm_execute_route_expired(service: World) -> None:
+    answer = execute(service, "hyperevm", after_s=61)
+    assert (answer.status_code, answer.json()) == (400, detailed("Route expired", OLD))
+
+
+def test_hyperevm_execute_slippage_exceeded(service: World) -> None:
+    route = service.found("/hyperevm/route", order("hyperevm"))
+    out = int(route["outputAmount"])
+    answer = execute(service, "hyperevm", route=route | {"outputAmount": str(3 * out)}, slippage=50)
+    said = f"the route now gives {out}, less than the {3 * out - 3 * out // 2} that its slippage allows"
+    assert (answer.status_code, answer.json()) == (400, detailed("Slippage exceeded", said))
+
+
+def test_hyperevm_execute_invalid_deadline(service: World) -> None:
+    answer = execute(service, "hyperevm", deadline=int(NOW_S) - 5)
+    said = "deadline must be a future time in whole Unix seconds"
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid deadline", said))
+    assert execute(service, "hyperevm", deadline=int(NOW_S) + 1).status_code == 200
+
+
+def test_hyperevm_execute_insufficient_balance() -> None:
+    error = SimulationError("the wallet holds 3 of the 5 USDC")
+    reply = reply_to(error, style_on(Style.EXECUTE, "hyperevm"))
+    assert reply is not None
+    assert (reply.status, reply.document) == (400, detailed("Insufficient balance", "the wallet holds 3 of the 5 USDC"))
+
+
+SLIPPAGE_EDGES = [
+    ("GET", "/base/route", 0.1, 100),
+    ("POST", "/base/execute", 0.1, 100),
+    ("POST", "/base/calldata", 0.1, 100),
+    ("POST", "/base/calldata with a route", 0.1, 100),
+    ("GET", "/base/routeAndCalldata", 0.1, 100),
+    ("GET", "/starknet/calldata", 0.1, 100),
+    ("POST", "/base/v2/calldata", 0, 49),
+    ("GET", "/base/v2/routeAndCalldata", 0, 49),
+    ("GET", "/hyperevm/calldata", 0.1, 49),
+    ("GET", "/citrea/calldata", 0.1, 49),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "least", "most"), SLIPPAGE_EDGES)
+def test_slippage_is_taken_up_to_its_edges_and_not_beyond(
+    service: World, method: str, path: str, least: float, most: float
+) -> None:
+    path, _, has_route = path.partition(" ")
+    name = path.split("/")[1]
+
+    def answer(slippage: object) -> Any:
+        if path == "/citrea/calldata":
+            return citrea(service, slippage=slippage)
+        if method == "GET":
+            return service.get(path, {**order(name), **terms(name, slippage)})
+        posts_route = has_route or path != "/base/calldata"
+        found = "/base/v2/route" if "v2" in path else "/base/route"
+        asked = {"route": service.found(found, order(name))} if posts_route else order(name)
+        return service.post(path, {**asked, **terms(name, slippage)})
+
+    for inside in (least, most, str(least), f"{most}.0000"):
+        assert answer(inside).status_code == 200
+    for outside in (f"{most}.0001", most + 1, *([f"{least - 0.0001:.4f}", 0] if least else [-1, "-0.1"])):
+        refused = answer(outside)
+        assert refused.status_code == 400
+        assert "slippage" in refused.text
+
+
+BOTH = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 1, "integratorSurplusPercentageBps": 1}
+
+
+@pytest.mark.parametrize("path", ["/base/v2/route", "/base/v2/routeAndCalldata"])
+@pytest.mark.parametrize("headers", [{}, {"X-API-Key": "good"}])
+def test_fee_and_surplus_together(service: World, path: str, headers: dict[str, str]) -> None:
+    answer = service.get(path, {**order("base"), **terms("base"), **BOTH}, headers=headers)
+    assert (answer.status_code, answer.json()) == (400, bad(BOTH_FEE_AND_SURPLUS))
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [{"integratorAddress": INTEGRATOR}, {"integratorFeePercentageBps": 1}, {"integratorSurplusPercentageBps": 9}],
+)
+@pytest.mark.parametrize("path", ["/base/v2/route", "/base/v2/routeAndCalldata"])
+def test_integrator_parameters_without_a_key(service: World, path: str, wish: dict[str, object]) -> None:
+    answer = service.get(path, {**order("base"), **terms("base"), **wish})
+    said = "integrator parameters need an API key in the header X-API-Key"
+    assert (answer.status_code, answer.json()) == (401, status(401, said, "Unauthorized"))
+
+
+@pytest.mark.parametrize("path", ["/base/execute", "/base/calldata", "/base/v2/calldata"])
+def test_a_posted_route_with_an_integrator_needs_a_key_too(service: World, path: str) -> None:
+    query = {**order("base"), "integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9}
+    route = service.get("/base/v2/route", query, headers={"X-API-Key": "good"}).json()
+    refused = service.post(path, {"route": route, **terms("base")})
+    assert (refused.status_code, refused.json()["error"]) == (401, "Unauthorized")
+    assert service.post(path, {"route": route, **terms("base")}, headers={"X-API-Key": "good"}).status_code == 200
+
+
+def test_a_fee_without_anybody_to_earn_it(service: World) -> None:
+    query = {**order("base"), "integratorFeePercentageBps": 9}
+    answer = service.get("/base/v2/route", query, headers={"X-API-Key": "good"})
+    assert (answer.status_code, answer.json()) == (400, bad("integratorAddress should not be null or undefined"))
+
+
+@pytest.mark.parametrize(
+    ("name", "bps", "most"), [("integratorFeePercentageBps", 501, 500), ("integratorSurplusPercentageBps", 5001, 5000)]
+)
+def test_more_than_an_integrator_may_ask(service: World, name: str, bps: int, most: int) -> None:
+    wish = {"integratorAddress": INTEGRATOR, name: bps}
+    answer = service.get("/base/v2/route", {**order("base"), **wish}, headers={"X-API-Key": "good"})
+    assert answer.status_code == 400
+    assert f"between 0 and {most} basis points, not {bps}" in answer.json()["message"]
+    inside = {**order("base"), **wish, name: most}
+    assert service.get("/base/v2/route", inside, headers={"X-API-Key": "good"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/base/route"),
+        ("POST", "/base/execute"),
+        ("GET", "/base/v2/healthcheck"),
+        ("GET", "/base/tokens"),
+        ("GET", "/supported-chains"),
+        ("GET", "/nowhere"),
+    ],
+)
+@pytest.mark.parametrize("header", [{"X-API-Key": "revoked"}, {"Authorization": "Bearer revoked"}])
+def test_an_unknown_key_is_refused_everywhere(service: World, method: str, path: str, header: dict[str, str]) -> None:
+    answer = service.ask(method, path, headers=header)
+    said = "the API key is not known, or was revoked"
+    assert (answer.status_code, answer.json()) == (401, status(401, said, "Unauthorized"))
+
+
+def test_other_kinds_of_authorization_and_empty_keys_are_no_keys(service: World) -> None:
+    for header in ({"Authorization": "Basic dTpw"}, {"X-API-Key": ""}, {"Authorization": "Bearer"}):
+        assert service.get("/base/route", order("base"), headers=header).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/base",
+        "/base/",
+        "/base/route/",
+        "/nowhere",
+        "/base/v3/route",
+        "/base/v2/execute",
+        "/starknet/v2/route",
+        "/starknet/v2/healthcheck",
+        "/starknet/routeAndCalldata",
+        "/base/routeBatch",
+        "/base/executeBatch",
+        "//base/route",
+        "/base//route",
+        "/base/tokens/a/b",
+    ],
+)
+def test_what_is_at_no_path(service: World, path: str) -> None:
+    answer = service.ask("GET", "http://service.test" + path)
+    assert (answer.status_code, answer.json()) == (404, status(404, "there is nothing at this path", "Not Found"))
+
+
+def test_v2_calldata_is_not_on_starknet(service: World) -> None:
+    answer = service.post("/starknet/v2/calldata", {})
+    assert (answer.status_code, answer.json()) == (404, status(404, "there is nothing at this path", "Not Found"))
+
+
+@pytest.mark.parametrize(
+    "path", ["/moon/route", "/8453/route", "/moon/v2/healthcheck", "/moon/tokens", "/%2e%2e/route"]
+)
+def test_a_network_that_is_not_served(service: World, path: str) -> None:
+    answer = service.get(path)
+    assert (answer.status_code, answer.json()) == (404, status(404, "there is no such network here", "Not Found"))
+
+
+def test_a_token_that_is_not_known(service: World) -> None:
+    answer = service.get("/base/tokens/0x" + "99" * 20)
+    assert (answer.status_code, answer.json()) == (404, status(404, "no such token on base", "Not Found"))
+    answer = service.get("/base/tokens/weth")
+    assert (answer.status_code, answer.json()["error"]) == (400, "Bad Request")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("POST", "/base/route", "GET, HEAD"),
+        ("GET", "/base/execute", "POST"),
+        ("GET", "/base/calldata", "POST"),
+        ("DELETE", "/hyperevm/calldata", "GET, HEAD, POST"),
+        ("PUT", "/base/v2/calldata", "POST"),
+        ("OPTIONS", "/base/v2/route", "GET, HEAD"),
+        ("POST", "/base/v2/healthcheck", "GET, HEAD"),
+        ("POST", "/supported-chains", "GET, HEAD"),
+        ("PATCH", "/readyz", "GET, HEAD"),
+        ("BREW", "/base/tokens", "GET, HEAD"),
+    ],
+)
+def test_a_method_that_a_path_does_not_take(service: World, method: str, path: str, allowed: str) -> None:
+    answer = service.ask(method, path)
+    said = status(405, "this path does not take that method", "Method Not Allowed")
+    assert (answer.status_code, answer.json(), answer.headers["Allow"]) == (405, said, allowed)
+
+
+def test_a_network_whose_router_is_not_known_says_which_setting_names_it() -> None:
+    from tests.cli.build import small_market
+    from tests.service.world import World
+
+    served = World({"testnet": small_market})
+    try:
+        route = served.found("/testnet/v2/route", order("testnet"))
+        answer = served.post("/testnet/v2/calldata", {"route": route, **terms("testnet")})
+        said = "the router of testnet is not known, so no payload can be made for it"
+        assert (answer.status_code, answer.json()) == (400, detailed("Bad Request", said))
+        answer = served.get("/testnet/v2/routeAndCalldata", {**order("testnet"), **terms("testnet")})
+        assert (answer.status_code, answer.json()) == (400, bad(said))
+    finally:
+        served.close()
+
+
+@pytest.mark.parametrize("style", list(Style))
+def test_errors_that_are_alike_everywhere(style: Style) -> None:
+    for error, code, reason in (
+        (Unauthorized("x"), 401, "Unauthorized"),
+        (RateLimited("x", retry_after_s=7), 429, "Too Many Requests"),
+        (Overloaded("x", retry_after_s=7), 503, "Service Unavailable"),
+        (MarketUnavailable("x"), 503, "Service Unavailable"),
+    ):
+        reply = reply_to(error, style)
+        assert reply is not None
+        assert (reply.status, reply.document) == (code, status(code, "x", reason))
+        assert dict(reply.headers).get("Retry-After") == ("7" if isinstance(error, RateLimited) else None)
+
+
+def tree(error: type[SwapcliError] = SwapcliError) -> Iterator[type[SwapcliError]]:
+    for each in error.__subclasses__():
+        if each.__module__ == errors.__name__:
+            yield each
+            yield from tree(each)
+
+
+def of(kind: type[SwapcliError]) -> SwapcliError:
+    error = kind.__new__(kind)
+    SwapcliError.__init__(error, "said")
+    if isinstance(error, RateLimited):
+        error.retry_after_s = 1
+    return error
+
+
+UPSTREAM = {"UpstreamError", "Unreachable", "UpstreamTimeout", "UpstreamRefused", "UpstreamNonsense", "UnhealthyError"}
+
+
+@pytest.mark.parametrize("style", list(Style))
+def test_every_error_of_the_tree_has_an_answer_unless_it_cannot_be_a_clients(style: Style) -> None:
+    for kind in tree():
+        reply = reply_to(of(kind), style)
+        if kind.__name__ in UPSTREAM or kind is Cancelled:
+            assert reply is None
+        else:
+            assert reply is not None
+            assert reply.status in (200, 400, 401, 404, 429, 503)
+
+
+def test_every_name_in_the_table_is_one_of_the_interfaces() -> None:
+    names = {name for rows in NAMES.values() for _, name in rows}
+    assert names == {
+        "Invalid route",
+        "Invalid slippage",
+        "Invalid deadline",
+        "Route expired",
+        "Insufficient liquidity",
+        "Insufficient balance",
+        "Slippage exceeded",
+    }
+
+
+def test_a_pool_that_cannot_serve_a_posted_route_makes_it_invalid_in_v2() -> None:
+    reply = reply_to(InsufficientLiquidity("dry"), Style.CALLDATA_V2)
+    assert reply is not None
+    assert reply.document == detailed("Invalid route", "dry")
