@@ -93,9 +93,11 @@ def parse_call(fields: Fields, network: Network) -> Call:
 
 def _parse_call_route(fields: Fields, swaps: tuple[CallSwap, ...], network: Network) -> CallRoute:
     sold, bought = {swap.token_in for swap in swaps}, {swap.token_out for swap in swaps}
+    # Wrapping stands as one swap of a token for itself.
+    wraps = sold == bought and len(sold) == 1
     return CallRoute(
-        token_in=_named_or_only(fields, "token_in", sold - bought, network),
-        token_out=_named_or_only(fields, "token_out", bought - sold, network),
+        token_in=_named_or_only(fields, "token_in", sold if wraps else sold - bought, network),
+        token_out=_named_or_only(fields, "token_out", bought if wraps else bought - sold, network),
         amount_in=fields.amount("amount_in"),
         amount_out=fields.amount("amount_out"),
         min_received=fields.amount("min_received", least=0),

@@ -70,6 +70,12 @@ def test_a_call_that_does_not_name_its_tokens_tells_them_by_its_swaps(call: Call
     assert read(document) == call
 
 
+def test_wrapping_tells_its_token_too() -> None:
+    route = CALL.route._replace(token_out=CALL.route.token_in)
+    call = Call(route, (CALL.swaps[0]._replace(token_out=route.token_in),))
+    assert read(render_call(call, EVM, names_tokens=False)) == call
+
+
 def test_integrator_data_appears_only_where_there_is_some() -> None:
     assert list(render_call(CALL, EVM)) == ["route", "swap_parameters"]
     assert render_call(CALL._replace(integrator_data=b"\x01\x02"), EVM)["integrator_data"] == "0x0102"

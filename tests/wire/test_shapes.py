@@ -20,7 +20,7 @@ def parts(form: Any) -> list[Any]:
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_a_form_ends_and_tells_what_it_is(form: Any) -> None:
     assert parts(form)
-    assert form.__doc__.endswith(".")
+    assert form.__doc__.strip().endswith(".")
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
@@ -38,3 +38,14 @@ def test_the_small_forms_agree_with_those_that_hold_them() -> None:
         assert all("NotRequired" in str(whole[key]) for key in get_type_hints(small))
     assert get_type_hints(shapes.RouteV1).items() <= get_type_hints(shapes.RouteV2).items()
     assert get_type_hints(shapes.RouteV2).keys() == get_type_hints(shapes.PostedRoute).keys()
+
+
+def test_documents_of_the_interface_can_be_generated_from_the_forms() -> None:
+    from msgspec.json import schema_components
+
+    _, components = schema_components(FORMS, ref_template="#/components/schemas/{name}")
+    assert components.keys() == {form.__name__ for form in FORMS}
+    route = components["RouteV2"]
+    hints = get_type_hints(shapes.RouteV2, include_extras=True)
+    assert set(route["required"]) == {key for key, hint in hints.items() if "NotRequired" not in str(hint)}
+    assert route["description"].startswith("A found route, second generation.")
