@@ -97,10 +97,21 @@ def _agreed_token(end: str, answered: Token, asked: Token, wanted: Wanted) -> To
 
 
 def _check_amount(result: RouteResult, order: Order) -> None:
-    if order.reverse and result.output_amount < order.amount:
+    if not order.reverse:
+        if result.input_amount != order.amount:
+            raise Disagreement(f"an input of {result.input_amount}, not {order.amount}")
+    elif result.output_amount < order.amount:
         raise Disagreement(f"an output of {result.output_amount}, less than the {order.amount} that is wanted")
-    if not order.reverse and result.input_amount != order.amount:
-        raise Disagreement(f"an input of {result.input_amount}, not {order.amount}")
+    elif result.output_amount - order.amount > _surplus_limit(result, order):
+        raise Disagreement(f"an output of {result.output_amount}, far more than the {order.amount} that is wanted")
+
+
+def _surplus_limit(result: RouteResult, order: Order) -> int:
+    """How far the least input may overshoot the wanted output: by what its last unit buys and the units that each swap
+    rounds away, and a percent for services that search less closely. Without it a service could have any amount sold.
+    """
+    rounded = 1 + sum(len(hop) for segment in result.segments for hop in segment.hops)
+    return result.output_amount * rounded // result.input_amount + 1 + order.amount // 100
 
 
 def _check_integrator(answered: Integrator | None, asked: Integrator | None) -> None:

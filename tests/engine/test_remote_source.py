@@ -9,6 +9,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from swapcli.engine.answer import Ask, Delivery
 from swapcli.engine.clock import SYSTEM_CLOCK
@@ -41,6 +43,7 @@ from swapcli.model.payload import Payload
 from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network
+from swapcli.remote.agreement import Wanted, agreed_result
 from swapcli.wire.result import RouteResult
 from swapcli.wire.route import render_result
 from swapcli.wire.terms import Generation
@@ -229,9 +232,26 @@ def test_a_route_that_breaks_a_limit_of_its_order_is_refused(order: dict[str, An
             source.quote(SELL_V2.ask()._replace(order=replace(SELL_V2.ask().order, **order)))
 
 
+REVERSE = Case("hyperevm", "HYPE", "USDC", 10**8, V1, reverse=True)
+
+
 def test_a_wanted_output_that_is_not_reached_is_refused() -> None:
-    case = Case("hyperevm", "HYPE", "USDC", 10**8, V1, reverse=True)
-    assert "less than the 100000000" in refused(case, put("99999999", "outputAmount"), quote).message
+    assert "less than the 100000000" in refused(REVERSE, put("99999999", "outputAmount"), quote).message
+
+
+def test_a_wanted_output_that_is_far_exceeded_is_refused() -> None:
+    """Nobody sells more than it takes."""
+    assert "far more than the 100000000" in refused(REVERSE, put("101000100", "outputAmount"), quote).message
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 10**10), st.booleans())
+def test_the_least_input_for_any_output_is_taken(amount: int, swapped: bool) -> None:
+    """Also where a unit of the one token buys many of the other."""
+    ends = ("HYPE", "USDC") if swapped else ("USDC", "HYPE")
+    case = REVERSE._replace(token_in=ends[0], token_out=ends[1], amount=amount)
+    result = embedded("hyperevm").quote(case.ask()).result
+    assert agreed_result(result, Wanted(case.ask().order, V1, None, network("hyperevm"))) == result
 
 
 @pytest.mark.parametrize("generation", Generation)
