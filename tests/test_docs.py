@@ -7,8 +7,11 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
 
 import pytest
 
@@ -19,27 +22,69 @@ from swapcli.config.show import example_config
 from swapcli.engine.opening import open_market
 from swapcli.networks.catalogue import network
 from tests.cli.build import swapcli
+from tests.cli.running import Service, serving
 
 ROOT = Path(__file__).parents[1]
+HOME = TemporaryDirectory()
+"""Of whoever makes keys."""
 README = (ROOT / "README.md").read_text()
 COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+
+
+SERVICE = "http://127.0.0.1:8000"
 
 
 def commands() -> list[str]:
     return [command for block in BLOCK.findall(README) for command in COMMAND.findall(block)]
 
 
+def pictures() -> list[tuple[str, str]]:
+    """The commands whose output the README shows, and that output."""
+    parts = [block.partition("\n") for block in BLOCK.findall(README)]
+    return [
+        (command.removeprefix("$ "), shown) for command, _, shown in parts if not COMMAND.search("\n" + shown) and shown
+    ]
+
+
 def picture() -> tuple[str, str]:
-    """The first command and the output that the README shows for it."""
-    command, _, output = BLOCK.findall(README)[0].partition("\n")
-    return command.removeprefix("$ "), output
+    """The first of them: a route."""
+    return pictures()[0]
 
 
 def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str]:
-    function = f'swapcli() {{ "{sys.executable}" -m swapcli "$@"; }}\n'
-    env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": str(columns)}
+    """Runs a line as a shell does; a service among its words is told to stop once it had time to start."""
+    function = f"""swapcli() {{
+    case $1 in
+        serve) timeout --preserve-status 4 "{sys.executable}" -m swapcli "$@" ;;
+        *) "{sys.executable}" -m swapcli "$@" ;;
+    esac
+}}
+"""
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": str(columns)} | (
+        {"XDG_CONFIG_HOME": HOME.name} if "swapcli keys" in command else {}
+    )
     return subprocess.run(["bash", "-c", function + command], capture_output=True, text=True, env=env, check=False)
+
+
+def on_terminal(command: str) -> str:
+    """What a line writes to stdout where that is a terminal of 80 columns without colours."""
+    ours, theirs = os.openpty()
+    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": "80"}
+    env |= {"NO_COLOR": "1", "TERM": "dumb"}
+    with open(ours, "rb", buffering=0) as reader:
+        subprocess.run(["bash", "-c", command], stdout=theirs, stderr=subprocess.DEVNULL, env=env, check=True)
+        os.close(theirs)
+        printed = b"".join(iter(lambda: _read(reader), b""))
+    return printed.decode().replace("\r\n", "\n")
+
+
+def _read(reader: IO[bytes]) -> bytes:
+    """What is there; a terminal that nobody holds any more says so with an error."""
+    try:
+        return reader.read(65_536)
+    except OSError:
+        return b""
 
 
 def test_the_readme_opens_with_the_two_commands_that_do_all_set_up() -> None:
@@ -49,9 +94,15 @@ def test_the_readme_opens_with_the_two_commands_that_do_all_set_up() -> None:
     assert shell("swapcli route base ETH USDC 1.5").returncode == 0
 
 
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    with serving("--networks", "base") as running:
+        yield running
+
+
 @pytest.mark.parametrize("command", commands())
-def test_every_command_of_the_readme_works(command: str) -> None:
-    ran = shell(command)
+def test_every_command_of_the_readme_works(command: str, service: Service) -> None:
+    ran = shell(command.replace(SERVICE, service.url))
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
 
@@ -69,6 +120,23 @@ def test_the_picture_shows_what_the_command_prints_today() -> None:
     assert max(map(len, shown.splitlines())) <= 80
     assert len(then.swaps) == len(then.rows)
     assert len(now.swaps) == len(now.rows)
+
+
+def test_the_picture_of_a_payload_shows_what_is_printed_today() -> None:
+    """Which pools are called, and so how long the calldata is, follows market and router."""
+    command, shown = pictures()[1]
+    printed = "".join(f"{line.rstrip()}\n" for line in on_terminal(command).splitlines())
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        (ROOT / "README.md").write_text((ROOT / "README.md").read_text().replace(shown, printed))
+        shown = printed
+    assert masked(shown) == masked(printed)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def masked(text: str) -> list[str]:
+    """Without blanks at the ends, and without numbers but those of addresses."""
+    number = re.compile(r"0x[0-9a-f]{24}…[0-9a-f]+|(?<![\w.])\d[\d,.]*(?!\w)")
+    return [re.sub(" +", " ", number.sub("N", line)).rstrip() for line in text.strip().splitlines()]
 
 
 def test_the_pools_of_the_picture_are_in_the_market() -> None:
@@ -125,8 +193,9 @@ def test_every_option_that_the_readme_names_exists() -> None:
 
 
 def test_links_lead_somewhere() -> None:
+    headings = {f"#{title.lower().replace(' ', '-')}" for title in re.findall(r"^#+ (.+)$", README, re.MULTILINE)}
     for target in re.findall(r"\]\(([^)]+)\)", README):
-        assert (ROOT / target).exists(), target
+        assert target in headings or (ROOT / target).exists(), target
 
 
 def test_every_make_target_that_the_readme_names_exists() -> None:
@@ -142,10 +211,17 @@ def test_the_example_settings_are_the_ones_that_init_writes_and_change_nothing()
     assert {entry["key"]: entry["value"] for entry in shown} == defaults
 
 
-@pytest.mark.parametrize("path", [node.path for node in nodes() if node.path and node.path != ("config",)])
+@pytest.mark.parametrize(
+    "path",
+    [
+        node.path
+        for node in nodes()
+        if node.path and node.path not in {each.path[:1] for each in nodes() if len(each.path) > 1}
+    ],
+)
 def test_the_example_in_a_help_page_works(path: tuple[str, ...], tmp_path: Path) -> None:
     example = re.compile(r'^ +(?:Example: )?((?:[A-Z_]+=\S+ |eval "\$\()?swapcli .+)$', re.MULTILINE)
-    examples = example.findall(swapcli(*path, "--help").out)
+    examples = example.findall(re.sub(r" \\\n +", " ", swapcli(*path, "--help").out))
     assert examples
     for command in examples:
         ran = shell(f"export XDG_CONFIG_HOME={tmp_path}; {command.replace('jq -r .outputAmount', 'cat')}")

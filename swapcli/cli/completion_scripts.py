@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.cli.tree import CONTEXT
 from swapcli.networks.catalogue import network_names
@@ -37,14 +37,14 @@ class Completed:
         return tuple((self.metavar or "").split("|")) if "|" in (self.metavar or "") else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A command: its place in the tree, and what may follow it."""
+class Node(NamedTuple):
+    """A command: its place in the tree, and what may follow it: one of some words, or a file."""
 
     path: tuple[str, ...]
     summary: str
     options: tuple[Completed, ...]
     words: tuple[str, ...]
+    takes_file: bool = False
 
 
 def script(shell: str) -> str:
@@ -63,9 +63,16 @@ def nodes() -> Iterator[Node]:
     for name, entry in Root.entries.items():
         command = root.get_command(None, name)  # type: ignore[attr-defined]
         inner: dict[str, Command] = getattr(command, "commands", {})
-        yield Node((name,), entry.summary, tuple(_options(command)), tuple(inner) or _first_argument(command))
+        node = _leaf((name,), entry.summary, command)
+        yield node._replace(words=tuple(inner)) if inner else node
         for inner_name, leaf in inner.items():
-            yield Node((name, inner_name), leaf.get_short_help_str(200), tuple(_options(leaf)), _first_argument(leaf))
+            yield _leaf((name, inner_name), leaf.get_short_help_str(200), leaf)
+
+
+def _leaf(path: tuple[str, ...], summary: str, command: Command) -> Node:
+    first = _first_argument(command)
+    words = {"NETWORK": network_names(), "SHELL": SHELLS}.get(first, ())
+    return Node(path, summary, tuple(_options(command)), words, takes_file=first == FILE)
 
 
 def _options(command: Command) -> Iterator[Completed]:
@@ -80,15 +87,16 @@ def _one_line(parameter: Parameter) -> str:
     return str(getattr(parameter, "help", "") or "").partition("  [")[0]
 
 
-def _first_argument(command: Command) -> tuple[str, ...]:
+def _first_argument(command: Command) -> str:
+    """What is named first, without the signs that it may be left out or repeated."""
     arguments = [p.metavar or "" for p in command.params if p.param_type_name == "argument"]
-    first = arguments[0].strip("[]") if arguments else ""
-    return {"NETWORK": network_names(), "SHELL": SHELLS}.get(first, ())
+    return arguments[0].strip("[].") if arguments else ""
 
 
 def _bash(tree: tuple[Node, ...]) -> str:
     places = "\n".join(
-        f'        {_bash_place(node)}) words="{" ".join(node.words)}" options="{_names(node)}" ;;' for node in tree
+        f'        {_bash_place(node)}) words="{" ".join(node.words)}" options="{_names(node)}"{_bash_files(node)} ;;'
+        for node in tree
     )
     values = "\n".join(
         f'        {name}) COMPREPLY=($(compgen -W "{" ".join(words)}" -- "$current")); return ;;'
@@ -96,7 +104,8 @@ def _bash(tree: tuple[Node, ...]) -> str:
     )
     return f"""{HEADER}
 _swapcli() {{
-    local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} place="" words="" options="" word
+    local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
+    local place="" words="" options="" files="" word
     COMPREPLY=()
     case $previous in
         {"|".join(_takers(tree, FILE))}) COMPREPLY=($(compgen -f -- "$current")); return ;;
@@ -115,6 +124,7 @@ _swapcli() {{
         COMPREPLY=($(compgen -W "$options" -- "$current"))
     else
         COMPREPLY=($(compgen -W "$words" -- "$current"))
+        if [[ $files ]]; then COMPREPLY+=($(compgen -f -- "$current")); fi
     fi
 }}
 complete -F _swapcli swapcli
@@ -123,6 +133,10 @@ complete -F _swapcli swapcli
 
 def _bash_place(node: Node) -> str:
     return '"' + "".join(f" {word}" for word in node.path) + '"'
+
+
+def _bash_files(node: Node) -> str:
+    return " files=yes" if node.takes_file else ""
 
 
 def _parent(node: Node) -> str:
@@ -160,6 +174,8 @@ def _zsh_function(node: Node, tree: tuple[Node, ...]) -> str:
         lines += ["    '1: :->command'", "    '*:: :->rest'"]
     elif node.words:
         lines.append(f"    '1: :({' '.join(node.words)})'")
+    elif node.takes_file:
+        lines.append("    '1: :_files'")
     arguments = " \\\n    ".join(["_arguments -s" + (" -C" if children else ""), *(line.strip() for line in lines)])
     name = "_".join(("_swapcli", *node.path))
     if not children:
@@ -198,6 +214,8 @@ def _fish(tree: tuple[Node, ...]) -> str:
     for node in tree:
         condition = _fish_condition(node, tree)
         lines += [_fish_option(option, condition) for option in node.options]
+        if node.takes_file:
+            lines.append(f"complete -c swapcli -n {_fish_quoted(condition)} -F")
         children = {child.path[-1]: child.summary for child in tree if child.path and child.path[:-1] == node.path}
         for word in node.words:
             text = f" -d {_fish_quoted(children[word])}" if word in children else ""

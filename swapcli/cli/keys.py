@@ -3,7 +3,8 @@
 # Annotations are values here: they are what Typer reads.
 
 from datetime import UTC, datetime
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import options
 from swapcli.cli.options import FormOptions, argument, with_options
@@ -13,8 +14,10 @@ from swapcli.cli.render.words import clean
 from swapcli.cli.session import Session, open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.config.sources import flag
-from swapcli.service.key_file import ApiKey
-from swapcli.service.keys import KeyStore
+
+if TYPE_CHECKING:
+    from swapcli.service.key_file import ApiKey
+    from swapcli.service.keys import KeyStore
 
 app = new_app("Make, list and revoke the API keys of swapcli serve.")
 
@@ -34,7 +37,7 @@ def create(
     """
     session = open_session(form, {"service.keys_file": flag("--keys-file", keys_file)})
     file = session.keys_file()
-    store = KeyStore(file)
+    store = _store(file)
     key = store.create(name)
     made = store.list()[-1]
     if session.output.form is Form.JSON:
@@ -53,7 +56,7 @@ def list_(*, keys_file: options.KeysFile = None, form: FormOptions) -> None:
     Example: swapcli keys list
     """
     session = open_session(form, {"service.keys_file": flag("--keys-file", keys_file)})
-    _list(session, KeyStore(session.keys_file()).list())
+    _list(session, _store(session.keys_file()).list())
 
 
 @app.command(cls=GroupedCommand)
@@ -70,14 +73,20 @@ def revoke(
     Example: swapcli keys create Acme && swapcli keys revoke Acme
     """
     session = open_session(form, {"service.keys_file": flag("--keys-file", keys_file)})
-    revoked = KeyStore(session.keys_file()).revoke(key)
+    revoked = _store(session.keys_file()).revoke(key)
     if session.output.form is Form.JSON:
         session.output.document(_document(revoked))
     else:
         _list(session, [revoked])
 
 
-def _list(session: Session, keys: list[ApiKey]) -> None:
+def _store(file: Path) -> "KeyStore":
+    from swapcli.service.keys import KeyStore
+
+    return KeyStore(file)
+
+
+def _list(session: Session, keys: "list[ApiKey]") -> None:
     session.output.listing(
         Listing(
             columns=("id", "name", "created", "revoked"),
@@ -87,11 +96,11 @@ def _list(session: Session, keys: list[ApiKey]) -> None:
     )
 
 
-def _row(key: ApiKey) -> tuple[str, ...]:
+def _row(key: "ApiKey") -> tuple[str, ...]:
     return key.id, clean(key.name), _moment(key.created_s), "-" if key.revoked_s is None else _moment(key.revoked_s)
 
 
-def _document(key: ApiKey) -> dict[str, object]:
+def _document(key: "ApiKey") -> dict[str, object]:
     revoked = None if key.revoked_s is None else _moment(key.revoked_s)
     return {"id": key.id, "name": key.name, "created": _moment(key.created_s), "revoked": revoked}
 

@@ -28,7 +28,7 @@ def test_the_version_is_told_in_process_and_by_the_short_cut() -> None:
 def test_the_overview_groups_commands_by_purpose() -> None:
     out = swapcli("--help").out
     assert out == swapcli().out == swapcli("-h").out
-    for section in ("Quote:", "Look up:", "Configure:"):
+    for section in ("Quote:", "Build:", "Run:", "Look up:", "Configure:"):
         assert section in out
     assert out.index("route") < out.index("Configure:")
 
@@ -83,6 +83,27 @@ def test_faulty_settings_are_told_in_the_form_that_they_ask_for(text: str, tmp_p
     assert ran.err.startswith("{" if text.startswith("output") else "error: ")
     assert swapcli("networks", "--config", str(file), env={"SWAPCLI_OUTPUT": "json"}).error["code"] == "CONFIG_ERROR"
     assert swapcli("networks", "--config", str(file), env={"SWAPCLI_OUTPUT": "plain"}).err.startswith("error: ")
+
+
+@pytest.mark.parametrize("home", ["/dev/null", "/nonexistent"])
+def test_a_home_that_is_no_folder_holds_no_settings(home: str) -> None:
+    assert swapcli("networks", env={"HOME": home, "XDG_CONFIG_HOME": f"{home}/x"}).status == 0
+    assert swapcli("networks", "--config", f"{home}/config.yaml").status == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("route", "base", "ETH", "USDC", "1", "--timeout", "soon"), "--timeout"),
+        (("serve", "--port", "x"), "--port"),
+        (("serve", "--keys-file", ""), "--keys-file"),
+        (("route", "base", "ETH", "USDC", "1", "--api-url", "x"), "--api-url"),
+        (("route", "base", "ETH", "USDC", "1", "--max-hops", "x"), "--max-hops"),
+    ],
+)
+def test_a_wrong_value_is_told_with_the_option_as_it_is_spelled(words: tuple[str, ...], option: str) -> None:
+    ran = swapcli(*words)
+    assert (ran.status, ran.err.startswith(f"error: {option}: expected ")) == (2, True)
 
 
 @pytest.mark.parametrize("amount", ["-1", "-1.5", "-.5", "-0"])

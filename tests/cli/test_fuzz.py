@@ -54,7 +54,7 @@ def test_any_route_command_line_ends_well(market_file: str, data: st.DataObject)
 
 
 @given(data=st.data())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_any_payload_command_line_ends_well(market_file: str, data: st.DataObject) -> None:
     order = data.draw(st.lists(words, min_size=2, max_size=4))
     options = data.draw(st.lists(words, max_size=4))

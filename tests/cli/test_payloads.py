@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapcli.cli.render.payload_view import payload_view
+from swapcli.cli.render.sendings import Sending
 from swapcli.evm import decode_call, decode_integrator_data
 from swapcli.model.payload import Call, SwapType
 from swapcli.model.terms import min_received
@@ -391,6 +393,21 @@ def test_starknet_tells_calls_with_their_entry_points_and_felts() -> None:
     assert [int(felt) for felt in approve["calldata"]] == [int(swap["to"], 16), 100 * 10**18, 0]
     plain = swapcli("calldata", *words, "--plain").out
     assert " ".join(swap["calldata"]) in plain
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_only_on_request_is_calldata_without_its_middle(full: bool) -> None:
+    sending = Sending("swap", ROUTER, "0x" + "ab" * 1000, "0")
+    ((_, _), (_, _), (_, shown)) = payload_view([sending], "1 ETH", full=full).blocks[0].lines
+    assert (shown == sending.calldata) == full
+    if not full:
+        assert shown == f"{sending.calldata[:26]}…{sending.calldata[-10:]} (2,002 letters, see --full)"
+
+
+def test_what_is_short_is_never_cut() -> None:
+    sending = Sending("swap", ROUTER, "0x" + "ab" * 30, str(2**256 - 1))
+    lines = dict(payload_view([sending], "1 ETH", full=False).blocks[0].lines)
+    assert lines == {"to": ROUTER, "value": str(2**256 - 1), "calldata": sending.calldata}
 
 
 # What is warned of.

@@ -15,7 +15,7 @@ from swapcli.networks.address import display_address
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import percent
 
-HEAD, TAIL = 34, 16
+HEAD, TAIL = 26, 10
 """Letters of a long calldata that are kept at its ends where it is shortened."""
 
 
@@ -29,11 +29,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class PayloadView:
-    """A payload in words. `title` and `facts` say what it does, and are empty where a route says it already."""
+    """A payload in words. `title`, `facts` and `receiver` say what it does, and are empty where a route says it."""
 
     blocks: tuple[Block, ...]
     title: str = ""
     facts: tuple[Fact, ...] = ()
+    receiver: str = ""
 
 
 def payload_view(sendings: list[Sending], allowance: str, *, full: bool) -> PayloadView:
@@ -51,7 +52,8 @@ def call_view(
     return PayloadView(
         blocks=payload_view(sendings, sold, full=full).blocks,
         title=f"{sold} → {symbol(token_out)} on {network.name}",
-        facts=tuple(_promises(payload, token_in, token_out, network, slippage_ppm)),
+        facts=tuple(_promises(payload, token_in, token_out, slippage_ppm)),
+        receiver=display_address(payload.call.route.destination, network.kind),
     )
 
 
@@ -67,15 +69,12 @@ def amount_words(amount: int, token: Token) -> str:
     return f"{whole_tokens(amount, token.decimals)} {symbol(token)}"
 
 
-def _promises(
-    payload: Payload, token_in: Token, token_out: Token, network: Network, slippage_ppm: int
-) -> Iterator[Fact]:
+def _promises(payload: Payload, token_in: Token, token_out: Token, slippage_ppm: int) -> Iterator[Fact]:
     route = payload.call.route
     yield Fact("You sell", amount_words(route.amount_in, token_in), f"{route.amount_in} raw")
-    yield Fact("You receive", amount_words(route.amount_out, token_out), f"{route.amount_out} raw, on the state of now")
+    yield Fact("You receive", amount_words(route.amount_out, token_out), f"{route.amount_out} raw")
     least = amount_words(route.min_received, token_out)
     yield Fact("At least", least, f"with {percent(slippage_ppm)} % slippage")
-    yield Fact("Paid to", display_address(route.destination, network.kind))
 
 
 def _block(sending: Sending, number: int, allowance: str, numbered: bool, full: bool) -> Block:
@@ -88,6 +87,6 @@ def _block(sending: Sending, number: int, allowance: str, numbered: bool, full: 
 
 def _shortened(text: str) -> str:
     """A long text without its middle, and how to see it whole."""
-    if len(text) <= HEAD + TAIL + 40:
+    if len(text) <= HEAD + TAIL + len(str(2**256)):
         return text
-    return f"{text[:HEAD]}…{text[-TAIL:]} ({len(text):,} letters; whole with --full)"
+    return f"{text[:HEAD]}…{text[-TAIL:]} ({len(text):,} letters, see --full)"

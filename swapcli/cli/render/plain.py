@@ -23,6 +23,7 @@ def route_text(view: RouteView) -> str:
 def payload_text(view: PayloadView) -> str:
     """A payload, every value on a line of its own."""
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
+    facts += [("Paid to", view.receiver, "")] * bool(view.receiver)
     blocks = [[block.title] * bool(block.title) + _align(block.lines) for block in view.blocks]
     return "\n\n".join("\n".join(block) for block in [[view.title], _align(facts), *blocks] if any(block))
 

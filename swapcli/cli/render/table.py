@@ -18,6 +18,7 @@ from swapcli.cli.render.view import PoolLine, RouteView, Row
 COLUMN_GAP = (0, 1, 0, 1)
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
 UNLIMITED = 10_000
+NAME_WIDTH, ROOMY = 12, 60
 PROMINENT_FACTS = ("You receive", "You sell")
 
 
@@ -29,9 +30,9 @@ def print_route(view: RouteView, console: Console) -> None:
     console.print()
     console.print(_pools(view.pools, console.width), soft_wrap=True)
     console.print()
-    console.print(_facts(view.facts))
+    console.print(_facts(view.facts, console.width))
     for name, address in view.parties:
-        console.print(Text.assemble((f"{name:<12} ", NAME), address), soft_wrap=True)
+        _print_whole(name, address, console)
 
 
 def print_payload(view: PayloadView, console: Console) -> None:
@@ -39,7 +40,8 @@ def print_payload(view: PayloadView, console: Console) -> None:
     if view.title:
         console.print(Text(view.title, NAME), soft_wrap=True)
         console.print()
-        console.print(_facts(view.facts))
+        console.print(_facts(view.facts, console.width))
+        _print_whole("Paid to", view.receiver, console)
         console.print()
     for number, block in enumerate(view.blocks):
         if number:
@@ -47,7 +49,12 @@ def print_payload(view: PayloadView, console: Console) -> None:
         if block.title:
             console.print(Text(block.title, NAME), soft_wrap=True)
         for name, value in block.lines:
-            console.print(Text.assemble((f"{name:<12} ", NAME), value), soft_wrap=True)
+            _print_whole(name, value, console)
+
+
+def _print_whole(name: str, value: str, console: Console) -> None:
+    """A value that is for copying and never breaks."""
+    console.print(Text.assemble((f"{name:<{NAME_WIDTH}} ", NAME), value), soft_wrap=True)
 
 
 def print_listing(listing: Listing, console: Console) -> None:
@@ -98,9 +105,9 @@ def _hops(rows: tuple[Row, ...]) -> Table:
     return grid
 
 
-def _facts(facts: tuple[Fact, ...]) -> Table:
+def _facts(facts: tuple[Fact, ...], width: int) -> Table:
     grid = Table.grid(padding=COLUMN_GAP)
-    grid.add_column(overflow="fold", style=NAME)
+    grid.add_column(overflow="fold", style=NAME, min_width=NAME_WIDTH if width >= ROOMY else None)
     grid.add_column(overflow="fold")
     grid.add_column(overflow="fold", style=QUIET)
     for fact in facts:
