@@ -28,7 +28,7 @@ def read_lines(name: str) -> Iterator[bytes]:
 
 def is_terminal() -> bool:
     """Would reading stdin wait for somebody to type?"""
-    return sys.stdin is not None and sys.stdin.isatty()
+    return sys.stdin.isatty()
 
 
 @contextmanager

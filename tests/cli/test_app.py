@@ -196,6 +196,13 @@ def test_closed_streams_swallow(streams: str) -> None:
     assert (ran.returncode, ran.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize("command", ["execute", "route base --batch -", "route base ETH USDC 1 --market -"])
+def test_a_closed_stdin_is_empty(command: str) -> None:
+    ran = shell(f"swapcli {command} <&-")
+    assert ran.returncode == (0 if "--batch" in command else 2)
+    assert b"internal" not in ran.stderr
+
+
 def test_a_full_disk_is_said_so() -> None:
     ran = shell("swapcli networks --json >/dev/full")
     assert ran.returncode == 1
