@@ -15,7 +15,7 @@ from swapcli.model.route import Certificate
 from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Arc, Graph
 
-_ROUNDS = 40  # where a market holds arbitrage, values would rise without end
+_ROUNDS = 12  # where a market holds arbitrage, values would rise without end
 
 
 def certificate_for(

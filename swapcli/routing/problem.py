@@ -10,7 +10,7 @@ from swapcli.routing.dual import Prices
 from swapcli.routing.flow import Link
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.neighbourhood import arcs_among
-from swapcli.routing.solver import Check, Solution, solve, unwatched
+from swapcli.routing.solver import MAX_ITERATIONS, Check, Solution, solve, unwatched
 from swapcli.routing.zero_size import ZeroSizePrices
 
 ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10
@@ -91,10 +91,21 @@ class Problem(NamedTuple):
         """Whether a route of this order may use `arc` at all."""
         return arc.token_out != self.task.source and arc.token_in != self.task.target and banned.allows(arc)
 
-    def solve(self, arcs: list[Arc], prices: Prices, tolerance: float = FINE) -> Solution:
-        """The dual's minimum over `arcs`, from `prices`."""
-        amount = float(self.task.amount)
-        return solve(arcs, self.task.ends, amount, prices, self._ceiling, tolerance=tolerance, check=self.task.check)
+    def solve(
+        self, arcs: list[Arc], prices: Prices, tolerance: float = FINE, iterations: int = MAX_ITERATIONS
+    ) -> Solution:
+        """The dual's minimum over `arcs`, from `prices`, or what so many iterations make of it."""
+        task = self.task
+        return solve(
+            arcs,
+            task.ends,
+            float(task.amount),
+            prices,
+            self._ceiling,
+            tolerance=tolerance,
+            iterations=iterations,
+            check=task.check,
+        )
 
     def resolved(self, solved: Solved, banned: Banned) -> Solved:
         """`solved` over those of its arcs that `banned` allows, from its own prices."""

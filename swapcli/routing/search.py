@@ -34,6 +34,7 @@ _REFUSALS = 8  # pools that refuse their part of the best path, one after the ot
 _COARSE_UNITS = 30_000  # an intermediate balance of fewer units loses more by rounding down than a route may
 _COARSE_LOSS = 3e-5
 _MARKET_HOPS = 40  # for a bound on any routing, whose paths have no limit
+_BOUND_ITERATIONS = 12  # over the whole market: where it holds much arbitrage a better bound is worth no minutes
 _UNSETTLED = 1e-2  # a residual above which earlier, smaller neighbourhoods are tried as well
 
 
@@ -69,13 +70,13 @@ class Outcome(NamedTuple):
         """Prices for a certificate: refined over the arcs of the route's kind, and solved for over the whole market."""
         problem, graph = self.problem, self.problem.graph
         source, target = problem.task.ends
-        fine = problem.solve(problem.arcs_between(self.prices, self.banned), self.prices, FINEST)
+        fine = problem.solve(problem.arcs_between(self.prices, self.banned), self.prices, FINEST, _BOUND_ITERATIONS)
         used = {source, target}.union(*flow_values(fine))
         known = extended(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
         arcs = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
         arcs = [arc for arc in arcs if arc.token_in != target and arc.token_out != source]
         wide = problem._replace(zero=ZeroSizePrices(graph, target, _MARKET_HOPS))
-        return [fine.prices, known, wide.solve(arcs, known, FINEST).prices]
+        return [fine.prices, known, wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices]
 
 
 class Search(NamedTuple):

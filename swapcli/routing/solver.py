@@ -17,7 +17,7 @@ from swapcli.routing.resistors import Model, chords, model_step, promised
 Check = Callable[[], None]
 """Asked now and then during long work; raises to end it."""
 
-_MAX_ITERATIONS = 60
+MAX_ITERATIONS = 60
 _MAX_ATTEMPTS = 4
 _SLOW = 0.7  # a step that leaves more of the imbalance than this is followed by a relaxation
 _STALLS = 3  # iterations in a row that lower the dual by less than _STALL of the tolerance
@@ -59,6 +59,7 @@ def solve(
     ceiling: Ceiling,
     *,
     tolerance: float = 1e-5,
+    iterations: int = MAX_ITERATIONS,
     check: Check = unwatched,
 ) -> Solution:
     """Minimise the dual over the prices of the tokens that `arcs` touch, from `start`.
@@ -66,12 +67,12 @@ def solve(
     `ends` are the order's tokens, `amount` is the input in base units; `start` needs a price > 0 for every token of the
     arcs, in units of the target. `ceiling` gives a token's price for a vanishing order: no order lifts it.
     Stops when no token's net inflow is worth more than `tolerance` times the order, or when nothing improves.
-    Asks `check` once an iteration.
+    Asks `check` once an iteration, of which there are at most `iterations`.
     """
     problem = Dual(arcs, *ends, amount, ceiling)
     point = Point(problem, problem.within([start[t] for t in problem.tokens]))
     stalled, reach, slow = 0, _MAX_STEP, False
-    for iteration in range(_MAX_ITERATIONS):
+    for iteration in range(iterations):
         check()
         if point.residual <= tolerance:
             return _solution(problem, point, iteration)
@@ -88,7 +89,7 @@ def solve(
         point = found
         if stalled >= _STALLS:
             return _solution(problem, point, iteration)
-    return _solution(problem, point, _MAX_ITERATIONS)
+    return _solution(problem, point, iterations)
 
 
 def _solution(problem: Dual, point: Point, iterations: int) -> Solution:
