@@ -109,7 +109,10 @@ def _tell(error: BaseException, arguments: Sequence[str]) -> int:
 
 
 def _prepare_streams() -> None:
-    """A closed stream swallows, or gives nothing; letters that a stream cannot write (tokens have names in any script) are escaped."""
+    """A closed stream swallows, or gives nothing.
+
+    Letters that a stream cannot write (tokens have names in any script) are escaped.
+    """
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115 (lives as long as the process)
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (lives as long as the process)
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
