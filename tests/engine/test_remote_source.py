@@ -325,6 +325,20 @@ def test_no_less_is_guaranteed_than_the_slippage_allows_and_more_may_be(build: A
     assert decode_call(payload.calldata).route.min_received == least + 1
 
 
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_route_and_its_call_promise_the_same(more: int) -> None:
+    out = str(core(SELL_V2)[0].output_amount + more)
+    assert (
+        "for a route whose output is" in refused(SELL_V2, put(out, "calldata", "route", "amount_out"), at_once).message
+    )
+
+
+@pytest.mark.parametrize("path", [("swap_parameters", 0, "rate"), ("route", "amount_out"), ("route", "min_received")])
+def test_calldata_says_the_same_as_what_stands_beside_it(path: tuple[str | int, ...]) -> None:
+    error = refused(SELL_V1, put("999999", *path), posted)
+    assert "does not say the same as the route and the swap_parameters" in error.message
+
+
 def test_an_output_below_what_the_slippage_allows_of_the_route_is_refused() -> None:
     """A service cannot lower what is guaranteed by telling of a lower output."""
     out = core(SELL_V2)[0].output_amount * 99 // 100
