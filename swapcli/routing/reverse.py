@@ -12,6 +12,7 @@ from swapcli.routing.search import Outcome, Search
 from swapcli.routing.solver import Check, unwatched
 
 _ROUNDS = 16
+_MORE_ROUNDS = 6  # once an input is known that is enough
 _NEAR = 2e-2  # of what is wanted: routes found for such outputs are tried for the exact one
 _CLOSE = 1e-7
 _NARROW = 1e-6  # of the input: between one that falls short and one that is enough there is nothing left to find
@@ -32,9 +33,9 @@ def route_for_output(search_for: Callable[[int], Search], wanted: int) -> Outcom
     value = problem.zero.value(problem.task.source)
     amount = max(1, int(wanted / value)) if value > 0.0 else 0
     hunt = _Hunt(wanted, value)
-    for _ in range(_ROUNDS):
-        if not 0 < amount < _AMOUNT_LIMIT:
-            break
+    left = _ROUNDS
+    while left > 0 and 0 < amount < _AMOUNT_LIMIT:
+        left = min(left - 1, _MORE_ROUNDS) if hunt.best else left - 1
         search = search_for(amount)
         outcome = search.best()
         if outcome and wanted - outcome.found.replay.amount_out <= _NEAR * wanted:

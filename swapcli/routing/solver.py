@@ -17,7 +17,7 @@ from swapcli.routing.resistors import Model, chords, model_step, promised
 Check = Callable[[], None]
 """Asked now and then during long work; raises to end it."""
 
-MAX_ITERATIONS = 60
+MAX_ITERATIONS = 24
 _MAX_ATTEMPTS = 4
 _SLOW = 0.7  # a step that leaves more of the imbalance than this is followed by a relaxation
 _STALLS = 3  # iterations in a row that lower the dual by less than _STALL of the tolerance
