@@ -23,7 +23,7 @@ from swapcli.networks.catalogue import network, network_names
 from swapcli.service.app import create_app
 from swapcli.service.desk import Desk
 from swapcli.wire.terms import Generation
-from tests.engine.test_remote_source import CASES, POSTABLE, RECEIVER, SELL_V2, Case, core, gasless, timeless
+from tests.remote.cases import CASES, RECEIVER, SELL_V2, Case, core, gasless, timeless
 from tests.remote.honest import embedded
 
 READY_S = 20.0
@@ -75,7 +75,7 @@ def test_a_route_with_its_payload_is_the_cores(url: str, case: Case) -> None:
     assert gasless(answer.result) == gasless(result)
 
 
-@pytest.mark.parametrize("case", POSTABLE, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_payload_of_a_posted_route_is_the_cores(url: str, case: Case) -> None:
     asking = source(url, case.network)
     assert asking.build(asking.quote(case.ask()).result, case.delivery()) == core(case)[1]

@@ -1,0 +1,122 @@
+"""Orders that the tests ask services for, and answers that are twisted on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import pytest
+
+from swapcli.engine.answer import Ask, Delivery
+from swapcli.engine.remote_source import RemoteSource
+from swapcli.errors import (
+    UpstreamNonsense,
+)
+from swapcli.model.order import Order
+from swapcli.model.payload import Payload
+from swapcli.wire.result import RouteResult
+from swapcli.wire.terms import Generation
+from tests.remote.honest import asked, embedded
+
+V1, V2 = Generation.V1, Generation.V2
+RECEIVER = "0x" + "ab" * 20
+FELT_RECEIVER = "0x" + "0" * 24 + "ab" * 20
+
+
+class Case(NamedTuple):
+    """An order in words, in base units of the token that is sold."""
+
+    network: str
+    token_in: str
+    token_out: str
+    amount: int
+    generation: Generation
+    reverse: bool = False
+
+    def __str__(self) -> str:
+        way = "reverse" if self.reverse else self.generation
+        return f"{self.network}-{self.token_in}-{self.token_out}-{way}"
+
+    def ask(self) -> Ask:
+        source = embedded(self.network)
+        order = Order(source.token(self.token_in), source.token(self.token_out), self.amount, self.reverse)
+        return Ask(order, self.generation)
+
+    def delivery(self) -> Delivery:
+        return Delivery(5_000, FELT_RECEIVER if self.network == "starknet" else RECEIVER)
+
+
+CASES = (
+    *(Case("base", "ETH", "USDC", 10**19, generation) for generation in Generation),
+    *(Case("base", "USDC", "ETH", 10**10, generation) for generation in Generation),
+    *(Case("base", "WETH", "USDC", 10**18, generation) for generation in Generation),
+    *(Case("base", "ETH", "WETH", 10**18, generation) for generation in Generation),
+    *(Case("hyperevm", "HYPE", "USDC", 10**19, generation) for generation in Generation),
+    Case("hyperevm", "HYPE", "USDC", 10**8, V1, reverse=True),
+    *(Case("citrea", "cBTC", "ctUSD", 10**16, generation) for generation in Generation),
+    *(Case("monad", "MON", "USDC", 10**20, generation) for generation in Generation),
+    Case("starknet", "STRK", "USDC", 10**19, V1),
+)
+
+
+def timeless(result: RouteResult) -> RouteResult:
+    """A result without its times, which no two quotes share."""
+    return result._replace(time_s=0.0, timestamp_ms=0)
+
+
+def gasless(result: RouteResult) -> RouteResult:
+    """What V1 calldata tells of a route."""
+    return timeless(result)._replace(gas=0, gas_usd=None)
+
+
+@cache
+def core(case: Case) -> tuple[RouteResult, Payload]:
+    answer, payload = embedded(case.network).quote_and_build(case.ask(), case.delivery())
+    return timeless(answer.result), payload
+
+
+Twisted = Callable[[Any], None]
+STRANGER = "0x" + "66" * 20
+
+
+def put(value: object, *path: str | int) -> Twisted:
+    """Puts another value where the path leads in a document."""
+
+    def twist(document: Any) -> None:
+        for step in path[:-1]:
+            document = document[step]
+        document[path[-1]] = value
+
+    return twist
+
+
+def refused(case: Case, twist: Twisted, build: Callable[[RemoteSource, Case], object]) -> UpstreamNonsense:
+    """The error of an answer that a service has twisted."""
+
+    def twisted(_: str, document: Any) -> Any:
+        twist(document)
+        return document
+
+    with asked(case.network, twisted) as (source, _), pytest.raises(UpstreamNonsense) as caught:
+        build(source, case)
+    assert caught.value.message.startswith("127.0.0.1:")
+    assert caught.value.message.isprintable()
+    return caught.value
+
+
+def quote(source: RemoteSource, case: Case) -> object:
+    return source.quote(case.ask())
+
+
+def at_once(source: RemoteSource, case: Case) -> object:
+    return source.quote_and_build(case.ask(), case.delivery())
+
+
+def posted(source: RemoteSource, case: Case) -> object:
+    return source.build(embedded(case.network).quote(case.ask()).result, case.delivery())
+
+
+SELL_V1, SELL_V2 = Case("monad", "MON", "USDC", 10**20, V1), Case("base", "USDC", "AERO", 10**10, V2)
+HYPE, STRK = Case("hyperevm", "HYPE", "USDC", 10**19, V1), Case("starknet", "STRK", "USDC", 10**19, V1)
+REVERSE = Case("hyperevm", "HYPE", "USDC", 10**8, V1, reverse=True)

@@ -1,0 +1,125 @@
+"""Answers that are no answers: not JSON, JSON of another shape, errors of the service."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.remote_source import RemoteSource
+from swapcli.errors import (
+    InvalidInput,
+    InvalidRoute,
+    MarketUnavailable,
+    NoRoute,
+    Overloaded,
+    RateLimited,
+    RouteExpired,
+    SameToken,
+    SlippageExceeded,
+    SwapcliError,
+    UpstreamNonsense,
+    UpstreamRefused,
+)
+from swapcli.networks.catalogue import network
+from tests.remote.cases import (
+    SELL_V2,
+    Twisted,
+    put,
+    quote,
+    refused,
+)
+from tests.remote.loopback import http, loopback, saying
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [], None, 1, "text", {}, {"success": True}, {"success": "true"}, {"route": []}, {"inputToken": 1},
+    ],
+)  # fmt: skip
+def test_json_of_another_shape_is_told_with_its_field(document: Any) -> None:
+    with loopback(saying(http(200, json.dumps(document), "Content-Type: image/png"))) as running:
+        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+        with pytest.raises(UpstreamNonsense, match="answered what cannot be understood") as caught:
+            source.quote(SELL_V2.ask())
+    assert caught.value.details["field"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"<html>", b"\xff\xfe{}", b'{"a": 1, "a": 2}', b"[" * 100_000, b'{"a": NaN}', b"{}{}", b'"\\ud800"',
+        b'{"time": 1e999}', b"1" * 5_000,
+    ],
+)  # fmt: skip
+def test_what_is_not_json_is_told(body: bytes) -> None:
+    with loopback(saying(http(200, body, "Content-Type: application/json"))) as running:
+        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+        with pytest.raises(UpstreamNonsense, match="answered what cannot be understood: the body"):
+            source.quote(SELL_V2.ask())
+
+
+@pytest.mark.parametrize(
+    "twist",
+    [
+        put(10000000000, "inputAmount"),
+        put("1e10", "inputAmount"),
+        put("-1", "outputAmount"),
+        put(str(2**256), "outputAmount"),
+        put("99%", "route", 0, "percent"),
+        put([], "route"),
+        put("0x12", "inputToken", "address"),
+        put(True, "routeSwapType"),
+        put("yesterday", "meta", "timestamp"),
+        put({"fee": [1]}, "route", 0, "swaps", 0, 0, "extraData"),
+    ],
+)
+def test_a_field_of_another_form_is_refused(twist: Twisted) -> None:
+    assert refused(SELL_V2, twist, quote)
+
+
+@pytest.mark.parametrize(
+    ("status", "document", "kind", "said"),
+    [
+        (200, {"success": False, "errorMessage": "no way\x1b[31m through"}, NoRoute, "no way [31m through"),
+        (200, {"success": False, "error": "Invalid route", "details": "old"}, NoRoute, "old"),
+        (400, {"statusCode": 400, "message": ["amount is bad", "and more"]}, InvalidInput, "amount is bad; and more"),
+        (400, {"message": "Token in and token out cannot be the same"}, SameToken, "cannot be the same"),
+        (400, {"success": False, "error": "Invalid route", "details": "old"}, InvalidRoute, "old"),
+        (400, {"error": "Route expired", "message": "fetch again"}, RouteExpired, "fetch again"),
+        (400, {"success": False, "error": "Slippage exceeded", "details": "moved"}, SlippageExceeded, "moved"),
+        (404, {"message": "no such network"}, UpstreamRefused, "answered with status 404: no such network"),
+        (429, {"message": "slow down"}, RateLimited, "slow down"),
+        (500, {"message": "sorry " * 100_000}, UpstreamRefused, "answered with status 500: sorry"),
+        (503, {"message": "no state"}, MarketUnavailable, "no state"),
+    ],
+)
+def test_an_error_of_the_service_is_told_as_ours(
+    status: int, document: Any, kind: type[SwapcliError], said: str
+) -> None:
+    with loopback(saying(http(status, json.dumps(document)))) as running:
+        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
+        with pytest.raises(kind) as caught:
+            source.quote(SELL_V2.ask())
+    assert said in caught.value.message
+    assert caught.value.message.isprintable()
+    assert len(caught.value.message) < 400
+
+
+@pytest.mark.parametrize("status", [400, 404, 500, 502])
+def test_an_error_page_is_told_with_its_status(status: int) -> None:
+    with loopback(saying(http(status, "<html><script>alert(1)</script>"))) as running:
+        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
+        with pytest.raises(SwapcliError, match=f"status {status}"):
+            source.quote(SELL_V2.ask())
+
+
+def test_how_long_to_wait_is_passed_on() -> None:
+    with loopback(saying(http(503, "{}", "Retry-After: 77"))) as running:
+        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+        with pytest.raises(Overloaded) as caught:
+            source.quote(SELL_V2.ask())
+    assert caught.value.retry_after_s == 77

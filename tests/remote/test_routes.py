@@ -1,0 +1,119 @@
+"""A route is refused that is not the one that was asked for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.remote_source import RemoteSource
+from swapcli.errors import (
+    UpstreamNonsense,
+)
+from swapcli.networks.catalogue import network
+from swapcli.remote.agreement import Wanted, agreed_result
+from swapcli.wire.route import render_result
+from swapcli.wire.terms import Generation
+from tests.remote.cases import (
+    REVERSE,
+    SELL_V2,
+    STRANGER,
+    V1,
+    Case,
+    Twisted,
+    core,
+    put,
+    quote,
+    refused,
+    timeless,
+)
+from tests.remote.honest import asked, embedded
+from tests.remote.loopback import http, loopback, saying
+
+
+@pytest.mark.parametrize(
+    ("twist", "said"),
+    [
+        (put(STRANGER, "inputToken", "address"), "as the input token"),
+        (put(STRANGER, "outputToken", "address"), "as the output token"),
+        (put(18, "inputToken", "decimals"), "18 decimals of the input token, not 6"),
+        (put("9999999999", "inputAmount"), "an input of 9999999999, not 10000000000"),
+        (put(0, "routeSwapType"), "a route of type 0, not 2"),
+        (lambda route: route.pop("meta"), "a route of v1, not of v2"),
+        (lambda route: route.update(integratorAddress=STRANGER, integratorFeePercentageBps=500), "500 bps fee"),
+        (lambda route: _lead(route, 0, "fromTokenAddress"), "hops that do not lead"),
+        (lambda route: _lead(route, -1, "toTokenAddress"), "hops that do not lead"),
+    ],
+)
+def test_a_route_that_was_not_asked_for_is_refused(twist: Twisted, said: str) -> None:
+    assert said in refused(SELL_V2, twist, quote).message
+
+
+def _lead(route: Any, hop: int, end: str) -> None:
+    """Makes all swaps of a hop begin or end at another token."""
+    for segment in route["route"]:
+        for swap in segment["swaps"][hop]:
+            swap[end] = STRANGER
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ({"direct": True}, "only a direct one was wanted"),
+        ({"excluded_protocols": frozenset(p.amm_name for p in network("base").protocols)}, "which was excluded"),
+    ],
+)
+def test_a_route_that_breaks_a_limit_of_its_order_is_refused(order: dict[str, Any], said: str) -> None:
+    unlimited = embedded("base").quote(SELL_V2.ask())
+    body = json.dumps(render_result(unlimited.result, network("base")))
+    assert max(len(segment.hops) for segment in unlimited.result.segments) > 1
+    with loopback(saying(http(200, body))) as running:
+        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+        with pytest.raises(UpstreamNonsense, match=said):
+            source.quote(SELL_V2.ask()._replace(order=replace(SELL_V2.ask().order, **order)))
+
+
+def test_a_wanted_output_that_is_not_reached_is_refused() -> None:
+    assert "less than the 100000000" in refused(REVERSE, put("99999999", "outputAmount"), quote).message
+
+
+def test_a_wanted_output_that_is_far_exceeded_is_refused() -> None:
+    """Nobody sells more than it takes."""
+    assert "far more than the 100000000" in refused(REVERSE, put("101000100", "outputAmount"), quote).message
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 10**10), st.booleans())
+def test_the_least_input_for_any_output_is_taken(amount: int, swapped: bool) -> None:
+    """Also where a unit of the one token buys many of the other."""
+    ends = ("HYPE", "USDC") if swapped else ("USDC", "HYPE")
+    case = REVERSE._replace(token_in=ends[0], token_out=ends[1], amount=amount)
+    result = embedded("hyperevm").quote(case.ask()).result
+    assert agreed_result(result, Wanted(case.ask().order, V1, None, network("hyperevm"))) == result
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_a_native_token_is_never_answered_for_its_wrapped_form(generation: Generation) -> None:
+    case = Case("base", "WETH", "USDC", 10**18, generation)
+
+    def native(route: Any) -> None:
+        route["routeSwapType"] = 0
+        route["inputToken"]["address"] = "0x" + "0" * 40
+
+    assert refused(case, native, quote)
+
+
+def test_a_v1_service_may_write_the_wrapped_native_token_for_the_native_one() -> None:
+    case = Case("base", "ETH", "USDC", 10**19, V1)
+
+    def wrapped(_: str, route: Any) -> Any:
+        route["inputToken"]["address"] = "0x4200000000000000000000000000000000000006"
+        return route
+
+    with asked("base", wrapped) as (source, _):
+        assert timeless(source.quote(case.ask()).result) == core(case)[0]
