@@ -178,7 +178,7 @@ def parse(document: object, network: Network, path: str = "") -> RouteResult:
         segments=parse_segments(fields, network),
         initial=fields.flag("initial", default=True),
         timestamp_ms=parse_meta(fields) if generation is Generation.V2 else 0,
-        integrator=_parse_integrator(fields, network),
+        integrator=_parse_integrator(fields, network) if generation is Generation.V2 else None,
         best_quotes=_parse_best_quotes(fields),
     )
 

@@ -311,6 +311,15 @@ def test_a_hostile_field_is_refused_by_name(change: Callable[[dict[str, Any]], N
     assert json.dumps(caught.value.details, ensure_ascii=False).encode()
 
 
+@pytest.mark.parametrize("meta", [None, ...])
+def test_nobody_earns_on_a_v1_route(meta: object) -> None:
+    wire = document(integrator=INTEGRATOR) | {"meta": meta}
+    if meta is ...:
+        del wire["meta"]
+    assert parse(wire, EVM).generation is Generation.V1
+    assert parse(wire, EVM).integrator is None
+
+
 def test_the_path_of_a_route_inside_a_body_is_named() -> None:
     wire = document() | {"time": None}
     with pytest.raises(InvalidInput, match=r"route\.time is missing"):
