@@ -175,6 +175,11 @@ class Contract:
         self.chain, self.address, self._artifact = chain, address, artifact
         self._functions: dict[str, _Function] = {}
 
+    @property
+    def abi(self) -> tuple[Mapping[str, Any], ...]:
+        """The ABI through which it is spoken to."""
+        return self._artifact.abi
+
     def send(self, function: str, *arguments: object, value: int = 0, sender: str = DEPLOYER) -> tuple[Any, ...]:
         """Run `function` as a transaction; returns its decoded outputs. Raises `RevertedError`."""
         coder = self._coder(function)

@@ -41,7 +41,6 @@ abstract contract Families {
     error UnexpectedCaller(address caller);
     /// The pool did not take the whole amount: it runs out of liquidity, or is no pool.
     error PartlyTaken(address pool);
-    error AmountTooLarge();
 
     uint256 private constant WRAPPER = 1;
     uint256 private constant PAIR = 2;
@@ -115,7 +114,7 @@ abstract contract Families {
         return "";
     }
 
-    /// Sells `amount` > 0 of `step.token_in`.
+    /// Sells `amount` of `step.token_in`, 0 < amount < 2^255: a greater one would be a negative number to some pools.
     function _trade(SwapParams calldata step, uint256 amount) internal {
         uint256 kind = _kind(step.protocol_id);
         if (kind == PAIR) _tradePair(step, amount);
@@ -172,7 +171,7 @@ abstract contract Families {
         bytes memory data = abi.encode(step.token_in, amount);
         _expect(step.pool_address, data);
         IConcentrated(step.pool_address).swap(
-            address(this), zeroForOne, _signed(amount), _limit(zeroForOne), data
+            address(this), zeroForOne, int256(amount), _limit(zeroForOne), data
         );
         _checkCalledBack(step.pool_address);
     }
@@ -185,7 +184,7 @@ abstract contract Families {
         if (zeroForOne ? step.token_out != token1 : (step.token_in != token1 || step.token_out != token0)) {
             revert BadExtraData();
         }
-        bytes memory data = abi.encode(key, zeroForOne, uint256(_signed(amount)));
+        bytes memory data = abi.encode(key, zeroForOne, amount);
         _expect(POOL_MANAGER, data);
         IPoolManager(POOL_MANAGER).unlock(data);
         _checkCalledBack(POOL_MANAGER);
@@ -255,11 +254,5 @@ abstract contract Families {
 
     function _limit(bool zeroForOne) private pure returns (uint160) {
         return zeroForOne ? LOWEST_SQRT_PRICE : HIGHEST_SQRT_PRICE;
-    }
-
-    /// A number beyond the signed ones would turn negative, which means something else to pools.
-    function _signed(uint256 amount) private pure returns (int256) {
-        if (amount > uint256(type(int256).max)) revert AmountTooLarge();
-        return int256(amount);
     }
 }

@@ -150,6 +150,7 @@ contract SwapRouter is Families {
         if (token != WRAPPED) revert WrongNativeToken(token);
     }
 
+    /// What is left after the division is far below 2^255.
     function _spend(uint256 rate, uint256 held) private pure returns (uint256 amount) {
         if (rate == 0) revert RateZero();
         if (rate > RATE_SCALE) revert RateExceedsMaximum();

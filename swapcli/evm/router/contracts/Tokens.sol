@@ -28,9 +28,13 @@ library Tokens {
         return IToken(token).allowance(address(this), spender);
     }
 
+    function _accepted(address token, bytes memory output) private view returns (bool) {
+        if (output.length == 0) return token.code.length != 0;
+        return output.length >= 32 && abi.decode(output, (uint256)) == 1;
+    }
+
     function _call(address token, bytes memory input) private {
         (bool done, bytes memory output) = token.call(input);
-        bool accepted = output.length == 0 ? token.code.length != 0 : output.length >= 32 && abi.decode(output, (bool));
-        if (!done || !accepted) revert TokenRefused(token);
+        if (!done || !_accepted(token, output)) revert TokenRefused(token);
     }
 }

@@ -1,0 +1,39 @@
+"""Calls that the encoder of the program would refuse."""
+
+from __future__ import annotations
+
+from swapcli.model.payload import Call, SwapType
+from tests.chain.world import WETH, World
+from tests.contracts.evm import RevertedError
+from tests.evm.router.driving import ALICE
+
+_UNLIMITED = 2**256 - 1
+
+
+def send_raw(world: World, call: Call, *, value: int | None = None, sender: str = ALICE) -> int:
+    """Sends the call whatever it says; what the router tells. Raises `RevertedError`."""
+    due = call.route.amount_in if call.route.swap_type == SwapType.NATIVE_TO_TOKEN else 0
+    arguments: list[object] = [tuple(call.route), [tuple(swap)[:7] for swap in call.swaps]]
+    function = "swap"
+    if call.integrator_data:
+        function, arguments = "swapIntegrator", [*arguments, call.integrator_data]
+    (told,) = world.router.send(function, *arguments, value=due if value is None else value, sender=sender)
+    return int(told)
+
+
+def raw_refusal(world: World, call: Call, *, value: int | None = None) -> bytes:
+    """The error with which Alice's call reverts, though she has the input and approved more than it."""
+    with world.chain.undone():
+        world.chain.fund(ALICE, min(2 * call.route.amount_in, 2**128) + 10**18)
+        token = next((t for t in world.tokens.values() if t.address == call.route.token_in), None)
+        if token is not None:
+            if token.symbol == WETH:
+                world.contracts[WETH].send("deposit", value=call.route.amount_in, sender=ALICE)
+            else:
+                world.give(token.symbol, ALICE, call.route.amount_in)
+            world.contracts[token.symbol].send("approve", world.router.address, _UNLIMITED, sender=ALICE)
+        try:
+            send_raw(world, call, value=value)
+        except RevertedError as reverted:
+            return reverted.data
+    raise AssertionError("the call went through")
