@@ -134,6 +134,28 @@ def test_a_key_of_uniswap_v4_must_be_of_the_tokens_that_are_traded(world: World,
     assert raw_refusal(world, swapped(call, pool_address=other)) == error("WrongPool(address)", other)
 
 
+@pytest.mark.parametrize(
+    ("protocol", "sold", "bought", "claimed"),
+    [
+        ("curveFi", "USDC", "USDT", "DAI"),
+        ("uniswapV2", "DAI", "USDT", "WBTC"),
+        ("uniswapV3", "WETH", "USDC", "WBTC"),
+        ("algebra", "WETH", "DAI", "WBTC"),
+        ("solidlyStable", "DAI", "USDC", "WBTC"),
+    ],
+)
+def test_a_pool_of_other_tokens_than_claimed_is_refused(
+    world: World, market: Market, protocol: str, sold: str, bought: str, claimed: str
+) -> None:
+    """What it gives would stay behind unseen."""
+    route = single(
+        pool_of(market, protocol, world.address(sold), world.address(bought)), *map(world.address, (sold, bought))
+    )
+    call = build(market, route, 10 ** world.tokens[sold].decimals).call
+    other = routed(swapped(call, token_out=world.address(claimed)), token_out=world.address(claimed), min_received=0)
+    assert raw_refusal(world, other) == error("NothingBought(address)", call.swaps[0].pool_address)
+
+
 def test_only_the_wrapped_token_wraps(world: World, sound: Built) -> None:
     pool = sound.call.swaps[0].pool_address
     assert raw_refusal(world, swapped(sound.call, protocol_id=0)) == error("WrongPool(address)", pool)

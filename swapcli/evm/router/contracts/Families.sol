@@ -29,7 +29,7 @@ struct SwapParams {
 /// One swap with a pool of any family: sells exactly an amount of what this contract holds, or reverts.
 ///
 /// What a swap brings is not returned: the caller measures balances. A pool can do no more than take the amount that it
-/// is sold, whatever it answers; whether the answer was good is for `min_received`.
+/// is sold, whatever it answers; whether what it gave was enough is for `min_received`.
 abstract contract Families {
     using Tokens for address;
 
@@ -41,6 +41,8 @@ abstract contract Families {
     error UnexpectedCaller(address caller);
     /// The pool did not take the whole amount: it runs out of liquidity, or is no pool.
     error PartlyTaken(address pool);
+    /// The pool gave nothing of the token that was to be bought. It may have given another, which nobody would miss.
+    error NothingBought(address pool);
 
     uint256 private constant WRAPPER = 1;
     uint256 private constant PAIR = 2;
@@ -117,13 +119,15 @@ abstract contract Families {
     /// Sells `amount` of `step.token_in`, 0 < amount < 2^255: a greater one would be a negative number to some pools.
     function _trade(SwapParams calldata step, uint256 amount) internal {
         uint256 kind = _kind(step.protocol_id);
+        if (kind == WRAPPER) return _checkWrapper(step);
+        uint256 before = step.token_out.balanceHere();
         if (kind == PAIR) _tradePair(step, amount);
         else if (kind == CONCENTRATED) _tradeConcentrated(step, amount);
         else if (kind == SINGLETON) _tradeSingleton(step, amount);
         else if (kind == STABLESWAP) _tradeStableSwap(step, amount);
         else if (kind == WEIGHTED) _tradeWeighted(step, amount);
-        else if (kind == WRAPPER) _checkWrapper(step);
         else revert UnknownProtocol(step.protocol_id);
+        if (step.token_out.balanceHere() <= before) revert NothingBought(step.pool_address);
     }
 
     function _kind(int24 id) private view returns (uint256) {
