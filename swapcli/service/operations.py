@@ -182,9 +182,9 @@ def _second_generation(network: Network) -> Iterator[Operation]:
 
 
 def _batches(network: Network) -> Iterator[Operation]:
-    address = ADDRESS[network.kind]["pattern"].strip("^$")
+    amount, address = (schema["pattern"].strip("^$") for schema in (AMOUNT, ADDRESS[network.kind]))
     order = (
-        _text("amounts", "^[0-9]{1,78}(,[0-9]{1,78}){1,2}$", "Two or three amounts to sell, with commas between them."),
+        _text("amounts", f"^{amount}(,{amount}){{1,2}}$", "Two or three amounts to sell, with commas between them."),
         _text("tokenInAddresses", f"^{address}(,{address}){{1,2}}$", "The token that each amount is of."),
         _text("tokenOutAddresses", f"^{address}$", "The token to buy."),
         _excluded(network),

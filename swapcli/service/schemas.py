@@ -17,7 +17,7 @@ PREFIX: Final = "#/components/schemas/"
 
 ADDRESS: Final[Mapping[Kind, Schema]] = {
     Kind.EVM: {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{40}$"},
-    Kind.STARKNET: {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{1,64}$"},
+    Kind.STARKNET: {"type": "string", "pattern": "^0[xX]0*[1-9a-fA-F][0-9a-fA-F]*$", "maxLength": 66},
 }
 AMOUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]*[1-9][0-9]*$", "maxLength": 78}
 """Base units above zero. At most 2^256 - 1, which a pattern cannot say."""
@@ -70,12 +70,18 @@ _ALWAYS: Final[Mapping[tuple[str, str], object]] = {
 }
 """By type and field: values that are always the same."""
 
-_SLIPPAGE: Final[Mapping[str, SlippageRange]] = {
+_UNREAD: Final = frozenset(
+    ("PostedRoute", f"integrator{name}") for name in ("Address", "FeePercentageBps", "SurplusPercentageBps", "Name")
+)
+"""By type and field: what is not looked at in every route."""
+
+_REQUESTS: Final[Mapping[str, SlippageRange]] = {
     "ExecuteRequest": V1_SLIPPAGE,
     "CalldataRequest": V1_SLIPPAGE,
     "CalldataRequestV2": V2_SLIPPAGE,
     "SignerRequest": SIGNER_SLIPPAGE,
 }
+"""The types that are sent, with the slippage that each accepts. In these, null is the same as nothing."""
 
 
 def reference(name: str) -> Schema:
@@ -120,17 +126,20 @@ def components(names: Iterable[str]) -> dict[str, Schema]:
 
 def _described(name: str, schema: Schema) -> Schema:
     """With its fields in their own order, and each told what it may be."""
-    properties = {
-        field: _form(name, field, schema["properties"][field]) for field in get_type_hints(getattr(shapes, name))
-    }
+    fields, given = get_type_hints(getattr(shapes, name)), schema["properties"]
+    optional = set(fields) - set(schema.get("required", ())) if name in _REQUESTS else set()
+    properties = {field: _form(name, field, given[field]) for field in fields}
+    properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}
     return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
 
 
 def _form(owner: str, field: str, schema: Schema) -> Schema:
     if (owner, field) in _ALWAYS:
         return {**schema, "const": _ALWAYS[owner, field]}
+    if (owner, field) in _UNREAD:
+        return {"description": "As in the route that was found; read in the second generation, with integratorAddress."}
     if field == "slippage":
-        return {"anyOf": [slippage(_SLIPPAGE[owner]), _DECIMAL_NUMBER]}
+        return {"anyOf": [slippage(_REQUESTS[owner]), _DECIMAL_NUMBER]}
     return _refined(schema, _FORMS.get(field, {}))
 
 

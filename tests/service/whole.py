@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
+from threading import Thread
 from typing import Any, NamedTuple
 
 import httpx
+import uvicorn
 from starlette.applications import Starlette
 
 from swapcli.config.settings import ServiceSettings
@@ -43,8 +47,26 @@ def whole_app(desk: Desk | None = None, settings: ServiceSettings | None = None,
 @cache
 def description() -> dict[str, Any]:
     """The OpenAPI document that the service serves."""
-    found: dict[str, Any] = ask(whole_app(), "GET", "/openapi.json").json()
+    found: dict[str, Any] = ask_all(whole_app(), [("GET", "/openapi.json", {})])[0].json()
     return found
+
+
+@contextmanager
+def serving(app: Starlette) -> Iterator[str]:
+    """Serves over HTTP from a thread, at the address given."""
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, log_level="critical", access_log=False)
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    host, port = server.servers[0].sockets[0].getsockname()
+    try:
+        yield f"http://{host}:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 class Operation(NamedTuple):
@@ -77,20 +99,31 @@ def operations(document: Mapping[str, Any]) -> list[Operation]:
     ]
 
 
-def ask(app: Starlette, method: str, path: str, **given: Any) -> httpx.Response:
-    """One answer, from an event loop of its own."""
-    return ask_all(app, [(method, path, given)])[0]
+Ask = Callable[..., httpx.Response]
+
+
+@contextmanager
+def asking(app: Starlette) -> Iterator[Ask]:
+    """Asks the application as it is in service: started, and ended afterwards. Arguments are those of httpx."""
+
+    async def start() -> tuple[Any, httpx.AsyncClient]:
+        life = app.router.lifespan_context(app)
+        await life.__aenter__()
+        return life, httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=BASE_URL)
+
+    async def end(life: Any, client: httpx.AsyncClient) -> None:
+        await client.aclose()
+        await life.__aexit__(None, None, None)
+
+    with asyncio.Runner() as runner:
+        life, client = runner.run(start())
+        try:
+            yield lambda *args, **given: runner.run(client.request(*args, **given))
+        finally:
+            runner.run(end(life, client))
 
 
 def ask_all(app: Starlette, requests: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[httpx.Response]:
-    """Answers, one after the other, with the application as it is in service: started, and ended."""
-
-    async def answers() -> list[httpx.Response]:
-        transport = httpx.ASGITransport(app, raise_app_exceptions=True)
-        async with (
-            app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client,
-        ):
-            return [await client.request(method, path, **given) for method, path, given in requests]
-
-    return asyncio.run(answers())
+    """Answers, one after the other."""
+    with asking(app) as ask:
+        return [ask(method, path, **given) for method, path, given in requests]

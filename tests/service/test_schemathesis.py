@@ -1,0 +1,180 @@
+"""Whatever the description allows, and much that it does not, gets an answer that is described."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import settings
+from jsonschema_rs import Draft202012Validator
+from schemathesis import Case, CheckContext, Config, Response
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from tests.service.whole import Operation, description, market, operations, serving, whole_app
+
+QUERIES, BODIES, KNOWN = 130, 30, 25
+"""Examples for each operation that takes a query, that takes a body, and of values that are known, beside the hundreds
+that schemathesis makes of every limit that is described: more than 5,000 together. Bodies are nested deep and take long
+to make; `test_fuzz_bodies` makes better ones of real routes."""
+
+ACCEPTANCE = positive_data_acceptance
+"""Asked for separately, of values that are known: no schema can say that an address carries its right checksum, that
+two tokens differ, that an integrator has a key, that a route was found less than a minute ago and still pays."""
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    with serving(whole_app()) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    with requests.Session() as session:
+        yield session
+
+
+def described() -> dict[str, Any]:
+    """The document, with routes to post that are small, and without their fields that may hold anything: they are
+    allowed all the same, but hypothesis would spend its time on them."""
+    document = deepcopy(description())
+    schemas = document["components"]["schemas"]
+    posted, segment = schemas["PostedRoute"]["properties"], deepcopy(schemas["RouteSegment"])
+    segment["properties"]["swaps"] = _at_most_two(_at_most_two({"$ref": "#/components/schemas/Swap"}))
+    posted["route"] = _at_most_two(segment)
+    for properties in (posted, schemas["PostedMeta"]["properties"]):
+        for name in [name for name, each in properties.items() if not each.keys() - {"description"}]:
+            del properties[name]
+    return document
+
+
+def _at_most_two(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items, "maxItems": 2}
+
+
+def known() -> dict[str, Any]:
+    """The document with values in place of forms, so that whatever fits it has to be accepted. What is left out needs
+    a key, or a route that was found."""
+    document = deepcopy(description())
+    for path, method in [(each.path, each.method) for each in operations(document) if not _is_knowable(each)]:
+        del document["paths"][path][method]
+    for operation in operations(document):
+        for each in operation.parameters:
+            each["schema"].update(_values(operation, each["name"]))
+            each["schema"].pop("pattern", None)
+        left = [each for each in operation.told.get("parameters", ()) if "integrator" not in each["name"]]
+        operation.told["parameters"] = left  # type: ignore[index]
+    return document
+
+
+def _is_knowable(operation: Operation) -> bool:
+    return "requestBody" not in operation.told and not operation.path.endswith("{address}")
+
+
+def _values(operation: Operation, name: str) -> dict[str, Any]:
+    """Only values that are good: for networks that share a path, of the first one that has them all."""
+    network = operation.networks()[0] if operation.networks() else "base"
+    if name == "network":
+        return {"enum": [network]}
+    held = sorted(market(network).tokens)
+    amounts = ["1", "1000000", "123456789012345678901"]
+    protocols = ["1", "2,3"] if network != "hyperevm" or "/v2/" in operation.path else ["gliquid"]
+    values: dict[str, list[Any]] = {
+        "tokenInAddress": held[::2],
+        "tokenOutAddress": held[1::2],
+        "amount": amounts,
+        "amounts": [",".join(amounts), ",".join(reversed(amounts))],
+        "tokenInAddresses": [",".join(held[:6:2]), ",".join([held[0]] * 3)],
+        "tokenOutAddresses": held[1::2],
+        "slippage": [0.1, 0.5, 1, 48.9999],
+        "destination": ["0x" + "12" * 20],
+        "excludeProtocols": protocols,
+    }
+    return {"enum": values[name]} if name in values else {}
+
+
+OPERATIONS = {f"{each.method.upper()} {each.path}": each for each in operations(description())}
+WITH_BODY = [label for label, each in OPERATIONS.items() if "requestBody" in each.told]
+schema = schemathesis.openapi.from_dict(described())
+with_query, with_body = schema.exclude(name=WITH_BODY), schema.include(name=WITH_BODY)
+good = schemathesis.openapi.from_dict(known(), config=Config.from_dict({"generation": {"mode": "positive"}}))
+
+
+def closed() -> dict[str, Any]:
+    """The document with all that answers may hold: what it does not name is not allowed."""
+    document = deepcopy(description())
+    for each in document["components"]["schemas"].values():
+        each["additionalProperties"] = False
+    return document
+
+
+CLOSED = closed()
+VALIDATORS: dict[tuple[str, int], Draft202012Validator] = {}
+
+
+def no_field_is_undescribed(_context: CheckContext, response: Response, case: Case[Any]) -> None:
+    """A check: an answer holds nothing that is not described."""
+    operation, status = case.operation, response.status_code
+    told = CLOSED["paths"][operation.path][operation.method]["responses"].get(str(status), {})
+    content = told.get("content", {}).get("application/json")
+    if content is None:
+        return
+    if (operation.label, status) not in VALIDATORS:
+        whole = {**content["schema"], "components": CLOSED["components"]}
+        VALIDATORS[operation.label, status] = Draft202012Validator(whole)
+    VALIDATORS[operation.label, status].validate(response.json())
+
+
+ASKED: Counter[str] = Counter()
+
+
+def least(label: str) -> int:
+    """How many requests an operation has to get. Most are made of its limits, whatever the number of examples."""
+    operation = OPERATIONS[label]
+    if "requestBody" in operation.told:
+        return 250
+    return 250 if len(operation.parameters) > 2 else 100 if operation.parameters else 5
+
+
+def test_there_are_at_least_5000_requests() -> None:
+    assert sum(map(least, OPERATIONS)) >= 5_000
+
+
+@pytest.fixture(autouse=True)
+def enough() -> Iterator[None]:
+    """Each operation that was asked got its requests."""
+    ASKED.clear()
+    yield
+    assert all(number >= least(label) for label, number in ASKED.items()), ASKED
+
+
+def check(case: Case[Any], service: str, session: requests.Session) -> None:
+    """All checks: no 5xx, no status, type, header or form that is not described, nothing let in wrongly."""
+    ASKED[case.operation.label] += 1
+    response = case.call(base_url=service, session=session)
+    case.validate_response(response, additional_checks=[no_field_is_undescribed], excluded_checks=[ACCEPTANCE])
+
+
+@with_query.parametrize()
+@settings(max_examples=QUERIES)
+def test_any_query_gets_an_answer_that_is_described(case: Case[Any], service: str, session: requests.Session) -> None:
+    check(case, service, session)
+
+
+@with_body.parametrize()
+@settings(max_examples=BODIES)
+def test_any_body_gets_an_answer_that_is_described(case: Case[Any], service: str, session: requests.Session) -> None:
+    check(case, service, session)
+
+
+@good.parametrize()
+@settings(max_examples=KNOWN)
+def test_a_good_query_is_accepted(case: Case[Any], service: str, session: requests.Session) -> None:
+    response = case.call(base_url=service, session=session)
+    case.validate_response(response, additional_checks=[no_field_is_undescribed])
+    assert response.status_code == 200
