@@ -7,7 +7,7 @@ that takes too long, the network is told to be unwell, which it is.
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from swapcli.engine.health import UNHEALTHY
@@ -68,8 +68,14 @@ class HealthDesk:
         task = self._sampling.get(name)
         if task is None:
             task = self._sampling[name] = asyncio.get_running_loop().create_task(self._look(name))
-            task.add_done_callback(lambda _: self._sampling.pop(name, None))
+            task.add_done_callback(partial(self._taken, name))
         return task
+
+    def _taken(self, name: str, task: asyncio.Task[Sampled]) -> None:
+        """A defect shows to whoever waits for the sample; where nobody does, the next one to ask will."""
+        del self._sampling[name]
+        if not task.cancelled():
+            task.exception()
 
     async def _look(self, name: str) -> Sampled:
         status, message = await self._solver.run(lambda _: _status(self._desk, name), is_urgent=True)
@@ -78,9 +84,8 @@ class HealthDesk:
 
     def close(self) -> None:
         """Gives up the samples that are being taken."""
-        for task in list(self._sampling.values()):
-            with suppress(RuntimeError):
-                task.cancel()
+        for task in self._sampling.values():
+            task.cancel()
 
 
 def _status(desk: Desk, name: str) -> tuple[int, str]:

@@ -149,7 +149,7 @@ def opener(name: str) -> Callable[[], Market]:
     return tiny if name == "testnet" else lambda: embedded(name)
 
 
-def order(name: str, amount: int | None = None, **more: object) -> dict[str, object]:
+def order(name: str, amount: int | None = None, **more: str) -> dict[str, str]:
     """A query that finds a route: some native token for the first stablecoin; on starknet its ordinary tokens."""
     market = tiny() if name == "testnet" else embedded(name)
     served = market.network
@@ -167,5 +167,5 @@ def receiver(name: str) -> str:
     return FELT_RECEIVER if name == "starknet" else RECEIVER
 
 
-def terms(name: str, slippage: object = 0.5) -> dict[str, object]:
+def terms(name: str, slippage: Any = 0.5) -> dict[str, Any]:
     return {"slippage": slippage, "destination": receiver(name)}

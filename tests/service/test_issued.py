@@ -1,0 +1,146 @@
+"""The routes that were given out: known again however they are spelled, not when they mean something else; bounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.model.network import Network
+from swapcli.service.issued import IssuedRoutes, digest
+from swapcli.wire.result import RouteResult
+from swapcli.wire.route import parse, render_result
+from swapcli.wire.terms import Generation
+from tests.service.world import Json, order, terms, world
+from tests.wire.build import EVM, STARKNET, results
+
+V1_RESULTS = results(EVM, Generation.V1)
+
+
+@given(st.sampled_from([EVM, STARKNET]), st.data())
+def test_a_route_is_known_again_after_it_went_over_the_wire(network: Network, data: st.DataObject) -> None:
+    result = data.draw(results(network, Generation.V1))
+    returned = parse(render_result(result, network), network)
+    issued = IssuedRoutes()
+    issued.note("base", result, 1_000)
+    assert issued.issued_ms("base", returned) == 1_000
+    assert issued.issued_ms("other", returned) is None
+
+
+@given(V1_RESULTS, st.data())
+def test_what_does_not_change_what_a_route_does_does_not_change_its_digest(
+    result: RouteResult, data: st.DataObject
+) -> None:
+    dull = result._replace(
+        time_s=data.draw(st.floats(0, 9)),
+        gas=data.draw(st.integers(0, 9)),
+        gas_usd=None,
+        initial=not result.initial,
+        best_quotes=(),
+        input_token=result.input_token._replace(name="another", symbol="", price_usd=None),
+    )
+    assert digest("base", dull) == digest("base", result)
+
+
+@given(V1_RESULTS)
+def test_what_changes_what_a_route_does_changes_its_digest(result: RouteResult) -> None:
+    segment = result.segments[0]
+    swap = segment.hops[0][0]
+
+    def with_swap(**changes: Any) -> RouteResult:
+        hops = ((swap._replace(**changes), *segment.hops[0][1:]), *segment.hops[1:])
+        return result._replace(segments=(segment._replace(hops=hops), *result.segments[1:]))
+
+    others = [
+        result._replace(input_amount=result.input_amount + 1),
+        result._replace(output_amount=result.output_amount + 1),
+        result._replace(output_token=result.output_token._replace(address="0x" + "fe" * 20)),
+        result._replace(segments=(segment._replace(percent=segment.percent + 1), *result.segments[1:])),
+        result._replace(segments=(*result.segments, segment)),
+        with_swap(share=swap.share + 1),
+        with_swap(pool_address="0x" + "fe" * 20, extra={}),
+        with_swap(token_in="0x" + "fe" * 20),
+        with_swap(token_out="0x" + "fe" * 20),
+        with_swap(protocol_id=swap.protocol_id + 1),
+    ]
+    digests = {digest("base", each) for each in others}
+    assert len(digests) == len(others)
+    assert digest("base", result) not in digests
+
+
+@given(st.lists(V1_RESULTS, min_size=4, max_size=6, unique_by=lambda each: digest("base", each)))
+def test_only_the_last_ones_are_kept_and_asking_again_renews(routes: list[RouteResult]) -> None:
+    issued = IssuedRoutes(max_routes=3)
+    for number, route in enumerate(routes[:3]):
+        issued.note("base", route, number)
+    issued.note("base", routes[0], 10)
+    issued.note("base", routes[3], 11)
+    assert len(issued) == 3
+    assert [issued.issued_ms("base", route) for route in routes[:4]] == [10, None, 2, 11]
+
+
+def respelled(route: Json) -> Json:
+    """The same route, as another client's libraries would write it."""
+    copy = {key: value for key, value in route.items() if key not in ("initial", "bestQuotesByProtocols")}
+    for key in ("inputToken", "outputToken"):
+        copy[key] = {**copy[key], "address": copy[key]["address"].lower(), "price": 0}
+    copy["route"] = [
+        {
+            "percent": segment["percent"].replace("%", ".0%"),
+            "swaps": [
+                [{**swap, "poolAddress": swap["poolAddress"].lower(), "poolName": ""} for swap in hop]
+                for hop in segment["swaps"]
+            ],
+        }
+        for segment in route["route"]
+    ]
+    return copy | {"time": 0, "estimatedGasUsed": "0", "estimatedGasUsedInUsd": 0}
+
+
+def test_a_v1_route_expires_after_a_minute_however_it_is_spelled() -> None:
+    with world("base") as served:
+        route = served.found("/base/route", order("base"))
+        for spelled in (route, respelled(route)):
+            assert served.post("/base/execute", {"route": spelled, **terms("base")}).status_code == 200
+        served.time.pass_s(60)
+        assert served.post("/base/execute", {"route": respelled(route), **terms("base")}).status_code == 200
+        served.time.pass_s(1)
+        for path in ("/base/execute", "/base/calldata"):
+            refused = served.post(path, {"route": respelled(route), **terms("base")})
+            assert refused.status_code == 400
+            assert "61 seconds old" in refused.json()["message"]
+        again = served.found("/base/route", order("base"))
+        assert again["route"] == route["route"]
+        assert served.post("/base/execute", {"route": route, **terms("base")}).status_code == 200
+
+
+def test_a_v1_route_that_is_not_known_is_judged_by_its_content() -> None:
+    with world("base") as issuer, world("base") as other:
+        route = issuer.found("/base/route", order("base"))
+        other.time.pass_s(1_000)
+        assert other.post("/base/execute", {"route": route, **terms("base")}).status_code == 200
+
+
+def test_a_v2_route_carries_its_time() -> None:
+    with world("base") as issuer, world("base") as other:
+        route = issuer.found("/base/v2/route", order("base"))
+        other.time.pass_s(60)
+        assert other.post("/base/v2/calldata", {"route": route, **terms("base")}).status_code == 200
+        other.time.pass_s(1)
+        assert other.post("/base/v2/calldata", {"route": route, **terms("base")}).status_code == 400
+        other.time.pass_s(-70)
+        refused = other.post("/base/v2/calldata", {"route": route, **terms("base")}).json()
+        assert refused == {"success": False, "error": "Invalid route", "details": "the route was issued in the future"}
+
+
+def test_starknets_and_hyperevms_routes_expire_too() -> None:
+    with world("starknet", "hyperevm") as served:
+        ways = {"starknet": ("/starknet/route", "/starknet/calldata"), "hyperevm": ("/hyperevm/calldata",)}
+        for name, paths in ways.items():
+            for path in paths:
+                answer = served.found(path, {**order(name), **terms(name)})
+                route = answer["route"] if path.endswith("calldata") else answer
+                assert served.post(f"/{name}/execute", {"route": route, **terms(name)}).status_code == 200
+                served.time.pass_s(61)
+                assert served.post(f"/{name}/execute", {"route": route, **terms(name)}).status_code == 400

@@ -1,0 +1,234 @@
+"""Work off the event loop: in order, bounded, given up when nobody waits; the loop stays free."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from swapcli.errors import Cancelled, NoRoute, Overloaded
+from swapcli.service.solving import IsCancelled, Solver, Work, unless_left
+
+
+@pytest.fixture
+def solver() -> Iterator[Solver]:
+    solver = Solver(max_queue=3)
+    yield solver
+    solver.close()
+
+
+class Gatekeeper:
+    """Work that stays at hand until it is let go, or nobody waits for it."""
+
+    def __init__(self) -> None:
+        self.has_begun = threading.Event()
+        self.may_end = threading.Event()
+        self.was_cancelled = False
+
+    def __call__(self, is_cancelled: IsCancelled) -> str:
+        self.has_begun.set()
+        while not self.may_end.wait(0.001):
+            if is_cancelled():
+                self.was_cancelled = True
+                raise Cancelled("given up")
+        return "done"
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    for _ in range(2_000):
+        if condition():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it did not happen")
+
+
+async def begun(solver: Solver, keeper: Gatekeeper) -> asyncio.Task[str]:
+    task = asyncio.create_task(solver.run(keeper))
+    await until(keeper.has_begun.is_set)
+    return task
+
+
+def running(work: Callable[[], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        await work()
+
+    asyncio.run(whole())
+
+
+def test_what_work_returns_and_raises_comes_back(solver: Solver) -> None:
+    async def work() -> None:
+        assert await solver.run(lambda _: 17) == 17
+        with pytest.raises(NoRoute, match="none"):
+            await solver.run(lambda _: fail(NoRoute("none")))
+        assert await solver.run(lambda is_cancelled: is_cancelled()) is False
+        assert await solver.run(lambda _: threading.current_thread().name) == "solver"
+
+    running(work)
+
+
+def adding(seen: list[int], number: int) -> Work[None]:
+    return lambda _: seen.append(number)
+
+
+def giving(number: int) -> Work[int]:
+    return lambda _: number
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+def test_work_runs_one_after_the_other_in_the_order_in_which_it_came(solver: Solver) -> None:
+    async def work() -> None:
+        keeper, seen = Gatekeeper(), list[int]()
+        first = await begun(solver, keeper)
+        rest = [asyncio.create_task(solver.run(adding(seen, n))) for n in range(3)]
+        await asyncio.sleep(0.01)
+        assert seen == []
+        assert solver.queue_length == 3
+        keeper.may_end.set()
+        await asyncio.gather(first, *rest)
+        assert seen == [0, 1, 2]
+        assert solver.queue_length == 0
+
+    running(work)
+
+
+def test_a_full_queue_refuses_and_takes_again_once_there_is_room(solver: Solver) -> None:
+    async def work() -> None:
+        keeper = Gatekeeper()
+        first = await begun(solver, keeper)
+        waiting = [asyncio.create_task(solver.run(lambda _: None)) for _ in range(3)]
+        await until(lambda: solver.queue_length == 3)
+        with pytest.raises(Overloaded) as caught:
+            await solver.run(lambda _: None)
+        assert caught.value.retry_after_s == 1
+        keeper.may_end.set()
+        await asyncio.gather(first, *waiting)
+        assert await solver.run(lambda _: "again") == "again"
+
+    running(work)
+
+
+def test_urgent_work_overtakes_and_is_never_refused(solver: Solver) -> None:
+    async def work() -> None:
+        keeper, seen = Gatekeeper(), list[str]()
+        first = await begun(solver, keeper)
+        rest = [asyncio.create_task(solver.run(lambda _: seen.append("order"))) for _ in range(3)]
+        await until(lambda: solver.queue_length == 3)
+        urgent = asyncio.create_task(solver.run(lambda _: seen.append("urgent"), is_urgent=True))
+        await asyncio.sleep(0)
+        keeper.may_end.set()
+        await asyncio.gather(first, urgent, *rest)
+        assert seen == ["urgent", "order", "order", "order"]
+
+    running(work)
+
+
+def test_work_at_hand_hears_that_nobody_waits(solver: Solver) -> None:
+    async def work() -> None:
+        keeper = Gatekeeper()
+        task = await begun(solver, keeper)
+        task.cancel()
+        await until(lambda: keeper.was_cancelled)
+        assert await solver.run(lambda _: "next") == "next"
+
+    running(work)
+
+
+def test_work_that_nobody_waits_for_leaves_the_queue_at_once_and_never_runs(solver: Solver) -> None:
+    async def work() -> None:
+        keeper, ran = Gatekeeper(), list[int]()
+        first = await begun(solver, keeper)
+        for round_ in range(50):
+            tasks = [asyncio.create_task(solver.run(lambda _: ran.append(1))) for _ in range(3)]
+            await until(lambda: solver.queue_length == 3)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            assert solver.queue_length == 0, round_
+        keeper.may_end.set()
+        await first
+        await solver.run(lambda _: None)
+        assert ran == []
+
+    running(work)
+
+
+def test_the_loop_goes_on_while_the_thread_computes(solver: Solver) -> None:
+    async def work() -> None:
+        until_s = time.perf_counter() + 0.3
+        task = asyncio.create_task(solver.run(lambda _: spin(until_s)))
+        beats = 0
+        while not task.done():
+            await asyncio.sleep(0.002)
+            beats += 1
+        assert beats >= 10
+
+    running(work)
+
+
+def spin(until_s: float) -> None:
+    while time.perf_counter() < until_s:
+        sum(range(100))
+
+
+def test_a_solver_serves_again_after_it_was_closed(solver: Solver) -> None:
+    async def work() -> None:
+        for turn in range(3):
+            assert await solver.run(giving(turn)) == turn
+            solver.close()
+
+    running(work)
+
+
+def test_a_loop_that_ended_does_not_harm_the_thread(solver: Solver) -> None:
+    keeper = Gatekeeper()
+
+    async def leave() -> None:
+        await begun(solver, keeper)
+
+    asyncio.run(leave())
+    assert asyncio.run(solver.run(lambda _: "fine")) == "fine"
+    assert keeper.was_cancelled
+
+
+def test_whoever_leaves_first_decides() -> None:
+    async def work() -> None:
+        async def after(seconds: float, value: Any = None) -> Any:
+            await asyncio.sleep(seconds)
+            return value
+
+        def task(seconds: float, value: Any = None) -> asyncio.Task[Any]:
+            return asyncio.create_task(after(seconds, value))
+
+        assert await unless_left(task(0, "answer"), task(5)) == "answer"
+        slow, left = task(5), task(0)
+        with pytest.raises(Cancelled):
+            await unless_left(slow, left)
+        await asyncio.sleep(0)
+        assert slow.cancelled()
+        with pytest.raises(NoRoute):
+            await unless_left(asyncio.create_task(failing()), task(5))
+
+    async def failing() -> None:
+        raise NoRoute("none")
+
+    running(work)
+
+
+def test_cancelling_the_caller_cancels_both() -> None:
+    async def work() -> None:
+        one, other = (asyncio.create_task(asyncio.sleep(5)) for _ in range(2))
+        caller = asyncio.create_task(unless_left(one, other))
+        await asyncio.sleep(0.01)
+        caller.cancel()
+        await asyncio.gather(caller, one, other, return_exceptions=True)
+        assert one.cancelled()
+        assert other.cancelled()
+
+    running(work)
