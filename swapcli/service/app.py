@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -96,6 +97,7 @@ async def _life(workshop: Workshop, health: HealthDesk) -> AsyncIterator[None]:
         yield
     finally:
         opening.cancel()
+        gc.unfreeze()
         health.close()
         workshop.solver.close()
 
@@ -106,6 +108,9 @@ async def _open_markets(workshop: Workshop) -> None:
         with suppress(MarketUnavailable):
             await solver.run(partial(_open, desk, network.name), is_urgent=True)
             _watch(metrics, desk, network.name)
+    # Markets live as long as the service: looking through them again and again would make everybody wait.
+    gc.collect()
+    gc.freeze()
 
 
 def _open(desk: Desk, name: str, _: IsCancelled) -> None:

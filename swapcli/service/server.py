@@ -7,7 +7,6 @@ Told to stop (SIGTERM, SIGINT), it takes no new connections, answers what has be
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
 import socket
 import sys
@@ -164,7 +163,8 @@ class _Server(uvicorn.Server):
         self._door.is_closing = True
         for server in self.servers:
             server.close()
-        await asyncio.sleep(LAST_CALL_S)
+        if not self._door.is_done:
+            await asyncio.sleep(LAST_CALL_S)
         await super().shutdown(sockets)
 
     @contextmanager
@@ -186,12 +186,10 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def _responsive() -> Iterator[None]:
-    """Lets the loop have its turn soon while orders are solved, and spares long-lived objects the garbage collector."""
+    """Lets the loop have its turn soon while orders are solved."""
     before_s = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    gc.freeze()
     try:
         yield
     finally:
-        gc.unfreeze()
         sys.setswitchinterval(before_s)

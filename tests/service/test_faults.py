@@ -20,7 +20,7 @@ from swapcli.errors import (
 )
 from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
 from swapcli.service.faults import NAMES, Style, reply_to, style_on
-from tests.cli.build import DIRECT_V3, NOW_S
+from tests.cli.build import DIRECT_V3, NOW_S, small_market
 from tests.service.test_endpoints import OneKey
 from tests.service.world import RECEIVER, Json, World, order, terms, world
 
@@ -294,6 +294,22 @@ def test_a_posted_route_with_an_integrator_needs_a_key_too(service: World, path:
     assert service.post(path, {"route": route, **terms("base")}, headers={"X-API-Key": "good"}).status_code == 200
 
 
+def test_a_posted_route_with_both_fee_and_surplus(service: World) -> None:
+    wish = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9, "integratorSurplusPercentageBps": 9}
+    route = service.found("/base/v2/route", order("base")) | wish
+    answer = service.post("/base/v2/calldata", {"route": route, **terms("base")}, headers={"X-API-Key": "good"})
+    assert (answer.status_code, answer.json()) == (400, detailed("Bad Request", BOTH_FEE_AND_SURPLUS))
+
+
+def test_nobody_can_earn_on_starknet(service: World) -> None:
+    wish = {"integratorAddress": "0x" + "ab".zfill(64), "integratorFeePercentageBps": 9}
+    meta = {"meta": {"apiVersion": "2.0", "timestamp": "2027-01-15T08:00:00.500Z"}, "routeSwapType": 2}
+    route = service.found("/starknet/route", order("starknet")) | wish | meta
+    answer = service.post("/starknet/execute", {"route": route, **terms("starknet")}, headers={"X-API-Key": "good"})
+    said = "the router on starknet pays no integrator"
+    assert (answer.status_code, answer.json()) == (400, brief("Invalid route", said))
+
+
 def test_a_fee_without_anybody_to_earn_it(service: World) -> None:
     query = {**order("base"), "integratorFeePercentageBps": 9}
     answer = service.get("/base/v2/route", query, headers={"X-API-Key": "good"})
@@ -402,9 +418,6 @@ def test_a_method_that_a_path_does_not_take(service: World, method: str, path: s
 
 
 def test_a_network_whose_router_is_not_known_says_which_setting_names_it() -> None:
-    from tests.cli.build import small_market
-    from tests.service.world import World
-
     served = World({"testnet": small_market})
     try:
         route = served.found("/testnet/v2/route", order("testnet"))

@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,9 +15,10 @@ import pytest
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.answer import Answer, Ask
 from swapcli.engine.market_source import MarketSource
-from swapcli.errors import Cancelled, NoRoute
-from swapcli.model.market import Market
+from swapcli.errors import Cancelled, MarketError, NoRoute
+from swapcli.model.market import Market, Provenance
 from swapcli.service.app import create_app
+from swapcli.service.desk import Desk
 from swapcli.service.key_file import ApiKey
 from swapcli.service.solving import IsCancelled
 from swapcli.service.table import ENDPOINTS
@@ -325,15 +327,12 @@ def test_readiness_waits_for_every_market_and_health_for_its_own() -> None:
 
 
 def broken_market() -> Market:
-    from swapcli.errors import MarketError
-
     raise MarketError("/home/me/secret.json: pools: must be an array")
 
 
 def test_a_market_that_cannot_be_loaded_makes_its_network_unavailable_and_says_no_more() -> None:
     with world("testnet") as served:
-        desk_class = type(served.desk)
-        served.desk = desk_class([tiny().network], {"testnet": broken_market}, served.time.clock)
+        served.desk = Desk([tiny().network], {"testnet": broken_market}, served.time.clock)
         served.app = create_app(served.desk, ServiceSettings())
         answers = [
             served.get("/testnet/route", order("testnet")),
@@ -353,8 +352,7 @@ def test_a_market_that_cannot_be_loaded_makes_its_network_unavailable_and_says_n
 
 def test_a_network_without_a_market_exists_and_is_unavailable() -> None:
     with world("testnet") as served:
-        desk_class = type(served.desk)
-        served.desk = desk_class([tiny().network], {}, served.time.clock)
+        served.desk = Desk([tiny().network], {}, served.time.clock)
         served.app = create_app(served.desk, ServiceSettings())
         assert served.get("/testnet/route", order("testnet")).status_code == 503
         assert served.get("/supported-chains").json() == []
@@ -362,10 +360,6 @@ def test_a_network_without_a_market_exists_and_is_unavailable() -> None:
 
 
 def test_state_of_a_node_that_is_too_old_is_not_quoted_on() -> None:
-    from dataclasses import replace
-
-    from swapcli.model.market import Provenance
-
     aged = replace(tiny(), provenance=Provenance.SYNCED)
     served = World({"testnet": lambda: aged})
     try:
@@ -378,14 +372,12 @@ def test_state_of_a_node_that_is_too_old_is_not_quoted_on() -> None:
 
 
 def test_health_is_sampled_anew_before_it_is_ten_seconds_old(service: World) -> None:
-    solves = "swapcli_solve_duration_seconds_count"
     assert service.get("/testnet/healthcheck").json()["staus"] == 200
     service.desk._sources["testnet"] = Broken(tiny(), service.time.clock)
     service.time.pass_s(2)
     assert service.get("/testnet/healthcheck").status_code == 200
     service.time.pass_s(9)
     assert service.get("/testnet/healthcheck").status_code == 500
-    assert solves not in service.log.getvalue()
 
 
 def test_health_is_told_from_the_last_sample_while_orders_keep_the_thread_busy() -> None:
