@@ -13,6 +13,8 @@ from swapcli.routing.replay import flatten
 MOST_SEGMENTS = 8
 MOST_HOPS = 4
 MOST_POOLS_A_HOP = 3
+TRIES = 40
+"""Then a route has as many segments as were found."""
 
 
 def random_route(
@@ -21,7 +23,9 @@ def random_route(
     """Up to eight segments of up to four hops over up to three pools each."""
     wanted = rng.randint(1, most_segments)
     paths: list[tuple[tuple[Swap, ...], ...]] = []
-    for _ in range(wanted):
+    for _ in range(TRIES):
+        if len(paths) == wanted:
+            break
         path = _random_path(rng, pools, token_in, token_out)
         if path and _joins([*paths, path]):
             paths.append(path)

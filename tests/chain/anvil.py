@@ -1,0 +1,194 @@
+"""A local node of its own for the tests, spoken to in plain JSON-RPC, as a chain like any other."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import sleep
+from typing import Any, NamedTuple
+
+from tests.contracts.evm import DEPLOYER, NODE_MODULES, AnyChain, MissingPackagesError, RevertedError
+
+CHAIN_ID = 31_337
+START_S = 1_700_000_000
+_BLOCK_S = 12
+_GAS = 30_000_000
+_ETHER_SUPPLY = 2**120
+_TIMEOUT_S = 60.0
+_LISTENING = re.compile(r"Listening on 127\.0\.0\.1:(\d+)")
+_TRIES = 5_000
+_PAUSE_S = 0.001
+
+
+class Receipt(NamedTuple):
+    """What became of a transaction."""
+
+    succeeded: bool
+    gas_used: int
+
+
+class Node:
+    """One connection to a node."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
+
+    def ask(self, method: str, *params: object) -> Any:
+        """The result of one request. Raises `RevertedError` with the data of a call that reverted."""
+        return _result(self._post(_request(0, method, params)))
+
+    def ask_all(self, requests: Sequence[tuple[str, Sequence[object]]]) -> list[Any]:
+        """The results of many requests in one round trip, in their order."""
+        if not requests:
+            return []
+        answers = self._post([_request(k, method, params) for k, (method, params) in enumerate(requests)])
+        return [_result(answer) for answer in sorted(answers, key=lambda each: int(each["id"]))]
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _post(self, body: object) -> Any:
+        self._connection.request("POST", "/", json.dumps(body), {"Content-Type": "application/json"})
+        return json.loads(self._connection.getresponse().read())
+
+
+def _request(number: int, method: str, params: Sequence[object]) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def _result(answer: Mapping[str, Any]) -> Any:
+    if "error" not in answer:
+        return answer["result"]
+    error = answer["error"]
+    data = error.get("data")
+    raise RevertedError(bytes.fromhex(data[2:]) if isinstance(data, str) else b"", str(error.get("message")))
+
+
+class AnvilChain(AnyChain):
+    """Contracts on a node; whoever is named sends, without a key. Every transaction is a block of its own."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.fund(DEPLOYER, _ETHER_SUPPLY)
+
+    def fund(self, address: str, wei: int) -> None:
+        """As `AnyChain.fund`."""
+        self.node.ask("anvil_setBalance", address, hex(wei))
+
+    def native_balance(self, address: str) -> int:
+        """As `AnyChain.native_balance`."""
+        return int(self.node.ask("eth_getBalance", address, "latest"), 16)
+
+    def create(self, code: bytes, sender: str = DEPLOYER) -> str:
+        """As `AnyChain.create`."""
+        mined = self.node.ask("eth_sendTransaction", {"from": sender, "data": f"0x{code.hex()}", "gas": hex(_GAS)})
+        receipt = self._mined(mined)
+        if receipt["status"] != "0x1":
+            raise RevertedError(b"", "the contract was not created")
+        return str(receipt["contractAddress"]).lower()
+
+    def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
+        """As `AnyChain.send`."""
+        call = {"from": sender, "to": to, "data": f"0x{calldata.hex()}", "value": hex(value), "gas": hex(_GAS)}
+        told = self.node.ask("eth_call", call, "latest")
+        assert self.receipt(self.node.ask("eth_sendTransaction", call)).succeeded
+        return bytes.fromhex(told[2:])
+
+    def ask(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
+        """As `AnyChain.ask`."""
+        (request,) = _calls([(to, calldata)], sender, "latest")
+        return bytes.fromhex(self.node.ask(request[0], *request[1])[2:])
+
+    def ask_all(self, questions: Sequence[tuple[str, bytes]]) -> list[bytes]:
+        """As `AnyChain.ask_all`: one batch, pinned to one block."""
+        block = self.node.ask("eth_blockNumber")
+        return [bytes.fromhex(each[2:]) for each in self.node.ask_all(_calls(questions, DEPLOYER, block))]
+
+    def send_raw(self, signed: bytes) -> Receipt:
+        """Send a signed transaction and have it mined."""
+        return self.receipt(self.node.ask("eth_sendRawTransaction", f"0x{signed.hex()}"))
+
+    def receipt(self, transaction: str) -> Receipt:
+        """Of a transaction that was sent."""
+        found = self._mined(transaction)
+        return Receipt(found["status"] == "0x1", int(found["gasUsed"], 16))
+
+    def _mined(self, transaction: str) -> Any:
+        """The node answers before it has mined, though it does so at once."""
+        for _ in range(_TRIES):
+            found = self.node.ask("eth_getTransactionReceipt", transaction)
+            if found is not None:
+                return found
+            sleep(_PAUSE_S)
+        raise RuntimeError(f"{transaction} was not mined")
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """As `AnyChain.undone`."""
+        mark = self.node.ask("evm_snapshot")
+        try:
+            yield
+        finally:
+            assert self.node.ask("evm_revert", mark)
+
+
+def _calls(
+    questions: Sequence[tuple[str, bytes]], sender: str, block: str
+) -> list[tuple[str, tuple[dict[str, str], str]]]:
+    return [
+        ("eth_call", ({"from": sender, "to": to, "data": f"0x{calldata.hex()}"}, block)) for to, calldata in questions
+    ]
+
+
+@contextmanager
+def running_anvil() -> Iterator[AnvilChain]:
+    """A fresh node, which ends with the block."""
+    command = [
+        str(_binary()),
+        *("--port", "0", "--accounts", "1", "--chain-id", str(CHAIN_ID), "--hardfork", "cancun"),
+        *("--auto-impersonate", "--order", "fifo", "--gas-limit", "1000000000", "--base-fee", "0", "--gas-price", "0"),
+        *("--timestamp", str(START_S), "--disable-code-size-limit"),
+    ]
+    # It writes a line for every request: into a file, for nobody would empty a pipe.
+    with (
+        TemporaryDirectory() as home,
+        Path(home, "log").open("w") as log,
+        subprocess.Popen(
+            command, stdout=log, stderr=subprocess.STDOUT, env={"PATH": os.defpath, "HOME": home}
+        ) as child,
+    ):
+        node = None
+        try:
+            node = Node(_port(child, Path(home, "log")))
+            # A fixed distance of blocks makes gas repeatable: what a pair writes hangs on the time that has passed.
+            node.ask("anvil_setBlockTimestampInterval", _BLOCK_S)
+            yield AnvilChain(node)
+        finally:
+            if node:
+                node.close()
+            child.terminate()
+
+
+def _port(child: subprocess.Popen[bytes], log: Path) -> int:
+    for _ in range(_TRIES):
+        if found := _LISTENING.search(log.read_text()):
+            return int(found[1])
+        if child.poll() is not None:
+            break
+        sleep(_PAUSE_S)
+    raise RuntimeError(f"anvil did not start:\n{log.read_text()}")
+
+
+def _binary() -> Path:
+    """The native one; what npm puts before it loses exit codes."""
+    found = sorted(NODE_MODULES.glob("@foundry-rs/anvil-*/bin/anvil*"))
+    if not found:
+        raise MissingPackagesError(NODE_MODULES / "@foundry-rs")
+    return found[0]

@@ -1,0 +1,118 @@
+"""What a quote says is what a signed and mined transaction pays out, to the unit, on a local chain.
+
+State is read from the node, quoted, built, signed with a throw-away key and mined; the pools that were touched are then
+read again and must be what the replay left. Seeds are fixed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from swapcli.evm import approval, transactions
+from swapcli.model.payload import SwapType
+from swapcli.model.terms import Integrator
+from tests.chain.trading import USER, Desk, Outcome, Trade, asking_more, encoded
+from tests.chain.world import PROTOCOLS, World
+from tests.contracts.evm import RevertedError, selector
+
+ROUTES_A_SEED = 100
+SEEDS = range(6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_received_is_what_was_quoted(desk: Desk, seed: int) -> None:
+    rng = Random(f"end to end {seed}")
+    seen: Counter[str] = Counter()
+    for trade in desk.trades(rng, ROUTES_A_SEED):
+        outcome = desk.carry_out(trade)
+        check(trade, outcome)
+        assert desk.pools_of(trade) == trade.replay.pools_after
+        seen.update(features(desk.world, trade))
+    assert seen["routes"] == ROUTES_A_SEED
+    check_variety(seen)
+    assert untouched(desk.world)
+
+
+def test_the_routes_are_enough() -> None:
+    assert len(SEEDS) * ROUTES_A_SEED >= 500
+
+
+def check(trade: Trade, outcome: Outcome) -> None:
+    assert outcome.receipt.succeeded
+    assert outcome.received == trade.due == trade.payload.call.route.min_received
+    assert outcome.earned == trade.result.output_amount - trade.due
+
+
+def features(world: World, trade: Trade) -> set[str]:
+    """What a route has, for counting."""
+    call, result = trade.payload.call, trade.result
+    names = {protocol.id: protocol.amm_name for protocol in world.network.protocols}
+    found = {"routes", trade.kind, call.route.swap_type.name, *(names[swap.protocol_id] for swap in call.swaps)}
+    found |= {f"{len(result.segments)} segments", f"{max(len(segment.hops) for segment in result.segments)} hops"}
+    integrator: Integrator | None = result.integrator
+    if integrator:
+        found.add("fee" if integrator.fee_bps else "surplus")
+    return found
+
+
+def check_variety(seen: Counter[str]) -> None:
+    families = [protocol.amm_name for protocol in PROTOCOLS if protocol.family not in (None, "wrapper")]
+    shapes = [f"{count} segments" for count in range(1, 9)] + [f"{count} hops" for count in range(1, 5)]
+    kinds = ["quoted", "posted", "reverse", "fee", "surplus", *(each.name for each in SwapType)]
+    assert [each for each in (*families, *shapes, *kinds) if not seen[each]] == []
+
+
+def untouched(world: World) -> bool:
+    """The router holds nothing."""
+    tokens = [token.address for token in world.tokens.values()]
+    return not any(world.balance(token, world.router.address) for token in (*tokens, "0x" + "0" * 40))
+
+
+def test_a_unit_more_than_there_is_reverts_and_what_there_is_does_not(desk: Desk) -> None:
+    rng = Random("a unit more")
+    for trade in desk.trades(rng, 30):
+        *approvals, _ = transactions(trade.payload)
+        for each in approvals:
+            assert desk.send(each).succeeded
+        with pytest.raises(RevertedError) as caught:
+            ask(desk, encoded(asking_more(trade), desk.world).calldata, trade.payload.value)
+        expected = trade.due.to_bytes(32) + (trade.due + 1).to_bytes(32)
+        assert caught.value.data == selector("ReceivedTooLittle(uint256,uint256)") + expected
+        assert int(ask(desk, trade.payload.calldata, trade.payload.value), 16) == trade.due
+        withdraw_approval(desk, trade)
+
+
+def ask(desk: Desk, calldata: str, value: int) -> str:
+    """What the router would tell the user now."""
+    call = {"from": USER, "to": desk.world.router.address, "data": calldata, "value": hex(value)}
+    return str(desk.chain.node.ask("eth_call", call, "latest"))
+
+
+def test_a_payload_that_the_market_has_moved_against_reverts_and_costs_only_gas(desk: Desk) -> None:
+    rng = Random("moved")
+    reverted = 0
+    for trade in desk.trades(rng, 60):
+        # The same trade again pays less, for the pools moved by the first; unless it is too small to be felt.
+        check(trade, desk.carry_out(trade))
+        *approvals, swap = transactions(trade.payload)
+        for each in approvals:
+            assert desk.send(each).succeeded
+        sold = trade.payload.call.route.token_in
+        with desk.chain.undone():
+            before = desk.world.balance(sold, trade.payload.call.route.destination)
+            if not desk.send(swap).succeeded:
+                assert desk.world.balance(sold, trade.payload.call.route.destination) == before
+                reverted += 1
+        desk.nonce -= 1
+        withdraw_approval(desk, trade)
+    assert reverted > 40
+
+
+def withdraw_approval(desk: Desk, trade: Trade) -> None:
+    """USDT refuses an approval on top of another."""
+    route = trade.payload.call.route
+    if route.swap_type is not SwapType.NATIVE_TO_TOKEN:
+        assert desk.send(approval(route.token_in, trade.payload.to, 0)).succeeded

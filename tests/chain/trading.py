@@ -1,0 +1,215 @@
+"""Orders as a user makes them: quoted on the chain's state, signed, mined, and what he received."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import NamedTuple
+
+from eth_account import Account
+
+from swapcli.engine.answer import Ask, Delivery
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.market_source import MarketSource
+from swapcli.errors import NoRoute, PoolError
+from swapcli.evm import transaction, transactions
+from swapcli.model.market import Market
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import Payload, SwapType, Transaction
+from swapcli.model.pool import Pool
+from swapcli.model.route import Quote
+from swapcli.model.terms import Integrator
+from swapcli.model.token import Token
+from swapcli.routing.gas import route_gas
+from swapcli.routing.replay import Replay, replay
+from swapcli.wire.result import RouteResult, result_of
+from swapcli.wire.terms import Generation
+from tests.chain.anvil import AnvilChain, Receipt
+from tests.chain.random_routes import random_route
+from tests.chain.reading import read_pools
+from tests.chain.world import CHAIN_ID, DECIMALS, WETH, World
+
+KEY = "0x" + "5a" * 32
+"""Thrown away with the node."""
+USER = str(Account.from_key(KEY).address).lower()
+INTEGRATOR = "0x" + "ca" * 20
+GAS_PRICE_WEI = 10**9
+_GAS_LIMIT = 12_000_000
+_CENTS = {WETH: 250_000, "WBTC": 6_000_000, "TKN": 25}
+
+
+class Trade(NamedTuple):
+    """A route with its payload, before it is sent."""
+
+    result: RouteResult
+    payload: Payload
+    replay: Replay
+    kind: str
+
+    @property
+    def due(self) -> int:
+        """What the destination must receive."""
+        left = self.result.output_amount_after_fee
+        return self.result.output_amount if left is None else left
+
+    @property
+    def bought(self) -> str:
+        """The token's address, zero for the native one."""
+        route = self.payload.call.route
+        return ZERO_ADDRESS if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out
+
+
+class Outcome(NamedTuple):
+    """What came of a trade."""
+
+    received: int
+    earned: int
+    receipt: Receipt
+    estimated_gas: int
+
+
+@dataclass
+class Desk:
+    """A user with a key and plenty of everything, in a world on a node; `market` is what was read of it last."""
+
+    world: World
+    chain: AnvilChain
+    market: Market
+    nonce: int = 0
+
+    def endow(self) -> None:
+        """Plenty of every token."""
+        for symbol, places in DECIMALS.items():
+            self.world.give(symbol, USER, 10**7 * 10**places)
+        self.chain.fund(USER, 10**27)
+
+    def trades(self, rng: Random, count: int) -> Iterator[Trade]:
+        """Random ones, each to be carried out before the next is asked for."""
+        makers = (self._quoted, self._posted, self._quoted_back, self._posted)
+        made = 0
+        while made < count:
+            try:
+                trade = makers[made % len(makers)](rng)
+            except (NoRoute, PoolError):
+                continue
+            made += 1
+            yield trade
+
+    def carry_out(self, trade: Trade) -> Outcome:
+        """Approve, sign, send; then the pools that were touched are read anew."""
+        owner = trade.payload.call.route.destination
+        before = self.world.balance(trade.bought, owner), self.world.balance(trade.bought, INTEGRATOR)
+        receipts = [self.send(each) for each in transactions(trade.payload)]
+        after = self.world.balance(trade.bought, owner), self.world.balance(trade.bought, INTEGRATOR)
+        estimated = route_gas(self.market.pools, trade.replay.pools_after)
+        self.refresh(trade)
+        gas_paid = sum(receipt.gas_used for receipt in receipts) * GAS_PRICE_WEI
+        received = after[0] - before[0] + (gas_paid if (trade.bought, owner) == (ZERO_ADDRESS, USER) else 0)
+        return Outcome(received, after[1] - before[1], receipts[-1], estimated)
+
+    def refresh(self, trade: Trade) -> None:
+        """Read the trade's pools from the chain; nothing that was computed is kept."""
+        places = [place for place in self.world.places if place.key in trade.replay.pools_after]
+        pools = {pool.key: pool for pool in read_pools(self.world, places)}
+        self.market = replace(self.market, pools={**self.market.pools, **pools})
+
+    def pools_of(self, trade: Trade) -> dict[str, Pool]:
+        """The trade's pools as they were read last."""
+        return {key: self.market.pools[key] for key in trade.replay.pools_after}
+
+    def send(self, transaction_: Transaction) -> Receipt:
+        """Sign and have it mined."""
+        fields = {
+            "nonce": self.nonce,
+            "gasPrice": GAS_PRICE_WEI,
+            "gas": _GAS_LIMIT,
+            "to": bytes.fromhex(transaction_.to[2:]),
+            "value": transaction_.value,
+            "data": transaction_.calldata,
+            "chainId": CHAIN_ID,
+        }
+        self.nonce += 1
+        return self.chain.send_raw(Account.sign_transaction(fields, KEY).raw_transaction)
+
+    def _quoted(self, rng: Random) -> Trade:
+        """What the core finds best."""
+        token_in, token_out = self._ends(rng)
+        order = Order(token_in, token_out, random_amount(rng, token_in))
+        ask, delivery = Ask(order, Generation.V2, random_integrator(rng)), Delivery(0, random_receiver(rng))
+        answer, payload = self._source().quote_and_build(ask, delivery)
+        return self._trade(answer.result, payload, "quoted")
+
+    def _quoted_back(self, rng: Random) -> Trade:
+        """What must be paid for an output."""
+        token_in, token_out = self._ends(rng)
+        order = Order(token_in, token_out, random_amount(rng, token_out), reverse=True)
+        ask, delivery = Ask(order, Generation.V1), Delivery(0, random_receiver(rng))
+        answer, payload = self._source().quote_and_build(ask, delivery)
+        assert answer.result.output_amount >= order.amount
+        return self._trade(answer.result, payload, "reverse")
+
+    def _posted(self, rng: Random) -> Trade:
+        """A route that no solver would find, posted for its payload."""
+        token_in, token_out = self._ends(rng)
+        ends = [self._held(token) for token in (token_in, token_out)]
+        amount_in = random_amount(rng, token_in)
+        route = random_route(rng, self.market.pools, *ends)
+        done = replay(self.market.pools, route, amount_in)
+        order = Order(token_in, token_out, amount_in)
+        quote = Quote(
+            order, route, done.steps, amount_in, done.amount_out, 0, 0, None, None, None, None, None, 0.0
+        )  # fmt: skip
+        now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
+        result = result_of(
+            quote, order, self.market.network, self.market.pools, Generation.V2,
+            timestamp_ms=now_ms, integrator=random_integrator(rng),
+        )  # fmt: skip
+        payload = self._source().build(result, Delivery(0, random_receiver(rng)))
+        return self._trade(result, payload, "posted")
+
+    def _trade(self, result: RouteResult, payload: Payload, kind: str) -> Trade:
+        return Trade(result, payload, replay(self.market.pools, result.route, result.input_amount), kind)
+
+    def _source(self) -> MarketSource:
+        return MarketSource(self.market, SYSTEM_CLOCK)
+
+    def _ends(self, rng: Random) -> tuple[Token, Token]:
+        """Two tokens; the native one in half of the cases where it could be."""
+        a, b = rng.sample(sorted(DECIMALS), 2)
+        return self._token(rng, a), self._token(rng, b)
+
+    def _token(self, rng: Random, symbol: str) -> Token:
+        return self.market.network.native if symbol == WETH and rng.random() < 0.7 else self.world.tokens[symbol]
+
+    def _held(self, token: Token) -> str:
+        return self.world.address(WETH) if token.address == ZERO_ADDRESS else token.address
+
+
+def asking_more(trade: Trade) -> Payload:
+    """The same call, with a unit more to be received than there is."""
+    call = trade.payload.call
+    greedy = call._replace(route=call.route._replace(min_received=trade.due + 1))
+    return trade.payload._replace(call=greedy)
+
+
+def encoded(payload: Payload, world: World) -> Payload:
+    """With the calldata of its call."""
+    return transaction(payload.call, world.network, payload.to)
+
+
+def random_amount(rng: Random, token: Token) -> int:
+    """A cent to a million dollars."""
+    symbol = WETH if token.address == ZERO_ADDRESS else token.symbol
+    cents = 10 ** rng.uniform(0, 8)
+    return max(1, int(cents / _CENTS.get(symbol, 100) * 10**token.decimals))
+
+
+def random_receiver(rng: Random) -> str:
+    """Often new to the token, as many are; sometimes the user himself."""
+    return USER if rng.random() < 0.3 else f"0x{rng.getrandbits(152):038x}cc"
+
+
+def random_integrator(rng: Random) -> Integrator | None:
+    shares = rng.choice(((0, 0), (0, 0), (rng.randint(1, 500), 0), (0, rng.randint(1, 5_000))))
+    return Integrator(INTEGRATOR, *shares) if any(shares) else None
