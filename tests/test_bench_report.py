@@ -20,10 +20,13 @@ from tests.bench.report.optimum import exactness_section, gap_section
 from tests.bench.report.page import Circumstances, Findings, page, sections
 from tests.bench.report.peer import peer_section, real_section
 from tests.bench.report.select import ratio
+from tests.bench.report.service import service_section
 from tests.bench.report.speed import process_section, time_section
 from tests.bench.report.tables import MISSED, Section, at_most, bps, number
 from tests.bench.results import Exactness, Judged, Measured, Times
+from tests.bench.service import ServiceFigures
 from tests.bench.whole_process import Runs, WholeProcess
+from tests.service.soak import Outcome
 
 
 @given(st.floats(-1e6, 1e6))
@@ -83,7 +86,16 @@ def findings(tmp_path: Path) -> Findings:
         [made_up_measured(pools, seed, tmp_path) for pools in (100, 10_000) for seed in (7, 1)],
         [real_measured(tmp_path)],
         WholeProcess(bare, quote, version, 250, ()),
+        service_figures(),
     )
+
+
+def service_figures(*, health_ms: float = 9.0, lost: str = "") -> ServiceFigures:
+    """A service that meets every bar, unless told otherwise."""
+    quiet, stopped = (Outcome(sent=["0", "1"], answered={"0": 200}, left={"1"}, exit_status=0) for _ in range(2))
+    quiet.warm_bytes, quiet.end_bytes = 40_000_000, 41_000_000
+    stopped.before_signal = {"0", "1", *lost}
+    return ServiceFigures(36, 5_000, 500.0, 0.9, 0.6, (1.0,) * 98 + (health_ms,) * 2, quiet, stopped)
 
 
 def written(plan: Plan, found: Findings) -> str:
@@ -111,7 +123,7 @@ def test_a_report_names_no_folder_of_the_machine(findings: Findings, tmp_path: P
 
 def test_missed_bars_are_marked_and_listed(findings: Findings, tmp_path: Path) -> None:
     bad = made_up_measured(100, 9, tmp_path, out=998_700_000)
-    text = written(parse([]), Findings([*findings.made_up, bad], findings.real, findings.processes))
+    text = written(parse([]), replace(findings, made_up=[*findings.made_up, bad]))
     verdict = text.split("## How it was measured")[0]
     assert "| gap, 100 pools, seed 9, small orders, median | 13.000 | ≤ 0.050 |" in verdict
     assert "| bps ahead of Tines, 100 pools, small orders, worst order | -3.003 | ≥ -2.000 |" in verdict
@@ -127,6 +139,7 @@ def test_every_bar_is_held(findings: Findings) -> None:
         "real": real_section(real_cases),
         "time": time_section(made_up_cases, real_cases),
         "process": process_section(findings.processes),
+        "service": service_section(findings.service),
     }
     # Markets by families, routed and exact; sizes and markets by class, less the two without a maximum; and so on.
     assert {name: len(section.checks) for name, section in held.items()} == {
@@ -136,6 +149,7 @@ def test_every_bar_is_held(findings: Findings) -> None:
         "real": 3,
         "time": 3 * 2 + 1,
         "process": 4,
+        "service": 5,
     }
     assert all(check.is_met for section in held.values() for check in section.checks)
 
@@ -160,3 +174,9 @@ def test_a_report_says_what_it_was_measured_on(tmp_path: Path) -> None:
     assert revision(tmp_path) == "unknown"
     names = [name for name, _ in machine({"Node": "v20"})]
     assert names == ["processor", "memory", "system", "Python", "Node"]
+
+
+def test_a_slow_health_check_or_a_lost_answer_of_the_service_is_a_miss() -> None:
+    assert all(check.is_met for check in service_section(service_figures()).checks)
+    for bad in (service_figures(health_ms=20.1), service_figures(lost="7")):
+        assert sum(not check.is_met for check in service_section(bad).checks) == 1

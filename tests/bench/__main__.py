@@ -16,6 +16,7 @@ from tests.bench.plan import Plan, parse
 from tests.bench.report.machine import revision
 from tests.bench.report.page import Circumstances, Findings, page, sections
 from tests.bench.running import Failed
+from tests.bench.service import measure_service
 from tests.bench.whole_process import measure_processes
 from tests.bench.yardsticks import Yardsticks, open_yardsticks
 
@@ -58,10 +59,12 @@ def measure(plan: Plan, yardsticks: Yardsticks, folder: Path) -> Findings:
     """Everything, one after the other. Raises `Failed`."""
     note("whole process")
     processes = measure_processes(plan.runs, folder)
+    note("service")
+    service = measure_service(plan.service_s, plan.soaked)
     cases = [made_up(pools, seed, folder) for pools in plan.sizes for seed in plan.seeds]
     measured = [measure_made_up(case, yardsticks, plan, note) for case in cases]
     copies = [real(market, folder) for market in yardsticks.real_markets()]
-    return Findings(measured, [measure_real(case, yardsticks, plan, note) for case in copies], processes)
+    return Findings(measured, [measure_real(case, yardsticks, plan, note) for case in copies], processes, service)
 
 
 def note(text: str) -> None:

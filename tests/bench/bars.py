@@ -40,6 +40,7 @@ MAX_BEHIND_BPS = 2.0
 MAX_BEHIND_REAL_BPS = 1.0
 MAX_QUOTE_RATIO, MAX_VERSION_RATIO = 15.0, 3.0
 MAX_QUOTE_BYTES = 60e6
+MIN_ROUTES_PER_S, MAX_OVERHEAD_MS, MAX_HEALTH_MS, MAX_GROWTH = 200.0, 2.0, 20.0, 0.1
 
 _NOISE = 1e-9
 """Bounds, and the peer's amounts, are known to about eleven digits."""

@@ -17,8 +17,9 @@ _FULL, _QUICK = ((100, 1_000, 10_000), (7, 1)), ((100,), (7,))
 @dataclass(frozen=True, slots=True)
 class Plan:
     """`rounds` times ours and the peer are timed in turn, each over all orders `passes` times (the first is not warm)
-    on markets that are quick to route, `FEW_PASSES` times on others; one-shot commands run `runs` times. `work` keeps
-    markets and raw results, None a folder that is thrown away.
+    on markets that are quick to route, `FEW_PASSES` times on others; one-shot commands run `runs` times. The service is
+    kept busy for `service_s` seconds and soaked with `soaked` requests, twice. `work` keeps markets and raw results,
+    None a folder that is thrown away.
     """
 
     sizes: tuple[int, ...]
@@ -26,6 +27,8 @@ class Plan:
     rounds: int
     passes: int
     runs: int
+    service_s: float
+    soaked: int
     out: Path
     work: Path | None
     yardsticks: Path | None
@@ -56,6 +59,8 @@ def parse(arguments: Sequence[str] | None = None) -> Plan:
         rounds=1 if given.quick else 3,
         passes=FEW_PASSES if given.quick else 5,
         runs=5 if given.quick else 25,
+        service_s=3.0 if given.quick else 20.0,
+        soaked=1_000 if given.quick else 20_000,
         out=given.out,
         work=given.work,
         yardsticks=Path(named) if named else None,

@@ -10,9 +10,11 @@ from tests.bench.plan import FEW_PASSES, Plan
 from tests.bench.report.machine import machine
 from tests.bench.report.optimum import exactness_section, families_section, gap_section
 from tests.bench.report.peer import peer_section, real_section
+from tests.bench.report.service import service_section
 from tests.bench.report.speed import process_section, time_section
 from tests.bench.report.tables import MISSED, Section, bps
 from tests.bench.results import Measured
+from tests.bench.service import ServiceFigures
 from tests.bench.whole_process import WholeProcess
 
 
@@ -34,6 +36,7 @@ class Findings:
     made_up: Sequence[Measured]
     real: Sequence[Measured]
     processes: WholeProcess
+    service: ServiceFigures
 
 
 def sections(found: Findings) -> list[Section]:
@@ -46,6 +49,7 @@ def sections(found: Findings) -> list[Section]:
         *([real_section(found.real)] if found.real else []),
         time_section(found.made_up, found.real),
         process_section(found.processes),
+        service_section(found.service),
     ]
 
 

@@ -1,0 +1,136 @@
+"""The service on the embedded market of Base: routes a second, what it adds to the core, health under load, a soak."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle
+from statistics import median
+from urllib.parse import parse_qsl
+
+from swapcli.engine.answer import Ask
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.opening import open_market
+from swapcli.model.order import Order
+from swapcli.networks.catalogue import network
+from swapcli.wire.terms import Generation
+from tests.bench.running import Failed
+from tests.service.soak import Client, Outcome, Request, Service, orders, served, soak
+
+NETWORK = "base"
+CLIENTS = 8
+"""Enough to keep the service busy at all times; each asks again as soon as it is answered."""
+HEALTH_PACE_S = 0.02
+WARM_PASSES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceFigures:
+    """`core_ms` and `overhead_ms` are medians over the orders, one at a time: of the core alone, and of what the
+    service takes beyond that, HTTP and client included. `health_ms` were taken while routes were asked for at the
+    pace of `routes_per_s`."""
+
+    orders: int
+    routes: int
+    routes_per_s: float
+    core_ms: float
+    overhead_ms: float
+    health_ms: tuple[float, ...]
+    quiet: Outcome
+    stopped: Outcome
+
+    @property
+    def health_p99_ms(self) -> float:
+        """What one health check of a hundred exceeds."""
+        return sorted(self.health_ms)[int(0.99 * (len(self.health_ms) - 1))]
+
+
+def measure_service(seconds: float, soaked: int) -> ServiceFigures:
+    """Measures for `seconds`, then soaks twice with `soaked` requests. Raises `Failed`."""
+    with served("--networks", NETWORK) as service:
+        core_ms, overhead_ms = asyncio.run(_measure_overhead(service))
+        routes, spent_s, health_ms = asyncio.run(_saturate(service, seconds))
+    return ServiceFigures(
+        orders=len(orders()),
+        routes=routes,
+        routes_per_s=routes / spent_s,
+        core_ms=core_ms,
+        overhead_ms=overhead_ms,
+        health_ms=tuple(health_ms),
+        quiet=soak(soaked),
+        stopped=soak(soaked, stop_after=soaked // 2),
+    )
+
+
+def route_request(query: str) -> Request:
+    """A V2 route."""
+    return Request("GET", f"/{NETWORK}/v2/route?{query}")
+
+
+async def _measure_overhead(service: Service) -> tuple[float, float]:
+    """In turn with the core in this process, order by order: each counts with its best of several passes."""
+    source, client = MarketSource(open_market(NETWORK, network).market, SYSTEM_CLOCK), Client(service.port)
+    asks = [_ask(query, source) for query in orders()]
+    core_s: list[list[float]] = []
+    whole_s: list[list[float]] = []
+    for _ in range(WARM_PASSES + 5):
+        core_s.append([])
+        whole_s.append([])
+        for query, ask in zip(orders(), asks, strict=True):
+            core_s[-1].append(_core_s(source, ask))
+            whole_s[-1].append(await _asked_s(client, route_request(query)))
+    client.close()
+    core, whole = ([median(column) for column in zip(*rows[WARM_PASSES:], strict=True)] for rows in (core_s, whole_s))
+    return median(core) * 1e3, median(w - c for w, c in zip(whole, core, strict=True)) * 1e3
+
+
+def _ask(query: str, source: MarketSource) -> Ask:
+    given = dict(parse_qsl(query))
+    token_in, token_out = (source.token(given[name]) for name in ("tokenInAddress", "tokenOutAddress"))
+    return Ask(Order(token_in, token_out, int(given["amount"])), Generation.V2)
+
+
+def _core_s(source: MarketSource, ask: Ask) -> float:
+    began_s = time.perf_counter()
+    source.quote(ask)
+    return time.perf_counter() - began_s
+
+
+async def _asked_s(client: Client, request: Request) -> float:
+    began_s = time.perf_counter()
+    answer = await client.ask(request, "bench")
+    if answer is None or answer[0] != 200:
+        raise Failed(f"{request.target}: {answer}")
+    return time.perf_counter() - began_s
+
+
+async def _saturate(service: Service, seconds: float) -> tuple[int, float, list[float]]:
+    """Routes answered, in how many seconds, and what health checks took meanwhile in milliseconds."""
+    began_s = time.perf_counter()
+    end_s, todo = began_s + seconds, cycle(orders())
+    asking = [_ask_until(service, todo, end_s) for _ in range(CLIENTS)]
+    *answered, health_ms = await asyncio.gather(*asking, _check_until(service, end_s))
+    routes = sum(each for each in answered if isinstance(each, int))
+    assert isinstance(health_ms, list)
+    return routes, time.perf_counter() - began_s, health_ms
+
+
+async def _ask_until(service: Service, todo: Iterator[str], end_s: float) -> int:
+    client, answered = Client(service.port), 0
+    while time.perf_counter() < end_s:
+        await _asked_s(client, route_request(next(todo)))
+        answered += 1
+    client.close()
+    return answered
+
+
+async def _check_until(service: Service, end_s: float) -> list[float]:
+    client, taken_ms = Client(service.port), []
+    while time.perf_counter() < end_s:
+        taken_ms.append(await _asked_s(client, Request("GET", f"/{NETWORK}/v2/healthcheck")) * 1e3)
+        await asyncio.sleep(HEALTH_PACE_S)
+    client.close()
+    return taken_ms
