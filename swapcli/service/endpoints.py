@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from swapcli.engine.answer import Answer, Ask, Delivery
 from swapcli.engine.lookup import find_protocols
 from swapcli.engine.market_source import MarketSource
@@ -104,16 +106,25 @@ def route_and_calldata_v2(desk: Desk, asked: Asked) -> object:
 
 
 def route_batch(desk: Desk, asked: Asked) -> object:
-    """GET /starknet/routeBatch."""
+    """GET /starknet/routeBatch: each order on the pools as the one before leaves them, since one transaction carries
+    them all."""
     orders = parse_batch(asked.parameters(), asked.network, needs_terms=False)
-    answers = [_quote(desk, asked, order, Generation.V1) for order in orders]
+    answers = _source(desk, asked).quote_batch(_asks(desk, asked, orders), asked.is_cancelled)
+    for answer in answers:
+        _note(desk, answer)
     return render_batch_routes([answer.result for answer in answers], asked.network)
 
 
 def execute_batch(desk: Desk, asked: Asked) -> object:
     """GET /starknet/executeBatch."""
     orders = parse_batch(asked.parameters(), asked.network, needs_terms=True)
-    return render_batch_felts([_quote_and_build(desk, asked, order, Generation.V1)[1] for order in orders])
+    asks, delivery = _asks(desk, asked, orders), _delivery(orders[0])
+    built = _source(desk, asked).quote_and_build_batch(asks, delivery, asked.is_cancelled)
+    return render_batch_felts([payload for _, payload in built])
+
+
+def _asks(desk: Desk, asked: Asked, orders: Sequence[OrderQuery]) -> list[Ask]:
+    return [_ask(desk, asked, order, Generation.V1) for order in orders]
 
 
 def tokens(desk: Desk, asked: Asked) -> object:
@@ -150,24 +161,31 @@ def _parse_and_build(desk: Desk, asked: Asked, wanted: OrderForm) -> tuple[Answe
 
 
 def _quote(desk: Desk, asked: Asked, query: OrderQuery, generation: Generation) -> Answer:
-    source, ask = _ask(desk, asked, query, generation)
-    answer = source.quote(ask, asked.is_cancelled)
+    answer = _source(desk, asked).quote(_ask(desk, asked, query, generation), asked.is_cancelled)
     _note(desk, answer)
     return answer
 
 
 def _quote_and_build(desk: Desk, asked: Asked, query: OrderQuery, generation: Generation) -> tuple[Answer, Payload]:
-    source, ask = _ask(desk, asked, query, generation)
-    assert query.destination is not None
-    answer, payload = source.quote_and_build(ask, Delivery(query.slippage_ppm, query.destination), asked.is_cancelled)
+    ask = _ask(desk, asked, query, generation)
+    answer, payload = _source(desk, asked).quote_and_build(ask, _delivery(query), asked.is_cancelled)
     _note(desk, answer)
     return answer, payload
 
 
-def _ask(desk: Desk, asked: Asked, query: OrderQuery, generation: Generation) -> tuple[MarketSource, Ask]:
+def _delivery(query: OrderQuery) -> Delivery:
+    assert query.destination is not None
+    return Delivery(query.slippage_ppm, query.destination)
+
+
+def _source(desk: Desk, asked: Asked) -> MarketSource:
+    return desk.source(asked.network.name)
+
+
+def _ask(desk: Desk, asked: Asked, query: OrderQuery, generation: Generation) -> Ask:
     integrator = _integrator(query.integrator, asked.key)
     excluded = find_protocols(query.excluded, asked.network)
-    source = desk.source(asked.network.name)
+    source = _source(desk, asked)
     order = Order(
         token_in=source.token(query.token_in),
         token_out=source.token(query.token_out),
@@ -177,7 +195,7 @@ def _ask(desk: Desk, asked: Asked, query: OrderQuery, generation: Generation) ->
         excluded_protocols=excluded,
         max_hops=desk.max_hops,
     )
-    return source, Ask(order, generation, integrator, desk.gas_price_wei)
+    return Ask(order, generation, integrator, desk.gas_price_wei)
 
 
 def _integrator(wish: IntegratorWish | None, key: ApiKey | None) -> Integrator | None:
@@ -201,7 +219,7 @@ def _build(desk: Desk, asked: Asked, body: ExecuteBody) -> Payload:
     """The payload of a posted route. Its integrator needs a key, as when the route was asked for."""
     result = _earned(body.result, asked)
     issued_ms = desk.issued.issued_ms(asked.network.name, result)
-    source = desk.source(asked.network.name)
+    source = _source(desk, asked)
     return source.build(result, Delivery(body.slippage_ppm, body.destination), issued_ms=issued_ms)
 
 
