@@ -5,12 +5,17 @@ from __future__ import annotations
 import io
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.networks.catalogue import network
 from swapcli.service.access_log import Access, AccessLog, client_class, request_id
+from swapcli.service.keys import KeyStore
+from tests.service.whole import ask_all, open_desk, whole_app
 
 PLAIN = Access("id-1", "GET", "/{network}/route", "base", 200, 0.0123456, "loopback")
 
@@ -100,3 +105,42 @@ def test_a_log_that_cannot_be_written_costs_no_request() -> None:
     for stream in (Closed(), closed):
         AccessLog(stream).write(PLAIN, 0.0)
     assert Closed().getvalue() == ""
+
+
+def test_the_log_of_a_whole_session_holds_nothing_that_was_sent(tmp_path: Path) -> None:
+    """Keys good and bad in every place, receivers, integrators, amounts, bodies, rubbish in paths."""
+    store, stream = KeyStore(tmp_path / "keys.json"), io.StringIO()
+    good, revoked = store.create("Ada"), store.create("Bob")
+    store.revoke("Bob")
+    base = network("base")
+    receiver, integrator, amount = "0x" + "37" * 20, "0x" + "59" * 20, "123456789012345678"
+    order = {"amount": amount, "tokenInAddress": base.native.address, "tokenOutAddress": base.stablecoins[0]}
+    earning = order | {"integratorAddress": integrator, "integratorFeePercentageBps": "25"}
+    terms = {"slippage": "0.5", "destination": receiver}
+    requests: list[tuple[str, str, dict[str, Any]]] = [
+        ("GET", "/base/v2/route", {"params": earning, "headers": {"X-API-Key": key}})
+        for key in (good, revoked, "guess")
+    ]
+    requests += [
+        (
+            "GET",
+            "/base/v2/routeAndCalldata",
+            {"params": earning | terms, "headers": {"Authorization": f"Bearer {good}"}},
+        ),
+        ("GET", f"/base/v2/route/{good}", {"params": {"key": good}}),
+        ("GET", f"/base/tokens/{receiver}", {}),
+        ("POST", "/base/calldata", {"json": order | terms}),
+        ("POST", "/base/execute", {"content": receiver + good, "headers": {"X-Request-Id": f"{good} {receiver}"}}),
+        (
+            "GET",
+            "/base/healthcheck",
+            {"headers": {"User-Agent": good, "Referer": receiver, "X-Forwarded-For": "203.0.113.9"}},
+        ),
+    ]
+    answers = ask_all(whole_app(open_desk(["base"]), keys=store, log=AccessLog(stream)), requests)
+    assert [answer.status_code for answer in answers] == [200, 401, 401, 200, 404, 404, 200, 400, 200]
+    assert answers[0].json()["integratorName"] == "Ada"
+    logged = stream.getvalue()
+    assert [json.loads(line)["status"] for line in logged.splitlines()] == [each.status_code for each in answers]
+    sent = (good, revoked, "guess", receiver, integrator, amount, "Ada", "Bob", "203.0.113.9", base.stablecoins[0])
+    assert [secret for secret in sent if secret.removeprefix("0x").lower() in logged.lower()] == []
