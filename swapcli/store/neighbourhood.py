@@ -1,0 +1,191 @@
+"""Which pools a quote reads: a bounded number of rows, however many pools there are.
+
+The tokens are the two of the order, the *hubs* through which most can pass, and around each end the tokens over which
+most of it can leave: its deepest neighbours, and where they are thin theirs, up to the hubs. Of each pair of them the
+deepest pools and those with the best rates are candidates; `choice` takes of these what the order can want.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush, nlargest
+from math import inf, log
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.store.choice import Link, Offer, choose
+
+_HUBS = 12
+_AROUND_AN_END = 16
+_LOOKED_AT = 200  # of an end's neighbours, the deepest first
+_SLACK, _REVERSE_SLACK = 1.5, 3.0  # times the order's worth: worths are about right, and an input may exceed its output
+_WAY_TO_THE_DOLLAR = 6
+_PRICING_POOLS = 3
+
+
+class _Cap(NamedTuple):
+    """How many pools of a pair are looked at: the deepest, and those with the best rate in each direction."""
+
+    deepest: int
+    dearest: int
+
+
+_BETWEEN_ENDS, _END_TO_HUB, _CENTRAL, _OTHER = _Cap(300, 50), _Cap(60, 30), _Cap(20, 10), _Cap(6, 3)
+
+
+class _Node(NamedTuple):
+    """What the ranking knows of a token; `via` leads towards the dollar."""
+
+    worth: float
+    transit: float
+    via: int | None
+
+
+def choose_pools(
+    connection: sqlite3.Connection, order: Order, wrapped_native: str | None, limit: int
+) -> tuple[list[int], set[int]]:
+    """Ids of the tokens that matter for prices (the order's first), and of the pools to read.
+
+    `limit` bounds the pools to trade with; a few more may come that only tell prices.
+    """
+    query = _Query(connection, order.excluded_protocols)
+    ends = [query.number(_held(token.address, wrapped_native)) for token in (order.token_in, order.token_out)]
+    wrapped = query.number(wrapped_native)
+    known = list(dict.fromkeys(number for number in (*ends, wrapped) if number is not None))
+    if None in ends or ends[0] == ends[1]:
+        return known, set()
+    source, target = known[:2]
+    wanted = _traded(query, order, (source, target), limit)
+    return known, wanted | {pool for number in known for pool in _pricing(query, number)}
+
+
+def _held(address: str, wrapped_native: str | None) -> str | None:
+    return wrapped_native if address == ZERO_ADDRESS else address
+
+
+def _traded(query: _Query, order: Order, ends: Link, limit: int) -> set[int]:
+    hubs = [] if order.direct else query.hubs(_HUBS)
+    tokens = set(ends)
+    if not order.direct:
+        tokens |= set(hubs).union(*(_around(query, end, set(hubs)) for end in ends))
+    offers = dict(_offers(query, tokens, ends, set(hubs)))
+    counted, slack = (ends[1], _REVERSE_SLACK) if order.reverse else (ends[0], _SLACK)
+    flow = order.amount * query.node(counted).worth * slack
+    return choose(offers, ends, flow, 1 if order.direct else order.max_hops, limit)
+
+
+def _around(query: _Query, end: int, hubs: set[int]) -> list[int]:
+    """The tokens over which most can leave `end`, the widest first, up to the hubs."""
+    found: dict[int, None] = {}
+    heap: list[tuple[float, int]] = [(-inf, end)]
+    while heap and len(found) < _AROUND_AN_END:
+        width, token = heappop(heap)
+        if token in found or (token in hubs and token != end):
+            continue
+        found[token] = None
+        for other, through in query.neighbours(token, _AROUND_AN_END):
+            heappush(heap, (max(width, -through), other))
+    return list(found)
+
+
+def _offers(query: _Query, tokens: set[int], ends: Link, hubs: set[int]) -> Iterator[tuple[Link, list[Offer]]]:
+    """The candidates by direction, those with the best edge first: none into the source or out of the target."""
+    source, target = ends
+    for low, high in query.links(tokens):
+        legs = query.legs(low, high, _cap(low, high, ends, hubs))
+        log_low, log_high = log(query.node(low).worth), log(query.node(high).worth)
+        for link, edge in (((low, high), log_high - log_low), ((high, low), log_low - log_high)):
+            if link[0] == target or link[1] == source:
+                continue
+            worth, rate, amount = query.node(link[0]).worth, *((1, 3) if link[0] == low else (2, 4))
+            found = [Offer(leg[0], leg[rate] + edge, leg[amount] * worth) for leg in legs if leg[rate] is not None]
+            if found:
+                found.sort(key=attrgetter("edge"), reverse=True)
+                yield link, found
+
+
+def _cap(low: int, high: int, ends: Link, hubs: set[int]) -> _Cap:
+    count = (low in ends) + (high in ends)
+    if count == 2:
+        return _BETWEEN_ENDS
+    if count:
+        return _END_TO_HUB if low in hubs or high in hubs else _CENTRAL
+    return _CENTRAL if low in hubs and high in hubs else _OTHER
+
+
+def _pricing(query: _Query, number: int) -> Iterator[int]:
+    """The deepest pools on the widest way from a token to the dollar: by them its price is told, and that of gas."""
+    for _ in range(_WAY_TO_THE_DOLLAR):
+        via = query.node(number).via
+        if via is None:
+            return
+        yield from query.deepest(min(number, via), max(number, via), _PRICING_POOLS)
+        number = via
+
+
+_Leg = tuple[int, Any, Any, float, float]
+"""`pool, up, down, in_low, in_high` of the table; many are read for an order, so that they stay plain."""
+
+
+class _Query:
+    """Asks the tables of the ranking, without the pools of some protocols."""
+
+    def __init__(self, connection: sqlite3.Connection, excluded: Iterable[str]) -> None:
+        self._connection, self._excluded = connection, tuple(excluded)
+        self._nodes: dict[int, _Node] = {}
+        allowed = f" AND protocol NOT IN ({', '.join('?' * len(self._excluded))})" if self._excluded else ""
+        self._legs = f"SELECT pool, up, down, in_low, in_high FROM legs WHERE low = ? AND high = ?{allowed}"
+
+    def number(self, address: str | None) -> int | None:
+        """The id of a token."""
+        row = self._connection.execute("SELECT id FROM tokens WHERE address = ?", (address,)).fetchone()
+        return row[0] if row else None
+
+    def node(self, number: int) -> _Node:
+        """What the ranking knows of a token. One that nothing tells the worth of has a tiny one."""
+        node = self._nodes.get(number)
+        if node is None:
+            query = "SELECT coalesce(worth, 1e-150), transit, via FROM tokens WHERE id = ?"
+            row = self._connection.execute(query, (number,)).fetchone()
+            node = self._nodes[number] = _Node(*row) if row else _Node(1e-150, 0.0, None)
+        return node
+
+    def hubs(self, count: int) -> list[int]:
+        """The tokens through which most can pass."""
+        query = "SELECT id FROM tokens WHERE transit > 0 ORDER BY transit DESC, id LIMIT ?"
+        return [number for (number,) in self._connection.execute(query, (count,))]
+
+    def neighbours(self, token: int, count: int) -> list[tuple[int, float]]:
+        """The neighbours to which most can pass and from there on, with how much."""
+        rows = self._connection.execute(
+            "SELECT other, min(depth, transit) FROM links JOIN tokens ON id = other WHERE token = ? "
+            "ORDER BY depth DESC LIMIT ?",
+            (token, _LOOKED_AT),
+        ).fetchall()
+        return nlargest(count, rows, key=lambda row: row[1])
+
+    def links(self, tokens: set[int]) -> list[Link]:
+        """The pairs among the tokens that pools join, each once, the lower first."""
+        among = ",".join(map(str, sorted(tokens)))
+        query = f"SELECT token, other FROM links WHERE token IN ({among}) AND other IN ({among}) AND token < other"
+        return self._connection.execute(query).fetchall()
+
+    def legs(self, low: int, high: int, cap: _Cap) -> list[_Leg]:
+        """The pools of a pair worth looking at, each once."""
+        deepest = self._best(low, high, "depth", cap.deepest)
+        if len(deepest) < cap.deepest:
+            return deepest
+        dearest = [leg for column in ("up", "down") for leg in self._best(low, high, column, cap.dearest)]
+        return list(dict.fromkeys(deepest + dearest))
+
+    def deepest(self, low: int, high: int, count: int) -> list[int]:
+        """The deepest pools of a pair, among all and among those of the protocols that are not excluded."""
+        query = "SELECT pool FROM legs WHERE low = ? AND high = ? ORDER BY depth DESC LIMIT ?"
+        pools = [pool for (pool,) in self._connection.execute(query, (low, high, count))]
+        return pools + [leg[0] for leg in self._best(low, high, "depth", count)] if self._excluded else pools
+
+    def _best(self, low: int, high: int, column: str, count: int) -> list[_Leg]:
+        query = f"{self._legs} ORDER BY {column} DESC LIMIT ?"
+        return self._connection.execute(query, (low, high, *self._excluded, count)).fetchall()

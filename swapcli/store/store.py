@@ -1,0 +1,257 @@
+"""A network's market in a file that outlives the process.
+
+One transaction a block: whenever the process ends, the file holds the last whole block. Whoever reads meanwhile sees
+one whole block, too.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+from swapcli.errors import MarketError
+from swapcli.model.market import Market, Provenance
+from swapcli.model.network import Network
+from swapcli.model.order import Order
+from swapcli.model.token import Token
+from swapcli.store import journal
+from swapcli.store.blocks import BlockMark
+from swapcli.store.faults import translated
+from swapcli.store.file import open_file, reading, writing
+from swapcli.store.identity import Networks, begin, check_name, check_same, network_of
+from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolReader, Row, token_of
+from swapcli.store.summary import Summary, summarise
+from swapcli.store.writer import BlockWriter, check_order
+
+DEFAULT_NEIGHBOURHOOD = 1_500
+"""Pools that one order is quoted over: what is left out costs less than a basis point, and reading more takes longer
+than quoting."""
+
+_TOKENS = f"SELECT {TOKEN_COLUMNS} FROM tokens"
+_POOLS = f"SELECT {POOL_COLUMNS} FROM pools"
+
+
+def open_store(path: str, networks: Networks, name: str | None = None) -> Store:
+    """The store at `path`; `name` is the network that it has to be of, by name or chain id.
+
+    Raises `ConfigError` where there is none, where it cannot be opened or is of another network, `MarketError` where it
+    is damaged, no store at all, or of a newer program.
+    """
+    connection = open_file(path)
+    try:
+        with reading(connection, path):
+            network = network_of(connection, path, networks)
+        if name is not None:
+            check_name(path, network, networks, name)
+    except BaseException:
+        connection.close()
+        raise
+    return Store(connection, path, network, networks)
+
+
+def create_store(path: str, network: Network, networks: Networks) -> Store:
+    """The store at `path`, made if there is none, of that network. Raises as `open_store`."""
+    connection = open_file(path, create=True)
+    try:
+        with writing(connection, path):
+            if connection.execute("SELECT count(*) FROM meta").fetchone() == (0,):
+                begin(connection, network, networks)
+            held = connection.execute("SELECT network, chain_id FROM meta").fetchone()
+        check_same(path, held, network.name, network.chain_id)
+    except BaseException:
+        connection.close()
+        raise
+    return Store(connection, path, network, networks)
+
+
+class Store:
+    """An open store; closed by `close` or at the end of a `with`. For one thread; others open their own."""
+
+    def __init__(self, connection: sqlite3.Connection, path: str, network: Network, networks: Networks) -> None:
+        self._connection, self.path, self.network, self._networks = connection, path, network, networks
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """No more use of it."""
+        with translated(self.path):
+            self._connection.close()
+
+    # --- writing
+
+    @contextmanager
+    def block(self, number: int, block_hash: str | None = None, timestamp: int | None = None) -> Iterator[BlockWriter]:
+        """Write what a block changed: all of it, or, where the `with` ends in an error, nothing.
+
+        Blocks come in order; some may be missing. The newest may be opened again to add to it. Raises `MarketError` for
+        an older one, and where the store holds something else than a synced market.
+        """
+        with writing(self._connection, self.path):
+            head, head_hash, provenance = self._one("SELECT head, hash, provenance FROM meta")
+            check_order(head, head_hash, number, block_hash)
+            if provenance != Provenance.SYNCED and self._one("SELECT count(*) FROM pools") != (0,):
+                raise MarketError(
+                    f"the store {self.path} holds a {provenance} market, which no block can follow",
+                    hint="sync into another store",
+                    details={"store": self.path, "provenance": provenance},
+                )
+            mark = BlockMark(number, block_hash, timestamp)
+            journal.remember(self._connection, mark)
+            writer = BlockWriter(self._connection, number, self._anchors)
+            writer.describe(provenance=Provenance.SYNCED)
+            yield writer
+            writer.finish()
+            self._move_to(mark)
+
+    def rewind_to(self, number: int) -> BlockMark:
+        """Go back to that block, one of `blocks()`: every token and pool is as it was. Raises `MarketUnavailable`."""
+        with writing(self._connection, self.path):
+            mark = journal.check_remembered(journal.remembered(self._connection), number, self.path)
+            writer = BlockWriter(self._connection, None, self._anchors)
+            for key in journal.pools_to_undo(self._connection, number):
+                writer.drop_pool(key)
+            journal.restore_tokens(self._connection, number)
+            restored = journal.restore_pools(self._connection, number)
+            reader = PoolReader(self._numbered_tokens())
+            for row in restored:
+                writer.put_legs(row[0], reader.pool(row), [int(each) for each in row[5].split(",")])
+            journal.forget_blocks(self._connection, number)
+            writer.finish()
+            self._move_to(mark)
+            return mark
+
+    def blocks(self) -> tuple[BlockMark, ...]:
+        """The blocks that the store can go back to, newest first; the first is the one that it is at."""
+        with reading(self._connection, self.path):
+            return journal.remembered(self._connection)
+
+    def write_market(self, market: Market) -> None:
+        """Replace everything by `market`, whose network has to be the store's."""
+        held = (self.network.name, str(self.network.chain_id))
+        check_same(self.path, held, market.network.name, market.network.chain_id)
+        with writing(self._connection, self.path):
+            for table in ("meta", "tokens", "pools", "legs", "links", "notes"):
+                self._connection.execute(f"DELETE FROM {table}")
+            journal.forget_all(self._connection)
+            begin(self._connection, market.network, self._networks)
+            self.network = market.network
+            writer = BlockWriter(self._connection, None, self._anchors)
+            writer.describe(provenance=market.provenance, source=market.source, gas_price_wei=market.gas_price_wei)
+            writer.put_tokens(market.tokens.values())
+            writer.put_pools(market.pools.values(), invented=market.invented, block=market.block)
+            writer.rank()
+            if market.block is not None:
+                journal.remember(self._connection, BlockMark(market.block, None, market.timestamp))
+            self._connection.execute("UPDATE meta SET head = ?, timestamp = ?", (market.block, market.timestamp))
+
+    def rank(self) -> None:
+        """Rank every token and pool anew; otherwise that happens as the store grows."""
+        with writing(self._connection, self.path):
+            BlockWriter(self._connection, None, self._anchors).rank()
+
+    # --- reading
+
+    def read_market(self) -> Market:
+        """All of it. Equal to what was written, if `networks` tell of the network what they told then."""
+        with reading(self._connection, self.path):
+            return self._all()
+
+    def market_of(self, keys: Iterable[str]) -> Market:
+        """The market with no more than these pools and their tokens; keys that are unknown are left out."""
+        wanted = json.dumps(list(keys))
+        with reading(self._connection, self.path):
+            query = f"{_POOLS} WHERE key IN (SELECT value FROM json_each(?)) ORDER BY id"
+            return self._part(self._connection.execute(query, (wanted,)).fetchall(), ())
+
+    def neighbourhood(self, order: Order, limit: int = DEFAULT_NEIGHBOURHOOD) -> Market:
+        """The market with what a quote for `order` can want, `limit` pools or a few more; all of a store that is small.
+
+        Tokens that the store does not hold lead to a market without pools between them.
+        """
+        from swapcli.store.neighbourhood import choose_pools
+
+        with reading(self._connection, self.path):
+            (last,) = self._one("SELECT max(id) FROM pools")
+            if (last or 0) <= limit:
+                return self._all()
+            wrapped = self.network.wrapped_native
+            ends, numbers = choose_pools(self._connection, order, wrapped.address if wrapped else None, limit)
+            rows = self._connection.execute(f"{_POOLS} WHERE id IN ({','.join(map(str, sorted(numbers)))}) ORDER BY id")
+            return self._part(rows.fetchall(), ends)
+
+    def tokens(self) -> dict[str, Token]:
+        """All tokens by address."""
+        with reading(self._connection, self.path):
+            return {token.address: token for token in self._numbered_tokens().values()}
+
+    def tokens_called(self, name: str) -> dict[str, Token]:
+        """The tokens with that address or, in any letter case, that symbol, by address."""
+        with reading(self._connection, self.path):
+            rows = self._connection.execute(f"{_TOKENS} WHERE folded = ?1 OR address = ?1 ORDER BY id", (name.lower(),))
+            return {row[1]: token_of(row) for row in rows}
+
+    def note(self, name: str) -> object:
+        """What `BlockWriter.put_note` remembered under that name; None where there is nothing."""
+        with reading(self._connection, self.path):
+            row = self._connection.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+            return json.loads(row[0]) if row else None
+
+    def summary(self) -> Summary:
+        """What the store holds, counted."""
+        with reading(self._connection, self.path):
+            return summarise(self._connection, self.path)
+
+    # --- inside a transaction
+
+    @property
+    def _anchors(self) -> dict[str, float]:
+        return dict.fromkeys(self.network.stablecoins, 1.0)
+
+    def _one(self, query: str) -> Row:
+        row: Row = self._connection.execute(query).fetchone()
+        return row
+
+    def _move_to(self, mark: BlockMark) -> None:
+        self._connection.execute("UPDATE meta SET head = ?, hash = ?, timestamp = ?", mark)
+
+    def _numbered_tokens(self) -> dict[int, Token]:
+        return {row[0]: token_of(row) for row in self._connection.execute(f"{_TOKENS} ORDER BY id")}
+
+    def _all(self) -> Market:
+        return self._market(self._connection.execute(f"{_POOLS} ORDER BY id"), self._numbered_tokens())
+
+    def _part(self, rows: list[Row], numbers: Iterable[int]) -> Market:
+        wanted = {number for row in rows for number in row[5].split(",")}.union(map(str, numbers))
+        tokens = self._connection.execute(f"{_TOKENS} WHERE id IN ({','.join(sorted(wanted, key=int))}) ORDER BY id")
+        return self._market(rows, {row[0]: token_of(row) for row in tokens})
+
+    def _market(self, rows: Iterable[Row], tokens: Mapping[int, Token]) -> Market:
+        provenance, source, gas_price, head, timestamp = self._one(
+            "SELECT provenance, source, gas_price_wei, head, timestamp FROM meta"
+        )
+        reader, pools, invented = PoolReader(tokens), {}, []
+        for row in rows:
+            pools[row[1]] = reader.pool(row)
+            if row[9]:
+                invented.append(row[1])
+        return Market(
+            network=self.network,
+            tokens={token.address: token for token in tokens.values()},
+            pools=pools,
+            provenance=Provenance(provenance),
+            source=source,
+            gas_price_wei=int(gas_price),
+            block=head,
+            timestamp=timestamp,
+            invented=frozenset(invented),
+        )
