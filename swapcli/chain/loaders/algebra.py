@@ -1,0 +1,54 @@
+"""Algebra Integral: the initialised ticks hang in a tree of three layers, so all of them are found in a few rounds.
+
+Its leaves are words of 256 ticks, whatever the spacing; a bit of the second layer stands for a leaf that is not empty,
+a bit of the root for a word of the second layer. The fee is what `fee()` says at the block; a plugin may change it
+before the next swap.
+"""
+
+from __future__ import annotations
+
+from swapcli.chain.abi import calldata, read_word, read_words, signed
+from swapcli.chain.loaders.ladder import Position, state_of, ticks_in
+from swapcli.chain.loaders.made import made
+from swapcli.chain.loaders.uniswap_v3 import read_nets, read_spacing, tick_calls
+from swapcli.chain.node import Call
+from swapcli.chain.place import Place
+from swapcli.chain.rounds import Reading
+from swapcli.model.pool import Pool
+from swapcli.pools.concentrated_state import ALGEBRA_INTEGRAL
+
+_NAMES = ("globalState()", "liquidity()", "fee()", "tickSpacing()", "tickTreeRoot()")
+_SECOND_LAYER = "tickTreeSecondLayer(int16)"
+_LEAF = "tickTable(int16)"
+_FIRST_LEAF = -3466
+"""The leaf that the second layer's first bit stands for."""
+_ROOT_BITS = 32
+
+
+def load(place: Place) -> Reading[Pool]:
+    """Four rounds; one where the pool is empty."""
+    answers = yield [Call(place.address, calldata(name)) for name in _NAMES]
+    price, tick = read_words(answers[0], 2, _NAMES[0])
+    liquidity, fee, root = (read_word(answers[k], _NAMES[k]) for k in (1, 2, 4))
+    position = Position(price, signed(tick), liquidity, fee)
+    ladder = yield from _ladder(place.address, root)
+    state = {**state_of(position, read_spacing(answers[3]), ladder), "variant": ALGEBRA_INTEGRAL}
+    return made(place, fee, state)
+
+
+def _ladder(pool: str, root: int) -> Reading[dict[int, int]]:
+    """Every initialised tick with the liquidity that it adds on the way up."""
+    branches = yield from _words(pool, _SECOND_LAYER, ticks_in({0: root % (1 << _ROOT_BITS)}, 1))
+    leaves = yield from _words(pool, _LEAF, [bit + _FIRST_LEAF for bit in ticks_in(branches, 1)])
+    ticks = ticks_in(leaves, 1)
+    if not ticks:
+        return {}
+    answers = yield tick_calls(pool, ticks)
+    return dict(zip(ticks, read_nets(ticks, answers), strict=True))
+
+
+def _words(pool: str, name: str, numbers: list[int]) -> Reading[dict[int, int]]:
+    if not numbers:
+        return {}
+    answers = yield [Call(pool, calldata(name, number)) for number in numbers]
+    return {number: read_word(answer, name) for number, answer in zip(numbers, answers, strict=True)}

@@ -1,0 +1,60 @@
+"""Curve's StableSwap pools, as StableSwap-NG answers; what older pools lack has the value that it has for them.
+
+The family's maths are StableSwap-NG's: pools from before it may differ from them by a unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from swapcli.chain.abi import calldata, nonsense, read_list, read_word
+from swapcli.chain.loaders.made import in_ppm, made
+from swapcli.chain.node import Answer, Call
+from swapcli.chain.place import Place
+from swapcli.chain.rounds import Reading
+from swapcli.model.pool import Pool
+from swapcli.pools.basket import MOST_DECIMALS, to_18_decimals
+
+_BALANCE = "balances(uint256)"
+_RATES = "stored_rates()"
+_NAMES = ("A()", "fee()", "A_precise()", "future_A()", "offpeg_fee_multiplier()", _RATES)
+_FEE_DENOMINATOR = 10**10
+_A_PRECISION = 100
+_WAD = 10**18
+
+
+def load(place: Place) -> Reading[Pool]:
+    """One round."""
+    asked = [*map(calldata, _NAMES), *(calldata(_BALANCE, k) for k in range(len(place.tokens)))]
+    amp, fee, precise, goal, multiplier, rates, *held = yield [Call(place.address, each) for each in asked]
+    state: dict[str, object] = {
+        "amp": _constant_amp(read_word(amp, "A()"), precise, goal),
+        "reserves": [read_word(each, _BALANCE) for each in held],
+        "rates": _rates(place, rates),
+    }
+    if multiplier:
+        state["offpeg_fee_multiplier"] = read_word(multiplier, "offpeg_fee_multiplier()")
+    return made(place, in_ppm(read_word(fee, "fee()"), _FEE_DENOMINATOR, "fee()"), state)
+
+
+def _constant_amp(amp: int, precise: Answer, goal: Answer) -> int:
+    """A that is not on its way to another value, which would make it change with every second."""
+    if not precise:
+        return amp
+    now = read_word(precise, "A_precise()")
+    if now != amp * _A_PRECISION or (goal and read_word(goal, "future_A()") != now):
+        raise nonsense("A()", "the amplification is changing")
+    return amp
+
+
+def _rates(place: Place, answer: Answer) -> Sequence[int]:
+    """Without the scaling to 18 decimals, which the contract's rates include."""
+    if not answer or max(place.decimals) > MOST_DECIMALS:
+        return [_WAD] * len(place.tokens)
+    rates = read_list(answer, _RATES)
+    if len(rates) != len(place.tokens):
+        raise nonsense(_RATES, f"{len(rates)} rates for {len(place.tokens)} coins")
+    plain = [divmod(rate, to_18_decimals(places)) for rate, places in zip(rates, place.decimals, strict=True)]
+    if any(rest for _, rest in plain):
+        raise nonsense(_RATES, "a rate is finer than its coin's decimals allow")
+    return [rate for rate, _ in plain]

@@ -1,0 +1,42 @@
+"""Balancer V2's weighted pools: balances from the vault that holds them, weights and fee from the pool."""
+
+from __future__ import annotations
+
+from swapcli.chain.abi import as_address, calldata, nonsense, read_address, read_list, read_word
+from swapcli.chain.loaders.made import in_ppm, made
+from swapcli.chain.node import Call
+from swapcli.chain.place import Place
+from swapcli.chain.rounds import Reading
+from swapcli.model.pool import Pool
+
+_HELD = "getPoolTokens(bytes32)"
+_WEIGHTS = "getNormalizedWeights()"
+_FEE = "getSwapFeePercentage()"
+_PAUSED = "getPausedState()"
+_SINCE_VERSION_2 = "getLastPostJoinExitInvariant()"
+_ONE = 10**18
+
+
+def load(place: Place) -> Reading[Pool]:
+    """One round; two where vault and pool id are not known."""
+    pool_id, vault = place.pool_id, place.home
+    if not (pool_id and vault):
+        first, second = yield [Call(place.address, calldata(name)) for name in ("getPoolId()", "getVault()")]
+        pool_id, vault = f"0x{read_word(first, 'getPoolId()'):064x}", read_address(second, "getVault()")
+    names = (_WEIGHTS, _FEE, _PAUSED, _SINCE_VERSION_2)
+    held, weights, fee, paused, later = yield [
+        Call(vault, calldata(_HELD, pool_id)),
+        *(Call(place.address, calldata(name)) for name in names),
+    ]
+    if read_word(paused, _PAUSED):
+        raise nonsense(_PAUSED, "the pool is paused")
+    if [as_address(each, _HELD) for each in read_list(held, _HELD)] != list(place.tokens):
+        raise nonsense(_HELD, "the pool holds other tokens")
+    state: dict[str, object] = {
+        "reserves": read_list(held, _HELD, 1),
+        "weights": read_list(weights, _WEIGHTS),
+    }
+    if later is None:
+        # The contracts of the first version round some powers in another way, and lack this.
+        state["version"] = 1
+    return made(place, in_ppm(read_word(fee, _FEE), _ONE, _FEE), state)

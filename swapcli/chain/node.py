@@ -1,0 +1,71 @@
+"""What is asked of a node. Tests answer from an EVM in process; programs ask over JSON-RPC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+Answer = bytes | None
+"""What a contract returned; None where the call reverted. An address without code returns nothing, `b""`."""
+
+
+class Call(NamedTuple):
+    """A question to a contract."""
+
+    to: str
+    calldata: bytes
+
+
+class Block(NamedTuple):
+    """A block's place in the chain. `timestamp` in Unix seconds; `base_fee_wei` 0 where the chain has none."""
+
+    number: int
+    hash: str
+    parent: str
+    timestamp: int
+    base_fee_wei: int
+
+
+class Head(NamedTuple):
+    """The newest block, and what gas costs at it."""
+
+    block: Block
+    gas_price_wei: int
+
+
+class Log(NamedTuple):
+    """An event: `topics` are 32 bytes each, the first tells its kind; `position` is its place in the block."""
+
+    address: str
+    topics: tuple[str, ...]
+    content: bytes
+    block: int
+    position: int
+
+
+class LogQuery(NamedTuple):
+    """Which events: of these contracts (all where empty), of these kinds, from block `first` to `last` inclusive."""
+
+    addresses: tuple[str, ...]
+    topics: tuple[str, ...]
+    first: int
+    last: int
+
+
+class Node(Protocol):
+    """A node of one network. Every method raises `UpstreamError` where it gets no proper answer."""
+
+    def head(self) -> Head:
+        """The newest block, of a chain whose id has just been checked."""
+
+    def block(self, number: int) -> Block | None:
+        """A block by its number; None where the chain has not got so far."""
+
+    def call(self, to: str, calldata: bytes, block: int) -> Answer:
+        """One call on the state after a block."""
+
+    def batch(self, calls: Sequence[Call], block: int) -> list[Answer]:
+        """Many calls on the state after a block, answers in their order."""
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        """Events in the order of the chain. Raises `UpstreamRefused` also where they are too many for the node."""

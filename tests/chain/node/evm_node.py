@@ -1,0 +1,72 @@
+"""The EVM in process as a node: it answers calls from its one state, whatever the block, and counts its round trips."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Answer, Block, Call, Head, Log, LogQuery
+from tests.contracts.evm import AnyChain, Artifact, Chain, RevertedError, parse_bytecode, run_solc
+
+BLOCK = 7
+_HERE = Path(__file__).parent
+
+
+class EvmNode:
+    """`logs` are those that a test puts there; `asked` has the number of calls of each round trip."""
+
+    def __init__(self, chain: AnyChain) -> None:
+        self.chain = chain
+        self.kept: list[Log] = []
+        self.asked: list[int] = []
+
+    def head(self) -> Head:
+        block = self.block(BLOCK)
+        assert block is not None
+        return Head(block, 10**9)
+
+    def block(self, number: int) -> Block | None:
+        return Block(number, f"0x{number:064x}", f"0x{number - 1:064x}", 1_700_000_000, 0) if number <= BLOCK else None
+
+    def call(self, to: str, calldata: bytes, block: int) -> Answer:
+        return self.batch([Call(to, calldata)], block)[0]
+
+    def batch(self, calls: Sequence[Call], block: int) -> list[Answer]:
+        assert block == BLOCK
+        self.asked.append(len(calls))
+        return [self._answer(call) for call in calls]
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        return [
+            log
+            for log in self.kept
+            if query.first <= log.block <= query.last
+            and log.topics[0] in query.topics
+            and (not query.addresses or log.address in query.addresses)
+        ]
+
+    def _answer(self, call: Call) -> Answer:
+        try:
+            return self.chain.ask(call.to, call.calldata)
+        except RevertedError:
+            return None
+
+
+def view_of(chain: AnyChain, multicall: str | None = None) -> View:
+    """The chain as it is now."""
+    return View(EvmNode(chain), BLOCK, multicall)
+
+
+@cache
+def sources() -> dict[str, Artifact]:
+    """The contracts beside this file, by name."""
+    settings = {"evmVersion": "cancun", "optimizer": {"enabled": True, "runs": 200}}
+    contracts = json.loads(run_solc(["multicall.sol"], settings, _HERE))
+    return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
+
+
+def deploy_multicall(chain: Chain) -> str:
+    return chain.deploy(sources()["Multicall"]).address

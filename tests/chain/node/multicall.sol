@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.26;
+
+/// Modelled: what reading needs of Multicall3, with its interface.
+contract Multicall {
+    struct Call3 {
+        address target;
+        bool allowFailure;
+        bytes callData;
+    }
+
+    struct Result {
+        bool success;
+        bytes returnData;
+    }
+
+    function aggregate3(Call3[] calldata calls) external payable returns (Result[] memory results) {
+        results = new Result[](calls.length);
+        for (uint256 k = 0; k < calls.length; ++k) {
+            (results[k].success, results[k].returnData) = calls[k].target.call(calls[k].callData);
+            require(results[k].success || calls[k].allowFailure, "a call failed");
+        }
+    }
+}
+
+/// Burns all gas that it gets, or answers.
+contract Burner {
+    function token0() external pure returns (address) {
+        assembly {
+            invalid()
+        }
+    }
+
+    function token1() external view returns (address) {
+        return address(this);
+    }
+}

@@ -1,0 +1,118 @@
+"""What is packed by hand equals the reference encoder's bytes, and what it encodes is read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from eth_abi.abi import encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.chain.abi import (
+    SELECTORS,
+    as_address,
+    calldata,
+    list_calldata,
+    read_list,
+    read_signed,
+    read_text,
+    read_word,
+    read_words,
+    signed,
+)
+from swapcli.chain.multicall import pack, unpack
+from swapcli.chain.node import Call
+from swapcli.errors import UpstreamNonsense
+from tests.contracts.evm import selector
+
+words = st.integers(0, 2**256 - 1)
+addresses = st.integers(0, 2**160 - 1).map(lambda n: f"0x{n:040x}")
+calls = st.builds(Call, addresses, st.binary(max_size=100))
+
+
+@pytest.mark.parametrize("signature", SELECTORS)
+def test_every_selector_is_the_hash_of_its_signature(signature: str) -> None:
+    assert bytes.fromhex(SELECTORS[signature]) == selector(signature)
+
+
+@given(st.integers(-(2**23), 2**23 - 1))
+def test_arguments_of_any_sign_are_encoded_as_the_reference_does(tick: int) -> None:
+    assert calldata("ticks(int24)", tick) == selector("ticks(int24)") + encode(["int24"], [tick])
+    assert signed(int.from_bytes(calldata("ticks(int24)", tick)[4:])) == tick
+
+
+@given(addresses, st.booleans())
+def test_addresses_and_booleans_are_encoded_as_the_reference_does(address: str, stable: bool) -> None:
+    name = "getFee(address,bool)"
+    assert calldata(name, address, stable) == selector(name) + encode(["address", "bool"], [address, stable])
+
+
+@given(st.lists(words, max_size=20))
+def test_a_list_is_encoded_as_the_reference_does_and_read_back(entries: list[int]) -> None:
+    packed = list_calldata("extsload(bytes32[])", entries)
+    assert packed[4:] == encode(["uint256[]"], [entries])
+    assert read_list(packed[4:], "list") == tuple(entries)
+
+
+@given(st.lists(addresses, max_size=8), st.lists(words, max_size=8), words)
+def test_lists_among_other_outputs_are_read_from_their_places(held: list[str], amounts: list[int], last: int) -> None:
+    raw = encode(["address[]", "uint256[]", "uint256"], [held, amounts, last])
+    assert [as_address(each, "held") for each in read_list(raw, "held")] == held
+    assert read_list(raw, "amounts", 1) == tuple(amounts)
+
+
+@given(st.lists(calls, max_size=20))
+def test_aggregated_calls_are_encoded_as_the_reference_does(asked: list[Call]) -> None:
+    tuples = [(call.to, True, call.calldata) for call in asked]
+    expected = encode(["(address,bool,bytes)[]"], [tuples])
+    assert pack(asked) == selector("aggregate3((address,bool,bytes)[])") + expected
+
+
+@given(st.lists(st.none() | st.binary(max_size=100), max_size=20))
+def test_aggregated_answers_are_read_back(answers: Sequence[bytes | None]) -> None:
+    raw = encode(["(bool,bytes)[]"], [[(each is not None, b"junk" if each is None else each) for each in answers]])
+    assert unpack(raw, len(answers)) == list(answers)
+
+
+@given(st.lists(st.binary(max_size=40), min_size=1, max_size=5), st.data())
+def test_an_aggregated_answer_that_was_cut_is_refused_or_lacks_only_padding(
+    told: list[bytes], data: st.DataObject
+) -> None:
+    raw = encode(["(bool,bytes)[]"], [[(True, each) for each in told]])
+    kept = data.draw(st.integers(0, len(raw) - 1))
+    whole = outcome(lambda: unpack(raw[:kept], len(told)))
+    assert whole == told if len(raw) - kept < 32 and whole is not None else whole is None
+
+
+@given(st.binary(max_size=400), st.integers(0, 5))
+def test_no_bytes_of_a_stranger_do_more_than_be_refused(raw: bytes, count: int) -> None:
+    assert outcome(lambda: unpack(raw, count)) is None or count == 0 or len(raw) >= 64
+    assert outcome(lambda: read_text(raw, "text")) is None or len(raw) >= 32
+    assert outcome(lambda: read_list(raw, "list", count)) is None or len(raw) >= 32 * (count + 1)
+    assert outcome(lambda: read_words(raw, count, "words")) is None or len(raw) >= 32 * count
+
+
+def outcome(read: Callable[[], object]) -> object | None:
+    """None where it is refused."""
+    try:
+        return read()
+    except UpstreamNonsense:
+        return None
+
+
+@given(st.text(max_size=80))
+def test_strings_are_read_in_both_of_the_ways_tokens_write_them(text: str) -> None:
+    assert read_text(encode(["string"], [text]), "symbol()") == text
+    raw = text.encode()
+    if len(raw) <= 32 and "\0" not in text:
+        assert read_text(raw.ljust(32, b"\0"), "symbol()") == text
+
+
+def test_a_revert_and_a_short_answer_say_which_question_they_answer() -> None:
+    with pytest.raises(UpstreamNonsense, match=r"^fee\(\): the contract reverts$"):
+        read_word(None, "fee()")
+    with pytest.raises(UpstreamNonsense, match=r"^fee\(\): the contract returns 5 bytes where 32 are the least$"):
+        read_signed(b"12345", "fee()")
+    with pytest.raises(UpstreamNonsense, match=r"^held: not an address$"):
+        as_address(1 << 160, "held")

@@ -1,0 +1,125 @@
+"""Pools of many tokens, read through a node, swap as their contracts do."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.multicall import View
+from swapcli.chain.place import Kind, Place, kind_of
+from swapcli.chain.rounds import Skipped
+from swapcli.errors import PoolError
+from swapcli.model.pool import Pool
+from swapcli.networks.catalogue import network, network_names
+from swapcli.pools import FAMILIES
+from swapcli.pools.weighted import Weighted
+from tests.chain.node.evm_node import BLOCK, EvmNode, view_of
+from tests.chain.world import World
+from tests.contracts.evm import AnyChain, Chain
+from tests.pools.test_weighted_differential import FACTORIES, Balancer, RealWeighted, random_pool
+
+
+def read(chain: AnyChain, place: Place) -> Pool:
+    (pool,) = load_pools(view_of(chain), [place])
+    assert not isinstance(pool, Skipped), pool
+    return pool
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_weighted_pools_of_every_factory_are_read_as_they_are(factory: str) -> None:
+    rng = Random(f"reading {factory}")
+    balancer = Balancer()
+    for _ in range(6):
+        known = random_pool(rng, balancer, factory)
+        real = RealWeighted(balancer, factory, known)
+        address = f"0x{real.pool_id.hex()[:40]}"
+        place = Place(address, "test", "weighted", Kind.WEIGHTED, known.tokens, known.decimals)
+        pool = read(balancer.chain, place)
+        assert isinstance(pool, Weighted)
+        assert pool == Weighted(
+            address,
+            "test",
+            known.tokens,
+            known.decimals,
+            known.fee_ppm,
+            known.reserves,
+            known.weights,
+            1 if factory.startswith("v1") else 4,
+        )
+        at_home = place._replace(pool_id=f"0x{real.pool_id.hex()}", home=real.vault.address)
+        node = EvmNode(balancer.chain)
+        assert list(load_pools(View(node, BLOCK, None), [at_home])) == [pool]
+        assert len(node.asked) == 1
+        swap_and_compare(rng, real, pool)
+
+
+def swap_and_compare(rng: Random, real: RealWeighted, pool: Pool) -> None:
+    done = 0
+    for _ in range(200):
+        token_in, token_out = rng.sample(pool.tokens, 2)
+        held = real.reserves()[pool.tokens.index(token_in)]
+        amount_in = max(1, int(held * rng.uniform(0, 0.25)))
+        try:
+            amount_out, pool = pool.swap(token_in, token_out, amount_in)
+        except PoolError:
+            continue
+        assert real.swap(token_in, token_out, amount_in) == amount_out
+        done += 1
+        if done == 5:
+            break
+
+
+@pytest.mark.parametrize("symbols", [("USDC", "DAI"), ("USDC", "USDT", "DAI")])
+def test_stableswap_pools_that_were_read_swap_as_the_contract_does(symbols: tuple[str, ...]) -> None:
+    world = World(Chain(), pools=False)
+    real = world.open_stableswap(*symbols)
+    decimals = tuple(world.tokens[symbol].decimals for symbol in symbols)
+    place = Place(real.contract.address, "curveFi", "stableswap", Kind.STABLESWAP, real.tokens, decimals)
+    pool = read(world.chain, place)
+    assert pool.fee_ppm == 400
+    for amount in (10**7, 123_456_789, 10**11):
+        world.give(symbols[0], world.provider.address, amount)
+        amount_out, pool = pool.swap(real.tokens[0], real.tokens[1], amount)
+        (got,) = exchanged(world, real.contract.address, symbols[0], amount)
+        assert got == amount_out
+        assert read(world.chain, place) == pool
+
+
+def exchanged(world: World, pool: str, symbol: str, amount: int) -> tuple[int]:
+    world.give(symbol, "0x" + "d0" * 20, amount)
+    world.contracts[symbol].send("approve", pool, amount)
+    contract = world.chain.at(pool, world.sources["StableSwap"])
+    (got,) = contract.send("exchange", 0, 1, amount, 0)
+    return (int(got),)
+
+
+def test_every_family_but_the_wrapper_is_read_by_some_kind_of_contract() -> None:
+    read_families = {
+        protocol.family
+        for name in network_names()
+        for protocol in network(name).protocols
+        if kind_of(protocol, network(name)) is not None
+    }
+    assert read_families == set(FAMILIES) - {"wrapper"}
+
+
+def test_the_catalogue_tells_how_each_protocol_is_read() -> None:
+    base = network("base")
+    expected = {
+        "uniswapV2": Kind.UNISWAP_V2,
+        "aerodromeV2Classic": Kind.SOLIDLY,
+        "aerodromeV2Stable": Kind.SOLIDLY,
+        "uniswapV3": Kind.UNISWAP_V3,
+        "aerodromeV3": Kind.UNISWAP_V3,
+        "QuickswapAlgebra": Kind.ALGEBRA,
+        "uniswapV4": Kind.UNISWAP_V4,
+        "curveFiStableNG": Kind.STABLESWAP,
+        "balancerV2Weighted": Kind.WEIGHTED,
+        "wrapper": None,
+        "fluidDex": None,
+    }
+    for name, kind in expected.items():
+        protocol = base.protocol(name)
+        assert (kind_of(protocol, base) if protocol else None) == kind, name

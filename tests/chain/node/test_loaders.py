@@ -1,0 +1,256 @@
+"""What is read through a node is the pool: swaps computed from it equal the contracts' own, to the unit.
+
+Contracts are the published bytecode in an EVM in process; seeds are fixed.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.loaders.ladder import REACH, all_words, words_around
+from swapcli.chain.multicall import View
+from swapcli.chain.place import Kind, Place, place_of
+from swapcli.chain.rounds import Skipped
+from swapcli.errors import InsufficientLiquidity, PoolError
+from swapcli.model.pool import Pool
+from swapcli.networks.address import v4_pool_id
+from swapcli.pools.concentrated import Concentrated
+from swapcli.pools.tick_math import MAX_TICK, sqrt_ratio_at_tick
+from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, view_of
+from tests.contracts.evm import AnyChain, RevertedError, load_artifact
+from tests.pools.real_pools import (
+    AlgebraIntegral,
+    PancakeV3,
+    RealConcentrated,
+    RealPair,
+    UniswapV3,
+    UniswapV4,
+    World,
+    add_random_positions,
+    random_sqrt_price,
+)
+
+SWAPS = 12
+TIERS = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
+CONCENTRATED = (UniswapV3, PancakeV3, AlgebraIntegral, UniswapV4)
+
+
+def read(chain: AnyChain, *places: Place, multicall: str | None = None) -> list[Pool]:
+    found = list(load_pools(view_of(chain, multicall), places))
+    assert [each for each in found if isinstance(each, Skipped)] == []
+    return [each for each in found if not isinstance(each, Skipped)]
+
+
+def why_skipped(chain: AnyChain, place: Place) -> str:
+    (found,) = load_pools(view_of(chain), [place])
+    assert isinstance(found, Skipped)
+    assert found.key == place.key
+    return found.reason
+
+
+def place_of_real(real: RealConcentrated) -> Place:
+    """What discovery would know of it."""
+    identity = real.identity()
+    kinds = {AlgebraIntegral: Kind.ALGEBRA, UniswapV4: Kind.UNISWAP_V4}
+    place = Place(
+        identity.address,
+        identity.protocol,
+        "concentrated",
+        kinds.get(type(real), Kind.UNISWAP_V3),
+        identity.tokens,
+        identity.decimals,
+        real.fee_ppm,
+        real.tick_spacing,
+    )
+    if not isinstance(real, UniswapV4):
+        return place
+    return place._replace(pool_id=v4_pool_id(identity.tokens[0], identity.tokens[1], real.fee_ppm, real.tick_spacing))
+
+
+def chain_of(real: RealConcentrated) -> AnyChain:
+    assert isinstance(real, UniswapV3 | UniswapV4)
+    return real.world.chain
+
+
+def sold(pool: Pool, down: bool, amount_in: int) -> tuple[int, Pool]:
+    """As `Pool.swap`, of the first token where it goes down."""
+    first, second = pool.tokens
+    return pool.swap(first, second, amount_in) if down else pool.swap(second, first, amount_in)
+
+
+def compare_one_swap(rng: Random, real: RealConcentrated, pool: Pool) -> bool:
+    """Whether the swap went through, on both sides alike or beyond what was read."""
+    down = rng.random() < 0.5
+    amount_in = max(1, int(2 ** rng.uniform(10, 100)))
+    try:
+        amount_out, after = sold(pool, down, amount_in)
+    except PoolError:
+        return False
+    outcome = real.swap(down, amount_in)
+    assert (outcome.paid, outcome.got) == (amount_in, amount_out)
+    assert isinstance(after, Concentrated)
+    assert (outcome.sqrt_price_x96, outcome.tick, outcome.liquidity) == (
+        after.sqrt_price_x96,
+        after.tick,
+        after.liquidity,
+    )
+    return True
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("contract", CONCENTRATED)
+def test_concentrated_pools_that_were_read_swap_as_the_contract_does(contract: type[UniswapV3], seed: int) -> None:
+    rng = Random(f"{contract.__name__} {seed}")
+    done = 0
+    for _ in range(12):
+        fee_ppm, spacing = rng.choice(TIERS)
+        real = contract(World(), fee_ppm, spacing, random_sqrt_price(rng))
+        add_random_positions(rng, real)
+        (pool,) = read(chain_of(real), place_of_real(real))
+        for _ in range(SWAPS):
+            if compare_one_swap(rng, real, pool):
+                (pool,) = read(chain_of(real), place_of_real(real))
+                done += 1
+    assert done >= 20
+
+
+@pytest.mark.parametrize("contract", CONCENTRATED)
+def test_a_pool_within_reach_is_read_whole(contract: type[UniswapV3]) -> None:
+    rng = Random(contract.__name__)
+    for _ in range(5):
+        real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(rng.randint(-9_000, 9_000)))
+        ticks: set[int] = set()
+        for _ in range(8):
+            lower = rng.randint(-600, 550)
+            real.mint(60 * lower, 60 * (lower + 40), rng.randint(10**12, 10**18))
+            ticks |= {60 * lower, 60 * (lower + 40)}
+        (pool,) = read(chain_of(real), place_of_real(real))
+        assert isinstance(pool, Concentrated)
+        known = real.read(ticks)
+        assert pool.ladder._replace(pool_id=None) == known.ladder._replace(pool_id=None)
+        assert (pool.sqrt_price_x96, pool.tick, pool.liquidity) == (known.sqrt_price_x96, known.tick, known.liquidity)
+
+
+def test_a_swap_that_would_leave_what_was_read_is_refused_and_never_guessed() -> None:
+    real = UniswapV3(World(), 100, 1, sqrt_ratio_at_tick(0))
+    real.mint(-800_000, 800_000, 10**15)
+    real.mint(-100, 100, 10**18)
+    (pool,) = read(chain_of(real), place_of_real(real))
+    assert isinstance(pool, Concentrated)
+    window = words_around(0, 1, REACH)
+    assert pool.ladder.ticks == (256 * window.first, -100, 100, 256 * window.last + 255)
+    fits, beyond = 503 * 10**13, 10**18
+    assert real.swap(True, fits).got == sold(pool, True, fits)[0]
+    with pytest.raises(InsufficientLiquidity):
+        sold(pool, True, beyond)
+    assert real.swap(True, beyond).paid == beyond
+
+
+def test_positions_at_the_ends_of_all_ticks_are_found_where_the_reach_touches_them() -> None:
+    spacing = 200
+    most = MAX_TICK // spacing * spacing
+    real = UniswapV3(World(), 10_000, spacing, sqrt_ratio_at_tick(most - 500))
+    real.mint(-most, most, 10**20)
+    (pool,) = read(chain_of(real), place_of_real(real))
+    assert isinstance(pool, Concentrated)
+    assert pool.ladder.ticks[-1] == most
+    assert all_words(spacing).last == most // spacing // 256
+
+
+@pytest.mark.parametrize("contract", [UniswapV3, UniswapV4])
+def test_knowing_about_where_the_price_is_saves_a_round(contract: type[UniswapV3]) -> None:
+    real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(1_000))
+    real.mint(-60_000, 60_000, 10**20)
+    place = place_of_real(real)
+    found: dict[int | None, tuple[int, Pool | Skipped]] = {}
+    for near in (None, 1_000, 16_000, -500_000):
+        node = EvmNode(chain_of(real))
+        (pool,) = load_pools(View(node, BLOCK, None), [place._replace(near_tick=near)])
+        found[near] = len(node.asked), pool
+    assert [rounds for rounds, _ in found.values()] == [3, 2, 3, 3]
+    assert len({repr(pool) for _, pool in found.values()}) == 1
+
+
+def test_an_empty_pool_is_read_as_empty() -> None:
+    for contract in CONCENTRATED:
+        real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(5))
+        (pool,) = read(chain_of(real), place_of_real(real))
+        assert isinstance(pool, Concentrated)
+        assert (pool.liquidity, pool.ladder.ticks) == (0, ())
+
+
+def test_a_spacing_that_nobody_knows_is_asked_for() -> None:
+    real = UniswapV3(World(), 500, 10, sqrt_ratio_at_tick(0))
+    real.mint(-1_000, 1_000, 10**18)
+    place = place_of_real(real)
+    assert read(real.world.chain, place._replace(tick_spacing=0)) == read(real.world.chain, place)
+
+
+def test_a_pool_that_has_no_price_yet_is_skipped_with_the_reason() -> None:
+    world = World()
+    real = UniswapV3(world, 500, 10, sqrt_ratio_at_tick(0))
+    place = place_of_real(real)
+    assert "sqrt_price_x96: 0 is outside" in why_skipped(world.chain, place._replace(address=unborn(world)))
+
+
+def unborn(world: World) -> str:
+    """A pool that was deployed and not initialised."""
+    (address,) = world.host.send("deploy", load_artifact(UniswapV3.path).bytecode, *world.tokens, 500, 10)
+    return str(address)
+
+
+@pytest.mark.parametrize("solidly", [False, True])
+def test_pairs_that_were_read_swap_as_the_contract_does(solidly: bool) -> None:
+    rng = Random(f"pairs {solidly}")
+    done = 0
+    for _ in range(25):
+        real = RealPair(World(), solidly=solidly)
+        real.fill(rng.randint(10**6, 2**100), rng.randint(10**6, 2**100))
+        kind = Kind.SOLIDLY if solidly else Kind.UNISWAP_V2
+        identity = real.world.identity(real.contract.address, 3_000)
+        place = Place(identity.address, "test", "constant_product", kind, identity.tokens, identity.decimals, 3_000)
+        (pool,) = read(real.world.chain, place)
+        assert pool.fee_ppm == 3_000
+        for _ in range(6):
+            down, amount_in = rng.random() < 0.5, int(2 ** rng.uniform(8, 90))
+            try:
+                amount_out, after = sold(pool, down, amount_in)
+            except PoolError:
+                continue
+            with pytest.raises(RevertedError), real.world.chain.undone():
+                real.swap(down, amount_in, amount_out + 1)
+            real.swap(down, amount_in, amount_out)
+            (pool,) = read(real.world.chain, place)
+            assert pool == after
+            done += 1
+    assert done >= 60
+
+
+def test_a_place_without_a_contract_is_skipped_and_the_others_are_read() -> None:
+    real = RealPair(World())
+    real.fill(10**20, 10**20)
+    identity = real.world.identity(real.contract.address, 3_000)
+    place = Place(
+        identity.address, "test", "constant_product", Kind.UNISWAP_V2, identity.tokens, identity.decimals, 3_000
+    )
+    nobody = place._replace(address="0x" + "ee" * 20)
+    token = place._replace(address=identity.tokens[0])
+    chain = real.world.chain
+    found = list(load_pools(view_of(chain, deploy_multicall(chain)), [nobody, place, token]))
+    assert [isinstance(each, Skipped) for each in found] == [True, False, True]
+    assert found[0] == Skipped(nobody.key, "getReserves(): the contract returns 0 bytes where 64 are the least")
+    assert found[2] == Skipped(token.key, "getReserves(): the contract reverts")
+
+
+def test_a_pool_that_was_read_says_where_to_read_it_again() -> None:
+    for contract in CONCENTRATED:
+        real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(77))
+        real.mint(-60_000, 60_000, 10**20)
+        (pool,) = read(chain_of(real), place_of_real(real))
+        again = place_of(pool)
+        assert again is not None
+        assert again == place_of_real(real)._replace(near_tick=77)
+        assert read(chain_of(real), again) == [pool]
