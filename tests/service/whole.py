@@ -47,7 +47,12 @@ def whole_app(desk: Desk | None = None, settings: ServiceSettings | None = None,
 @cache
 def description() -> dict[str, Any]:
     """The OpenAPI document that the service serves."""
-    found: dict[str, Any] = ask_all(whole_app(), [("GET", "/openapi.json", {})])[0].json()
+    return described(whole_app())
+
+
+def described(app: Starlette) -> dict[str, Any]:
+    """What a service says of itself now: the routes of its examples do not stay good for long."""
+    found: dict[str, Any] = ask_all(app, [("GET", "/openapi.json", {})])[0].json()
     return found
 
 
