@@ -113,6 +113,7 @@ def _most_requests(once: bool, text: str | None) -> int | None:
 
 def _desk(session: Session, names: list[str] | None, skip_bad_pools: bool) -> "Desk":
     """The markets to answer from: of a market file, its network alone unless others are named; else the embedded."""
+    from swapcli.markets.embedded import embedded_names
     from swapcli.service.desk import Desk
 
     held = session.file_market(skip_bad_pools=skip_bad_pools)
@@ -124,9 +125,15 @@ def _desk(session: Session, names: list[str] | None, skip_bad_pools: bool) -> "D
     else:
         served = [session.network(name) for name in chosen or network_names_from(session.settings)]
     settings = session.settings
+    # Of a network without a market the service knows the tokens and protocols; orders on it are refused.
+    quoted = {held.network.name} if held else set(embedded_names())
     return Desk(
         served,
-        {each.name: (lambda: held) if held else partial(session.market, each.name) for each in served},
+        {
+            each.name: (lambda: held) if held else partial(session.market, each.name)
+            for each in served
+            if each.name in quoted
+        },
         route_ttl_s=settings.route_ttl_s,
         max_hops=settings.max_hops,
         gas_price_wei=settings.gas_price_wei,

@@ -149,3 +149,29 @@ def test_the_ready_file_is_never_half_there(market_file: str, tmp_path: Path) ->
         assert json.loads(file.read_text())["url"] == service.url
         assert file.stat().st_ino != inode
         assert os.listdir(tmp_path) == [file.name]
+
+
+OWN_NETWORK = """
+networks:
+  mine:
+    chain_id: 31337
+    native: {symbol: ETH, name: Ether, decimals: 18}
+    tokens: [{address: 0x7878787878787878787878787878787878787878, symbol: MINE, name: My Token, decimals: 18}]
+"""
+
+
+def test_a_network_without_a_market_is_known_but_not_quoted_on_and_holds_nothing_up(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(OWN_NETWORK)
+    with serving("--config", str(config), "--networks", "mine,monad") as service:
+        status, tokens = get(service.url + "/mine/tokens")
+        assert isinstance(tokens, list)
+        assert (status, [token["symbol"] for token in tokens]) == (200, ["ETH", "MINE"])
+        assert (
+            get(service.url + f"/mine/route?amount=1&tokenInAddress={'0x' + '78' * 20}&tokenOutAddress={WETH}")[0]
+            == 503
+        )
+        assert get(service.url + "/mine/healthcheck")[0] == 503
+        assert get(service.url + "/monad/healthcheck")[0] == 200
+        assert get(service.url + "/readyz") == (200, {"ready": True, "missing": []})
+        assert service.stop() == 0
