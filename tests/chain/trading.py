@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import permutations
 from random import Random
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.payload import Payload, SwapType, Transaction
 from swapcli.model.pool import Pool
-from swapcli.model.route import Quote
+from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
 from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
 from swapcli.routing.gas import route_gas
@@ -36,6 +37,7 @@ USER = str(Account.from_key(KEY).address).lower()
 INTEGRATOR = "0x" + "ca" * 20
 GAS_PRICE_WEI = 10**9
 _GAS_LIMIT = 12_000_000
+_WARMING_CENTS = 30_000_000
 _CENTS = {WETH: 250_000, "WBTC": 6_000_000, "TKN": 25}
 
 
@@ -83,6 +85,16 @@ class Desk:
         for symbol, places in DECIMALS.items():
             self.world.give(symbol, USER, 10**7 * 10**places)
         self.chain.fund(USER, 10**27)
+
+    def warm_up(self) -> None:
+        """Use every pool, and its ticks, in every direction, as those of a real network have been: a first use writes
+        more."""
+        for pool in tuple(self.market.pools.values()):
+            for sold, bought in permutations(pool.tokens, 2):
+                route = Route((Segment(SHARES_PER_ROUTE, ((Swap(pool.key, sold, bought, SHARES_PER_HOP),),)),))
+                token_in, token_out = (self.world.tokens[self.world.symbol(each)] for each in (sold, bought))
+                order = Order(token_in, token_out, _units_of(token_in, _WARMING_CENTS))
+                self.carry_out(self._of_route(route, order, None, USER))
 
     def trades(self, rng: Random, count: int) -> Iterator[Trade]:
         """Random ones, each to be carried out before the next is asked for."""
@@ -153,20 +165,25 @@ class Desk:
         """A route that no solver would find, posted for its payload."""
         token_in, token_out = self._ends(rng)
         ends = [self._held(token) for token in (token_in, token_out)]
-        amount_in = random_amount(rng, token_in)
+        order = Order(token_in, token_out, random_amount(rng, token_in))
         route = random_route(rng, self.market.pools, *ends)
-        done = replay(self.market.pools, route, amount_in)
-        order = Order(token_in, token_out, amount_in)
-        quote = Quote(
-            order, route, done.steps, amount_in, done.amount_out, 0, 0, None, None, None, None, None, 0.0
-        )  # fmt: skip
-        now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
+        return self._of_route(route, order, random_integrator(rng), random_receiver(rng))
+
+    def _of_route(self, route: Route, order: Order, integrator: Integrator | None, receiver: str) -> Trade:
+        market = self.market
+        done = replay(market.pools, route, order.amount)
+        amounts = done.steps, order.amount, done.amount_out
+        quote = Quote(order, route, *amounts, 0, 0, None, None, None, None, None, 0.0)
         result = result_of(
-            quote, order, self.market.network, self.market.pools, Generation.V2,
-            timestamp_ms=now_ms, integrator=random_integrator(rng),
-        )  # fmt: skip
-        payload = self._source().build(result, Delivery(0, random_receiver(rng)))
-        return self._trade(result, payload, "posted")
+            quote,
+            order,
+            market.network,
+            market.pools,
+            Generation.V2,
+            timestamp_ms=int(SYSTEM_CLOCK.now_s() * 1000),
+            integrator=integrator,
+        )
+        return self._trade(result, self._source().build(result, Delivery(0, receiver)), "posted")
 
     def _trade(self, result: RouteResult, payload: Payload, kind: str) -> Trade:
         return Trade(result, payload, replay(self.market.pools, result.route, result.input_amount), kind)
@@ -200,8 +217,11 @@ def encoded(payload: Payload, world: World) -> Payload:
 
 def random_amount(rng: Random, token: Token) -> int:
     """A cent to a million dollars."""
+    return _units_of(token, 10 ** rng.uniform(0, 8))
+
+
+def _units_of(token: Token, cents: float) -> int:
     symbol = WETH if token.address == ZERO_ADDRESS else token.symbol
-    cents = 10 ** rng.uniform(0, 8)
     return max(1, int(cents / _CENTS.get(symbol, 100) * 10**token.decimals))
 
 
