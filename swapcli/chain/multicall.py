@@ -12,7 +12,7 @@ from typing import Final
 
 from swapcli.chain.abi import WORD, calldata, nonsense, word
 from swapcli.chain.node import Answer, Call, Node
-from swapcli.errors import UpstreamRefused, UpstreamTimeout
+from swapcli.errors import UpstreamRefused
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
 _PORTION: Final = 400
@@ -43,7 +43,7 @@ class View:
         while self._multicall and calls:
             try:
                 answers = self._aggregated(calls, self._multicall)
-            except (UpstreamRefused, UpstreamTimeout):
+            except UpstreamRefused:
                 # Too much for the node at once, or too large: it may still answer less.
                 if self._portion <= _LEAST_PORTION:
                     raise

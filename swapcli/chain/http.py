@@ -1,0 +1,148 @@
+"""Posts to one address over one connection that is kept, each exchange within its time.
+
+The standard library's client, because a live quote has some 150 ms for all that it adds: importing web3 takes about a
+second and httpx over 100 ms, this about 25. All that web3 would do here is this post.
+"""
+
+from __future__ import annotations
+
+import socket
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from threading import Timer
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from swapcli.errors import ConfigError, Unreachable, UpstreamNonsense, UpstreamTimeout
+
+_MOST_BYTES = 256 * 2**20
+_SCHEMES = ("http", "https")
+
+
+class Reply(NamedTuple):
+    """`retry_after_s` is what the other side asks to wait, 0 where it says nothing."""
+
+    status: int
+    body: bytes
+    retry_after_s: float
+
+
+class Line:
+    """A connection to `url`, which no error shows: people see `shown` instead. Not for several threads at once."""
+
+    def __init__(self, url: str, shown: str) -> None:
+        """Opens nothing yet. Raises `ConfigError` for what is not the address of a node."""
+        self.shown = shown
+        self._address = _Address.of(url, shown)
+        self._connection: HTTPConnection | None = None
+        self._is_late = False
+
+    def post(self, body: bytes, timeout_s: float) -> Reply:
+        """Raises `Unreachable`, `UpstreamTimeout`, or `UpstreamNonsense` for an answer that breaks off or never ends.
+
+        What is posted must bear being sent twice: the other side may have closed a connection that was kept.
+        """
+        kept = self._connection is not None
+        try:
+            return self._exchange(body, timeout_s)
+        except Unreachable:
+            if not kept:
+                raise
+            return self._exchange(body, timeout_s)
+
+    def close(self) -> None:
+        """Lets go of the connection; the next post opens another."""
+        connection, self._connection = self._connection, None
+        if connection:
+            connection.close()
+
+    def _exchange(self, body: bytes, timeout_s: float) -> Reply:
+        connection = self._connection or self._opened(timeout_s)
+        try:
+            with self._within(connection, timeout_s):
+                if connection.sock is None:
+                    connection.connect()
+                connection.sock.settimeout(timeout_s)
+                connection.request("POST", self._address.target, body, self._address.headers)
+                response = connection.getresponse()
+                content = response.read(_MOST_BYTES + 1)
+                if self._is_late or (response.length and len(content) <= _MOST_BYTES):
+                    raise IncompleteRead(content)
+        except (OSError, HTTPException) as error:
+            self.close()
+            raise self._failure(error) from None
+        except BaseException:
+            self.close()  # an exchange that was left in the middle must not be taken for the next one's
+            raise
+        if len(content) > _MOST_BYTES:
+            self.close()
+            raise UpstreamNonsense(f"{self.shown} answered with more than {_MOST_BYTES >> 20} MiB")
+        return Reply(response.status, content, _retry_after_s(response))
+
+    @contextmanager
+    def _within(self, connection: HTTPConnection, timeout_s: float) -> Iterator[None]:
+        """A socket's own timeout bounds each wait for a byte; this one bounds the whole."""
+        self._is_late = False
+        watch = Timer(timeout_s, self._hang_up, (connection,))
+        watch.daemon = True
+        watch.start()
+        try:
+            yield
+        finally:
+            watch.cancel()
+
+    def _hang_up(self, connection: HTTPConnection) -> None:
+        self._is_late = True
+        if connection.sock is not None:
+            try:
+                connection.sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                return  # it is closed already
+
+    def _failure(self, error: Exception) -> Unreachable | UpstreamTimeout | UpstreamNonsense:
+        if self._is_late or isinstance(error, TimeoutError):
+            return UpstreamTimeout(f"{self.shown} did not answer in time", hint="try again, or set another node")
+        if isinstance(error, HTTPException) and not isinstance(error, OSError):
+            return UpstreamNonsense(f"{self.shown} answered with what is not whole HTTP")
+        return Unreachable(f"no connection to {self.shown}", hint="check the address of the node, and that it runs")
+
+    def _opened(self, timeout_s: float) -> HTTPConnection:
+        host, port = self._address.host, self._address.port
+        opened = HTTPSConnection if self._address.is_secure else HTTPConnection
+        self._connection = opened(host, port, timeout=timeout_s)
+        return self._connection
+
+
+class _Address(NamedTuple):
+    host: str
+    port: int | None
+    is_secure: bool
+    target: str
+    headers: dict[str, str]
+
+    @classmethod
+    def of(cls, url: str, shown: str) -> _Address:
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host, port, parts = None, None, urlsplit("")
+        if parts.scheme not in _SCHEMES or not host or not url.isascii() or not url.isprintable() or " " in url:
+            raise ConfigError(
+                f"{shown} is not the address of a node: it must begin with http:// or https:// and a host",
+                details={"key": "rpc_url"},
+            )
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if parts.username is not None:
+            pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+            headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+        return cls(host, port, parts.scheme == "https", target, headers)
+
+
+def _retry_after_s(response: HTTPResponse) -> float:
+    """Seconds only: a date would need a clock."""
+    text = response.getheader("Retry-After", "")
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0.0

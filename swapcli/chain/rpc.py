@@ -1,0 +1,159 @@
+"""A node that speaks JSON-RPC."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from time import sleep
+from typing import Final, NoReturn
+
+from swapcli.chain.http import Line
+from swapcli.chain.json_rpc import JsonRpc, Refusal, Request
+from swapcli.chain.node import Answer, Block, Call, Head, Log, LogQuery
+from swapcli.errors import UpstreamNonsense
+
+TIMEOUT_S: Final = 20.0
+ATTEMPTS: Final = 4
+
+_BLOCK: Final = "eth_getBlockByNumber"
+_LOGS: Final = "eth_getLogs"
+_is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
+_is_bytes = re.compile(r"0x(?:[0-9a-fA-F]{2})*").fullmatch
+_is_hash = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
+_is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
+
+
+class RpcNode:
+    """A `Node`. `shown` is what people may see of `url`; `chain_id` is the one that the node must have.
+
+    `timeout_s` bounds one exchange; at most `attempts` are made of each, with pauses by `pause`, which waits seconds.
+    Not for several threads at once.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        shown: str,
+        chain_id: int,
+        timeout_s: float = TIMEOUT_S,
+        attempts: int = ATTEMPTS,
+        pause: Callable[[float], object] = sleep,
+    ) -> None:
+        """Connects to nothing yet. Raises `ConfigError` for what is no address."""
+        self._line = Line(url, shown)
+        self._rpc = JsonRpc(self._line, timeout_s, attempts, pause)
+        self._chain_id = chain_id
+
+    @property
+    def shown(self) -> str:
+        """What people may see of its address."""
+        return self._line.shown
+
+    @property
+    def round_trips(self) -> int:
+        """Exchanges so far."""
+        return self._rpc.round_trips
+
+    def close(self) -> None:
+        """Lets go of the connection."""
+        self._line.close()
+
+    def head(self) -> Head:
+        """As `Node.head`, in one round trip. Raises `UpstreamNonsense` for a node of another chain."""
+        chain, block, gas_price = self._rpc.ask(
+            [Request("eth_chainId", ()), Request(_BLOCK, ("latest", False)), Request("eth_gasPrice", ())]
+        )
+        self._check_chain(self._number(chain, "eth_chainId"))
+        return Head(self._block(block), self._number(gas_price, "eth_gasPrice"))
+
+    def block(self, number: int) -> Block | None:
+        """As `Node.block`."""
+        (found,) = self._rpc.ask([Request(_BLOCK, (hex(number), False))])
+        if found is None:
+            return None
+        block = self._block(found)
+        if block.number != number:
+            self._refuse(_BLOCK, f"block {block.number} instead of {number}")
+        return block
+
+    def call(self, to: str, calldata: bytes, block: int) -> Answer:
+        """As `Node.call`."""
+        return self.batch([Call(to, calldata)], block)[0]
+
+    def batch(self, calls: Sequence[Call], block: int) -> list[Answer]:
+        """As `Node.batch`, in as many round trips as the size of the calls makes needed."""
+        at = hex(block)
+        requests = [Request("eth_call", ({"to": to, "data": f"0x{calldata.hex()}"}, at)) for to, calldata in calls]
+        results = self._rpc.ask(requests)
+        return [None if isinstance(each, Refusal) else self._bytes(each, "eth_call") for each in results]
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        """As `Node.logs`."""
+        wanted: dict[str, object] = {
+            "fromBlock": hex(query.first),
+            "toBlock": hex(query.last),
+            "topics": [list(query.topics)],
+        }
+        if query.addresses:
+            wanted["address"] = list(query.addresses)
+        (found,) = self._rpc.ask([Request(_LOGS, (wanted,))])
+        if not isinstance(found, list):
+            self._refuse(_LOGS, "no list")
+        logs = [self._log(entry) for entry in found]
+        if any(not query.first <= log.block <= query.last for log in logs):
+            self._refuse(_LOGS, "events of blocks that were not asked for")
+        return sorted(logs, key=lambda log: (log.block, log.position))
+
+    def _check_chain(self, found: int) -> None:
+        if found != self._chain_id:
+            raise UpstreamNonsense(
+                f"{self.shown} is a node of chain {found}, not of chain {self._chain_id}",
+                hint="set a node of the network that is asked about",
+                details={"expected": self._chain_id, "found": found},
+            )
+
+    def _block(self, found: object) -> Block:
+        if not isinstance(found, dict):
+            self._refuse(_BLOCK, "no block")
+        return Block(
+            number=self._number(found.get("number"), _BLOCK),
+            hash=self._word(found.get("hash"), _BLOCK),
+            parent=self._word(found.get("parentHash"), _BLOCK),
+            timestamp=self._number(found.get("timestamp"), _BLOCK),
+            base_fee_wei=self._number(found.get("baseFeePerGas") or "0x0", _BLOCK),
+        )
+
+    def _log(self, entry: object) -> Log:
+        if not isinstance(entry, dict):
+            self._refuse(_LOGS, "an event that is no object")
+        address, topics = entry.get("address"), entry.get("topics")
+        if not (isinstance(address, str) and _is_address(address)):
+            self._refuse(_LOGS, "an event without an address")
+        if not isinstance(topics, list):
+            self._refuse(_LOGS, "an event without topics")
+        return Log(
+            address=address.lower(),
+            topics=tuple([self._word(each, _LOGS) for each in topics]),
+            content=self._bytes(entry.get("data"), _LOGS),
+            block=self._number(entry.get("blockNumber"), _LOGS),
+            position=self._number(entry.get("logIndex"), _LOGS),
+        )
+
+    def _number(self, value: object, method: str) -> int:
+        if not isinstance(value, str) or not _is_quantity(value):
+            self._refuse(method, "something that is no number")
+        return int(value, 16)
+
+    def _word(self, value: object, method: str) -> str:
+        if not isinstance(value, str) or not _is_hash(value):
+            self._refuse(method, "something that is no word of 32 bytes")
+        return value.lower()
+
+    def _bytes(self, value: object, method: str) -> bytes:
+        if not isinstance(value, str) or not _is_bytes(value):
+            self._refuse(method, "something that is no hex")
+        return bytes.fromhex(value[2:])
+
+    def _refuse(self, method: str, what: str) -> NoReturn:
+        raise UpstreamNonsense(f"{self.shown} answered {method} with {what}")

@@ -1,0 +1,168 @@
+"""A node on a socket that misbehaves as it is told: what the network does to answers cannot be had from a library."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from time import sleep
+from typing import Any
+
+from swapcli.chain.rpc import RpcNode
+
+CHAIN_ID = 8453
+SECRET = "a-key-nobody-may-see"
+SHOWN = "node.example"
+
+Answering = Callable[[dict[str, Any]], object]
+Fault = Callable[["Handler"], bool]
+"""Does something to an exchange; False lets it go on as if nothing was."""
+
+
+class Refused(Exception):
+    """Answered as an error object of JSON-RPC."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+class Server(ThreadingHTTPServer):
+    """`faults` are used up, one per exchange; `exchanges` has the number of requests of each."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, answering: Answering) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answering = answering
+        self.faults: list[Fault] = []
+        self.always: Fault | None = None
+        self.exchanges: list[int] = []
+        self.headers: list[dict[str, str]] = []
+        self.most_requests: int | None = None
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Server
+
+    def do_POST(self) -> None:
+        self.content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        server = self.server
+        server.headers.append(dict(self.headers))
+        asked = self.content if isinstance(self.content, list) else [self.content]
+        server.exchanges.append(len(asked))
+        fault = server.faults.pop(0) if server.faults else server.always
+        if fault and fault(self):
+            return
+        if server.most_requests is not None and len(asked) > server.most_requests:
+            self.answer({"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "batch too large"}})
+            return
+        told = [self.told(request) for request in asked]
+        self.answer(told if isinstance(self.content, list) else told[0])
+
+    def told(self, request: dict[str, Any]) -> dict[str, object]:
+        try:
+            result = self.server.answering(request)
+        except Refused as error:
+            refusal = {"code": error.code, "message": error.message}
+            return {"jsonrpc": "2.0", "id": request["id"], "error": refusal}
+        return {"jsonrpc": "2.0", "id": request["id"], "result": result}
+
+    def answer(self, content: object, status: int = 200, **headers: str) -> None:
+        self.send(json.dumps(content).encode(), status, **headers)
+
+    def send(self, body: bytes, status: int = 200, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+def hangs_up(handler: Handler) -> bool:
+    handler.close_connection = True
+    handler.connection.shutdown(socket.SHUT_RDWR)
+    return True
+
+
+def breaks_off(handler: Handler) -> bool:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'[{"jsonrpc"')
+    return hangs_up(handler)
+
+
+def stays_silent(handler: Handler) -> bool:
+    sleep(1.0)
+    return hangs_up(handler)
+
+
+def drips(handler: Handler) -> bool:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    for _ in range(40):
+        try:
+            handler.wfile.write(b" ")
+        except OSError:
+            break
+        sleep(0.05)
+    handler.close_connection = True
+    return True
+
+
+def says(status: int, body: bytes = b"", **headers: str) -> Fault:
+    def fault(handler: Handler) -> bool:
+        handler.send(body, status, **headers)
+        return True
+
+    return fault
+
+
+def closes_afterwards(handler: Handler) -> bool:
+    """Without a word, as servers do with connections that stay unused."""
+    handler.close_connection = True
+    return False
+
+
+@contextmanager
+def serving(answering: Answering) -> Iterator[Server]:
+    with Server(answering) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class Pauses(list[float]):
+    """Notes how long it was asked to wait, and does not wait."""
+
+    def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+@contextmanager
+def node_of(server: Server, timeout_s: float = 5.0, pauses: Pauses | None = None) -> Iterator[RpcNode]:
+    host, port = server.server_address[:2]
+    url = f"http://user:{SECRET}@{host!s}:{port}/{SECRET}?key={SECRET}"
+    node = RpcNode(
+        url, shown=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses() if pauses is None else pauses
+    )
+    try:
+        yield node
+    finally:
+        node.close()

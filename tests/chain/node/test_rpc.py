@@ -1,0 +1,292 @@
+"""A node over a real socket: right answers in few exchanges, and every fault either passes or is one sentence."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from swapcli.chain.node import Block, Call, Head, LogQuery
+from swapcli.chain.rpc import ATTEMPTS, RpcNode
+from swapcli.errors import (
+    ConfigError,
+    Unreachable,
+    UpstreamError,
+    UpstreamNonsense,
+    UpstreamRefused,
+    UpstreamTimeout,
+)
+from tests.chain.node.server import (
+    CHAIN_ID,
+    SECRET,
+    SHOWN,
+    Fault,
+    Pauses,
+    Refused,
+    Server,
+    breaks_off,
+    closes_afterwards,
+    drips,
+    hangs_up,
+    node_of,
+    says,
+    serving,
+    stays_silent,
+)
+
+NUMBER = 1_000
+ECHO, REVERTING, OUT_OF_GAS = (f"0x{digit * 40}" for digit in "123")
+TOPIC = "0x" + "ab" * 32
+
+
+def block_json(number: int) -> dict[str, str]:
+    own, parent = f"0x{number:064x}", f"0x{number - 1:064x}"
+    return {"number": hex(number), "hash": own, "parentHash": parent, "timestamp": hex(9), "baseFeePerGas": "0x5"}
+
+
+def log_json(block: int, position: int) -> dict[str, object]:
+    return {
+        "address": ECHO,
+        "topics": [TOPIC],
+        "data": "0x1234",
+        "blockNumber": hex(block),
+        "logIndex": hex(position),
+    }
+
+
+def answer(request: dict[str, Any]) -> object:
+    method, params = request["method"], request["params"]
+    if method == "eth_call":
+        assert params[1] == hex(NUMBER)
+        if params[0]["to"] == REVERTING:
+            raise Refused(3, "execution reverted: no")
+        if params[0]["to"] == OUT_OF_GAS:
+            raise Refused(-32000, "out of gas")
+        return params[0]["data"]
+    if method == "eth_getBlockByNumber":
+        number = NUMBER if params[0] == "latest" else int(params[0], 16)
+        return block_json(number) if number <= NUMBER else None
+    if method == "eth_getLogs":
+        return [log_json(6, 1), log_json(5, 4), log_json(6, 0)]
+    return {"eth_chainId": hex(CHAIN_ID), "eth_gasPrice": "0x7"}[method]
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving(answer) as running:
+        yield running
+
+
+def echo_calls(count: int) -> list[Call]:
+    return [Call(ECHO, k.to_bytes(4)) for k in range(count)]
+
+
+def test_the_head_comes_with_the_gas_price_in_one_exchange(server: Server) -> None:
+    with node_of(server) as node:
+        assert node.head() == Head(Block(NUMBER, f"0x{NUMBER:064x}", f"0x{NUMBER - 1:064x}", 9, 5), 7)
+        assert (node.round_trips, server.exchanges) == (1, [3])
+
+
+def test_a_block_that_is_not_there_yet_is_none(server: Server) -> None:
+    with node_of(server) as node:
+        assert node.block(NUMBER + 1) is None
+        found = node.block(17)
+        assert found is not None
+        assert found.number == 17
+
+
+def test_calls_are_answered_in_order_and_only_reverts_give_none(server: Server) -> None:
+    with node_of(server) as node:
+        calls = [*echo_calls(3), Call(REVERTING, b"x"), Call(OUT_OF_GAS, b"x"), Call(ECHO, b"")]
+        expected = [b"\0\0\0\0", b"\0\0\0\1", b"\0\0\0\2", None, None, b""]
+        assert node.batch(calls, NUMBER) == expected
+        assert [node.call(call.to, call.calldata, NUMBER) for call in calls] == expected
+        assert node.batch([], NUMBER) == []
+
+
+def test_many_calls_go_in_few_exchanges_over_one_connection(server: Server) -> None:
+    with node_of(server) as node:
+        assert node.batch(echo_calls(450), NUMBER) == [call.calldata for call in echo_calls(450)]
+        assert server.exchanges == [200, 200, 50]
+
+
+@pytest.mark.parametrize(("most", "exchanges"), [(60, 5 + 2), (1, 100 + 6)])
+def test_batches_shrink_to_what_the_node_takes(server: Server, most: int, exchanges: int) -> None:
+    server.most_requests = most
+    with node_of(server) as node:
+        assert node.batch(echo_calls(100), NUMBER) == [call.calldata for call in echo_calls(100)]
+        assert len(server.exchanges) <= exchanges
+        before = len(server.exchanges)
+        node.batch(echo_calls(most), NUMBER)
+        assert max(server.exchanges[before:]) <= most, "what it takes is remembered"
+
+
+def test_events_come_in_the_order_of_the_chain(server: Server) -> None:
+    with node_of(server) as node:
+        logs = node.logs(LogQuery((ECHO,), (TOPIC,), 5, 6))
+        assert [(log.block, log.position) for log in logs] == [(5, 4), (6, 0), (6, 1)]
+        assert logs[0].topics == (TOPIC,)
+        assert logs[0].content == b"\x12\x34"
+
+
+def test_events_of_other_blocks_are_refused(server: Server) -> None:
+    with node_of(server) as node, pytest.raises(UpstreamNonsense, match="events of blocks that were not asked for"):
+        node.logs(LogQuery((ECHO,), (TOPIC,), 5, 5))
+
+
+def test_a_node_of_another_chain_is_not_believed(server: Server) -> None:
+    server.answering = lambda request: "0x1" if request["method"] == "eth_chainId" else answer(request)
+    with node_of(server) as node, pytest.raises(UpstreamNonsense) as caught:
+        node.head()
+    assert caught.value.message == f"{SHOWN} is a node of chain 1, not of chain {CHAIN_ID}"
+    assert len(server.exchanges) == 1
+
+
+PASSING: list[Fault] = [
+    hangs_up,
+    breaks_off,
+    stays_silent,
+    drips,
+    says(429),
+    says(503),
+    says(200, b"<html>"),
+    says(200, b"[]"),
+    says(200, b"[1]"),
+    says(200, b'[{"id": 0}]'),
+    says(200, b'{"id": null, "error": {"code": -32005, "message": "rate limit reached"}}'),
+]
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_what_passes_is_waited_out(server: Server, fault: Fault) -> None:
+    pauses = Pauses()
+    server.faults = [fault] * (ATTEMPTS - 1)
+    with node_of(server, 0.4, pauses) as node:
+        assert node.batch(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
+    assert len(pauses) <= ATTEMPTS - 1
+    assert pauses == sorted(pauses)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "sentence"),
+    [
+        (hangs_up, Unreachable, f"no connection to {SHOWN}"),
+        (stays_silent, UpstreamTimeout, f"{SHOWN} did not answer in time"),
+        (drips, UpstreamTimeout, f"{SHOWN} did not answer in time"),
+        (breaks_off, UpstreamNonsense, f"{SHOWN} answered with what is not whole HTTP"),
+        (says(503), UpstreamRefused, f"{SHOWN} answered with status 503"),
+        (says(200, b"<html>"), UpstreamNonsense, f"{SHOWN} answered with what is not JSON-RPC"),
+        (says(200, b"[]"), UpstreamNonsense, f"{SHOWN} left requests unanswered"),
+        (says(401, b"who are you"), UpstreamRefused, f"{SHOWN} answered with status 401"),
+        (says(302, b"", Location="http://elsewhere.example"), UpstreamRefused, f"{SHOWN} answered with status 302"),
+    ],
+)
+def test_what_does_not_pass_is_one_sentence_that_names_the_node(
+    server: Server, fault: Fault, kind: type[UpstreamError], sentence: str
+) -> None:
+    server.always = fault
+    with node_of(server, 0.3) as node, pytest.raises(kind) as caught:
+        node.head()
+    assert caught.value.message == sentence
+
+
+def test_a_server_that_drips_cannot_hold_anyone_longer_than_the_timeout(server: Server) -> None:
+    server.always = drips
+    started = monotonic()
+    with node_of(server, 0.2) as node, pytest.raises(UpstreamTimeout):
+        node.head()
+    assert monotonic() - started < ATTEMPTS * 0.2 + 1.0
+
+
+def test_what_the_node_asks_to_wait_is_waited_up_to_a_limit(server: Server) -> None:
+    pauses = Pauses()
+    server.faults = [says(429, Retry_After="3"), says(429, Retry_After="999999"), says(429, Retry_After="soon")]
+    with node_of(server, pauses=pauses) as node:
+        node.head()
+    assert pauses == [3.0, 10.0, 1.0]
+
+
+def test_a_connection_that_was_closed_while_unused_costs_no_pause(server: Server) -> None:
+    pauses = Pauses()
+    server.always = closes_afterwards
+    with node_of(server, pauses=pauses) as node:
+        for _ in range(3):
+            node.head()
+    assert pauses == []
+
+
+def test_only_the_calls_that_failed_for_now_are_asked_again(server: Server) -> None:
+    seen: list[str] = []
+
+    def flaky(request: dict[str, Any]) -> object:
+        data = request["params"][0]["data"]
+        seen.append(data)
+        if data == "0x00000001" and seen.count(data) == 1:
+            raise Refused(-32000, "header not found")
+        return data
+
+    server.answering = flaky
+    with node_of(server) as node:
+        assert node.batch(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
+    assert [seen.count(data) for data in ("0x00000000", "0x00000001")] == [1, 2]
+
+
+def test_what_the_node_refuses_for_good_is_said_at_once_and_without_addresses(server: Server) -> None:
+    def refusing(_: dict[str, Any]) -> object:
+        raise Refused(-32602, f"query returned more than 10000 results at http://x.example/{SECRET}\n see docs\x1b[0m")
+
+    server.answering = refusing
+    with node_of(server) as node, pytest.raises(UpstreamRefused) as caught:
+        node.logs(LogQuery((), (TOPIC,), 1, 9))
+    assert caught.value.message == f"{SHOWN} refused: query returned more than 10000 results at see docs[0m"
+    assert len(server.exchanges) == 1
+
+
+@pytest.mark.parametrize("fault", [*PASSING, says(401, b"no")])
+def test_no_error_shows_the_address(server: Server, fault: Fault) -> None:
+    server.always = fault
+    with node_of(server, 0.3) as node, pytest.raises(UpstreamError) as caught:
+        node.head()
+    error: BaseException | None = caught.value
+    assert error is not None
+    assert SECRET not in f"{caught.value.message} {caught.value.hint} {caught.value.details}"
+    assert SECRET not in f"{node!r} {node.shown}"
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "node", "", "http://", "http://h:99999999/", "http://a b/", "http://h/\n"])
+def test_what_is_no_address_of_a_node_is_refused_without_repeating_it(url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        RpcNode(url, shown=SHOWN, chain_id=1)
+    assert caught.value.message.startswith(SHOWN)
+
+
+def test_credentials_of_the_address_are_sent_as_such(server: Server) -> None:
+    with node_of(server) as node:
+        node.head()
+    expected = b64encode(f"user:{SECRET}".encode()).decode()
+    assert server.headers[0]["Authorization"] == f"Basic {expected}"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [None, 5, "0x", "0xzz", "5", [], {}, {"number": "0x5"}, {**block_json(5), "hash": "0x5"}, block_json(6)],
+)
+def test_a_block_that_makes_no_sense_is_refused(server: Server, wrong: object) -> None:
+    server.answering = lambda _: json.loads(json.dumps(wrong))
+    with node_of(server) as node:
+        if wrong is None:
+            assert node.block(5) is None
+        else:
+            with pytest.raises(UpstreamNonsense, match=f"^{SHOWN} answered eth_getBlockByNumber with "):
+                node.block(5)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "0x1", "0xzz", "12", []])
+def test_an_answer_that_is_no_hex_is_refused(server: Server, wrong: object) -> None:
+    server.answering = lambda _: wrong
+    with node_of(server) as node, pytest.raises(UpstreamNonsense, match=f"^{SHOWN} answered eth_call with "):
+        node.call(ECHO, b"", NUMBER)
