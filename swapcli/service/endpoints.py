@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from swapcli.engine.answer import Answer, Ask, Delivery
 from swapcli.engine.lookup import find_protocols
 from swapcli.engine.market_source import MarketSource
-from swapcli.errors import InvalidInput, InvalidRoute, MarketUnavailable, Unauthorized, UnknownToken
+from swapcli.errors import InvalidInput, InvalidRoute, Unauthorized, UnknownToken
 from swapcli.model.network import Kind
 from swapcli.model.order import Order
 from swapcli.model.payload import Payload
@@ -151,10 +151,9 @@ def _tokens(desk: Desk, asked: Asked) -> dict[str, VerifiedToken]:
     """The native token, the network's own and those of the market, by address; the market's description wins."""
     own = [asked.network.native, *asked.network.tokens]
     listed = {each.address: VerifiedToken(each, True) for each in own}
-    try:
-        held = desk.open(asked.network.name).market.tokens
-    except MarketUnavailable:
+    if asked.network not in desk.served:
         return listed
+    held = desk.open(asked.network.name).market.tokens
     return listed | {address: VerifiedToken(each, address in listed) for address, each in held.items()}
 
 
