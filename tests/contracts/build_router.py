@@ -1,11 +1,13 @@
 """Compiles the router and writes its artifact: `python -m tests.contracts.build_router`.
 
-The compiler, its settings and the sources alone decide what comes out: no paths, no metadata, no time.
+The compiler, its settings and the sources alone decide what comes out: no paths, no metadata, no time. With `--input`
+it prints what the compiler is given, for tools that want to compile themselves.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 from swapcli.evm import router
@@ -37,6 +39,21 @@ def build() -> str:
     return json.dumps(artifact, indent=1) + "\n"
 
 
-if __name__ == "__main__":
+def standard_input() -> str:
+    """All sources and settings in solc's own format, asking for all that it can tell."""
+    sources = {file.name: {"content": file.read_text()} for file in sorted((HOME / "contracts").glob("*.sol"))}
+    told = ["abi", "metadata", "devdoc", "userdoc", "evm.bytecode", "evm.deployedBytecode"]
+    settings = {**SETTINGS, "outputSelection": {"*": {"": ["ast"], "*": told}}}
+    return json.dumps({"language": "Solidity", "sources": sources, "settings": settings})
+
+
+def main(arguments: list[str]) -> None:
+    if arguments == ["--input"]:
+        print(standard_input())
+        return
     ARTIFACT.write_text(build())
     print(f"{ARTIFACT.name}: {len(json.loads(ARTIFACT.read_text())['bytecode']) // 2 - 1} bytes of creation code")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
