@@ -34,6 +34,7 @@ SELECTORS: Final[dict[str, str]] = {
     "fee()": "ddca3f43",
     "future_A()": "b4b577ad",
     "getFee(address,bool)": "cc56b2c5",
+    "getGradualWeightUpdateParams()": "7beed220",
     "getLastPostJoinExitInvariant()": "b1096278",
     "getNormalizedWeights()": "f89f27ed",
     "getPausedState()": "1c0de051",

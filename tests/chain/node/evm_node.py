@@ -64,7 +64,7 @@ def view_of(chain: AnyChain, multicall: str | None = None) -> View:
 def sources() -> dict[str, Artifact]:
     """The contracts beside this file, by name."""
     settings = {"evmVersion": "cancun", "optimizer": {"enabled": True, "runs": 200}}
-    contracts = json.loads(run_solc(["multicall.sol"], settings, _HERE))
+    contracts = json.loads(run_solc(["odd.sol"], settings, _HERE))
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
 
 

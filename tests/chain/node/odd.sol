@@ -35,3 +35,19 @@ contract Burner {
         return address(this);
     }
 }
+
+/// Returns whatever it was told to, and reverts where it was told nothing.
+contract OddToken {
+    mapping(bytes4 => bytes) private _answers;
+    mapping(bytes4 => bool) private _answered;
+
+    function say(string calldata signature, bytes calldata answer) external {
+        bytes4 code = bytes4(keccak256(bytes(signature)));
+        (_answers[code], _answered[code]) = (answer, true);
+    }
+
+    fallback(bytes calldata) external returns (bytes memory) {
+        require(_answered[msg.sig], "no answer");
+        return _answers[msg.sig];
+    }
+}

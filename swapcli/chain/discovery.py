@@ -1,0 +1,242 @@
+"""Finds the pools of a network: in the lists that factories keep, or in the events of their creation.
+
+What is found is a `Place` without the decimals of its tokens; `completed` adds them once the tokens are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from swapcli.chain.abi import (
+    WORD,
+    as_address,
+    calldata,
+    nonsense,
+    read_address,
+    read_list,
+    read_word,
+    read_words,
+    signed,
+)
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Call, Log, LogQuery
+from swapcli.chain.place import Kind, Place, kind_of
+from swapcli.chain.rounds import Reading, Skipped, read_together
+from swapcli.model.network import Deployment, Network, ProtocolInfo
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.token import Token
+
+POOL_CREATED: Final = "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118"
+"""Uniswap V3: PoolCreated(address,address,uint24,int24,address), the first three indexed."""
+POOL_CREATED_SLIPSTREAM: Final = "0xab0d57f0df537bb25e80245ef7748fa62353808c54d6e528a9dd20887aed9ac2"
+"""Slipstream: PoolCreated(address,address,int24,address), the first three indexed."""
+POOL: Final = "0x91ccaa7a278130b65168c3a0c8d3bcae84cf5e43704342bd3ec0b59e59c036db"
+"""Algebra: Pool(address,address,address), the first two indexed."""
+INITIALIZE: Final = "0xdd466e674ea557f56295e2d0218a125ea4b4f0f6f3307b95f85e6110838d6438"
+"""Uniswap V4: Initialize(bytes32,address,address,uint24,int24,address,uint160,int24), the first three indexed."""
+POOL_REGISTERED: Final = "0x3c13bc30b8e878c53fd2a36b679409c073afd75950be43d8858768e956fbc20e"
+"""Balancer V2: PoolRegistered(bytes32,address,uint8), the first two indexed."""
+
+_ROLES: Final = {Kind.UNISWAP_V4: ("pool_manager",), Kind.WEIGHTED: ("vault",)}
+_FACTORIES: Final = ("factory", "factory_2")
+_LISTED: Final = (Kind.UNISWAP_V2, Kind.SOLIDLY)
+_LISTS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
+_STABLE: Final = "solidly_stable"
+_TOKENS: Final = ("token0()", "token1()")
+_HELD: Final = "getPoolTokens(bytes32)"
+_WEIGHTS: Final = "getNormalizedWeights()"
+_CHANGING: Final = "getGradualWeightUpdateParams()"
+_DYNAMIC_FEE: Final = 0x800000
+_PORTION: Final = 500
+
+
+class Home(NamedTuple):
+    """A contract that pools come from. `stable` is the protocol of a Solidly's stable pairs, None where it has none."""
+
+    address: str
+    kind: Kind
+    protocol: ProtocolInfo | None
+    stable: ProtocolInfo | None = None
+    fee_ppm: int = 0
+
+    @property
+    def is_listed(self) -> bool:
+        """Does it keep a list of its pools? Else only events tell of them."""
+        return self.kind in _LISTED
+
+
+def homes(network: Network, protocols: Sequence[str] | None = None) -> tuple[list[Home], list[Skipped]]:
+    """Where the pools of these protocols (all where None) come from, and those of which that is not known."""
+    found: dict[str, Home] = {}
+    skipped: list[Skipped] = []
+    for protocol in network.protocols:
+        kind = kind_of(protocol, network)
+        if kind is None or (protocols is not None and protocol.amm_name not in protocols):
+            continue
+        problem = _add_homes(found, protocol, kind, network)
+        if problem:
+            skipped.append(Skipped(protocol.amm_name, problem))
+    return list(found.values()), skipped
+
+
+def _add_homes(found: dict[str, Home], protocol: ProtocolInfo, kind: Kind, network: Network) -> str:
+    """Why there are none, or nothing."""
+    problem = "the catalogue knows no contract that its pools come from"
+    for deployment in network.deployments:
+        if protocol.amm_name not in deployment.protocols:
+            continue
+        for role in _ROLES.get(kind, _FACTORIES):
+            address = deployment.addresses.get(role)
+            fee_ppm = _only_fee(deployment) if kind is Kind.UNISWAP_V2 else 0
+            if address is None:
+                continue
+            if fee_ppm is None:
+                return "the catalogue does not know its fee"
+            home = found.get(address) or Home(address, kind, None, None, fee_ppm)
+            found[address] = (
+                home._replace(stable=protocol) if protocol.family == _STABLE else home._replace(protocol=protocol)
+            )
+            problem = ""
+    return problem
+
+
+def _only_fee(deployment: Deployment) -> int | None:
+    return next(iter(deployment.fee_tiers)) if len(deployment.fee_tiers) == 1 else None
+
+
+def count_listed(view: View, home: Home) -> int:
+    """How many pools a factory has made. Raises `UpstreamError`, also where it keeps no list."""
+    return _list_of(view, home)[0]
+
+
+def find_listed(view: View, home: Home, first: int, last: int) -> Iterator[Place | Skipped]:
+    """The pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
+    count, entry = _list_of(view, home)
+    last = min(last, count)
+    for start in range(first, last, _PORTION):
+        numbers = range(start, min(start + _PORTION, last))
+        yield from read_together([(f"{home.address} {n}", _listed(home, entry, n)) for n in numbers], view.ask)
+
+
+def _list_of(view: View, home: Home) -> tuple[int, str]:
+    answers = view.ask([Call(home.address, calldata(length)) for length, _ in _LISTS])
+    for answer, (length, entry) in zip(answers, _LISTS, strict=True):
+        if answer:
+            return read_word(answer, length), entry
+    raise nonsense(home.address, "the factory keeps no list of its pools")
+
+
+def _listed(home: Home, entry: str, number: int) -> Reading[Place]:
+    """Two rounds: its address, then what never changes of it."""
+    (answer,) = yield [Call(home.address, calldata(entry, number))]
+    address = read_address(answer, entry)
+    asked = (*_TOKENS, "stable()") if home.kind is Kind.SOLIDLY else _TOKENS
+    told = yield [Call(address, calldata(name)) for name in asked]
+    stable = bool(read_word(told[2], "stable()")) if home.kind is Kind.SOLIDLY else False
+    protocol = home.stable if stable else home.protocol
+    if protocol is None:
+        raise nonsense(address, "the catalogue has no protocol for it")
+    tokens = (read_address(told[0], _TOKENS[0]), read_address(told[1], _TOKENS[1]))
+    factory = home.address if home.kind is Kind.SOLIDLY else ""
+    return _place(address, protocol, home.kind, tokens)._replace(fee_ppm=home.fee_ppm, home=factory)
+
+
+def creation_query(found: Iterable[Home], first: int, last: int) -> LogQuery | None:
+    """The events that tell of the pools of all homes that keep no list; None where there is no such home."""
+    addresses = tuple(home.address for home in found if not home.is_listed)
+    topics = (POOL_CREATED, POOL_CREATED_SLIPSTREAM, POOL, INITIALIZE, POOL_REGISTERED)
+    return LogQuery(addresses, topics, first, last) if addresses else None
+
+
+def find_created(
+    view: View, known: Mapping[str, Home], logs: Sequence[Log], wrapped_native: str | None
+) -> Iterator[Place | Skipped]:
+    """The pools that events of `creation_query` tell of, in order; `known` are the homes by address.
+
+    Only of Balancer's pools more must be asked. Raises `UpstreamError`.
+    """
+    for start in range(0, len(logs), _PORTION):
+        portion = [log for log in logs[start : start + _PORTION] if log.address in known]
+        readings = [(_name_of(log), _created(known[log.address], log, wrapped_native)) for log in portion]
+        yield from read_together(readings, view.ask)
+
+
+def _created(home: Home, log: Log, wrapped_native: str | None) -> Reading[Place]:
+    if home.protocol is None or len(log.topics) < 3:
+        raise nonsense(home.address, "an event of another kind")
+    if home.kind is Kind.WEIGHTED:
+        return (yield from _registered(home, home.protocol, log))
+    return _from_event(home, home.protocol, log, wrapped_native)
+
+
+def _from_event(home: Home, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> Place:
+    kind, values = log.topics[0], [int(topic, 16) for topic in log.topics[1:]]
+    if kind == INITIALIZE and len(values) == 3:
+        return _initialized(home, protocol, log, wrapped_native)
+    tokens = (as_address(values[0], "token0"), as_address(values[1], "token1"))
+    if kind == POOL_CREATED and len(values) == 3:
+        spacing, pool = read_words(log.content, 2, "PoolCreated")
+        place = _place(as_address(pool, "PoolCreated"), protocol, home.kind, tokens)
+        return place._replace(fee_ppm=values[2], tick_spacing=signed(spacing))
+    pool = read_word(log.content, "the event of its creation")
+    place = _place(as_address(pool, "the event of its creation"), protocol, home.kind, tokens)
+    if kind == POOL_CREATED_SLIPSTREAM and len(values) == 3:
+        return place._replace(tick_spacing=signed(values[2]))
+    if kind == POOL and home.kind is Kind.ALGEBRA:
+        return place
+    raise nonsense(home.address, "an event of another kind")
+
+
+def _initialized(home: Home, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> Place:
+    """Hooks may do anything in a swap, and a dynamic fee is theirs to set."""
+    first, second = (as_address(int(topic, 16), "currency") for topic in log.topics[2:4])
+    fee, spacing, hooks, _, tick = read_words(log.content, 5, "Initialize")
+    if hooks:
+        raise nonsense("hooks", f"only pools without hooks are supported, this has {as_address(hooks, 'hooks')}")
+    if fee == _DYNAMIC_FEE:
+        raise nonsense("fee", "only pools with a constant fee are supported")
+    native = first == ZERO_ADDRESS
+    if native:
+        if wrapped_native is None:
+            raise nonsense("currency0", "the network has no wrapped form of the native token")
+        first = wrapped_native
+    return _place(home.address, protocol, home.kind, (first, second))._replace(
+        fee_ppm=fee, tick_spacing=signed(spacing), pool_id=log.topics[1], native=native, near_tick=signed(tick)
+    )
+
+
+def _registered(home: Home, protocol: ProtocolInfo, log: Log) -> Reading[Place]:
+    """One round. The vault registers pools of all kinds; those with constant weights are told by what they answer."""
+    pool_id, address = log.topics[1], as_address(int(log.topics[2], 16), "PoolRegistered")
+    held, weights, changing = yield [
+        Call(home.address, calldata(_HELD, pool_id)),
+        Call(address, calldata(_WEIGHTS)),
+        Call(address, calldata(_CHANGING)),
+    ]
+    if not weights or changing:
+        raise nonsense(address, "its weights change" if weights else "no weighted pool")
+    tokens = tuple(as_address(each, _HELD) for each in read_list(held, _HELD))
+    if len(read_list(weights, _WEIGHTS)) != len(tokens):
+        raise nonsense(address, "no weighted pool")
+    return _place(address, protocol, home.kind, tokens)._replace(pool_id=pool_id, home=home.address)
+
+
+def completed(place: Place, tokens: Mapping[str, Token]) -> Place | Skipped:
+    """The place with the decimals of its tokens, or that one of them is not known."""
+    missing = next((address for address in place.tokens if address not in tokens), None)
+    if missing:
+        return Skipped(place.key, f"its token {missing} is not known or was skipped")
+    return place._replace(decimals=tuple(tokens[address].decimals for address in place.tokens))
+
+
+def _place(address: str, protocol: ProtocolInfo, kind: Kind, tokens: tuple[str, ...]) -> Place:
+    return Place(address, protocol.amm_name, protocol.family or "", kind, tokens, ())
+
+
+def _name_of(log: Log) -> str:
+    """By what a pool is called that an event tells of: its id, its address, or the place of the event."""
+    if log.topics[0] in (INITIALIZE, POOL_REGISTERED) and len(log.topics) > 1:
+        return log.topics[1]
+    last = log.content[-WORD:]
+    return f"0x{last[-20:].hex()}" if len(last) == WORD else f"event {log.position} of block {log.block}"

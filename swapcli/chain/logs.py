@@ -1,0 +1,47 @@
+"""Events over many blocks, in ranges that fit the node.
+
+Every node has a limit of its own, on blocks or on events, and few say which. So the range that is asked for is halved
+when the node refuses it, and grows again while it answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from swapcli.chain.node import Log, LogQuery, Node
+from swapcli.errors import UpstreamRefused, UpstreamTimeout
+
+FIRST_SPAN: Final = 4_096
+"""Blocks."""
+
+_MOST_SPAN: Final = 1 << 17
+_MANY: Final = 2_000
+
+
+class Scanned(NamedTuple):
+    """The events up to the block `last`, from where the one before it ended."""
+
+    last: int
+    logs: list[Log]
+
+
+def scan(node: Node, query: LogQuery, span: int = FIRST_SPAN) -> Iterator[Scanned]:
+    """All events of the query, range by range in order; whoever stops goes on at `last + 1`. Raises `UpstreamError`.
+
+    A node that refuses a single block refuses for another reason, which its error then tells.
+    """
+    first = query.first
+    while first <= query.last:
+        last = min(first + span - 1, query.last)
+        try:
+            logs = node.logs(query._replace(first=first, last=last))
+        except (UpstreamRefused, UpstreamTimeout):
+            if last == first:
+                raise
+            span = (last - first + 1) // 2
+            continue
+        yield Scanned(last, logs)
+        first = last + 1
+        if len(logs) < _MANY:
+            span = min(2 * span, _MOST_SPAN)

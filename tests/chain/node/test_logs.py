@@ -1,0 +1,81 @@
+"""Events over any range of blocks are all found, once and in order, whatever the node's limits are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.chain.logs import scan
+from swapcli.chain.node import Log, LogQuery
+from swapcli.errors import UpstreamRefused
+from tests.chain.node.evm_node import EvmNode
+from tests.contracts.evm import Chain
+
+TOPIC = "0x" + "01" * 32
+HOME = "0x" + "aa" * 20
+
+
+class Limited(EvmNode):
+    """Refuses ranges of too many blocks or with too many events, as nodes do."""
+
+    def __init__(self, blocks: list[int], most_blocks: int, most_logs: int) -> None:
+        super().__init__(Chain())
+        self.kept = [Log(HOME, (TOPIC,), b"", block, k) for k, block in enumerate(sorted(blocks))]
+        self.most_blocks, self.most_logs = most_blocks, most_logs
+        self.queries = 0
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        self.queries += 1
+        found = super().logs(query)
+        if query.last - query.first >= self.most_blocks or len(found) > self.most_logs:
+            raise UpstreamRefused("the node refused: too much")
+        return found
+
+
+@given(
+    st.lists(st.integers(0, 5_000), max_size=40),
+    st.integers(0, 5_000),
+    st.integers(0, 5_000),
+    st.integers(1, 3_000),
+    st.integers(1, 10_000),
+)
+def test_every_event_is_found_once_and_the_ranges_meet(
+    blocks: list[int], first: int, length: int, most_blocks: int, span: int
+) -> None:
+    node = Limited(blocks, most_blocks, 40)
+    query = LogQuery((HOME,), (TOPIC,), first, first + length)
+    scanned = list(scan(node, query, span))
+    assert [log for part in scanned for log in part.logs] == [
+        log for log in node.kept if query.first <= log.block <= query.last
+    ]
+    assert scanned[-1].last == query.last
+    ends = [part.last for part in scanned]
+    assert ends == sorted(set(ends))
+
+
+def test_the_range_grows_where_nothing_happens_and_shrinks_where_much_does() -> None:
+    node = Limited([*range(50_000, 50_400)], 10**9, 10)
+    parts = list(scan(node, LogQuery((), (TOPIC,), 0, 10**6), 100))
+    assert sum(len(part.logs) for part in parts) == 400
+    assert node.queries < 250
+
+
+def test_whoever_stops_goes_on_where_it_stopped() -> None:
+    node = Limited([3, 5, 7, 11, 13], 4, 9)
+    query = LogQuery((), (TOPIC,), 0, 20)
+    part = next(iter(scan(node, query)))
+    rest = [log for each in scan(node, query._replace(first=part.last + 1)) for log in each.logs]
+    assert [log.block for log in (*part.logs, *rest)] == [3, 5, 7, 11, 13]
+
+
+def test_an_empty_range_asks_nothing() -> None:
+    node = Limited([], 1, 1)
+    assert list(scan(node, LogQuery((), (TOPIC,), 5, 4))) == []
+    assert node.queries == 0
+
+
+def test_a_node_that_refuses_a_single_block_is_given_up_with_its_reason() -> None:
+    node = Limited([4, 4, 4], 10**9, 2)
+    with pytest.raises(UpstreamRefused, match="the node refused: too much"):
+        list(scan(node, LogQuery((), (TOPIC,), 0, 9)))

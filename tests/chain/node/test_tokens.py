@@ -1,0 +1,108 @@
+"""Tokens in all the ways they describe themselves; those that cannot be used are skipped with the reason."""
+
+from __future__ import annotations
+
+from unicodedata import category
+
+import pytest
+from eth_abi.abi import encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.chain.rounds import Skipped
+from swapcli.chain.tokens import cleaned, load_tokens
+from swapcli.model.token import Token
+from tests.chain.node.evm_node import deploy_multicall, sources, view_of
+from tests.contracts.evm import Chain, compile_solidity, load_artifact
+
+Outcome = Token | Skipped
+
+
+@pytest.fixture(scope="module")
+def chain() -> Chain:
+    return Chain()
+
+
+def odd(chain: Chain, symbol: bytes | None, name: bytes | None, decimals: bytes | None) -> str:
+    """A token that returns these bytes; None reverts."""
+    token = chain.deploy(sources()["OddToken"])
+    for signature, answer in (("symbol()", symbol), ("name()", name), ("decimals()", decimals)):
+        if answer is not None:
+            token.send("say", signature, answer)
+    return token.address
+
+
+def text(value: str) -> bytes:
+    return encode(["string"], [value])
+
+
+def number(value: int) -> bytes:
+    return value.to_bytes(32)
+
+
+def loaded(chain: Chain, *addresses: str) -> list[Outcome]:
+    alone = list(load_tokens(view_of(chain), addresses))
+    assert list(load_tokens(view_of(chain, deploy_multicall(chain)), addresses)) == alone
+    return alone
+
+
+def test_real_tokens_are_read_as_they_are(chain: Chain) -> None:
+    weth = chain.deploy(load_artifact("canonical-weth/build/contracts/WETH9.json")).address
+    plain = chain.deploy(compile_solidity("kit.sol")["Token"], 6).address
+    assert loaded(chain, weth, plain) == [Token(weth, "WETH", "Wrapped Ether", 18), Token(plain, "TKN", "Token", 6)]
+
+
+def test_texts_in_32_bytes_are_read_like_strings(chain: Chain) -> None:
+    address = odd(chain, b"MKR".ljust(32, b"\0"), b"Maker".ljust(32, b"\0"), number(18))
+    assert loaded(chain, address) == [Token(address, "MKR", "Maker", 18)]
+
+
+@pytest.mark.parametrize("name", [None, b"", text(""), text("\n\t"), b"\xff" * 5])
+def test_a_token_without_a_usable_name_goes_by_its_symbol(chain: Chain, name: bytes | None) -> None:
+    address = odd(chain, text("ABC"), name, number(8))
+    assert loaded(chain, address) == [Token(address, "ABC", "ABC", 8)]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "decimals", "reason"),
+    [
+        (text("A"), None, "decimals(): the contract reverts"),
+        (text("A"), b"", "decimals(): the contract returns 0 bytes where 32 are the least"),
+        (text("A"), number(37), "decimals(): 37 of them"),
+        (text("A"), number(2**255), "decimals(): an absurd number of them"),
+        (None, number(18), "symbol(): the contract reverts"),
+        (text(" \u202e\x00 "), number(18), "symbol(): nothing that can be shown"),
+        (number(32) + number(2**200), number(18), "symbol(): the contract returns 64 bytes where "),
+        (bytes(32), number(18), "symbol(): nothing that can be shown"),
+    ],
+)
+def test_what_cannot_be_used_is_skipped_with_the_reason(
+    chain: Chain, symbol: bytes | None, decimals: bytes | None, reason: str
+) -> None:
+    address, fine = odd(chain, symbol, text("A"), decimals), odd(chain, text("OK"), text("Ok"), number(0))
+    skipped, kept = loaded(chain, address, fine)
+    assert isinstance(skipped, Skipped)
+    assert skipped.key == address
+    assert skipped.reason.startswith(reason)
+    assert kept == Token(fine, "OK", "Ok", 0)
+
+
+def test_an_address_without_a_contract_is_no_token(chain: Chain) -> None:
+    nowhere = "0x" + "ab" * 20
+    (skipped,) = loaded(chain, nowhere)
+    assert skipped == Skipped(nowhere, "decimals(): the contract returns 0 bytes where 32 are the least")
+
+
+def test_no_token_takes_another_one_with_it_by_burning_gas(chain: Chain) -> None:
+    burner = chain.deploy(sources()["Burner"]).address
+    fine = odd(chain, text("OK"), text("Ok"), number(6))
+    assert [isinstance(each, Token) for each in loaded(chain, burner, fine, burner)] == [False, True, False]
+
+
+@given(st.text(max_size=300), st.integers(1, 40))
+def test_a_cleaned_text_shows_what_it_says_on_one_line(raw: str, most: int) -> None:
+    shown = cleaned(raw, most)
+    assert len(shown) <= most
+    assert not any(category(letter).startswith("C") for letter in shown)
+    assert shown == " ".join(shown.split())
+    assert cleaned(shown, most) == shown
