@@ -28,10 +28,11 @@ _PAUSE_S = 0.001
 
 
 class Receipt(NamedTuple):
-    """What became of a transaction."""
+    """What became of a transaction; `created` is the address of a contract that it made."""
 
     succeeded: bool
     gas_used: int
+    created: str | None = None
 
 
 class Node:
@@ -88,11 +89,11 @@ class AnvilChain(AnyChain):
 
     def create(self, code: bytes, sender: str = DEPLOYER) -> str:
         """As `AnyChain.create`."""
-        mined = self.node.ask("eth_sendTransaction", {"from": sender, "data": f"0x{code.hex()}", "gas": hex(_GAS)})
-        receipt = self._mined(mined)
-        if receipt["status"] != "0x1":
+        call = {"from": sender, "data": f"0x{code.hex()}", "gas": hex(_GAS)}
+        receipt = self.receipt(self.node.ask("eth_sendTransaction", call))
+        if not receipt.succeeded or receipt.created is None:
             raise RevertedError(b"", "the contract was not created")
-        return str(receipt["contractAddress"]).lower()
+        return receipt.created
 
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
         """As `AnyChain.send`."""
@@ -118,7 +119,8 @@ class AnvilChain(AnyChain):
     def receipt(self, transaction: str) -> Receipt:
         """Of a transaction that was sent."""
         found = self._mined(transaction)
-        return Receipt(found["status"] == "0x1", int(found["gasUsed"], 16))
+        created = found.get("contractAddress")
+        return Receipt(found["status"] == "0x1", int(found["gasUsed"], 16), str(created).lower() if created else None)
 
     def _mined(self, transaction: str) -> Any:
         """The node answers before it has mined, though it does so at once."""
