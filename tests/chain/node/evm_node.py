@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Answer, Block, Call, Head, Log, LogQuery
-from tests.contracts.evm import AnyChain, Artifact, Chain, RevertedError, parse_bytecode, run_solc
+from tests.contracts.evm import AnyChain, Artifact, RevertedError, parse_bytecode, run_solc
 
 BLOCK = 7
 _HERE = Path(__file__).parent
@@ -68,5 +68,5 @@ def sources() -> dict[str, Artifact]:
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
 
 
-def deploy_multicall(chain: Chain) -> str:
+def deploy_multicall(chain: AnyChain) -> str:
     return chain.deploy(sources()["Multicall"]).address

@@ -1,0 +1,144 @@
+"""Against a real node: what is read over JSON-RPC equals what the contracts answer, with and without a Multicall3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.logs import scan
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Call, LogQuery
+from swapcli.chain.place import Kind, Place, place_of
+from swapcli.chain.rpc import RpcNode
+from swapcli.chain.tokens import load_tokens
+from swapcli.errors import UpstreamNonsense, UpstreamRefused
+from swapcli.model.pool import Pool
+from swapcli.model.token import Token
+from swapcli.pools.concentrated import Concentrated
+from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.node.evm_node import deploy_multicall, sources
+from tests.chain.reading import read_pools
+from tests.chain.world import World
+
+SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
+"""Of a pair: Sync(uint112,uint112)."""
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with running_anvil() as chain:
+        yield World(chain)
+
+
+@pytest.fixture
+def node(world: World) -> Iterator[RpcNode]:
+    made = node_of(world)
+    yield made
+    made.close()
+
+
+def node_of(world: World, chain_id: int = CHAIN_ID) -> RpcNode:
+    assert isinstance(world.chain, AnvilChain)
+    port = world.chain.node._connection.port
+    return RpcNode(f"http://127.0.0.1:{port}", shown="the local node", chain_id=chain_id, pause=lambda _: None)
+
+
+def places(world: World) -> dict[str, Place]:
+    """Of every pool of the world, told by another reader, as if its tick were not known."""
+    found = {pool.key: place_of(pool) for pool in read_pools(world, world.places)}
+    return {key: place._replace(near_tick=None) for key, place in found.items() if place}
+
+
+def read(node: RpcNode, wanted: list[Place], multicall: str | None) -> list[Pool]:
+    found = list(load_pools(View(node, node.head().block.number, multicall), wanted))
+    return [pool for pool in found if isinstance(pool, Pool)]
+
+
+@pytest.mark.parametrize("with_multicall", [True, False])
+def test_pools_of_all_families_are_read_as_another_reader_reads_them(
+    world: World, node: RpcNode, with_multicall: bool
+) -> None:
+    multicall = deploy_multicall(world.chain) if with_multicall else None
+    wanted = places(world)
+    assert {place.kind for place in wanted.values()} >= set(Kind) - {Kind.SOLIDLY}
+    pools = read(node, list(wanted.values()), multicall)
+    expected = read_pools(world, world.places)
+    assert len(pools) == len(expected)
+    for pool, known in zip(pools, expected, strict=True):
+        if isinstance(pool, Concentrated) and isinstance(known, Concentrated) and pool.ladder != known.ladder:
+            # A ladder that reaches farther than what is read around the price is closed at its ends.
+            assert pool.ladder.ticks[0] >= known.ladder.ticks[0]
+            assert set(pool.ladder.ticks[1:-1]) <= set(known.ladder.ticks)
+            assert (pool.sqrt_price_x96, pool.tick, pool.liquidity) == (
+                known.sqrt_price_x96,
+                known.tick,
+                known.liquidity,
+            )
+        else:
+            assert pool == known
+
+
+def test_all_is_read_in_as_few_round_trips_as_the_slowest_family_has_rounds(world: World, node: RpcNode) -> None:
+    multicall = deploy_multicall(world.chain)
+    wanted = [
+        place for place in places(world).values() if place.kind in (Kind.UNISWAP_V2, Kind.UNISWAP_V3, Kind.UNISWAP_V4)
+    ]
+    first = read(node, wanted, multicall)
+    again = [place for place in map(place_of, first) if place]
+    before = node.round_trips
+    assert read(node, again, multicall) == first
+    assert node.round_trips - before == 3, "the head, what is around the price, and its ticks"
+
+
+def test_tokens_are_read_over_the_wire(world: World, node: RpcNode) -> None:
+    addresses = [token.address for token in world.tokens.values()]
+    found = list(load_tokens(View(node, node.head().block.number, deploy_multicall(world.chain)), addresses))
+    tokens = [token for token in found if isinstance(token, Token)]
+    assert [(token.address, token.decimals) for token in tokens] == [
+        (token.address, token.decimals) for token in world.tokens.values()
+    ]
+
+
+def test_events_of_the_real_contracts_are_found_wherever_the_ranges_end(world: World, node: RpcNode) -> None:
+    last = node.head().block.number
+    query = LogQuery((), (SYNC,), 0, last)
+    assert query.last > 10
+    whole = [log for part in scan(node, query) for log in part.logs]
+    assert whole
+    assert [log for part in scan(node, query, 7) for log in part.logs] == whole
+    pairs = {place.address for place in places(world).values() if place.kind is Kind.UNISWAP_V2}
+    narrowed = [log for part in scan(node, query._replace(addresses=tuple(pairs))) for log in part.logs]
+    assert narrowed == [log for log in whole if log.address in pairs]
+
+
+def test_calls_that_revert_and_calls_that_burn_all_gas_give_none_over_the_wire(world: World, node: RpcNode) -> None:
+    burner = world.chain.deploy(sources()["Burner"])
+    fine, burning = (Call(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
+    multicall = deploy_multicall(world.chain)
+    for deployed in (multicall, None):
+        answers = View(node, node.head().block.number, deployed).ask([fine, burning, fine, burning, fine])
+        assert [answer is None for answer in answers] == [False, True, False, True, False]
+
+
+def test_those_behind_a_contract_that_burns_the_gas_of_all_are_still_answered(world: World, node: RpcNode) -> None:
+    burner = world.chain.deploy(sources()["Burner"])
+    multicall = deploy_multicall(world.chain)
+    fine, burning = (Call(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
+    asked = [*[burning] * 6, *[fine] * 20]
+    answers = View(node, node.head().block.number, multicall).ask(asked)
+    assert [answer is None for answer in answers] == [True] * 6 + [False] * 20
+
+
+def test_a_block_that_is_not_there_yet_is_refused_after_some_waiting(world: World, node: RpcNode) -> None:
+    with pytest.raises(UpstreamRefused, match=r"^the local node refused: "):
+        node.call(world.address("USDC"), b"", node.head().block.number + 1_000)
+    assert node.block(node.head().block.number + 1_000) is None
+
+
+def test_a_node_of_another_chain_is_not_believed(world: World) -> None:
+    node = node_of(world, 8453)
+    with pytest.raises(UpstreamNonsense, match=f"is a node of chain {CHAIN_ID}, not of chain 8453"):
+        node.head()
+    node.close()

@@ -1,0 +1,316 @@
+"""Pools that real factories make are found, in their lists or in their events, and can be read from what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import pytest
+from eth_abi.abi import encode
+
+from swapcli.chain.discovery import (
+    INITIALIZE,
+    POOL,
+    POOL_CREATED,
+    POOL_CREATED_SLIPSTREAM,
+    POOL_REGISTERED,
+    Home,
+    completed,
+    count_listed,
+    creation_query,
+    find_created,
+    find_listed,
+    homes,
+)
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.logs import scan
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Log
+from swapcli.chain.place import Kind, Place
+from swapcli.chain.rounds import Skipped
+from swapcli.errors import UpstreamNonsense
+from swapcli.model.network import Deployment, ProtocolInfo
+from swapcli.model.token import Token
+from swapcli.networks.address import keccak256, v4_pool_id
+from swapcli.networks.catalogue import network
+from swapcli.pools.concentrated import Concentrated
+from swapcli.pools.tick_math import sqrt_ratio_at_tick
+from tests.chain.node.evm_node import BLOCK, EvmNode
+from tests.contracts.evm import (
+    DEPLOYER,
+    ZERO_ADDRESS,
+    Chain,
+    compile_solidity,
+    load_artifact,
+)
+from tests.pools.test_weighted_differential import Balancer, random_pool
+
+V2 = ProtocolInfo(1, "v2", "V2", "constant_product")
+V3 = ProtocolInfo(2, "v3", "V3", "concentrated", ("fee",))
+SLIPSTREAM = ProtocolInfo(3, "slipstream", "Slipstream", "concentrated", ("tickSpacing",))
+ALGEBRA = ProtocolInfo(4, "algebra", "Algebra", "concentrated")
+V4 = ProtocolInfo(5, "v4", "V4", "concentrated", ("poolId",))
+VOLATILE = ProtocolInfo(6, "volatile", "Volatile", "constant_product")
+STABLE = ProtocolInfo(7, "stable", "Stable", "solidly_stable")
+WEIGHTED = ProtocolInfo(8, "weighted", "Weighted", "weighted")
+CURVE = ProtocolInfo(9, "curve", "Curve", "stableswap")
+UNKNOWN = ProtocolInfo(10, "unknown", "Unknown")
+WETH = "0x" + "ee" * 20
+
+_V3 = "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json"
+_V3_POOL = "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json"
+_V4 = "@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"
+_SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts"
+
+
+class Scene:
+    """A chain with tokens, whose events are kept as they happen."""
+
+    def __init__(self, chain: Chain | None = None) -> None:
+        self.chain = chain or Chain()
+        self.node = EvmNode(self.chain)
+        kit = compile_solidity("kit.sol")
+        found = (self.chain.deploy(kit["Token"], places).address for places in (18, 6, 8, 18))
+        self.tokens = sorted(found, key=lambda address: int(address, 16))
+
+    @property
+    def view(self) -> View:
+        return View(self.node, BLOCK, None)
+
+    def noted(self, done: object) -> None:
+        """Keeps the events of what has just been done."""
+        del done
+        number = len(self.node.kept) + 1
+        for position, (address, topics, content) in enumerate(self.chain.logs):
+            self.node.kept.append(Log(address, tuple(topics), content, number, position))
+
+    def created(self, *found: Home, wrapped: str | None = WETH) -> list[Place | Skipped]:
+        query = creation_query(found, 0, 10**6)
+        assert query is not None
+        logs = [log for part in scan(self.node, query) for log in part.logs]
+        return list(find_created(self.view, {home.address: home for home in found}, logs, wrapped))
+
+    def known(self) -> dict[str, Token]:
+        return {address: Token(address, "T", "T", 18) for address in (*self.tokens, WETH)}
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def read(scene: Scene, places: Sequence[Place | Skipped]) -> list[object]:
+    whole = [completed(place, scene.known()) for place in places if isinstance(place, Place)]
+    return list(load_pools(scene.view, [place for place in whole if isinstance(place, Place)]))
+
+
+def test_all_pairs_of_a_factory_are_found_and_read(scene: Scene) -> None:
+    factory = scene.chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
+    a, b, c, _ = scene.tokens
+    pairs = [factory.send("createPair", *pair)[0] for pair in ((a, b), (c, a), (b, c))]
+    home = Home(factory.address, Kind.UNISWAP_V2, V2, fee_ppm=3_000)
+    assert count_listed(scene.view, home) == 3
+    found = list(find_listed(scene.view, home, 0, 99))
+    assert [place.key for place in found] == pairs
+    assert found[1] == Place(pairs[1], "v2", "constant_product", Kind.UNISWAP_V2, (a, c), (), 3_000)
+    assert list(find_listed(scene.view, home, 1, 2)) == [found[1]]
+    assert [str(type(pool).__name__) for pool in read(scene, found)] == ["ConstantProduct"] * 3
+
+
+def test_stable_and_volatile_pairs_of_one_factory_are_told_apart(scene: Scene) -> None:
+    pool = compile_solidity(f"{_SOLIDLY}/Pool.sol")["Pool"]
+    factory = scene.chain.deploy(
+        compile_solidity(f"{_SOLIDLY}/factories/PoolFactory.sol")["PoolFactory"], scene.chain.deploy(pool).address
+    )
+    a, b, _, _ = scene.tokens
+    for stable in (True, False):
+        factory.send("createPool(address,address,bool)", a, b, stable)
+    home = Home(factory.address, Kind.SOLIDLY, VOLATILE, STABLE)
+    assert count_listed(scene.view, home) == 2
+    found = list(find_listed(scene.view, home, 0, 2))
+    assert [place.protocol for place in found if isinstance(place, Place)] == ["stable", "volatile"]
+    pools = read(scene, found)
+    assert [getattr(pool, "family", None) for pool in pools] == ["solidly_stable", "constant_product"]
+    assert [getattr(pool, "fee_ppm", None) for pool in pools] == [500, 3_000]
+    (skipped, kept) = find_listed(scene.view, home._replace(stable=None), 0, 2)
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason.endswith("the catalogue has no protocol for it")
+    assert kept == found[1]
+
+
+def test_a_factory_without_a_list_is_refused(scene: Scene) -> None:
+    with pytest.raises(UpstreamNonsense, match="the factory keeps no list of its pools"):
+        count_listed(scene.view, Home(scene.tokens[0], Kind.UNISWAP_V2, V2))
+
+
+def test_pools_of_uniswap_v3_are_found_by_the_events_of_its_real_factory(scene: Scene) -> None:
+    factory = scene.chain.deploy(load_artifact(_V3))
+    a, b, c, _ = scene.tokens
+    for first, second, fee in ((a, b, 500), (c, b, 3_000), (a, c, 10_000)):
+        scene.noted(factory.send("createPool", first, second, fee))
+    found = scene.created(Home(factory.address, Kind.UNISWAP_V3, V3))
+    places = [place for place in found if isinstance(place, Place)]
+    assert [(place.tokens, place.fee_ppm, place.tick_spacing) for place in places] == [
+        ((a, b), 500, 10),
+        ((b, c), 3_000, 60),
+        ((a, c), 10_000, 200),
+    ]
+    for place in places:
+        pool = scene.chain.at(place.address, load_artifact(_V3_POOL))
+        assert pool.call("token0") == (place.tokens[0],)
+        pool.send("initialize", sqrt_ratio_at_tick(7))
+    assert all(isinstance(pool, Concentrated) for pool in read(scene, places))
+
+
+def test_pools_of_uniswap_v4_are_found_by_the_events_of_the_real_manager(scene: Scene) -> None:
+    manager = scene.chain.deploy(load_artifact(_V4), DEPLOYER)
+    a, b, _, _ = scene.tokens
+    for first, second, fee, spacing in ((a, b, 500, 10), (ZERO_ADDRESS, a, 3_000, 60)):
+        scene.noted(manager.send("initialize", (first, second, fee, spacing, ZERO_ADDRESS), sqrt_ratio_at_tick(5)))
+    home = Home(manager.address, Kind.UNISWAP_V4, V4)
+    plain, native = scene.created(home)
+    assert plain == Place(
+        manager.address,
+        "v4",
+        "concentrated",
+        Kind.UNISWAP_V4,
+        (a, b),
+        (),
+        500,
+        10,
+        v4_pool_id(a, b, 500, 10),
+        near_tick=5,
+    )
+    assert isinstance(native, Place)
+    assert (native.tokens, native.native, native.key) == ((WETH, a), True, v4_pool_id(ZERO_ADDRESS, a, 3_000, 60))
+    assert [type(pool).__name__ for pool in read(scene, [plain, native])] == ["Concentrated"] * 2
+    unwrapped = scene.created(home, wrapped=None)
+    assert unwrapped[0] == plain
+    assert isinstance(unwrapped[1], Skipped)
+
+
+@pytest.mark.parametrize(
+    ("fee", "hooks", "reason"),
+    [
+        (500, "0x" + "12" * 20, "hooks: only pools without hooks"),
+        (0x800000, ZERO_ADDRESS, "fee: only pools with a con"),
+    ],
+)
+def test_pools_of_uniswap_v4_that_are_not_supported_are_skipped_with_the_reason(
+    scene: Scene, fee: int, hooks: str, reason: str
+) -> None:
+    manager, pool_id = "0x" + "44" * 20, "0x" + "55" * 32
+    content = encode(["uint24", "int24", "address", "uint160", "int24"], [fee, 60, hooks, 2**96, 0])
+    topics = (INITIALIZE, pool_id, topic(scene.tokens[0]), topic(scene.tokens[1]))
+    scene.node.kept.append(Log(manager, topics, content, 1, 0))
+    (skipped,) = scene.created(Home(manager, Kind.UNISWAP_V4, V4))
+    assert isinstance(skipped, Skipped)
+    assert skipped.key == pool_id
+    assert skipped.reason.startswith(reason)
+
+
+def test_events_of_slipstream_and_algebra_are_understood(scene: Scene) -> None:
+    a, b, pool, other = scene.tokens
+    homes_of = Home("0x" + "11" * 20, Kind.UNISWAP_V3, SLIPSTREAM), Home("0x" + "22" * 20, Kind.ALGEBRA, ALGEBRA)
+    spacing = "0x" + (200).to_bytes(32).hex()
+    scene.node.kept = [
+        Log(
+            homes_of[0].address,
+            (POOL_CREATED_SLIPSTREAM, topic(a), topic(b), spacing),
+            encode(["address"], [pool]),
+            1,
+            0,
+        ),
+        Log(homes_of[1].address, (POOL, topic(a), topic(b)), encode(["address"], [other]), 2, 0),
+        Log("0x" + "33" * 20, (POOL, topic(a), topic(b)), encode(["address"], [other]), 3, 0),
+    ]
+    assert scene.created(*homes_of) == [
+        Place(pool, "slipstream", "concentrated", Kind.UNISWAP_V3, (a, b), (), tick_spacing=200),
+        Place(other, "algebra", "concentrated", Kind.ALGEBRA, (a, b), ()),
+    ]
+
+
+def test_weighted_pools_are_found_among_all_that_a_real_vault_registers() -> None:
+    rng = Random("registered")
+    balancer = Balancer()
+    scene = Scene(balancer.chain)
+    known = random_pool(rng, balancer, "v3")
+    contract = balancer.deploy("v3", list(known.tokens), list(known.weights), known.fee_ppm)
+    scene.noted(None)
+    vault = balancer.vault.address
+    (pool_id,) = contract.call("getPoolId")
+    other = Log(vault, (POOL_REGISTERED, "0x" + "99" * 32, topic(scene.tokens[0])), bytes(32), 9, 0)
+    scene.node.kept.append(other)
+    found, skipped = scene.created(Home(vault, Kind.WEIGHTED, WEIGHTED))
+    assert found == Place(
+        contract.address,
+        "weighted",
+        "weighted",
+        Kind.WEIGHTED,
+        known.tokens,
+        (),
+        pool_id=f"0x{pool_id.hex()}",
+        home=vault,
+    )
+    assert skipped == Skipped("0x" + "99" * 32, f"{scene.tokens[0]}: no weighted pool")
+
+
+@pytest.mark.parametrize("kind", [POOL_CREATED, POOL_CREATED_SLIPSTREAM, POOL, INITIALIZE, POOL_REGISTERED])
+def test_no_event_of_a_stranger_does_more_than_be_skipped(scene: Scene, kind: str) -> None:
+    rng = Random(kind)
+    home = Home("0x" + "11" * 20, Kind.UNISWAP_V3, V3)
+    for topics in range(4):
+        words = tuple(f"0x{rng.randbytes(32).hex()}" for _ in range(topics))
+        scene.node.kept = [Log(home.address, (kind, *words), rng.randbytes(rng.randint(0, 200)), 1, 0)]
+        (skipped,) = scene.created(home)
+        assert isinstance(skipped, Skipped)
+
+
+def test_event_kinds_are_the_hashes_of_their_signatures() -> None:
+    signatures = {
+        POOL_CREATED: b"PoolCreated(address,address,uint24,int24,address)",
+        POOL_CREATED_SLIPSTREAM: b"PoolCreated(address,address,int24,address)",
+        POOL: b"Pool(address,address,address)",
+        INITIALIZE: b"Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",
+        POOL_REGISTERED: b"PoolRegistered(bytes32,address,uint8)",
+    }
+    assert all(kind == f"0x{keccak256(signature).hex()}" for kind, signature in signatures.items())
+
+
+def test_a_place_is_completed_by_its_tokens_or_left_out_for_one_that_is_missing(scene: Scene) -> None:
+    a, b, _, _ = scene.tokens
+    place = Place("0x" + "01" * 20, "v2", "constant_product", Kind.UNISWAP_V2, (a, b), ())
+    tokens = {a: Token(a, "A", "A", 6), b: Token(b, "B", "B", 8)}
+    assert completed(place, tokens) == place._replace(decimals=(6, 8))
+    del tokens[b]
+    assert completed(place, tokens) == Skipped(place.key, f"its token {b} is not known or was skipped")
+
+
+def test_the_catalogue_of_base_says_where_pools_come_from_or_why_not() -> None:
+    found, skipped = homes(network("base"))
+    by_protocol = {home.protocol.amm_name: home for home in found if home.protocol}
+    assert by_protocol["uniswapV2"].fee_ppm == 3_000
+    assert by_protocol["aerodromeV2Classic"].stable is not None
+    assert by_protocol["uniswapV4"].kind is Kind.UNISWAP_V4
+    assert by_protocol["balancerV2Weighted"].kind is Kind.WEIGHTED
+    assert sum(home.protocol is not None and home.protocol.amm_name == "aerodromeV3" for home in found) == 2
+    assert {each.key for each in skipped} >= {"curveFi", "curveFiStableNG"}
+    only, none = homes(network("base"), ["uniswapV3"])
+    assert [home.protocol and home.protocol.amm_name for home in only] == ["uniswapV3"]
+    assert none == []
+
+
+def test_a_factory_whose_fee_nobody_knows_is_left_out_with_the_reason() -> None:
+    base = network("base")
+    bare = tuple(replace_fees(each) for each in base.deployments)
+    _, skipped = homes(replace(base, deployments=bare), ["uniswapV2"])
+    assert skipped == [Skipped("uniswapV2", "the catalogue does not know its fee")]
+
+
+def replace_fees(deployment: Deployment) -> Deployment:
+    return deployment._replace(fee_tiers={})
+
+
+def topic(address: str) -> str:
+    return f"0x{address[2:]:0>64}"
