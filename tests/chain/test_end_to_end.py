@@ -12,10 +12,11 @@ from random import Random
 import pytest
 
 from swapcli.evm import approval, transactions
+from swapcli.model.order import Order
 from swapcli.model.payload import SwapType
 from swapcli.model.terms import Integrator
 from tests.chain.trading import USER, Desk, Outcome, Trade, asking_more, encoded
-from tests.chain.world import PROTOCOLS, World
+from tests.chain.world import PROTOCOLS, WETH, World
 from tests.contracts.evm import RevertedError, selector
 
 ROUTES_A_SEED = 100
@@ -71,6 +72,14 @@ def untouched(world: World) -> bool:
     return not any(world.balance(token, world.router.address) for token in (*tokens, "0x" + "0" * 40))
 
 
+@pytest.mark.parametrize("back", [False, True])
+def test_wrapping_and_unwrapping_are_mined_too(desk: Desk, back: bool) -> None:
+    tokens = desk.market.network.native, desk.world.tokens[WETH]
+    trade = desk.quoted(Order(*(tokens[::-1] if back else tokens), 12_345))
+    check(trade, desk.carry_out(trade))
+    assert trade.due == 12_345
+
+
 def test_a_unit_more_than_there_is_reverts_and_what_there_is_does_not(desk: Desk) -> None:
     rng = Random("a unit more")
     for trade in desk.trades(rng, 30):
@@ -102,9 +111,9 @@ def test_a_payload_that_the_market_has_moved_against_reverts_and_costs_only_gas(
             assert desk.send(each).succeeded
         sold = trade.payload.call.route.token_in
         with desk.chain.undone():
-            before = desk.world.balance(sold, trade.payload.call.route.destination)
+            before = desk.world.balance(sold, USER)
             if not desk.send(swap).succeeded:
-                assert desk.world.balance(sold, trade.payload.call.route.destination) == before
+                assert desk.world.balance(sold, USER) == before
                 reverted += 1
         desk.nonce -= 1
         withdraw_approval(desk, trade)

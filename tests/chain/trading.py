@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
 from random import Random
@@ -22,7 +22,6 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
 from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
-from swapcli.routing.gas import route_gas
 from swapcli.routing.replay import Replay, replay
 from swapcli.wire.result import RouteResult, result_of
 from swapcli.wire.terms import Generation
@@ -68,7 +67,6 @@ class Outcome(NamedTuple):
     received: int
     earned: int
     receipt: Receipt
-    estimated_gas: int
 
 
 @dataclass
@@ -85,6 +83,12 @@ class Desk:
         for symbol, places in DECIMALS.items():
             self.world.give(symbol, USER, 10**7 * 10**places)
         self.chain.fund(USER, 10**27)
+
+    def quoted(self, order: Order, integrator: Integrator | None = None, receiver: str = USER) -> Trade:
+        """What the core finds best, in the newer generation, without slippage."""
+        ask, delivery = Ask(order, Generation.V2, integrator), Delivery(0, receiver)
+        answer, payload = self._source().quote_and_build(ask, delivery)
+        return self._trade(answer.result, payload, answer.pools, "quoted")
 
     def warm_up(self) -> None:
         """Use every pool, and its ticks, in every direction, as those of a real network have been: a first use writes
@@ -114,11 +118,10 @@ class Desk:
         before = self.world.balance(trade.bought, owner), self.world.balance(trade.bought, INTEGRATOR)
         receipts = [self.send(each) for each in transactions(trade.payload)]
         after = self.world.balance(trade.bought, owner), self.world.balance(trade.bought, INTEGRATOR)
-        estimated = route_gas(self.market.pools, trade.replay.pools_after)
         self.refresh(trade)
         gas_paid = sum(receipt.gas_used for receipt in receipts) * GAS_PRICE_WEI
         received = after[0] - before[0] + (gas_paid if (trade.bought, owner) == (ZERO_ADDRESS, USER) else 0)
-        return Outcome(received, after[1] - before[1], receipts[-1], estimated)
+        return Outcome(received, after[1] - before[1], receipts[-1])
 
     def refresh(self, trade: Trade) -> None:
         """Read the trade's pools from the chain; nothing that was computed is kept."""
@@ -145,12 +148,9 @@ class Desk:
         return self.chain.send_raw(Account.sign_transaction(fields, KEY).raw_transaction)
 
     def _quoted(self, rng: Random) -> Trade:
-        """What the core finds best."""
         token_in, token_out = self._ends(rng)
         order = Order(token_in, token_out, random_amount(rng, token_in))
-        ask, delivery = Ask(order, Generation.V2, random_integrator(rng)), Delivery(0, random_receiver(rng))
-        answer, payload = self._source().quote_and_build(ask, delivery)
-        return self._trade(answer.result, payload, "quoted")
+        return self.quoted(order, random_integrator(rng), random_receiver(rng))
 
     def _quoted_back(self, rng: Random) -> Trade:
         """What must be paid for an output."""
@@ -159,7 +159,7 @@ class Desk:
         ask, delivery = Ask(order, Generation.V1), Delivery(0, random_receiver(rng))
         answer, payload = self._source().quote_and_build(ask, delivery)
         assert answer.result.output_amount >= order.amount
-        return self._trade(answer.result, payload, "reverse")
+        return self._trade(answer.result, payload, answer.pools, "reverse")
 
     def _posted(self, rng: Random) -> Trade:
         """A route that no solver would find, posted for its payload."""
@@ -183,10 +183,11 @@ class Desk:
             timestamp_ms=int(SYSTEM_CLOCK.now_s() * 1000),
             integrator=integrator,
         )
-        return self._trade(result, self._source().build(result, Delivery(0, receiver)), "posted")
+        payload = self._source().build(result, Delivery(0, receiver))
+        return self._trade(result, payload, market.pools, "posted")
 
-    def _trade(self, result: RouteResult, payload: Payload, kind: str) -> Trade:
-        return Trade(result, payload, replay(self.market.pools, result.route, result.input_amount), kind)
+    def _trade(self, result: RouteResult, payload: Payload, pools: Mapping[str, Pool], kind: str) -> Trade:
+        return Trade(result, payload, replay(pools, result.route, result.input_amount), kind)
 
     def _source(self) -> MarketSource:
         return MarketSource(self.market, SYSTEM_CLOCK)

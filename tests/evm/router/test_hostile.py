@@ -116,8 +116,9 @@ def test_a_pool_cannot_pass_for_uniswap_v4_nor_anybody_for_its_manager(world: Wo
     attack = Attack(world)
     key = (attack.usdc, attack.dai, 500, 10, NATIVE)
     data = encode(["(address,address,uint24,int24,address)", "bool", "uint256"], [key, True, AMOUNT])
-    attack.plan((attack.router, world.router.calldata("unlockCallback", data)))
-    assert attack.outcome() == error("UnexpectedCaller(address)", attack.pool.address)
+    for each in (data, payment(attack.usdc, AMOUNT)):  # not even with what it was given itself
+        attack.plan((attack.router, world.router.calldata("unlockCallback", each)))
+        assert attack.outcome() == error("UnexpectedCaller(address)", attack.pool.address)
     with pytest.raises(RevertedError) as caught:
         world.router.send("unlockCallback", data, sender=MALLORY)
     assert caught.value.data == error("UnexpectedCaller(address)", MALLORY)
