@@ -15,8 +15,8 @@ from swapcli.chain.node import Answer, Call
 from swapcli.errors import PoolStateError
 from swapcli.pools.tick_math import MAX_TICK
 
-REACH: Final = 3
-"""Words to either side of the price's own. At a spacing of 10 that is more than a doubling of the price."""
+REACH: Final = 6
+"""Words to either side of the price's own. At a spacing of 10 the price can move to four times itself and more."""
 
 _BITS: Final = 256
 

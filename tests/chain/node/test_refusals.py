@@ -1,0 +1,131 @@
+"""Pools whose maths would not be the family's are left out, with the reason, instead of being quoted wrongly."""
+
+from __future__ import annotations
+
+import pytest
+from eth_abi.abi import encode
+
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.loaders.ladder import Position, Words, all_words, closed, ticks_in, words_around
+from swapcli.chain.place import Kind, Place
+from swapcli.chain.rounds import Skipped
+from swapcli.errors import PoolStateError
+from swapcli.model.pool import Pool
+from swapcli.networks.address import v4_pool_id
+from swapcli.pools.stableswap import StableSwap
+from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from tests.chain.node.evm_node import sources, view_of
+from tests.contracts.evm import DEPLOYER, ZERO_ADDRESS, Chain, Contract, load_artifact
+
+COINS = ("0x" + "11" * 20, "0x" + "22" * 20)
+WAD = 10**18
+
+
+def load(chain: Chain, place: Place) -> Pool | Skipped:
+    (found,) = load_pools(view_of(chain), [place])
+    return found
+
+
+@pytest.fixture
+def curve() -> Contract:
+    """Answers as a pool of StableSwap-NG with coins of 6 and 18 decimals, and 1,000 base units of each."""
+    pool = Chain().deploy(sources()["OddToken"])
+    say(pool, "A()", 200)
+    say(pool, "A_precise()", 20_000)
+    say(pool, "future_A()", 20_000)
+    say(pool, "fee()", 4_000_000)
+    say(pool, "offpeg_fee_multiplier()", 2 * 10**10)
+    say(pool, "balances(uint256)", 1_000)
+    pool.send("say", "stored_rates()", encode(["uint256[]"], [[10**30, 11 * 10**17]]))
+    return pool
+
+
+def say(pool: Contract, signature: str, value: int) -> None:
+    pool.send("say", signature, value.to_bytes(32))
+
+
+def read_curve(pool: Contract) -> Pool | Skipped:
+    assert isinstance(pool.chain, Chain)
+    return load(pool.chain, Place(pool.address, "curve", "stableswap", Kind.STABLESWAP, COINS, (6, 18)))
+
+
+def test_rates_and_fees_of_stableswap_ng_are_read_in_the_units_of_the_family(curve: Contract) -> None:
+    assert read_curve(curve) == StableSwap(
+        curve.address, "curve", COINS, (6, 18), 400, (1_000, 1_000), 200, (WAD, 11 * 10**17), 2 * 10**10
+    )
+
+
+@pytest.mark.parametrize(
+    ("signature", "value", "reason"),
+    [
+        ("future_A()", 30_000, "A(): the amplification is changing"),
+        ("A_precise()", 20_001, "A(): the amplification is changing"),
+        ("fee()", 4_000_001, "fee(): a fee of 4000001 in 10000000000 is no whole number of parts per million"),
+        ("fee()", 6 * 10**9, "fee_ppm: expected at most half of the output"),
+        ("A()", 0, "A(): the amplification is changing"),
+        ("offpeg_fee_multiplier()", 2**63, "offpeg_fee_multiplier: lifts the fee above half"),
+        ("balances(uint256)", 2**130, "reserves[0]: expected a whole number"),
+    ],
+)
+def test_stableswap_pools_that_would_be_quoted_wrongly_are_skipped(
+    curve: Contract, signature: str, value: int, reason: str
+) -> None:
+    say(curve, signature, value)
+    found = read_curve(curve)
+    assert isinstance(found, Skipped)
+    assert found.reason.startswith(reason)
+
+
+@pytest.mark.parametrize("rates", [[10**30], [10**30, WAD, WAD], [10**30 + 1, WAD], [10**30, 0]])
+def test_stableswap_pools_whose_rates_do_not_fit_are_skipped(curve: Contract, rates: list[int]) -> None:
+    curve.send("say", "stored_rates()", encode(["uint256[]"], [rates]))
+    found = read_curve(curve)
+    assert isinstance(found, Skipped)
+    assert "rate" in found.reason
+
+
+@pytest.mark.parametrize("protocol_fee", [500, 500 << 12, 500 << 12 | 500])
+def test_a_pool_of_uniswap_v4_with_a_fee_for_the_protocol_is_skipped(protocol_fee: int) -> None:
+    chain = Chain()
+    manager = chain.deploy(load_artifact("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"), DEPLOYER)
+    key = (*COINS, 3_000, 60, ZERO_ADDRESS)
+    manager.send("initialize", key, sqrt_ratio_at_tick(0))
+    pool_id = v4_pool_id(*COINS, fee_ppm=3_000, tick_spacing=60)
+    place = Place(manager.address, "v4", "concentrated", Kind.UNISWAP_V4, COINS, (18, 6), 3_000, 60, pool_id)
+    assert isinstance(load(chain, place), Pool)
+    wrong = load(chain, place._replace(fee_ppm=500))
+    assert wrong == Skipped(pool_id, "fee_ppm: expected the 500 of its key, not 3000")
+    manager.send("setProtocolFeeController", DEPLOYER)
+    manager.send("setProtocolFee", key, protocol_fee)
+    assert load(chain, place) == Skipped(pool_id, "fee_ppm: a pool with a fee for the protocol is not supported")
+
+
+@pytest.mark.parametrize("spacing", [1, 10, 60, 200, 16_383])
+def test_the_words_of_a_bitmap_cover_every_tick(spacing: int) -> None:
+    words = all_words(spacing)
+    most = MAX_TICK // spacing * spacing
+    assert words_around(most, spacing, 0).last == words.last
+    assert words_around(-most, spacing, 0).first == words.first
+    assert words_around(MIN_TICK, spacing, 9_999) == words
+    for tick in (-most, -spacing, 0, spacing, most):
+        number = tick // spacing // 256
+        bitmap = {number: 1 << (tick // spacing) % 256}
+        assert ticks_in(bitmap, spacing) == [tick]
+
+
+def test_liquidity_that_does_not_add_up_is_refused_where_nothing_is_left_to_explain_it() -> None:
+    spacing = 200
+    everything, position = all_words(spacing), Position(sqrt_ratio_at_tick(5), 5, 100, 500)
+    assert closed({0: 100, 200: -100}, position, everything, spacing) == {0: 100, 200: -100}
+    with pytest.raises(PoolStateError, match=r"^liquidity: differs by 1 from the sum of the ticks up to the price"):
+        closed({0: 99, 200: -100}, position, everything, spacing)
+    with pytest.raises(PoolStateError, match=r"^ticks: their net liquidity sums to 1 instead of 0"):
+        closed({0: 100, 200: -99}, position, everything, spacing)
+    around = Words(-1, 1)
+    assert closed({0: 99, 200: -99}, position, around, spacing) == {-51_200: 1, 0: 99, 200: -99, 102_200: -1}
+
+
+def test_a_tick_at_the_end_of_what_was_read_takes_the_rest_with_it() -> None:
+    position = Position(sqrt_ratio_at_tick(5), 5, 100, 500)
+    ladder = closed({-256: 30, 511: -40}, position, Words(-1, 1), 1)
+    assert ladder == {-256: 100, 511: -100}
