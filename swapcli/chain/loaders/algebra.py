@@ -7,7 +7,7 @@ before the next swap.
 
 from __future__ import annotations
 
-from swapcli.chain.abi import calldata, read_word, read_words, signed
+from swapcli.chain.abi import calldata, nonsense, read_word, read_words, signed
 from swapcli.chain.loaders.ladder import Position, state_of, ticks_in
 from swapcli.chain.loaders.made import made
 from swapcli.chain.loaders.uniswap_v3 import read_nets, read_spacing, tick_calls
@@ -23,6 +23,8 @@ _LEAF = "tickTable(int16)"
 _FIRST_LEAF = -3466
 """The leaf that the second layer's first bit stands for."""
 _ROOT_BITS = 32
+_MOST_TICKS = 20_000
+"""A contract that claims all bits of its tree would have millions asked."""
 
 
 def load(place: Place) -> Reading[Pool]:
@@ -41,6 +43,8 @@ def _ladder(pool: str, root: int) -> Reading[dict[int, int]]:
     branches = yield from _words(pool, _SECOND_LAYER, ticks_in({0: root % (1 << _ROOT_BITS)}, 1))
     leaves = yield from _words(pool, _LEAF, [bit + _FIRST_LEAF for bit in ticks_in(branches, 1)])
     ticks = ticks_in(leaves, 1)
+    if len(ticks) > _MOST_TICKS:
+        raise nonsense(_LEAF, f"{len(ticks)} ticks where {_MOST_TICKS} are the most that are read")
     if not ticks:
         return {}
     answers = yield tick_calls(pool, ticks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.chain.abi import SELECTORS
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.loaders.ladder import Position, Words, all_words, closed, ticks_in, words_around
 from swapcli.chain.place import Kind, Place
@@ -129,3 +130,28 @@ def test_a_tick_at_the_end_of_what_was_read_takes_the_rest_with_it() -> None:
     position = Position(sqrt_ratio_at_tick(5), 5, 100, 500)
     ladder = closed({-256: 30, 511: -40}, position, Words(-1, 1), 1)
     assert ladder == {-256: 100, 511: -100}
+
+
+def test_no_contract_has_millions_of_ticks_asked() -> None:
+    pool = Chain().deploy(sources()["OddToken"])
+    pool.send("say", "globalState()", sqrt_ratio_at_tick(0).to_bytes(32) + bytes(32))
+    for signature, value in (("liquidity()", 1), ("fee()", 100), ("tickSpacing()", 1), ("tickTreeRoot()", 1)):
+        say(pool, signature, value)
+    for signature in ("tickTreeSecondLayer(int16)", "tickTable(int16)"):
+        say(pool, signature, 2**256 - 1)
+    assert isinstance(pool.chain, Chain)
+    found = load(pool.chain, Place(pool.address, "algebra", "concentrated", Kind.ALGEBRA, COINS, (6, 18)))
+    assert found == Skipped(pool.address, "tickTable(int16): 65536 ticks where 20000 are the most that are read")
+
+
+@pytest.mark.parametrize("word", [0, 1, 2**255, 2**256 - 1, 2**160 - 1])
+@pytest.mark.parametrize("kind", [Kind.UNISWAP_V2, Kind.UNISWAP_V3, Kind.SOLIDLY, Kind.STABLESWAP, Kind.WEIGHTED])
+def test_a_contract_that_answers_everything_with_one_word_is_skipped_or_worthless(kind: Kind, word: int) -> None:
+    pool = Chain().deploy(sources()["OddToken"])
+    for signature in SELECTORS:
+        pool.send("say", signature, word.to_bytes(32) * 4)
+    families = {Kind.UNISWAP_V3: "concentrated", Kind.STABLESWAP: "stableswap", Kind.WEIGHTED: "weighted"}
+    place = Place(pool.address, "odd", families.get(kind, "constant_product"), kind, COINS, (6, 18), 3_000)
+    assert isinstance(pool.chain, Chain)
+    found = load(pool.chain, place._replace(home=pool.address))
+    assert isinstance(found, Skipped) or set(getattr(found, "reserves", ())) <= {0, 1, 2**160 - 1}
