@@ -11,14 +11,16 @@ _swapcli() {
     esac
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$place $word" in
-            " route"|" calldata"|" execute"|" serve"|" health"|" keys"|" keys create"|" keys list"|" keys revoke"|" networks"|" tokens"|" protocols"|" config"|" config show"|" config path"|" config init"|" completion") place="$place $word" ;;
+            " route"|" calldata"|" execute"|" router"|" router deploy-payload"|" serve"|" health"|" keys"|" keys create"|" keys list"|" keys revoke"|" networks"|" tokens"|" protocols"|" config"|" config show"|" config path"|" config init"|" completion") place="$place $word" ;;
         esac
     done
     case "$place" in
-        "") words="route calldata execute serve health keys networks tokens protocols config completion" options="--version --debug -h --help" ;;
+        "") words="route calldata execute router serve health keys networks tokens protocols config completion" options="--version --debug -h --help" ;;
         " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
         " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --get --full --market --skip-bad-pools --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
         " execute") words="" options="--slippage --destination --deadline --network --with-approval --get --full --market --skip-bad-pools --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
+        " router") words="deploy-payload" options="-h --help" ;;
+        " router deploy-payload") words="base citrea hyperevm monad starknet" options="--json --plain --table --color --config -h --help" ;;
         " serve") words="" options="--host --port --networks --keys-file --ready-file --once --max-requests --market --skip-bad-pools --json --plain --table --color --config -h --help" ;;
         " health") words="base citrea hyperevm monad starknet" options="--market --api-url --api-key-file --timeout --retries --json --plain --table --color --config -h --help" ;;
         " keys") words="create list revoke" options="-h --help" ;;

@@ -26,6 +26,7 @@ class Root(LazyGroup):
         "route": Entry("swapcli.cli.route", "Quote", "Find the best route for a swap."),
         "calldata": Entry("swapcli.cli.calldata", "Build", "Find the best route and build its transaction."),
         "execute": Entry("swapcli.cli.execute", "Build", "Build the transaction of a route."),
+        "router": Entry("swapcli.cli.router", "Build", "Deploy a router for what swapcli calldata makes."),
         "serve": Entry("swapcli.cli.serve", "Run", "Serve routes and payloads over HTTP."),
         "health": Entry("swapcli.cli.health", "Run", "Check that every network is answered for."),
         "keys": Entry("swapcli.cli.keys", "Run", "Make, list and revoke the API keys of swapcli serve."),

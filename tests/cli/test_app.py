@@ -48,9 +48,9 @@ def test_every_help_shows_an_example_and_fits_the_terminal(path: tuple[str, ...]
 
 
 def test_a_mistyped_command_is_guessed() -> None:
-    ran = swapcli("rout", "--json")
+    ran = swapcli("tokns", "--json")
     assert ran.status == 2
-    assert "Did you mean 'route'?" in ran.error["message"]
+    assert "Did you mean 'tokens'?" in ran.error["message"]
     assert ran.error["hint"] == "swapcli --help explains the usage"
 
 

@@ -51,7 +51,7 @@ def completed(*words: str) -> set[str]:
     ("words", "offered"),
     [
         (("",), {node.path[0] for node in nodes() if node.path}),
-        (("ro",), {"route"}),
+        (("rout",), {"route", "router"}),
         (("route", ""), set(network_names())),
         (("route", "m"), {"monad"}),
         (("config", ""), {"show", "path", "init"}),
