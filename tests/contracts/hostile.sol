@@ -112,6 +112,8 @@ contract Closed {}
 
 /// Leaves native currency where nobody asks for it.
 contract Bomb {
+    receive() external payable {}
+
     function burst(address payable to) external payable {
         selfdestruct(to);
     }

@@ -204,6 +204,34 @@ def test_a_token_that_takes_a_cut_is_refused_as_input(world: World) -> None:
     assert caught.value.data == error("InputFallsShort(uint256,uint256)", AMOUNT - AMOUNT // 100, AMOUNT)
 
 
+def test_a_token_that_takes_a_cut_counts_as_it_arrives(world: World) -> None:
+    """What leaves the router is not what must be received."""
+    taxed = world.chain.deploy(compile_solidity("hostile.sol")["TaxedCoin"])
+    attack = Attack(world)
+    taxed.send("mint", attack.pool.address, AMOUNT)
+    give = taxed.calldata("transfer", attack.router, AMOUNT)
+    collect = callback(CALLBACKS[0], AMOUNT, -1, payment(attack.usdc, AMOUNT))
+    attack.plan((taxed.address, give), (attack.router, collect))
+    held = AMOUNT - AMOUNT // 100
+    received = held - held // 100
+    route = attack.call.route._replace(token_out=taxed.address, min_received=received + 1)
+    attack.call = attack.call._replace(swaps=(attack.call.swaps[0]._replace(token_out=taxed.address),), route=route)
+    assert attack.outcome() == error("ReceivedTooLittle(uint256,uint256)", received, received + 1)
+    attack.call = attack.call._replace(route=route._replace(min_received=received))
+    world.give("USDC", ALICE, AMOUNT)
+    world.contracts["USDC"].send("approve", attack.router, AMOUNT, sender=ALICE)
+    assert send_raw(world, attack.call) == received
+
+
+def test_native_currency_that_is_slipped_in_on_the_way_is_not_kept(world: World) -> None:
+    attack = Attack(world)
+    bomb = world.chain.deploy(compile_solidity("hostile.sol")["Bomb"])
+    world.chain.send(bomb.address, b"", value=1)
+    collect = callback(CALLBACKS[0], AMOUNT, -1, payment(attack.usdc, AMOUNT))
+    attack.plan((attack.router, collect), attack.gift(7), (bomb.address, bomb.calldata("burst", attack.router)))
+    assert attack.outcome() == error("NotSettled(address)", NATIVE)
+
+
 def test_a_token_that_only_says_no_is_heard(world: World) -> None:
     call = self_call(world, world.chain.deploy(compile_solidity("hostile.sol")["RefusingCoin"]))
     with pytest.raises(RevertedError) as caught:

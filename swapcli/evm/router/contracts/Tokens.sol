@@ -6,7 +6,8 @@ import {IToken} from "./Interfaces.sol";
 /// A token refused a transfer or an approval.
 error TokenRefused(address token);
 
-/// Moves tokens, also those that return nothing where the standard wants `true`.
+/// Moves tokens, also those that return nothing where the standard wants `true`. An address without code would look like
+/// one of them: the router has read the balance of every token before it moves it, which such an address cannot answer.
 library Tokens {
     function balanceHere(address token) internal view returns (uint256) {
         return IToken(token).balanceOf(address(this));
@@ -28,13 +29,12 @@ library Tokens {
         return IToken(token).allowance(address(this), spender);
     }
 
-    function _accepted(address token, bytes memory output) private view returns (bool) {
-        if (output.length == 0) return token.code.length != 0;
-        return output.length >= 32 && abi.decode(output, (uint256)) == 1;
+    function _accepted(bytes memory output) private pure returns (bool) {
+        return output.length == 0 || (output.length >= 32 && abi.decode(output, (uint256)) == 1);
     }
 
     function _call(address token, bytes memory input) private {
         (bool done, bytes memory output) = token.call(input);
-        if (!done || !_accepted(token, output)) revert TokenRefused(token);
+        if (!done || !_accepted(output)) revert TokenRefused(token);
     }
 }
