@@ -1,10 +1,10 @@
 """Of many pools, those that an order can want: chosen by a sketch of its flow, in dollars and logarithms of rates.
 
-Each direction of a pool is an *offer*: its `edge` is the logarithm of its first rate over the ratio of the two tokens'
-worths (below 0: what it takes), and `depth` the dollars that lower it by one. Taken best first until they carry a flow
-F, the offers of a pair end at the edge where
+Each direction of a pool is an *offer*: its `cost` is what the first unit loses, as minus the logarithm of the rate over
+the ratio of the two tokens' worths, and `depth` the dollars that raise it by one. Taken cheapest first until they carry
+a flow F, the offers of a pair end at the cost where
 
-    sum of depth * (edge of the offer - that edge) = F                                    ("filled")
+    sum of depth * (that cost - cost of the offer) = F                                    ("filled")
 
 1. No pair carries more than the whole order. Filled with it, a pair shows the worst that it can cost, and the best path
    of such pairs the worst that the last unit of the order can cost. An offer for which even the best path around it
@@ -32,16 +32,12 @@ _LEAST_SHARE = 0.02  # of the order, that every pair is prepared for
 _ROUNDS = 4
 
 
-class Offer(NamedTuple):
-    """One direction of a pool; see above."""
-
-    pool: int
-    edge: float
-    depth: float
+Offer = tuple[float, float, int]
+"""`cost`, `depth` and the pool's id; there are so many that they stay plain. They sort cheapest first."""
 
 
 class _Way(NamedTuple):
-    """The offers of a pair that can be wanted, the best first, with their rooms; and what they carry, at most."""
+    """The offers of a pair that can be wanted, cheapest first, with their rooms; and what they carry, at most."""
 
     offers: list[Offer]
     rooms: list[float]
@@ -52,49 +48,50 @@ Offers = Mapping[Link, Sequence[Offer]]
 
 
 def choose(offers: Offers, ends: Link, flow: float, max_hops: int, limit: int) -> set[int]:
-    """At most `limit` pools for an order of `flow` dollars between `ends`. `offers` stand best edge first."""
+    """At most `limit` pools for an order of `flow` dollars between `ends`. Of each pair, `offers` stand sorted."""
     ways = _wanted(offers, ends, flow, max_hops)
     forth = _spread(ways, ends, flow, {link: link for link in ways})
     back = _spread(ways, ends[::-1], flow, {(j, i): (i, j) for i, j in ways})
     merit: dict[int, float] = {}
     for link, way in ways.items():
         reaching = min(flow, max(_SPARE * forth[link], _SPARE * back[link], _LEAST_SHARE * flow))
-        taken, edge = _fill(way.offers, reaching)
-        for offer, room in zip(way.offers[:taken], way.rooms, strict=False):
-            trade = min(offer.depth * room, offer.depth * (offer.edge - edge), reaching)
-            merit[offer.pool] = max(merit.get(offer.pool, 0.0), trade)
+        taken, last = _fill(way.offers, reaching)
+        for (cost, depth, pool), room in zip(way.offers[:taken], way.rooms, strict=False):
+            trade = min(depth * min(room, last - cost), reaching)
+            if trade > merit.get(pool, -inf):
+                merit[pool] = trade
     return set(nlargest(limit, merit, key=lambda pool: merit[pool]))
 
 
 def _fill(offers: Sequence[Offer], flow: float) -> tuple[int, float]:
-    """How many of the offers are needed to carry `flow`, and the edge at which they do."""
-    depth = weighted = 0.0
+    """How many of the offers are needed to carry `flow`, and the cost at which they do."""
+    whole = weighted = 0.0
     taken = 0
-    for offer in offers:
-        if taken and weighted - depth * offer.edge >= flow:
+    for cost, depth, _ in offers:
+        if taken and whole * cost - weighted >= flow:
             break
         taken += 1
-        depth += offer.depth
-        weighted += offer.depth * offer.edge
-    return taken, (weighted - flow) / depth if depth > 0.0 else -inf
+        whole += depth
+        weighted += depth * cost
+    return taken, (weighted + flow) / whole if whole > 0.0 else inf
 
 
 def _wanted(offers: Offers, ends: Link, flow: float, max_hops: int) -> dict[Link, _Way]:
     """The pairs with the offers that the order can reach before it is carried out: step 1."""
     source, target = ends
     filled = {link: _fill(of_link, flow) for link, of_link in offers.items()}
-    best = {link: -of_link[0].edge for link, of_link in offers.items()}
-    before = _costs(best, source, max_hops)
-    after = _costs({(j, i): cost for (i, j), cost in best.items()}, target, max_hops)
-    worst = _costs({link: -edge for link, (_, edge) in filled.items()}, source, max_hops).get(target, inf)
+    least = {link: of_link[0][0] for link, of_link in offers.items()}
+    before = _costs(least, source, max_hops)
+    after = _costs({(j, i): cost for (i, j), cost in least.items()}, target, max_hops)
+    worst = _costs({link: last for link, (_, last) in filled.items()}, source, max_hops).get(target, inf)
     most = worst + abs(worst) * (_MARGIN - 1.0) + _LEAST_MARGIN
     ways: dict[Link, _Way] = {}
     for link, (taken, _) in filled.items():
         spare = most - before.get(link[0], inf) - after.get(link[1], inf)
-        wanted = [offer for offer in offers[link][:taken] if spare + offer.edge >= 0.0]
-        if wanted:
-            rooms = [spare + offer.edge for offer in wanted]
-            carries = sum(offer.depth * room for offer, room in zip(wanted, rooms, strict=True))
+        if spare >= least[link]:
+            wanted = [offer for offer in offers[link][:taken] if offer[0] <= spare]
+            rooms = [spare - cost for cost, _, _ in wanted]
+            carries = sum([depth * room for (_, depth, _), room in zip(wanted, rooms, strict=True)])
             ways[link] = _Way(wanted, rooms, min(flow, carries))
     return ways
 
@@ -130,7 +127,7 @@ def _spread(ways: Mapping[Link, _Way], ends: Link, flow: float, links: Mapping[L
         arriving: dict[int, float] = defaultdict(float)
         for i, amount in poured.items():
             shares = [(j, min(carries, beyond.get(j, 0.0)), link) for j, carries, link in out[i]]
-            whole = sum(share for _, share, _ in shares)
+            whole = sum([share for _, share, _ in shares])
             for j, share, link in shares if whole > 0.0 else ():
                 part = amount * share / whole
                 reached[link] += part
@@ -145,7 +142,7 @@ def _beyond(out: Mapping[int, Iterable[tuple[int, float, Link]]], end: int, flow
     beyond = {end: inf}
     for _ in range(_ROUNDS - 1):
         found = {
-            i: min(flow, sum(min(carries, beyond.get(j, 0.0)) for j, carries, _ in ways)) for i, ways in out.items()
+            i: min(flow, sum([min(carries, beyond.get(j, 0.0)) for j, carries, _ in ways])) for i, ways in out.items()
         }
         beyond = found | {end: inf}
     return beyond

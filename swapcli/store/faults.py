@@ -31,8 +31,12 @@ def translated(path: str) -> Iterator[None]:
     """Raises `ConfigError` or `MarketError`, naming the file at `path`, for whatever SQLite raises inside."""
     try:
         yield
+    except sqlite3.ProgrammingError:
+        raise  # a mistake of ours
     except sqlite3.Error as error:
         raise fault(path, error) from error
+    except UnicodeDecodeError as error:
+        raise damaged(path, "it holds text that is none") from error
 
 
 def fault(path: str, error: sqlite3.Error) -> SwapcliError:
@@ -54,4 +58,5 @@ def foreign(path: str) -> MarketError:
 
 def damaged(path: str, problem: str) -> MarketError:
     """For a store whose content contradicts itself."""
-    return MarketError(f"the store {path} is damaged: {problem}", hint=_ANEW, details={"store": path})
+    said = " ".join(problem.split())  # SQLite quotes the statements that made the tables
+    return MarketError(f"the store {path} is damaged: {said:.200}", hint=_ANEW, details={"store": path})

@@ -36,8 +36,14 @@ def open_file(path: str, *, create: bool = False) -> sqlite3.Connection:
 
 @contextmanager
 def reading(connection: sqlite3.Connection, path: str) -> Iterator[None]:
-    """All reads inside see the store at one and the same block, whoever writes meanwhile."""
+    """All reads inside see the store at one and the same block, whoever writes meanwhile.
+
+    While this connection writes a block, they see what it has written so far.
+    """
     with translated(path):
+        if connection.in_transaction:
+            yield
+            return
         connection.execute("BEGIN")
         try:
             yield

@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush, nlargest
 from math import inf, log
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from swapcli.model.order import ZERO_ADDRESS, Order
@@ -91,19 +90,17 @@ def _around(query: _Query, end: int, hubs: set[int]) -> list[int]:
 
 
 def _offers(query: _Query, tokens: set[int], ends: Link, hubs: set[int]) -> Iterator[tuple[Link, list[Offer]]]:
-    """The candidates by direction, those with the best edge first: none into the source or out of the target."""
+    """The candidates by direction, sorted: none into the source or out of the target."""
     source, target = ends
     for low, high in query.links(tokens):
-        legs = query.legs(low, high, _cap(low, high, ends, hubs))
-        log_low, log_high = log(query.node(low).worth), log(query.node(high).worth)
-        for link, edge in (((low, high), log_high - log_low), ((high, low), log_low - log_high)):
-            if link[0] == target or link[1] == source:
-                continue
-            worth, rate, amount = query.node(link[0]).worth, *((1, 3) if link[0] == low else (2, 4))
-            found = [Offer(leg[0], leg[rate] + edge, leg[amount] * worth) for leg in legs if leg[rate] is not None]
-            if found:
-                found.sort(key=attrgetter("edge"), reverse=True)
-                yield link, found
+        up, down = low != target and high != source, high != target and low != source
+        legs = query.legs(low, high, _cap(low, high, ends, hubs), [*["up"] * up, *["down"] * down])
+        worth_low, worth_high = query.node(low).worth, query.node(high).worth
+        edge = log(worth_high) - log(worth_low)
+        if up and (found := [(-edge - leg[1], leg[3] * worth_low, leg[0]) for leg in legs if leg[1] is not None]):
+            yield (low, high), sorted(found)
+        if down and (found := [(edge - leg[2], leg[4] * worth_high, leg[0]) for leg in legs if leg[2] is not None]):
+            yield (high, low), sorted(found)
 
 
 def _cap(low: int, high: int, ends: Link, hubs: set[int]) -> _Cap:
@@ -172,12 +169,12 @@ class _Query:
         query = f"SELECT token, other FROM links WHERE token IN ({among}) AND other IN ({among}) AND token < other"
         return self._connection.execute(query).fetchall()
 
-    def legs(self, low: int, high: int, cap: _Cap) -> list[_Leg]:
-        """The pools of a pair worth looking at, each once."""
+    def legs(self, low: int, high: int, cap: _Cap, ways: Iterable[str]) -> list[_Leg]:
+        """The pools of a pair worth looking at, each once; `ways` are the directions that count, up and down."""
         deepest = self._best(low, high, "depth", cap.deepest)
         if len(deepest) < cap.deepest:
             return deepest
-        dearest = [leg for column in ("up", "down") for leg in self._best(low, high, column, cap.dearest)]
+        dearest = [leg for column in ways for leg in self._best(low, high, column, cap.dearest)]
         return list(dict.fromkeys(deepest + dearest))
 
     def deepest(self, low: int, high: int, count: int) -> list[int]:

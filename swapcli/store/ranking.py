@@ -19,6 +19,7 @@ from swapcli.model.pool import Pool
 _STEP = 0.02  # of the rate: depth is measured over so much, as the first unit alone can lie in a very thin range
 _LEAST, _MOST = 1e-150, 1e150
 _ANCHOR_WIDTH = 1e300
+_TINY = 1e-6  # dollars: the width that is given to what no anchor reaches
 
 
 Pair = tuple[int, int]
@@ -54,12 +55,18 @@ def legs_of(number: int, pool: Pool, token_numbers: list[int]) -> Iterator[Leg]:
 
 
 def _direction(pool: Pool, token_in: str, token_out: str) -> tuple[float | None, float]:
-    """Logarithm of the rate of the first unit, and the input units that move it by one."""
-    curve = pool.curve(token_in, token_out)
-    rate = curve.start_rate
+    """Logarithm of the rate of the first unit, and the input units that move it by one.
+
+    A pool so far out of balance that floats fail it is kept, but no order is led there.
+    """
+    try:
+        curve = pool.curve(token_in, token_out)
+        rate = curve.start_rate
+        amount_in = curve.trade_to(rate * (1.0 - _STEP))[0] / _STEP if _LEAST < rate < _MOST else 0.0
+    except (ArithmeticError, ValueError):
+        return None, 0.0
     if not _LEAST < rate < _MOST:
         return None, 0.0
-    amount_in = curve.trade_to(rate * (1.0 - _STEP))[0] / _STEP
     return log(rate), min(amount_in, _MOST) if isfinite(amount_in) else _MOST
 
 
@@ -141,11 +148,11 @@ def _spread(
     """(worth, width, via) of every token that a pool holds. What no anchor reaches gets a worth of its own, too small
     to matter beside a dollar."""
     found: dict[int, tuple[float, float, int | None]] = {}
-    _spread_from([(-_ANCHOR_WIDTH, token, worth, None) for token, worth in sorted(anchors.items())], pairs, found)
+    _spread_from([(-_ANCHOR_WIDTH, t, _bounded(worth), None) for t, worth in sorted(anchors.items())], pairs, found)
     for token in sorted(pairs, key=lambda token: -len(pairs[token])):
         if token not in found:
             deepest = max(depth for _, depth in pairs[token].values())
-            _spread_from([(-1e-6, token, 1e-6 / deepest, None)], pairs, found)
+            _spread_from([(-_TINY, token, _bounded(_TINY / deepest), None)], pairs, found)
     return found
 
 
@@ -165,7 +172,12 @@ def _spread_from(
 
 
 def _times(worth: float, logarithm: float) -> float:
-    return exp(max(min(log(worth) + logarithm, log(_MOST)), log(_LEAST)))
+    return _bounded(exp(max(min(log(worth) + logarithm, log(_MOST)), log(_LEAST))))
+
+
+def _bounded(worth: float) -> float:
+    """Within what products and quotients of floats bear."""
+    return max(min(worth, _MOST), _LEAST)
 
 
 def _appraise(connection: sqlite3.Connection, pairs: Iterable[Pair]) -> None:

@@ -20,7 +20,7 @@ from swapcli.model.order import Order
 from swapcli.model.token import Token
 from swapcli.store import journal
 from swapcli.store.blocks import BlockMark
-from swapcli.store.faults import translated
+from swapcli.store.faults import damaged, translated
 from swapcli.store.file import open_file, reading, writing
 from swapcli.store.identity import Networks, begin, check_name, check_same, network_of
 from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolReader, Row, token_of
@@ -231,14 +231,13 @@ class Store:
         return self._market(self._connection.execute(f"{_POOLS} ORDER BY id"), self._numbered_tokens())
 
     def _part(self, rows: list[Row], numbers: Iterable[int]) -> Market:
-        wanted = {number for row in rows for number in row[5].split(",")}.union(map(str, numbers))
+        wanted = {number for row in rows for number in str(row[5]).split(",") if number.isdecimal()}
+        wanted.update(map(str, numbers))
         tokens = self._connection.execute(f"{_TOKENS} WHERE id IN ({','.join(sorted(wanted, key=int))}) ORDER BY id")
         return self._market(rows, {row[0]: token_of(row) for row in tokens})
 
     def _market(self, rows: Iterable[Row], tokens: Mapping[int, Token]) -> Market:
-        provenance, source, gas_price, head, timestamp = self._one(
-            "SELECT provenance, source, gas_price_wei, head, timestamp FROM meta"
-        )
+        provenance, gas_price_wei, source, head, timestamp = self._described()
         reader, pools, invented = PoolReader(tokens), {}, []
         for row in rows:
             pools[row[1]] = reader.pool(row)
@@ -248,10 +247,17 @@ class Store:
             network=self.network,
             tokens={token.address: token for token in tokens.values()},
             pools=pools,
-            provenance=Provenance(provenance),
+            provenance=provenance,
             source=source,
-            gas_price_wei=int(gas_price),
+            gas_price_wei=gas_price_wei,
             block=head,
             timestamp=timestamp,
             invented=frozenset(invented),
         )
+
+    def _described(self) -> tuple[Provenance, int, str, int | None, int | None]:
+        provenance, gas_price, *rest = self._one("SELECT provenance, gas_price_wei, source, head, timestamp FROM meta")
+        try:
+            return Provenance(provenance), int(gas_price), *rest
+        except (ValueError, TypeError) as error:
+            raise damaged(self.path, "its description of the market cannot be read") from error

@@ -1,0 +1,173 @@
+"""Blocks are written whole, in order, and can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.errors import MarketError, MarketUnavailable
+from swapcli.model.market import Market, Provenance
+from swapcli.model.token import Token
+from swapcli.store import Store
+from swapcli.store.journal import KEPT_BLOCKS
+from tests.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows, wide_market
+
+
+class Change(NamedTuple):
+    """What one block does: pools by number with their new reserve, None where the pool goes; tokens with a new name."""
+
+    pools: dict[int, int | None]
+    names: dict[int, str]
+
+
+PAIRS = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (0, 5)]
+CHANGES = st.builds(
+    Change,
+    st.dictionaries(st.integers(0, 5), st.none() | st.integers(1, 10**9), max_size=4),
+    st.dictionaries(st.integers(0, 5), st.sampled_from(["One", "Other", "Third"]), max_size=2),
+)
+
+
+def write(store: Store, number: int, change: Change) -> None:
+    with store.block(number, f"0x{number:x}", number * 10) as writer:
+        named = [TOKENS[k]._replace(name=name) for k, name in change.names.items()]
+        needed = {end for k, reserve in change.pools.items() if reserve for end in PAIRS[k]} - change.names.keys()
+        writer.put_tokens([*named, *(TOKENS[end] for end in needed if TOKENS[end].address not in store.tokens())])
+        writer.remove([pool(k).key for k, reserve in change.pools.items() if reserve is None])
+        writer.put_pools([pool(k, reserve, PAIRS[k]) for k, reserve in change.pools.items() if reserve])
+
+
+def applied(changes: Sequence[Change]) -> tuple[dict[str, Token], dict[str, object]]:
+    """The tokens and pools that the changes lead to, by a model that knows nothing of stores."""
+    tokens: dict[str, Token] = {}
+    pools: dict[str, object] = {}
+    for change in changes:
+        for k, reserve in change.pools.items():
+            for end in PAIRS[k] if reserve else ():
+                tokens.setdefault(TOKENS[end].address, TOKENS[end])
+        tokens |= {TOKENS[k].address: TOKENS[k]._replace(name=name) for k, name in change.names.items()}
+        for k, reserve in change.pools.items():
+            key = pool(k).key
+            if reserve:
+                pools[key] = pool(k, reserve, PAIRS[k])
+            else:
+                pools.pop(key, None)
+    return tokens, pools
+
+
+def content(market: Market) -> tuple[dict[str, Token], dict[str, object]]:
+    return dict(market.tokens), dict(market.pools)
+
+
+@settings(max_examples=30)
+@given(st.lists(CHANGES, min_size=1, max_size=6), st.data())
+def test_going_back_restores_every_state_exactly(changes: list[Change], data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
+        for number, change in enumerate(changes, 1):
+            write(store, number, change)
+            assert content(store.read_market()) == applied(changes[:number])
+        back = data.draw(st.integers(1, len(changes)))
+        assert store.rewind_to(back) == (back, f"0x{back:x}", back * 10)
+        market = store.read_market()
+        assert content(market) == applied(changes[:back])
+        assert (market.block, market.timestamp) == (back, back * 10)
+        assert [mark.number for mark in store.blocks()] == [*range(back, 0, -1)]
+        again = data.draw(st.lists(CHANGES, max_size=3))
+        for number, change in enumerate(again, back + 1):
+            write(store, number, change)
+        assert content(store.read_market()) == applied([*changes[:back], *again])
+        assert is_sound(Path(folder) / "store")
+
+
+def test_the_newest_blocks_can_be_taken_back_and_no_others(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store:
+        write(store, 1, Change({}, dict.fromkeys(range(6), "One")))
+        last = KEPT_BLOCKS + 20
+        for number in range(2, last + 1):
+            write(store, number, Change({number % 5: number}, {}))
+        assert [mark.number for mark in store.blocks()] == [*range(last, last - KEPT_BLOCKS - 1, -1)]
+        with pytest.raises(MarketUnavailable, match=f"cannot go back to block {last - KEPT_BLOCKS - 1}"):
+            store.rewind_to(last - KEPT_BLOCKS - 1)
+        store.rewind_to(last - KEPT_BLOCKS)
+        assert store.read_market().block == last - KEPT_BLOCKS
+    assert rows(tmp_path / "store", "SELECT * FROM undo_pools") == []
+
+
+def write_half(store: Store) -> None:
+    with store.block(2) as writer:
+        writer.put_pools([pool(0, 6)])
+        writer.put_note("half", True)
+        raise ZeroDivisionError
+
+
+def test_a_block_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store:
+        write(store, 1, Change({0: 5}, {}))
+        before = store.read_market()
+        with pytest.raises(ZeroDivisionError):
+            write_half(store)
+        assert store.read_market() == before
+        assert store.note("half") is None
+        assert [mark.number for mark in store.blocks()] == [1]
+        write(store, 2, Change({0: 7}, {}))
+        assert store.read_market().pools[pool(0).key] == pool(0, 7)
+
+
+def test_a_reader_sees_the_last_whole_block_while_the_next_one_is_written(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store, reopen(tmp_path / "store") as reader:
+        write(store, 1, Change({0: 5, 1: 5}, {}))
+        with store.block(2) as writer:
+            writer.put_pools([pool(0, 6), pool(1, 6, PAIRS[1])])
+            assert content(reader.read_market()) == applied([Change({0: 5, 1: 5}, {})])
+            assert reader.blocks()[0].number == 1
+        assert content(reader.read_market()) == applied([Change({0: 6, 1: 6}, {})])
+
+
+def test_blocks_come_in_order_and_the_newest_can_be_added_to(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store:
+        write(store, 5, Change({0: 5}, {}))
+        write(store, 5, Change({1: 6}, {}))
+        assert store.read_market().pools.keys() == {pool(0).key, pool(1).key}
+        with pytest.raises(MarketError, match="block 4 does not come after 5"):
+            write(store, 4, Change({}, {}))
+        with pytest.raises(MarketError, match="another block 5: 0x5, not 0x6"), store.block(5, "0x6"):
+            pass
+        write(store, 9, Change({1: 7}, {}))
+        store.rewind_to(5)
+        assert store.read_market().pools == {pool(0).key: pool(0, 5), pool(1).key: pool(1, 6, PAIRS[1])}
+
+
+def test_no_block_follows_a_market_that_was_not_synced(tmp_path: Path) -> None:
+    with imported(tmp_path / "store", wide_market(50)) as store:
+        with pytest.raises(MarketError, match="holds a synthetic market"), store.block(2):
+            pass
+        assert store.read_market().provenance is Provenance.SYNTHETIC
+
+
+def test_a_pool_needs_its_tokens_with_its_decimals(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store:
+        with pytest.raises(MarketError, match="the store does not know"), store.block(1) as writer:
+            writer.put_pools([pool(0)])
+        assert store.summary().block is None
+        with store.block(1) as writer:
+            writer.put_tokens([TOKENS[0], TOKENS[1]._replace(decimals=6)])
+        with pytest.raises(MarketError, match="knows with 6 decimals, not 18"), store.block(2) as writer:
+            writer.put_pools([pool(0)])
+        assert store.summary().pools == 0
+
+
+def test_notes_are_found_again_and_outlive_going_back(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store:
+        write(store, 1, Change({0: 5}, {}))
+        with store.block(2) as writer:
+            writer.put_note("scanned", {"from": 10, "to": [1, 2]})
+        store.rewind_to(1)
+    with reopen(tmp_path / "store") as store:
+        assert store.note("scanned") == {"from": 10, "to": [1, 2]}
+        assert store.note("unknown") is None

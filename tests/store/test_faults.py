@@ -1,0 +1,265 @@
+"""Whatever is wrong with a store or around it is said in one sentence, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+from swapcli.errors import ConfigError, MarketError, PoolStateError, SwapcliError
+from swapcli.model.order import Order
+from swapcli.store import Store, create_store, open_store
+from swapcli.store.file import open_file
+from swapcli.store.schema import MIGRATIONS, migrate, version_of
+from tests.store.build import NETWORK, TOKENS, create, imported, is_sound, only, pool, reopen, rows, wide_market
+
+NOBODY = 65_534
+
+
+def filled(path: Path, pools: int = 40) -> Store:
+    """A store of one block."""
+    store = create(path)
+    with store.block(1, "0x1", 1) as writer:
+        writer.put_tokens(TOKENS)
+        writer.put_pools([pool(number, ends=(number % 2, 2 + number % 3)) for number in range(pools)])
+    return store
+
+
+def test_no_store_is_made_by_reading(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="there is no store"):
+        reopen(tmp_path / "store")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_folder_or_a_missing_one_is_no_place_for_a_store(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is a folder"):
+        create(tmp_path)
+    with pytest.raises(ConfigError, match="cannot be opened"):
+        create(tmp_path / "missing" / "store")
+
+
+def test_a_file_that_is_no_database_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    path.write_bytes(b"Dear diary, " * 500)
+    for use in (create, reopen):
+        with pytest.raises(MarketError, match="is not a store of swapcli"):
+            use(path)
+    assert path.read_bytes() == b"Dear diary, " * 500
+
+
+def test_the_database_of_another_program_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE diary (entry TEXT)")
+    connection.close()
+    before = path.read_bytes()
+    for use in (create, reopen):
+        with pytest.raises(MarketError, match="is not a store of swapcli"):
+            use(path)
+    assert path.read_bytes() == before
+
+
+def test_an_empty_file_becomes_a_store_but_is_none_to_read(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    path.touch()
+    with pytest.raises(MarketError, match="does not say which network"):
+        reopen(path)
+    create(path).close()
+    assert reopen(path).read_market().network == NETWORK
+
+
+def test_a_store_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    filled(path).close()
+    rows(path, "PRAGMA user_version = 99")
+    for use in (create, reopen):
+        with pytest.raises(MarketError, match="written by a newer swapcli: its layout is number 99"):
+            use(path)
+
+
+def test_migrations_run_once_each_and_keep_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    filled(path).close()
+    before = reopen(path).read_market()
+    connection = open_file(str(path))
+    more = (*MIGRATIONS, "CREATE TABLE later (x)", "INSERT INTO later VALUES (1); INSERT INTO later VALUES (2)")
+    for _ in range(2):
+        migrate(connection, str(path), more)
+        assert version_of(connection) == len(more)
+    connection.close()
+    assert rows(path, "SELECT x FROM later") == [(1,), (2,)]
+    rows(path, f"PRAGMA user_version = {len(MIGRATIONS)}")
+    assert reopen(path).read_market() == before
+
+
+def test_a_migration_that_fails_leaves_the_layout_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    filled(path).close()
+    connection = open_file(str(path))
+    with pytest.raises(sqlite3.OperationalError):
+        migrate(connection, str(path), (*MIGRATIONS, "CREATE TABLE later (x); INSERT INTO nothing VALUES (1)"))
+    assert version_of(connection) == len(MIGRATIONS)
+    assert connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'later'").fetchone() == (0,)
+    connection.close()
+
+
+def test_a_store_of_another_network_or_chain_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    filled(path).close()
+    other, fork = replace(NETWORK, name="other", chain_id=2), replace(NETWORK, chain_id=3)
+    with pytest.raises(ConfigError, match='is of "test", not of "other"'):
+        create(path, other)
+    with pytest.raises(ConfigError, match="is of test with the chain id 1, not with 3"):
+        create(path, fork)
+    with pytest.raises(ConfigError, match="is of test with the chain id 1, not with 3"):
+        reopen(path, fork)
+    with pytest.raises(ConfigError, match='is of "test", not of "other"'):
+        open_store(str(path), only(NETWORK), "other")
+    for name in ("test", "1"):
+        open_store(str(path), only(NETWORK), name).close()
+    with create(path) as store, pytest.raises(ConfigError, match='is of "test", not of "other"'):
+        store.write_market(replace(store.read_market(), network=other))
+
+
+@contextmanager
+def as_somebody_without_rights() -> Iterator[None]:
+    """Root may write anywhere, so for a while this process is somebody else."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    folder = Path(mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_store_in_a_folder_that_cannot_be_written_to_can_be_read(public_folder: Path) -> None:
+    path = public_folder / "store"
+    filled(path).close()
+    path.chmod(0o444)
+    public_folder.chmod(0o555)
+    with as_somebody_without_rights():
+        with reopen(path) as store:
+            assert len(store.read_market().pools) == 40
+            assert store.summary().pools == 40
+            with pytest.raises(ConfigError, match="cannot be written to"), store.block(2):
+                pass
+        with pytest.raises(ConfigError, match="cannot be"):
+            create(path)
+        with pytest.raises(ConfigError, match="cannot be opened"):
+            create(public_folder / "new")
+
+
+def test_a_store_that_may_not_be_read_is_said_to_be_so(public_folder: Path) -> None:
+    path = public_folder / "store"
+    filled(path).close()
+    path.chmod(0)
+    with as_somebody_without_rights(), pytest.raises(ConfigError, match="cannot be opened"):
+        reopen(path)
+
+
+def test_a_full_disk_costs_no_more_than_the_block_that_does_not_fit(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    store = filled(path)
+    before = store.read_market()
+    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+    store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+    with pytest.raises(ConfigError, match="there is no space left"), store.block(2) as writer:
+        writer.put_pools([pool(1_000 + number) for number in range(2_000)])
+    assert store.read_market() == before
+    with pytest.raises(ConfigError, match="there is no space left"):
+        store.write_market(replace(before, pools={p.key: p for p in map(pool, range(3_000))}))
+    assert store.read_market() == before
+    store._connection.execute("PRAGMA max_page_count = 1000000")
+    with store.block(2) as writer:
+        writer.put_pools([pool(1_000 + number) for number in range(2_000)])
+    assert store.summary().pools == 2_040
+    store.close()
+    assert is_sound(path)
+
+
+def test_two_writers_take_turns_or_one_is_told_of_the_other(tmp_path: Path) -> None:
+    with filled(tmp_path / "store") as store, reopen(tmp_path / "store") as other:
+        other._connection.execute("PRAGMA busy_timeout = 20")
+        with store.block(2):
+            with pytest.raises(ConfigError, match="another process is writing to it"), other.block(2):
+                pass
+            assert other.summary().block == (1, "0x1", 1)
+        with other.block(3):
+            pass
+        assert store.summary().block == (3, None, None)
+
+
+def test_a_row_that_makes_no_sense_names_its_pool(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    for damage in ("state = '{}'", "state = 'oops'", "state = '[]'", "tokens = '1,99'", "family = 'x'", "state = NULL"):
+        filled(path).close()
+        rows_changed = sqlite3.connect(path)
+        rows_changed.execute(f"UPDATE pools SET {damage} WHERE id = 3")
+        rows_changed.commit()
+        rows_changed.close()
+        with reopen(path) as store, pytest.raises(PoolStateError) as caught:
+            store.read_market()
+        assert caught.value.pool == pool(2).key
+        path.unlink()
+
+
+def test_damaged_bytes_lead_to_a_sentence_or_do_no_harm(tmp_path: Path) -> None:
+    market = wide_market(60)
+    imported(tmp_path / "whole", market).close()
+    whole, rng = (tmp_path / "whole").read_bytes(), random.Random(8)
+    refused: list[str] = []
+    for number in range(60):
+        path = tmp_path / f"damaged{number}"
+        damaged = bytearray(whole)
+        for _ in range(rng.choice((1, 20, 400))):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        path.write_bytes(damaged[: rng.choice((len(damaged), rng.randrange(len(damaged))))])
+        try:
+            use_everything(path)
+        except SwapcliError as error:
+            refused.append(error.message)
+        path.unlink()
+    assert len(refused) > 20
+    assert not any("\n" in message for message in refused)
+
+
+def use_everything(path: Path) -> None:
+    """Read and write what a store offers; each failure must be one of ours."""
+    market = wide_market(60)
+    with open_store(str(path), only(market.network)) as store:
+        tokens = list(market.tokens.values())
+        for use in (
+            store.summary, store.read_market, store.blocks, store.rank,
+            lambda: store.neighbourhood(Order(tokens[0], tokens[1], 10**18), limit=20),
+            lambda: store.write_market(market),
+        ):  # fmt: skip
+            with suppress(MarketError):
+                use()
+        store.read_market()
+
+
+def test_an_address_with_signs_that_mean_something_in_addresses_is_a_path_like_any(tmp_path: Path) -> None:
+    path = tmp_path / "a store?mode=memory#%41 é"
+    filled(path).close()
+    assert path.is_file()
+    with create_store(str(path), NETWORK, only(NETWORK)) as store:
+        assert store.summary().pools == 40

@@ -1,0 +1,80 @@
+"""A process that is killed leaves the last whole block, whenever that happens."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.store.build import NETWORK, TOKENS, create, is_sound, pool, reopen
+
+KILLS = 50
+POOLS = 8
+
+NURSERY = f"""
+import os, sys
+from pathlib import Path
+from tests.store.build import TOKENS, pool, reopen
+
+def write(path, number):
+    with reopen(Path(path)) as store:
+        while True:
+            number += 1
+            with store.block(number, hex(number), number) as writer:
+                for k in range({POOLS}):
+                    writer.put_pools([pool(k, number, (k % 3, 3 + k % 2))])
+                writer.remove([pool(100 + number - 1).key])
+                writer.put_pools([pool(100 + number, number)])
+                writer.put_note("number", number)
+
+for line in sys.stdin:
+    path, number = line.split()
+    child = os.fork()
+    if child == 0:
+        write(path, int(number))
+    print(child, flush=True)
+    os.waitpid(child, 0)
+    print("gone", flush=True)
+"""
+"""Forks a writer for each line that it reads: a fresh interpreter for each would take most of the test's time."""
+
+
+def test_a_killed_writer_leaves_one_whole_block(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    with create(path) as store, store.block(1, "0x1", 1) as writer:
+        writer.put_tokens(TOKENS)
+    rng, blocks = random.Random(4), [1]
+    with subprocess.Popen(
+        [sys.executable, "-c", NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=os.getcwd()
+    ) as nursery:
+        assert nursery.stdin
+        assert nursery.stdout
+        for _ in range(KILLS):
+            nursery.stdin.write(f"{path} {blocks[-1]}\n")
+            nursery.stdin.flush()
+            child = int(nursery.stdout.readline())
+            time.sleep(rng.uniform(0.0, 0.03))
+            os.kill(child, signal.SIGKILL)
+            assert nursery.stdout.readline() == "gone\n"
+            blocks.append(whole_block(path))
+        nursery.stdin.close()
+    assert blocks == sorted(blocks)
+    assert blocks[-1] > KILLS / 2, "most of the writers came to write something"
+
+
+def whole_block(path: Path) -> int:
+    """The number of the block that the store is at; everything in it has to be of that very block."""
+    with reopen(path) as store:
+        market, number = store.read_market(), store.blocks()[0].number
+        assert market.network == NETWORK
+        assert (market.block, market.timestamp) == (number, number)
+        if number > 1:
+            expected = [pool(k, number, (k % 3, 3 + k % 2)) for k in range(POOLS)] + [pool(100 + number, number)]
+            assert market.pools == {each.key: each for each in expected}
+            assert store.note("number") == number
+    assert is_sound(path)
+    return number

@@ -1,0 +1,135 @@
+"""A market that goes into a store comes out as it was, pool by pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+
+from swapcli.markets.embedded import embedded_market, embedded_names
+from swapcli.markets.format import parse_market, render_market
+from swapcli.model.market import Market, Provenance
+from swapcli.networks.catalogue import network
+from swapcli.store import create_store, open_store
+from tests.store.build import TOKENS, create, imported, pool, reopen, rows
+from tests.strategies import markets, no_networks
+
+
+def through_a_store(market: Market, folder: Path) -> Market:
+    path = str(folder / "store")
+    with create_store(path, market.network, no_networks) as store:
+        store.write_market(market)
+    with open_store(path, no_networks, market.network.name) as store:
+        return store.read_market()
+
+
+@settings(max_examples=40)
+@given(markets(max_pools=6))
+def test_any_market_comes_out_as_it_went_in(market: Market) -> None:
+    with TemporaryDirectory() as folder:
+        assert through_a_store(market, Path(folder)) == market
+
+
+@settings(max_examples=20)
+@given(markets(), markets())
+def test_a_market_takes_the_place_of_all_that_was_there(first: Market, second: Market) -> None:
+    second = replace(second, network=first.network, pools={}, invented=frozenset())
+    with TemporaryDirectory() as folder, create_store(f"{folder}/store", first.network, no_networks) as store:
+        store.write_market(first)
+        store.write_market(second)
+        assert store.read_market() == second
+
+
+@pytest.mark.parametrize("name", embedded_names())
+def test_embedded_markets_come_out_as_they_went_in_and_are_written_alike(name: str, tmp_path: Path) -> None:
+    market = parse_market(embedded_market(name), networks=network).market
+    path = str(tmp_path / "store")
+    with create_store(path, market.network, network) as store:
+        store.write_market(market)
+    with open_store(path, network, name) as store:
+        read = store.read_market()
+        assert read == market
+        assert render_market(read) == render_market(market)
+
+
+@settings(max_examples=20)
+@given(markets(max_pools=6))
+def test_a_part_holds_the_pools_asked_for_and_their_tokens(market: Market) -> None:
+    wanted = [*market.pools][::2]
+    with TemporaryDirectory() as folder, create_store(f"{folder}/store", market.network, no_networks) as store:
+        store.write_market(market)
+        part = store.market_of([*wanted, "0xunknown"])
+    assert part.pools == {key: market.pools[key] for key in wanted}
+    held = {address for key in wanted for address in market.pools[key].tokens}
+    assert part.tokens == {address: market.tokens[address] for address in held}
+    assert part.invented == market.invented & set(wanted)
+
+
+def test_tokens_are_found_by_address_and_by_symbol_in_any_letter_case(tmp_path: Path) -> None:
+    twin = TOKENS[2]._replace(symbol="t1")
+    with create(tmp_path / "store") as store:
+        with store.block(1) as writer:
+            writer.put_tokens([TOKENS[0], TOKENS[1], twin])
+        assert store.tokens_called("T1") == {TOKENS[1].address: TOKENS[1], twin.address: twin}
+        assert store.tokens_called("0x" + TOKENS[0].address[2:].upper()) == {TOKENS[0].address: TOKENS[0]}
+        assert store.tokens_called("nothing") == {}
+        assert store.tokens() == {token.address: token for token in (TOKENS[0], TOKENS[1], twin)}
+
+
+def test_what_is_learnt_of_a_known_network_later_holds_in_its_store(tmp_path: Path) -> None:
+    base = network("base")
+    path = str(tmp_path / "store")
+    create_store(path, base, network).close()
+    with open_store(path, lambda name: replace(network(name), router="0x" + "1" * 40)) as store:
+        assert store.network == replace(base, router="0x" + "1" * 40)
+
+
+def test_the_summary_counts_what_was_written(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store:
+        with store.block(7, "0xabc", 1_700_000_000) as writer:
+            writer.put_tokens(TOKENS)
+            writer.put_pools([pool(1), pool(2), pool(3, ends=(1, 2))])
+            writer.describe(source="a node", gas_price_wei=5)
+        found = store.summary()
+    assert (found.network, found.chain_id, found.provenance) == ("test", 1, Provenance.SYNCED)
+    assert (found.source, found.gas_price_wei, found.timestamp) == ("a node", 5, 1_700_000_000)
+    assert found.block == (7, "0xabc", 1_700_000_000)
+    assert (found.tokens, found.pools, found.undoable, found.layout) == (6, 3, 0, 1)
+    assert [(each.protocol, each.family, each.pools) for each in found.holdings] == [("v2", "constant_product", 3)]
+    # Each pool has a million dollars on either side; half of that moves the rate by one.
+    assert found.holdings[0].depth_usd == pytest.approx(1.5e6, rel=0.05)
+    assert found.size_bytes >= (tmp_path / "store").stat().st_size > 0
+
+
+def test_an_import_is_marked_with_its_block_and_leaves_no_way_back(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store:
+        with store.block(1) as writer:
+            writer.put_tokens(TOKENS)
+            writer.put_note("progress", 5)
+        given_market = replace(store.read_market(), block=9, timestamp=99)
+        store.write_market(given_market)
+        assert [mark.number for mark in store.blocks()] == [9]
+        assert store.note("progress") is None
+    with reopen(tmp_path / "store") as store:
+        assert store.read_market() == given_market
+
+
+def test_pools_remember_the_block_of_their_state(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store:
+        with store.block(1) as writer:
+            writer.put_tokens(TOKENS)
+            writer.put_pools([pool(1), pool(2)])
+        with store.block(4) as writer:
+            writer.put_pools([pool(2, reserve=7)])
+    assert rows(tmp_path / "store", "SELECT block FROM pools ORDER BY id") == [(1,), (4,)]
+    with imported(tmp_path / "other", replace(reopen_market(tmp_path), block=11)) as store:
+        assert store.summary().pools == 2
+    assert rows(tmp_path / "other", "SELECT DISTINCT block FROM pools") == [(11,)]
+
+
+def reopen_market(folder: Path) -> Market:
+    with reopen(folder / "store") as store:
+        return store.read_market()
