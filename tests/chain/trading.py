@@ -81,7 +81,7 @@ class Desk:
     def endow(self) -> None:
         """Plenty of every token."""
         for symbol, places in DECIMALS.items():
-            self.world.give(symbol, USER, 10**7 * 10**places)
+            self.world.give(symbol, USER, 10**9 * 10**places)
         self.chain.fund(USER, 10**27)
 
     def quoted(self, order: Order, integrator: Integrator | None = None, receiver: str = USER) -> Trade:
