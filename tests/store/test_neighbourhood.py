@@ -70,7 +70,7 @@ def test_wanting_an_output_reads_what_it_takes_to_have_it(store: Store, router: 
     for order in orders(1e-3, 4):
         wanted = router.quote(order, gas_price_wei=0).amount_out
         back = replace(order, amount=wanted, reverse=True)
-        assert gap_bps(store, router, back) <= gap_bps(store, router, order) + 0.5
+        assert gap_bps(store, router, back) <= gap_bps(store, router, order) + 1.0
 
 
 def test_small_orders_read_less_than_large_ones(store: Store) -> None:
