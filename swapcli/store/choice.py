@@ -30,6 +30,7 @@ _LEAST_MARGIN = 1e-4
 _SPARE = 2.0  # times the flow that a pair seems to get
 _LEAST_SHARE = 0.02  # of the order, that every pair is prepared for
 _ROUNDS = 4
+_UNITS_LOST = 2.0  # by the rounding of one swap, at most about
 
 
 Offer = tuple[float, float, int]
@@ -47,9 +48,14 @@ class _Way(NamedTuple):
 Offers = Mapping[Link, Sequence[Offer]]
 
 
-def choose(offers: Offers, ends: Link, flow: float, max_hops: int, limit: int) -> set[int]:
-    """At most `limit` pools for an order of `flow` dollars between `ends`. Of each pair, `offers` stand sorted."""
-    ways = _wanted(offers, ends, flow, max_hops)
+def choose(
+    offers: Offers, ends: Link, flow: float, max_hops: int, limit: int, units: Mapping[int, float] | None = None
+) -> set[int]:
+    """At most `limit` pools for an order of `flow` dollars between `ends`. Of each pair, `offers` stand sorted.
+
+    `units` are the worths of one unit of the tokens: an order that moves few of them may lose one to rounding.
+    """
+    ways = _wanted(offers, ends, flow, max_hops, units or {})
     forth = _spread(ways, ends, flow, {link: link for link in ways})
     back = _spread(ways, ends[::-1], flow, {(j, i): (i, j) for i, j in ways})
     merit: dict[int, float] = {}
@@ -76,14 +82,17 @@ def _fill(offers: Sequence[Offer], flow: float) -> tuple[int, float]:
     return taken, (weighted + flow) / whole if whole > 0.0 else inf
 
 
-def _wanted(offers: Offers, ends: Link, flow: float, max_hops: int) -> dict[Link, _Way]:
+def _wanted(
+    offers: Offers, ends: Link, flow: float, max_hops: int, units: Mapping[int, float]
+) -> dict[Link, _Way]:
     """The pairs with the offers that the order can reach before it is carried out: step 1."""
     source, target = ends
     filled = {link: _fill(of_link, flow) for link, of_link in offers.items()}
     least = {link: of_link[0][0] for link, of_link in offers.items()}
     before = _costs(least, source, max_hops)
     after = _costs({(j, i): cost for (i, j), cost in least.items()}, target, max_hops)
-    worst = _costs({link: last for link, (_, last) in filled.items()}, source, max_hops).get(target, inf)
+    whole = {link: last + _UNITS_LOST * units.get(link[1], 0.0) / flow for link, (_, last) in filled.items()}
+    worst = _costs(whole, source, max_hops).get(target, inf)
     most = worst + abs(worst) * (_MARGIN - 1.0) + _LEAST_MARGIN
     ways: dict[Link, _Way] = {}
     for link, (taken, _) in filled.items():

@@ -72,7 +72,8 @@ def _traded(query: _Query, order: Order, ends: Link, limit: int) -> set[int]:
     offers = dict(_offers(query, tokens, ends, set(hubs)))
     counted, slack = (ends[1], _REVERSE_SLACK) if order.reverse else (ends[0], _SLACK)
     flow = order.amount * query.node(counted).worth * slack
-    return choose(offers, ends, flow, 1 if order.direct else order.max_hops, limit)
+    units = {token: query.node(token).worth for token in tokens}
+    return choose(offers, ends, flow, 1 if order.direct else order.max_hops, limit, units) if flow > 0.0 else set()
 
 
 def _around(query: _Query, end: int, hubs: set[int]) -> list[int]:

@@ -75,6 +75,14 @@ def test_a_path_longer_than_allowed_is_no_reason_to_leave_a_pool_out() -> None:
     assert 4 in choose(offers, (A, B), 1e3, 2, EVERYTHING)
 
 
+def test_a_way_over_few_units_is_no_reason_to_leave_out_one_over_many() -> None:
+    coarse, fine = {(A, C): [(0.0, 1e6, 1)], (C, B): [(0.0, 1e6, 2)]}, {(A, B): [(0.01, 1e6, 3)]}
+    offers = coarse | fine
+    assert choose(offers, (A, B), 1.0, 6, EVERYTHING) == {1, 2}
+    assert choose(offers, (A, B), 1.0, 6, EVERYTHING, {C: 0.05}) == {1, 2, 3}
+    assert choose(offers, (A, B), 100.0, 6, EVERYTHING, {C: 0.05}) == {1, 2}
+
+
 def test_the_thin_end_of_a_route_is_not_given_up_for_deep_pools_in_its_middle() -> None:
     thin = [(0.003 + 0.001 * k, 50.0, k) for k in range(20)]
     deep = [(0.0005 + 1e-6 * k, 1e8, 100 + k) for k in range(200)]
