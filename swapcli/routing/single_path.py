@@ -64,7 +64,7 @@ def better_single_path(problem: Problem, least: float, refused: Set[str] = froze
             visited = {arc.token_in for arc in path}
             for j, rate in graph.best[token].items():
                 value = worth.get(j, 0.0)
-                if held * rate * value <= least or j in visited:
+                if value <= 0.0 or held * rate * value <= least or j in visited:
                     continue
                 beaten = (found.get(j) or best.get(j, _NOTHING))[0]
                 got, arc = _most(graph.pairs[token][j], held, beaten, refused)

@@ -149,3 +149,8 @@ def test_a_thin_token_behind_others_is_found(tmp_path: Path) -> None:
     assert len(part.pools) <= 40
     best = Router(given).quote(order, gas_price_wei=0).amount_out
     assert Router(part).quote(order, gas_price_wei=0).amount_out >= best * (1 - 1e-4)
+
+
+def test_an_order_that_brings_less_than_its_gas_is_quoted_all_the_same(router: Router) -> None:
+    dust = orders(1e-5, 6)[0]
+    assert router.quote(dust, gas_price_wei=10**9).amount_out > 0
