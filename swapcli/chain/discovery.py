@@ -6,6 +6,7 @@ What is found is a `Place` without the decimals of its tokens; `completed` adds 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from swapcli.chain.abi import (
@@ -15,6 +16,7 @@ from swapcli.chain.abi import (
     nonsense,
     read_address,
     read_list,
+    read_signed,
     read_word,
     read_words,
     signed,
@@ -44,6 +46,7 @@ _LISTED: Final = (Kind.UNISWAP_V2, Kind.SOLIDLY)
 _LISTS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
 _STABLE: Final = "solidly_stable"
 _TOKENS: Final = ("token0()", "token1()")
+_TRAITS: Final = {Kind.SOLIDLY: ("stable()",), Kind.UNISWAP_V3: ("tickSpacing()",)}
 _HELD: Final = "getPoolTokens(bytes32)"
 _WEIGHTS: Final = "getNormalizedWeights()"
 _CHANGING: Final = "getGradualWeightUpdateParams()"
@@ -52,13 +55,17 @@ _PORTION: Final = 500
 
 
 class Home(NamedTuple):
-    """A contract that pools come from. `stable` is the protocol of a Solidly's stable pairs, None where it has none."""
+    """A contract that pools come from. `stable` is the protocol of a Solidly's stable pairs, None where it has none.
+
+    `fee_tiers` are those that the catalogue knows of, as in `Deployment`.
+    """
 
     address: str
     kind: Kind
     protocol: ProtocolInfo | None
     stable: ProtocolInfo | None = None
     fee_ppm: int = 0
+    fee_tiers: Mapping[int, int] = MappingProxyType({})
 
     @property
     def is_listed(self) -> bool:
@@ -93,7 +100,7 @@ def _add_homes(found: dict[str, Home], protocol: ProtocolInfo, kind: Kind, netwo
                 continue
             if fee_ppm is None:
                 return "the catalogue does not know its fee"
-            home = found.get(address) or Home(address, kind, None, None, fee_ppm)
+            home = found.get(address) or Home(address, kind, None, None, fee_ppm, deployment.fee_tiers)
             found[address] = (
                 home._replace(stable=protocol) if protocol.family == _STABLE else home._replace(protocol=protocol)
             )
@@ -130,16 +137,21 @@ def _list_of(view: View, home: Home) -> tuple[int, str]:
 def _listed(home: Home, entry: str, number: int) -> Reading[Place]:
     """Two rounds: its address, then what never changes of it."""
     (answer,) = yield [Call(home.address, calldata(entry, number))]
-    address = read_address(answer, entry)
-    asked = (*_TOKENS, "stable()") if home.kind is Kind.SOLIDLY else _TOKENS
-    told = yield [Call(address, calldata(name)) for name in asked]
-    stable = bool(read_word(told[2], "stable()")) if home.kind is Kind.SOLIDLY else False
-    protocol = home.stable if stable else home.protocol
+    return (yield from described(home, read_address(answer, entry)))
+
+
+def described(home: Home, address: str) -> Reading[Place]:
+    """One round: a pool of a home, by what it says of itself that never changes."""
+    told = yield [Call(address, calldata(name)) for name in (*_TOKENS, *_TRAITS.get(home.kind, ()))]
+    tokens = (read_address(told[0], _TOKENS[0]), read_address(told[1], _TOKENS[1]))
+    trait = read_signed(told[2], _TRAITS[home.kind][0]) if len(told) > len(_TOKENS) else 0
+    protocol = home.stable if home.kind is Kind.SOLIDLY and trait else home.protocol
     if protocol is None:
         raise nonsense(address, "the catalogue has no protocol for it")
-    tokens = (read_address(told[0], _TOKENS[0]), read_address(told[1], _TOKENS[1]))
-    factory = home.address if home.kind is Kind.SOLIDLY else ""
-    return _place(address, protocol, home.kind, tokens)._replace(fee_ppm=home.fee_ppm, home=factory)
+    place = _place(address, protocol, home.kind, tokens)._replace(fee_ppm=home.fee_ppm)
+    if home.kind is Kind.SOLIDLY:
+        return place._replace(home=home.address)
+    return place._replace(tick_spacing=trait)
 
 
 def creation_query(found: Iterable[Home], first: int, last: int) -> LogQuery | None:

@@ -164,6 +164,18 @@ class Settings:
     market: Path | None = setting(
         None, kinds.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
     )
+    store_dir: Path | None = setting(
+        None,
+        kinds.PATH,
+        "Folder of the stores that swapcli sync fills; without it swapcli in the folder of your data.",
+        example="stores",
+    )
+    max_age_s: int | None = setting(
+        None,
+        kinds.whole(0, _DAY_S),
+        "Seconds that pool state may be old: what is older is read anew, or refused where it cannot be.",
+        example="30",
+    )
     route_ttl_s: int = setting(
         DEFAULT_ROUTE_TTL_S, kinds.whole(1, _DAY_S), "Seconds after which a route, or the state behind it, is stale."
     )

@@ -60,7 +60,7 @@ class Origin(NamedTuple):
     @property
     def is_live(self) -> bool:
         """Did the state come from the network itself, so that its prices are real?"""
-        return self.provenance in (Provenance.SYNCED, Provenance.RECORDED)
+        return self.provenance in (Provenance.LIVE, Provenance.SYNCED, Provenance.RECORDED)
 
 
 class Answer(NamedTuple):

@@ -47,13 +47,27 @@ class Health(NamedTuple):
         return self.status == HEALTHY
 
 
-def check_market(market: Market, quote: Callable[[Order], Answer], clock: Clock) -> Health:
-    """The health of a market: it holds pools, and an order between two of its main tokens is answered."""
+class Count(NamedTuple):
+    """How much a source holds, where that is more than the market that is looked at."""
+
+    pools: int
+    tokens: int
+
+
+def check_market(market: Market, quote: Callable[[Order], Answer], clock: Clock, count: Count | None = None) -> Health:
+    """The health of a market: it holds pools, and an order between two of its main tokens is answered.
+
+    `market` may be a part of what the source holds, which `count` then tells. The answer tells of the state that it
+    rests on.
+    """
+    count = count or Count(len(market.pools), len(market.tokens))
+    origin = Origin.of(market, clock.now_s())
     started_s = clock.timer_s()
     sample: Sample | None = None
     try:
-        sample = _sample(market, quote)
-        status, message = HEALTHY, _well(market)
+        sample, origin = _sample(market, quote)
+        told = f"{count.pools} pools, {origin.provenance} state"
+        status, message = HEALTHY, f"{_title(market.network)} router is alive and well: {told}"
     except SwapcliError as error:
         status, message = UNHEALTHY, f"{_title(market.network)} router cannot quote: {error.message}"
     return Health(
@@ -61,27 +75,24 @@ def check_market(market: Market, quote: Callable[[Order], Answer], clock: Clock)
         status=status,
         message=message,
         time_s=round(clock.timer_s() - started_s, 6),
-        origin=Origin.of(market, clock.now_s()),
-        pools=len(market.pools),
-        tokens=len(market.tokens),
+        origin=origin,
+        pools=count.pools,
+        tokens=count.tokens,
         sample=sample,
     )
-
-
-def _well(market: Market) -> str:
-    return f"{_title(market.network)} router is alive and well: {len(market.pools)} pools, {market.provenance} state"
 
 
 def _title(network: Network) -> str:
     return network.name[:1].upper() + network.name[1:]
 
 
-def _sample(market: Market, quote: Callable[[Order], Answer]) -> Sample:
+def _sample(market: Market, quote: Callable[[Order], Answer]) -> tuple[Sample, Origin]:
     order = _sample_order(market)
     if order is None:
         raise MarketUnavailable("the market holds no pools")
     answer = quote(order)
-    return Sample(order.token_in, order.token_out, answer.result.input_amount, answer.result.output_amount)
+    amounts = answer.result.input_amount, answer.result.output_amount
+    return Sample(order.token_in, order.token_out, *amounts), answer.origin
 
 
 def _sample_order(market: Market) -> Order | None:

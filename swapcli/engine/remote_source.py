@@ -8,7 +8,8 @@ from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health
 from swapcli.engine.lookup import find_token
-from swapcli.errors import InvalidOption, SameToken, UnknownToken, UpstreamError
+from swapcli.engine.sources import check_differ
+from swapcli.errors import InvalidOption, UnknownToken, UpstreamError
 from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.model.payload import Payload
@@ -74,6 +75,12 @@ class RemoteSource:
         """The network that is asked about."""
         return self._network
 
+    @property
+    def origin(self) -> Origin:
+        """As `QuoteSource.origin`: what the service's state rests on, it does not tell."""
+        address = self._service.address
+        return Origin(None, address.shown, service=address.base)
+
     def close(self) -> None:
         """Closes the connections; they close by themselves where nobody does."""
         self._client.close()
@@ -120,11 +127,7 @@ class RemoteSource:
         except UpstreamError as error:
             status, message = NO_ANSWER, error.message
         time_s = round(self._clock.timer_s() - started_s, 6)
-        return Health(self._network.name, status, message, time_s, origin=self._origin())
-
-    def _origin(self) -> Origin:
-        address = self._service.address
-        return Origin(None, address.shown, service=address.base)
+        return Health(self._network.name, status, message, time_s, origin=self.origin)
 
     def _answer(self, ask: Ask, result: RouteResult) -> Answer:
         with self._service.held_to():
@@ -134,7 +137,7 @@ class RemoteSource:
             result=agreed,
             network=self._network,
             tokens=self._tokens_of(ask.order, agreed),
-            origin=self._origin(),
+            origin=self.origin,
             timestamp_ms=agreed.timestamp_ms or int(self._clock.now_s() * 1000),
         )
 
@@ -169,8 +172,7 @@ class RemoteSource:
     def _check_expressible(self, ask: Ask) -> None:
         """What the interface has no words for is refused rather than left out."""
         order = ask.order
-        if order.token_in.address == order.token_out.address:
-            raise SameToken
+        check_differ(order)
         self._check_generation(ask.generation)
         if ask.certify:
             raise _unsaid("proofs that a route is the best")

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from swapcli.engine.answer import Answer, Ask, Delivery
+from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.health import Health
+from swapcli.errors import SameToken
 from swapcli.model.network import Network
+from swapcli.model.order import Order
 from swapcli.model.payload import Payload
 from swapcli.model.token import Token
 from swapcli.wire.result import RouteResult
 
 
-class Built(NamedTuple):
-    """A payload, and the result that it carries out."""
-
-    result: RouteResult
-    payload: Payload
+def check_differ(order: Order) -> None:
+    """Raises `SameToken` where an order sells what it buys."""
+    if order.token_in.address == order.token_out.address:
+        raise SameToken
 
 
 class QuoteSource(Protocol):
@@ -25,6 +26,10 @@ class QuoteSource(Protocol):
     @property
     def network(self) -> Network:
         """The network that is served."""
+
+    @property
+    def origin(self) -> Origin:
+        """Where the state behind the newest answer comes from, as it is now."""
 
     def token(self, name: str) -> Token:
         """The token called `name`, by symbol or address; the native one by its zero address."""

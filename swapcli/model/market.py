@@ -12,12 +12,13 @@ from swapcli.model.token import Token
 
 
 class Provenance(StrEnum):
-    """Where pool state comes from."""
+    """Where pool state comes from. What is `live` was read from a node for the order at hand, and is never kept."""
 
     RECORDED = "recorded"
     SYNCED = "synced"
     MODELLED = "modelled"
     SYNTHETIC = "synthetic"
+    LIVE = "live"
 
 
 @dataclass(frozen=True, slots=True)

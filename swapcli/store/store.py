@@ -189,6 +189,14 @@ class Store:
             rows = self._connection.execute(f"{_POOLS} WHERE id IN ({','.join(map(str, sorted(numbers)))}) ORDER BY id")
             return self._part(rows.fetchall(), ends)
 
+    def deepest(self, limit: int) -> Market:
+        """The market with the `limit` pools in which most can be traded, and their tokens."""
+        with reading(self._connection, self.path):
+            chosen = "SELECT pool FROM legs GROUP BY pool ORDER BY sum(depth) DESC, pool LIMIT ?"
+            return self._part(
+                self._connection.execute(f"{_POOLS} WHERE id IN ({chosen}) ORDER BY id", (limit,)).fetchall(), ()
+            )
+
     def tokens(self) -> dict[str, Token]:
         """All tokens by address."""
         with reading(self._connection, self.path):

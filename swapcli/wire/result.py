@@ -71,6 +71,12 @@ class RouteResult(NamedTuple):
         return after_fee(self.output_amount, fee_bps) if fee_bps else None
 
     @property
+    def pool_keys(self) -> tuple[str, ...]:
+        """The keys of its pools, each once."""
+        hops = (hop for segment in self.segments for hop in segment.hops)
+        return tuple(dict.fromkeys(swap.pool_key for hop in hops for swap in hop))
+
+    @property
     def route(self) -> Route:
         """The route alone, as the core writes it: from the percent strings and the pools."""
         return Route(tuple(Segment(s.percent, tuple(tuple(map(_swap, h)) for h in s.hops)) for s in self.segments))
@@ -104,7 +110,7 @@ def result_of(
         output_token=_priced(order.token_out, quote.price_out_usd, network if v2 else None),
         output_amount=quote.amount_out,
         time_s=quote.time_s,
-        gas=quote.gas_units * quote.gas_price_wei if v2 else quote.gas_units,
+        gas=quote.gas_wei if v2 else quote.gas_units,
         gas_usd=quote.gas_usd,
         segments=tuple(_segment(segment, network, pools) for segment in quote.route.segments),
         timestamp_ms=timestamp_ms if v2 else 0,

@@ -1,0 +1,173 @@
+"""Quotes on what a node says now: of what a holder holds, the pools that an order could want are read anew.
+
+One exchange tells the newest block, two more the pools at it: three, but for kinds of pools that take longer. An order
+is answered over pools of that block alone, so that nothing older is in any amount; what the holder remembers of them
+decides only which pools are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Head, Node
+from swapcli.chain.place import place_of
+from swapcli.engine.answer import Answer, Ask, Delivery, Origin
+from swapcli.engine.clock import Clock
+from swapcli.engine.health import UNHEALTHY, Health
+from swapcli.engine.holders import Holder, check_fresh, is_fresh
+from swapcli.engine.market_source import MarketSource
+from swapcli.errors import NoRoute, Reorganised, SwapcliError
+from swapcli.model.market import Market, Provenance
+from swapcli.model.network import Network
+from swapcli.model.order import Order
+from swapcli.model.payload import Payload
+from swapcli.model.pool import Pool
+from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.token import Token
+from swapcli.wire.result import RouteResult
+from swapcli.wire.terms import Generation
+
+MOST_POOLS = 64
+"""Pools that are read for an order; more where its best route so far has more."""
+
+_ATTEMPTS = 3
+_BLOCK_TIME_S = 2.0
+
+
+class LiveSource:
+    """A `QuoteSource`. `max_age_s` is how old pool state may be: what the holder has is taken as it is where it is no
+    older, and a newest block that is older is refused. Raises `UpstreamError` where the node gives no proper answer."""
+
+    def __init__(
+        self,
+        holder: Holder,
+        node: Node,
+        clock: Clock,
+        *,
+        max_age_s: int | None = None,
+        route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
+    ) -> None:
+        self._holder, self._node, self._clock = holder, node, clock
+        self._max_age_s, self._route_ttl_s = max_age_s, route_ttl_s
+        self._moment: _Moment | None = None
+        self._answering: MarketSource | None = None
+
+    @property
+    def network(self) -> Network:
+        """The holder's network."""
+        return self._holder.network
+
+    @property
+    def origin(self) -> Origin:
+        """As `QuoteSource.origin`."""
+        return (self._answering or self._holder).origin
+
+    def token(self, name: str) -> Token:
+        """As `QuoteSource.token`."""
+        return self._holder.token(name)
+
+    def quote(self, ask: Ask) -> Answer:
+        """As `QuoteSource.quote`."""
+        return self._source_for(ask).quote(ask)
+
+    def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
+        """As `QuoteSource.quote_and_build`."""
+        return self._source_for(ask).quote_and_build(ask, delivery)
+
+    def build(self, result: RouteResult, delivery: Delivery) -> Payload:
+        """As `QuoteSource.build`, on the route's own pools as they are now."""
+        return self._source_of(self._holder.holding(result.pool_keys), result.pool_keys).build(result, delivery)
+
+    def health(self) -> Health:
+        """As `QuoteSource.health`: the holder's sample is quoted live."""
+        held = self._holder.health()
+        if held.sample is None:
+            return held
+        order = Order(held.sample.token_in, held.sample.token_out, held.sample.amount_in)
+        started_s = self._clock.timer_s()
+        try:
+            amount_out = self.quote(Ask(order, Generation.V1)).result.output_amount
+        except SwapcliError as error:
+            return held._replace(status=UNHEALTHY, message=f"{self.network.name}: {error.message}", origin=self.origin)
+        time_s = held.time_s + round(self._clock.timer_s() - started_s, 6)
+        sample = held.sample._replace(amount_out=amount_out)
+        return held._replace(message=f"{held.message}, read live", time_s=time_s, origin=self.origin, sample=sample)
+
+    def _source_for(self, ask: Ask) -> MarketSource:
+        around = self._holder.around(ask.order)
+        if self._max_age_s is not None and is_fresh(around.origin, self._max_age_s):
+            self._answering = around
+            return around
+        return self._source_of(around, _considered(around, ask))
+
+    def _source_of(self, held: MarketSource, keys: Iterable[str]) -> MarketSource:
+        """What answers from these of the held pools as they are now."""
+        known = [held.market.pools[key] for key in keys if key in held.market.pools]
+        real = [pool for pool in known if pool.key not in held.market.invented]
+        for attempt in range(1, _ATTEMPTS + 1):
+            moment = self._present()
+            try:
+                moment.read(real, self._node, self.network)
+                break
+            except Reorganised:
+                self._moment = None
+                if attempt == _ATTEMPTS:
+                    raise
+        market = moment.market(held.market, [pool.key for pool in real], self._node.shown)
+        self._answering = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        check_fresh(self._answering.origin, self.network, self._max_age_s)
+        return self._answering
+
+    def _present(self) -> _Moment:
+        """The newest block; orders that follow each other closely share one."""
+        now_s, block_time_s = self._clock.timer_s(), self.network.block_time_s or _BLOCK_TIME_S
+        if self._moment is None or now_s - self._moment.since_s > block_time_s:
+            self._moment = _Moment(self._node.head(), now_s, {})
+        return self._moment
+
+
+class _Moment(NamedTuple):
+    """A block, and the pools that were read at it; None stands for one that could not be."""
+
+    head: Head
+    since_s: float
+    pools: dict[str, Pool | None]
+
+    def read(self, pools: Iterable[Pool], node: Node, network: Network) -> None:
+        """Reads those of the pools that have not been read. Raises `UpstreamError`."""
+        places = [place for pool in pools if pool.key not in self.pools and (place := place_of(pool))]
+        read = load_pools(View(node, self.head.block, network.multicall), places)
+        self.pools.update(
+            {place.key: each if isinstance(each, Pool) else None for place, each in zip(places, read, strict=True)}
+        )
+
+    def market(self, held: Market, keys: list[str], asked: str) -> Market:
+        """`held` with these pools alone, as they are at the block."""
+        pools = {key: pool for key in keys if (pool := self.pools.get(key))}
+        unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
+        return replace(
+            held,
+            pools=pools,
+            provenance=Provenance.LIVE,
+            source=f"{asked}: {len(pools)} pools considered{unread}",
+            gas_price_wei=self.head.gas_price_wei,
+            block=self.head.block.number,
+            timestamp=self.head.block.timestamp,
+            invented=frozenset(),
+        )
+
+
+def _considered(around: MarketSource, ask: Ask) -> Iterable[str]:
+    """The pools that an answer could rest on. Where what is held allows none, those that touch the order's tokens."""
+    try:
+        return around.considered(ask, MOST_POOLS)
+    except NoRoute:
+        ends = around.ends(ask.order)
+        touching = [key for key, pool in around.market.pools.items() if not ends.isdisjoint(pool.tokens)]
+        if not touching:
+            raise
+        return touching[:MOST_POOLS]
