@@ -26,7 +26,8 @@ SwapcliError
 │   ├── Unreachable         no connection, or none that can be trusted
 │   ├── UpstreamTimeout
 │   ├── UpstreamRefused     it answered with an error of its own
-│   └── UpstreamNonsense    it answered what cannot be understood
+│   ├── UpstreamNonsense    it answered what cannot be understood
+│   └── Reorganised         the chain took another way while it was read
 ├── StaleError              a route or the state is too old
 │   ├── RouteExpired
 │   ├── SlippageExceeded    the market has moved against a route
@@ -228,6 +229,12 @@ class UpstreamNonsense(UpstreamError):
     """It answered what cannot be understood."""
 
     code = "UPSTREAM_NONSENSE"
+
+
+class Reorganised(UpstreamError):
+    """The chain took another way while it was read: the block that was asked about is no longer part of it."""
+
+    code = "REORGANISED"
 
 
 class StaleError(SwapcliError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from swapcli.chain.http import Line, Reply
@@ -29,7 +29,7 @@ _REVERTED: Final = re.compile(
 )
 _PASSING: Final = re.compile(
     r"(rate|request).?limit|too many requests|throttl|temporar|busy|overload|try again|header not found"
-    r"|unknown block|block not found|BlockOutOfRange",
+    r"|header for hash not found|unknown block|block not found|(cannot|could not) find block|BlockOutOfRange",
     re.IGNORECASE,
 )
 
@@ -61,9 +61,24 @@ class Refusal(NamedTuple):
 Result = object
 """What a request gave: JSON, or a `Refusal`."""
 
+_MISSING: Final = object()
+"""In the place of a result that was not given."""
+
+
+class Witness(NamedTuple):
+    """A request at the end of each exchange, whose result tells whether those before it may be believed.
+
+    `objection` is what it says against them. Where its result is null, the node may just not have got there yet: all
+    of that exchange is asked again.
+    """
+
+    request: Request
+    objection: Callable[[Result], UpstreamError | None]
+
 
 class JsonRpc:
-    """Asks over `line`. At most `attempts` times, each of `timeout_s`; `pause` waits the seconds between them.
+    """Asks over `line`. At most `attempts` times in a row for nothing, each of `timeout_s`; `pause` waits the seconds
+    between them.
 
     `round_trips` counts exchanges.
     """
@@ -73,49 +88,69 @@ class JsonRpc:
         self._most_requests = _MOST_REQUESTS
         self.round_trips = 0
 
-    def ask(self, requests: Sequence[Request]) -> list[Result]:
+    def ask(self, requests: Sequence[Request], witness: Witness | None = None) -> list[Result]:
         """The result of each request, a `Refusal` only for a call that reverts. Raises `UpstreamError`."""
         results: dict[int, Result] = {}
-        failure: UpstreamError | None = None
-        for attempt in range(self._attempts):
-            wait_s = min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S)
+        in_vain = 0
+        while True:
+            before = len(results)
             try:
-                self._fill(requests, results)
+                self._fill(requests, results, witness)
             except _PassingError as error:
-                failure, wait_s = error.failure, max(wait_s, min(error.wait_s, _LONGEST_PAUSE_S))
+                in_vain = in_vain + 1 if len(results) == before else 1
+                if in_vain >= self._attempts:
+                    raise error.failure from None
+                wait_s = max(_FIRST_PAUSE_S * 2 ** (in_vain - 1), error.wait_s)
             else:
                 return [results[k] for k in range(len(requests))]
-            if attempt + 1 < self._attempts:
-                self._pause(wait_s)
-        assert failure is not None
-        raise failure
+            self._pause(min(wait_s, _LONGEST_PAUSE_S))
 
-    def _fill(self, requests: Sequence[Request], results: dict[int, Result]) -> None:
+    def _fill(self, requests: Sequence[Request], results: dict[int, Result], witness: Witness | None) -> None:
         """Asks for what is missing in `results`. Raises `_PassingError` where some of it still is."""
         bodies = {k: _body(k, request) for k, request in enumerate(requests) if k not in results}
-        while portion := self._portion(bodies, results):
-            told = self._exchange(portion)
+        closing = {len(requests): _body(len(requests), witness.request)} if witness and requests else {}
+        while portion := self._portion(bodies, results, len(closing)):
+            carried = closing if self._most_requests > 1 else {}
+            told = self._exchange(portion | carried)
             if told is None:
-                self._most_requests = max(len(portion) // 2, 1)
+                self._most_requests = max(len(portion | carried) // 2, 1)
                 continue
-            for k, result in told.items():
-                if k in portion:
-                    results[k] = self._accepted(requests[k], result)
-            if not portion.keys() <= told.keys():
-                raise _PassingError(UpstreamNonsense(f"{self._line.shown} left requests unanswered"))
+            if witness and carried:
+                self._hear(witness, told.get(len(requests), _MISSING))
+            self._take({k: (requests[k], told.get(k, _MISSING)) for k in portion}, results)
+        if witness and closing and self._most_requests == 1:
+            told = self._exchange(closing) or {}
+            self._hear(witness, told.get(len(requests), _MISSING))
 
-    def _portion(self, bodies: dict[int, bytes], results: dict[int, Result]) -> dict[int, bytes]:
-        """As many as fit one exchange, at least one while any is left."""
+    def _portion(self, bodies: dict[int, bytes], results: dict[int, Result], beside: int) -> dict[int, bytes]:
+        """As many as fit one exchange with `beside` others, at least one while any is left."""
         portion: dict[int, bytes] = {}
         size = 0
         for k, body in bodies.items():
             if k in results:
                 continue
-            if portion and (len(portion) >= self._most_requests or size + len(body) > _MOST_BYTES):
+            if portion and (len(portion) + beside >= self._most_requests or size + len(body) > _MOST_BYTES):
                 break
             portion[k] = body
             size += len(body)
         return portion
+
+    def _hear(self, witness: Witness, result: Result) -> None:
+        """Raises what it says against the others."""
+        objection = witness.objection(self._accepted(witness.request, result))
+        if objection:
+            raise _PassingError(objection) if result is None else objection
+
+    def _take(self, told: Mapping[int, tuple[Request, Result]], results: dict[int, Result]) -> None:
+        """Puts what was answered into `results`. Raises `_PassingError` where something was not, once the rest is."""
+        passing: _PassingError | None = None
+        for k, (request, result) in told.items():
+            try:
+                results[k] = self._accepted(request, result)
+            except _PassingError as error:
+                passing = error
+        if passing:
+            raise passing
 
     def _exchange(self, portion: dict[int, bytes]) -> dict[int, Result] | None:
         """What was answered; None where the node does not take so much at once. Raises `UpstreamError` too."""
@@ -172,6 +207,10 @@ class JsonRpc:
             yield number if type(number) is int else -1, result
 
     def _accepted(self, request: Request, result: Result) -> Result:
+        if result is _MISSING:
+            raise _PassingError(UpstreamNonsense(f"{self._line.shown} left requests unanswered"))
+        if request.method == "eth_call" and result is None:  # so do some that have not seen the block yet
+            raise _PassingError(UpstreamNonsense(f"{self._line.shown} answered eth_call with nothing"))
         if isinstance(result, Refusal) and not (request.method == "eth_call" and result.is_revert):
             failure = self._refused(result)
             raise _PassingError(failure) if result.is_passing else failure

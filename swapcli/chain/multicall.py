@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.chain.abi import WORD, calldata, nonsense, word
-from swapcli.chain.node import Answer, Call, Node
+from swapcli.chain.node import Answer, At, Call, Node, number_of
 from swapcli.errors import UpstreamRefused
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
@@ -23,18 +23,21 @@ _PREFIX: Final = calldata(_NAME) + word(WORD)
 
 
 class View:
-    """A network's state after one block. `multicall` is None where no such contract is known."""
+    """A network's state after one block, `block` being its number. `multicall` is None where no such contract is known.
 
-    def __init__(self, node: Node, block: int, multicall: str | None) -> None:
-        self.node, self.block = node, block
-        self._multicall = multicall
+    Where `at` is a `Block`, a chain that has lost it makes asking raise `Reorganised`.
+    """
+
+    def __init__(self, node: Node, at: At, multicall: str | None) -> None:
+        self.node, self.block = node, number_of(at)
+        self._at, self._multicall = at, multicall
         self._portion = _PORTION
 
     def ask(self, calls: Sequence[Call]) -> list[Answer]:
         """The answers in the order of the calls. Raises `UpstreamError`."""
         answers = self._together(calls)
         again = [at for at, answer in enumerate(answers) if answer is None] if self._multicall else []
-        alone = self.node.batch([calls[at] for at in again], self.block) if again else []
+        alone = self.node.batch([calls[at] for at in again], self._at) if again else []
         for at, answer in zip(again, alone, strict=True):
             answers[at] = answer
         return answers
@@ -52,12 +55,12 @@ class View:
             if answers is not None:
                 return answers
             self._multicall = None
-        return self.node.batch(calls, self.block) if calls else []
+        return self.node.batch(calls, self._at) if calls else []
 
     def _aggregated(self, calls: Sequence[Call], multicall: str) -> list[Answer] | None:
         """None where there is no Multicall3; calls whose portion ran out of gas count as failed."""
         portions = [calls[at : at + self._portion] for at in range(0, len(calls), self._portion)]
-        packed = self.node.batch([Call(multicall, pack(portion)) for portion in portions], self.block)
+        packed = self.node.batch([Call(multicall, pack(portion)) for portion in portions], self._at)
         if b"" in packed:
             return None
         answers: list[Answer] = []

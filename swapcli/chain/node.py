@@ -26,6 +26,15 @@ class Block(NamedTuple):
     base_fee_wei: int
 
 
+At = int | Block
+"""The state after which block is asked about. A number takes any block that has it; a `Block` only that very one."""
+
+
+def number_of(at: At) -> int:
+    """The number of the block."""
+    return at.number if isinstance(at, Block) else at
+
+
 class Head(NamedTuple):
     """The newest block, and what gas costs at it."""
 
@@ -55,17 +64,21 @@ class LogQuery(NamedTuple):
 class Node(Protocol):
     """A node of one network. Every method raises `UpstreamError` where it gets no proper answer."""
 
+    @property
+    def shown(self) -> str:
+        """What people may see of its address."""
+
     def head(self) -> Head:
         """The newest block, of a chain whose id has just been checked."""
 
     def block(self, number: int) -> Block | None:
         """A block by its number; None where the chain has not got so far."""
 
-    def call(self, to: str, calldata: bytes, block: int) -> Answer:
-        """One call on the state after a block."""
+    def call(self, to: str, calldata: bytes, at: At) -> Answer:
+        """One call on the state after a block. Raises `Reorganised` where the chain no longer has that very block."""
 
-    def batch(self, calls: Sequence[Call], block: int) -> list[Answer]:
-        """Many calls on the state after a block, answers in their order."""
+    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+        """Many calls on the state after a block, answers in their order. Raises `Reorganised` as `call` does."""
 
     def logs(self, query: LogQuery) -> list[Log]:
         """Events in the order of the chain. Raises `UpstreamRefused` also where they are too many for the node."""

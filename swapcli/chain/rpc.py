@@ -8,9 +8,9 @@ from time import sleep
 from typing import Final, NoReturn
 
 from swapcli.chain.http import Line
-from swapcli.chain.json_rpc import JsonRpc, Refusal, Request
-from swapcli.chain.node import Answer, Block, Call, Head, Log, LogQuery
-from swapcli.errors import UpstreamNonsense
+from swapcli.chain.json_rpc import JsonRpc, Refusal, Request, Result, Witness
+from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery, number_of
+from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
 
 TIMEOUT_S: Final = 20.0
 ATTEMPTS: Final = 4
@@ -77,19 +77,23 @@ class RpcNode:
             self._refuse(_BLOCK, f"block {block.number} instead of {number}")
         return block
 
-    def call(self, to: str, calldata: bytes, block: int) -> Answer:
+    def call(self, to: str, calldata: bytes, at: At) -> Answer:
         """As `Node.call`."""
-        return self.batch([Call(to, calldata)], block)[0]
+        return self.batch([Call(to, calldata)], at)[0]
 
-    def batch(self, calls: Sequence[Call], block: int) -> list[Answer]:
-        """As `Node.batch`, in as many round trips as the size of the calls makes needed."""
-        at = hex(block)
-        requests = [Request("eth_call", ({"to": to, "data": f"0x{calldata.hex()}"}, at)) for to, calldata in calls]
-        results = self._rpc.ask(requests)
+    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+        """As `Node.batch`, in as many round trips as the size of the calls makes needed, whatever `at` is."""
+        tag = hex(number_of(at))
+        requests = [Request("eth_call", ({"to": to, "data": f"0x{calldata.hex()}"}, tag)) for to, calldata in calls]
+        results = self._rpc.ask(requests, self._standing(at) if isinstance(at, Block) else None)
         return [None if isinstance(each, Refusal) else self._bytes(each, "eth_call") for each in results]
 
     def logs(self, query: LogQuery) -> list[Log]:
-        """As `Node.logs`."""
+        """As `Node.logs`.
+
+        A node behind a balancer that has not seen the last block yet may say that there are no events: what it says
+        counts only where it knows that block.
+        """
         wanted: dict[str, object] = {
             "fromBlock": hex(query.first),
             "toBlock": hex(query.last),
@@ -97,13 +101,35 @@ class RpcNode:
         }
         if query.addresses:
             wanted["address"] = list(query.addresses)
-        (found,) = self._rpc.ask([Request(_LOGS, (wanted,))])
+        (found,) = self._rpc.ask([Request(_LOGS, (wanted,))], self._known(query.last))
         if not isinstance(found, list):
             self._refuse(_LOGS, "no list")
         logs = [self._log(entry) for entry in found]
         if any(not query.first <= log.block <= query.last for log in logs):
             self._refuse(_LOGS, "events of blocks that were not asked for")
         return sorted(logs, key=lambda log: (log.block, log.position))
+
+    def _standing(self, block: Block) -> Witness:
+        """That the chain still has the block."""
+
+        def objection(found: Result) -> UpstreamError | None:
+            if found is not None and self._block(found).hash == block.hash:
+                return None
+            return Reorganised(
+                f"{self.shown} no longer has block {block.number} as it was: the chain took another way",
+                hint="try again",
+                details={"block": block.number},
+            )
+
+        return Witness(Request(_BLOCK, (hex(block.number), False)), objection)
+
+    def _known(self, number: int) -> Witness:
+        """That the chain has got to the block."""
+
+        def objection(found: Result) -> UpstreamError | None:
+            return UpstreamRefused(f"{self.shown} does not know block {number}") if found is None else None
+
+        return Witness(Request(_BLOCK, (hex(number), False)), objection)
 
     def _check_chain(self, found: int) -> None:
         if found != self._chain_id:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from swapcli.chain.multicall import View
-from swapcli.chain.node import Answer, Block, Call, Head, Log, LogQuery
+from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery, number_of
 from tests.contracts.evm import AnyChain, Artifact, RevertedError, parse_bytecode, run_solc
 
 BLOCK = 7
@@ -17,6 +17,8 @@ _HERE = Path(__file__).parent
 
 class EvmNode:
     """`logs` are those that a test puts there; `asked` has the number of calls of each round trip."""
+
+    shown = "an EVM in process"
 
     def __init__(self, chain: AnyChain) -> None:
         self.chain = chain
@@ -31,11 +33,11 @@ class EvmNode:
     def block(self, number: int) -> Block | None:
         return Block(number, f"0x{number:064x}", f"0x{number - 1:064x}", 1_700_000_000, 0) if number <= BLOCK else None
 
-    def call(self, to: str, calldata: bytes, block: int) -> Answer:
-        return self.batch([Call(to, calldata)], block)[0]
+    def call(self, to: str, calldata: bytes, at: At) -> Answer:
+        return self.batch([Call(to, calldata)], at)[0]
 
-    def batch(self, calls: Sequence[Call], block: int) -> list[Answer]:
-        assert block == BLOCK
+    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+        assert number_of(at) == BLOCK
         self.asked.append(len(calls))
         return [self._answer(call) for call in calls]
 

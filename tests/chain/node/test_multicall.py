@@ -8,7 +8,7 @@ import pytest
 
 from swapcli.chain.abi import calldata
 from swapcli.chain.multicall import View
-from swapcli.chain.node import Answer, Call
+from swapcli.chain.node import Answer, At, Call
 from swapcli.errors import UpstreamRefused
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.contracts.evm import Chain
@@ -22,10 +22,10 @@ class Strict(EvmNode):
 
     most_bytes = 10**9
 
-    def batch(self, calls: Sequence[Call], block: int) -> list[Answer]:
+    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
         if any(len(call.calldata) > self.most_bytes for call in calls):
             raise UpstreamRefused("the node refuses: request too large")
-        return super().batch(calls, block)
+        return super().batch(calls, at)
 
 
 @pytest.fixture

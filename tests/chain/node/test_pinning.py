@@ -1,0 +1,267 @@
+"""Reading at one very block: what another chain answers is never taken for it, and it costs no round trip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from secrets import token_hex
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Answer, Block, Call, LogQuery
+from swapcli.chain.rpc import ATTEMPTS, RpcNode
+from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
+from tests.chain.anvil import AnvilChain, running_anvil
+from tests.chain.node.evm_node import deploy_multicall, sources
+from tests.chain.node.server import SHOWN, Pauses, Refused, Server, node_of, serving
+
+NUMBER = 1_000
+ECHO, REVERTING = "0x" + "11" * 20, "0x" + "22" * 20
+TOPIC = "0x" + "ab" * 32
+GONE = f"{SHOWN} no longer has block {NUMBER} as it was: the chain took another way"
+LAGGING = ["header not found", "unknown block", "Block not found", "header for hash not found", "could not find block"]
+
+
+class Chain:
+    """Answers as nodes do. `fork` is told by hashes; whoever asks about blocks after `known` learns nothing."""
+
+    def __init__(self) -> None:
+        self.fork = 1
+        self.known = NUMBER
+        self.unknown: str | None = None
+        self.asked: list[str] = []
+
+    def answer(self, request: dict[str, Any]) -> object:
+        method, params = request["method"], request["params"]
+        self.asked.append(method)
+        if method == "eth_getBlockByNumber":
+            return self.block_json(int(params[0], 16))
+        if method == "eth_getLogs":
+            return []
+        if int(params[1], 16) > self.known:
+            if self.unknown is None:
+                return None
+            raise Refused(-32_000, self.unknown)
+        if params[0]["to"] == REVERTING:
+            raise Refused(3, "execution reverted")
+        return params[0]["data"]
+
+    def block(self, number: int = NUMBER) -> Block:
+        return Block(number, f"0x{self.fork:032x}{number:032x}", f"0x{self.fork:032x}{number - 1:032x}", 9, 0)
+
+    def block_json(self, number: int) -> object:
+        if number > self.known:
+            return None
+        block = self.block(number)
+        return {"number": hex(number), "hash": block.hash, "parentHash": block.parent, "timestamp": hex(9)}
+
+
+@pytest.fixture
+def chain() -> Chain:
+    return Chain()
+
+
+@pytest.fixture
+def server(chain: Chain) -> Iterator[Server]:
+    with serving(chain.answer) as running:
+        yield running
+
+
+def echo_calls(count: int) -> list[Call]:
+    return [Call(ECHO, k.to_bytes(4)) for k in range(count)]
+
+
+def echoed(count: int) -> list[Answer]:
+    return [call.calldata for call in echo_calls(count)]
+
+
+def test_the_block_is_asked_for_behind_the_calls_in_the_same_exchange(chain: Chain, server: Server) -> None:
+    with node_of(server) as node:
+        assert node.batch([*echo_calls(2), Call(REVERTING, b"")], chain.block()) == [*echoed(2), None]
+        assert node.call(ECHO, b"\1", chain.block()) == b"\1"
+        assert node.batch([], chain.block()) == []
+    assert server.exchanges == [4, 2]
+    assert chain.asked == ["eth_call"] * 3 + ["eth_getBlockByNumber", "eth_call", "eth_getBlockByNumber"]
+
+
+def test_a_mere_number_is_not_checked(server: Server) -> None:
+    with node_of(server) as node:
+        assert node.batch(echo_calls(3), NUMBER) == echoed(3)
+    assert server.exchanges == [3]
+
+
+def test_another_block_of_that_number_is_told_at_once(chain: Chain, server: Server) -> None:
+    lost, pauses = chain.block(), Pauses()
+    chain.fork = 2
+    with node_of(server, pauses=pauses) as node:
+        with pytest.raises(Reorganised) as caught:
+            node.batch(echo_calls(3), lost)
+        assert (caught.value.message, caught.value.details) == (GONE, {"block": NUMBER})
+        assert (pauses, len(server.exchanges)) == ([], 1)
+        assert node.batch(echo_calls(3), chain.block()) == echoed(3)
+
+
+def test_a_block_that_is_gone_for_good_is_told_after_some_waiting(chain: Chain, server: Server) -> None:
+    chain.known = NUMBER - 1
+    for chain.unknown in (None, "header not found"):
+        pauses = Pauses()
+        with node_of(server, pauses=pauses) as node, pytest.raises(Reorganised, match=f"^{GONE}$"):
+            node.batch(echo_calls(3), chain.block())
+        assert len(pauses) == ATTEMPTS - 1
+
+
+@pytest.mark.parametrize("unknown", [None, *LAGGING])
+@pytest.mark.parametrize("pinned", [True, False])
+def test_a_node_that_has_not_seen_the_block_yet_is_waited_for(
+    chain: Chain, server: Server, unknown: str | None, pinned: bool
+) -> None:
+    chain.known, chain.unknown = NUMBER - 1, unknown
+
+    def catches_up(_: float) -> None:
+        chain.known = NUMBER
+
+    host, port = server.server_address[:2]
+    with closing(RpcNode(f"http://{host!s}:{port}", shown=SHOWN, chain_id=1, pause=catches_up)) as node:
+        assert node.batch(echo_calls(3), chain.block() if pinned else NUMBER) == echoed(3)
+    assert len(server.exchanges) == 2
+
+
+@pytest.mark.parametrize(("unknown", "kind"), [(None, UpstreamNonsense), ("unknown block", UpstreamRefused)])
+def test_a_mere_number_that_stays_unknown_is_refused(
+    chain: Chain, server: Server, unknown: str | None, kind: type[UpstreamError]
+) -> None:
+    chain.unknown = unknown
+    with node_of(server) as node, pytest.raises(kind, match=f"^{SHOWN} "):
+        node.batch(echo_calls(3), NUMBER + 1)
+    assert len(server.exchanges) == ATTEMPTS
+
+
+def test_every_part_of_a_large_batch_carries_the_check(chain: Chain, server: Server) -> None:
+    with node_of(server) as node:
+        assert node.batch(echo_calls(450), chain.block()) == echoed(450)
+    assert server.exchanges == [200, 200, 53]
+    assert chain.asked.count("eth_getBlockByNumber") == 3
+
+
+@given(st.integers(1, 40), st.integers(1, 30))
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_batches_shrink_with_the_check_in_them(chain: Chain, server: Server, count: int, most: int) -> None:
+    server.most_requests = most
+    with node_of(server) as node:
+        assert node.batch(echo_calls(count), chain.block()) == echoed(count)
+        settled = len(server.exchanges)
+        assert node.batch(echo_calls(count), chain.block()) == echoed(count)
+        assert max(server.exchanges[settled:]) <= max(most, 1)
+        assert chain.asked[-1] == "eth_getBlockByNumber"
+
+
+@given(st.integers(1, 6), st.integers(0, 40), st.integers(1, 30))
+@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_wherever_the_chain_turns_what_is_returned_is_of_the_block(
+    server: Server, most: int, turn: int, count: int
+) -> None:
+    chain = Chain()
+    server.most_requests = most
+    pinned = chain.block()
+
+    def turning(request: dict[str, Any]) -> object:
+        if len(chain.asked) == turn:
+            chain.fork = 2
+        result = chain.answer(request)
+        return "0xbad0" if chain.fork == 2 and request["method"] == "eth_call" else result
+
+    server.answering = turning
+    with node_of(server) as node, suppress(Reorganised):
+        assert node.batch(echo_calls(count), pinned) == echoed(count)
+
+
+def test_a_node_that_takes_no_batches_is_asked_for_the_block_at_the_end(chain: Chain, server: Server) -> None:
+    server.most_requests = 1
+    with node_of(server) as node:
+        lost = chain.block()
+        assert node.batch(echo_calls(3), lost) == echoed(3)
+        assert server.exchanges[-4:] == [1, 1, 1, 1]
+        chain.fork = 2
+        with pytest.raises(Reorganised):
+            node.batch(echo_calls(3), lost)
+
+
+def test_the_check_itself_may_fail_for_a_while(chain: Chain, server: Server) -> None:
+    refused: list[int] = []
+
+    def flaky(request: dict[str, Any]) -> object:
+        if request["method"] == "eth_getBlockByNumber" and len(refused) < 2:
+            refused.append(1)
+            raise Refused(-32_005, "rate limit reached")
+        return chain.answer(request)
+
+    server.answering = flaky
+    with node_of(server) as node:
+        assert node.batch(echo_calls(3), chain.block()) == echoed(3)
+    assert server.exchanges == [4, 4, 4], "answers without their check are not believed"
+
+
+def test_a_check_that_makes_no_sense_is_refused(chain: Chain, server: Server) -> None:
+    server.answering = lambda request: 5 if request["method"] == "eth_getBlockByNumber" else chain.answer(request)
+    with node_of(server) as node, pytest.raises(UpstreamNonsense, match="answered eth_getBlockByNumber with no block"):
+        node.batch(echo_calls(3), chain.block())
+
+
+def test_as_long_as_some_calls_are_answered_the_rest_is_asked_again(chain: Chain, server: Server) -> None:
+    """One call of each exchange is answered: far more exchanges fail than attempts are made for nothing."""
+
+    def miserly(request: dict[str, Any]) -> object:
+        if request["method"] == "eth_call" and chain.asked[-1:] == ["eth_call"]:
+            raise Refused(-32_005, "too many requests")
+        return chain.answer(request)
+
+    server.answering = miserly
+    pauses = Pauses()
+    with node_of(server, pauses=pauses) as node:
+        assert node.batch(echo_calls(12), chain.block()) == echoed(12)
+    assert len(pauses) == 11
+    assert set(pauses) == {0.25}
+
+
+def test_that_there_are_no_events_is_not_believed_of_a_node_that_has_not_seen_the_block(server: Server) -> None:
+    query = LogQuery((), (TOPIC,), 1, NUMBER)
+    with node_of(server) as node:
+        assert node.logs(query) == []
+        assert server.exchanges == [2]
+        with pytest.raises(UpstreamRefused, match=f"^{SHOWN} does not know block {NUMBER + 1}$"):
+            node.logs(query._replace(last=NUMBER + 1))
+    assert len(server.exchanges) == 1 + ATTEMPTS
+
+
+@pytest.fixture(scope="module")
+def anvil() -> Iterator[AnvilChain]:
+    with running_anvil() as running:
+        yield running
+
+
+@pytest.mark.parametrize("with_multicall", [True, False])
+def test_a_view_of_a_block_that_a_real_node_lost_says_so(anvil: AnvilChain, with_multicall: bool) -> None:
+    multicall = deploy_multicall(anvil) if with_multicall else None
+    burner = anvil.deploy(sources()["Burner"])
+    anvil.node.ask("anvil_mine", "0x3")
+    asked = [Call(burner.address, burner.calldata("token1"))] * 3
+    url = f"http://127.0.0.1:{anvil.node._connection.port}"
+    with closing(RpcNode(url, shown=SHOWN, chain_id=31_337, pause=Pauses())) as node:
+        pinned = node.head().block
+        view = View(node, pinned, multicall)
+        assert view.block == pinned.number
+        before = node.round_trips
+        answers = view.ask(asked)
+        assert node.round_trips == before + 1
+        assert answers == View(node, pinned.number, multicall).ask(asked)
+        anvil.node.ask("anvil_setCoinbase", "0x" + token_hex(20))  # or the same empty blocks come again
+        anvil.node.ask("anvil_reorg", 2, [])
+        assert node.head().block.number == pinned.number
+        assert node.head().block.hash != pinned.hash
+        with pytest.raises(Reorganised):
+            view.ask(asked)
+        assert View(node, node.head().block, multicall).ask(asked) == answers
