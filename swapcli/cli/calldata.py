@@ -42,7 +42,7 @@ def calldata(
     The JSON is the interface's answer with `to`, `calldata` and `value`, which are signed as they are; its `route`
     holds both what was found and what the call promises.
     """
-    session = open_session(form, order.flags | source.flags)
+    session = open_session(form, order.flags | source.flags, rpc_url=source.rpc_url, offline=source.offline)
     words = order_given(token_in, token_out, amount)
     desk = open_desk(session, network, order, source)
     terms = desk.wishes.terms

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from swapcli.cli.amounts import parse_amount, parse_raw_amount
 from swapcli.cli.options import OrderOptions, SourceOptions
-from swapcli.cli.session import Opened, Session
+from swapcli.cli.session import Session
 from swapcli.cli.tree import Misused
 from swapcli.cli.wishes import Asked, Wishes, understand
 from swapcli.engine.answer import Answer, Ask
@@ -18,14 +18,9 @@ class Desk(NamedTuple):
     """What answers, and how the orders are to be routed and answered."""
 
     session: Session
-    opened: Opened
+    source: QuoteSource
     wishes: Wishes
     raw: bool
-
-    @property
-    def source(self) -> QuoteSource:
-        """What answers."""
-        return self.opened.source
 
     def order(self, name_in: str, name_out: str, amount: str) -> Order:
         """An order as it is typed. Raises `InvalidInput`."""
@@ -46,10 +41,10 @@ class Desk(NamedTuple):
 
 def open_desk(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> Desk:
     """The desk for a network. Raises `InvalidInput`, `IntegratorError`."""
-    opened = session.open(network, skip_bad_pools=source.skip_bad_pools)
+    answering = session.open(network, skip_bad_pools=source.skip_bad_pools)
     asked = Asked(order.reverse, order.direct, order.certify, order.destination)
-    wishes = understand(asked, opened.source.network, session.settings, session.api_key)
-    return Desk(session, opened, wishes, order.raw)
+    wishes = understand(asked, answering.network, session.settings, session.api_key)
+    return Desk(session, answering, wishes, order.raw)
 
 
 def order_given(token_in: str | None, token_out: str | None, amount: str | None, *, otherwise: str = "") -> list[str]:

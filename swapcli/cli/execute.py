@@ -13,12 +13,14 @@ from swapcli.cli.payloads import delivery_to, is_whole, tell_payload, warn_of_pa
 from swapcli.cli.render.payload_json import execute_document
 from swapcli.cli.render.sendings import Sending
 from swapcli.cli.render.words import state_warning
-from swapcli.cli.session import Opened, Session, open_session
+from swapcli.cli.session import Session, open_session
 from swapcli.cli.tree import GroupedCommand, Misused, new_app
 from swapcli.cli.wishes import address_of
 from swapcli.engine.answer import Delivery
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.sources import QuoteSource
 from swapcli.errors import InvalidInput, InvalidOption
+from swapcli.model.network import Network
 from swapcli.model.payload import Payload
 from swapcli.wire.json_text import parse_json
 from swapcli.wire.result import RouteResult
@@ -58,15 +60,16 @@ def execute(
     The route is replayed on the present state: every amount comes from there, and one that falls short of the route by
     more than the slippage ends with status 6.
     """
-    session = open_session(form, {"slippage": slippage} | source.flags)
+    flags = {"slippage": slippage} | source.flags
+    session = open_session(form, flags, rpc_url=source.rpc_url, offline=source.offline)
     if file == STDIN == str(session.settings.market):
         raise InvalidOption("the route and --market cannot both be read from stdin")
     deadline_s = None if deadline is None else parse_deadline_s(deadline, SYSTEM_CLOCK.now_s())
     document = _read(file)
-    opened = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
-    given = _given(session, opened, document, destination)
-    built = opened.source.build(given.result, given.delivery)
-    _tell(session, opened, given, built, payload, deadline_s)
+    asked = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
+    given = _given(session, asked.network, document, destination)
+    built = asked.build(given.result, given.delivery)
+    _tell(session, asked, given, built, payload, deadline_s)
     return exits.OK
 
 
@@ -77,8 +80,7 @@ class _Given(NamedTuple):
     delivery: Delivery
 
 
-def _given(session: Session, opened: Opened, document: dict[str, object], destination: str | None) -> _Given:
-    network = opened.source.network
+def _given(session: Session, network: Network, document: dict[str, object], destination: str | None) -> _Given:
     result = parse(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.generation].check(session.settings.slippage_ppm)
     receiver = None if destination is None else address_of(destination, network, "--destination")
@@ -114,9 +116,9 @@ def _network_name(document: dict[str, object], asked: str | None, session: Sessi
 
 
 def _tell(
-    session: Session, opened: Opened, given: _Given, built: Payload, told: PayloadOptions, deadline_s: int | None
+    session: Session, asked: QuoteSource, given: _Given, built: Payload, told: PayloadOptions, deadline_s: int | None
 ) -> None:
-    network, origin, slippage_ppm = opened.source.network, opened.origin, given.delivery.slippage_ppm
+    network, origin, slippage_ppm = asked.network, asked.origin, given.delivery.slippage_ppm
 
     def document(swap: Sending) -> dict[str, object]:
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)

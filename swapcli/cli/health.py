@@ -13,7 +13,7 @@ from swapcli.cli.session import REMOTE_RETRIES, Session, open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.config import network_names_from
 from swapcli.engine.health import UNHEALTHY, Health, Sample
-from swapcli.errors import InvalidOption, MarketError, UnhealthyError
+from swapcli.errors import InvalidOption, MarketError, MarketUnavailable, UnhealthyError, UpstreamError
 
 MOST_RETRIES = 100
 
@@ -26,6 +26,10 @@ def health(
     networks: Annotated[list[str] | None, argument("[NETWORK]...", "All networks where none is named.")] = None,
     *,
     market: options.MarketFile = None,
+    store: options.StoreDir = None,
+    rpc_url: options.RpcUrl = None,
+    max_age: options.MaxAge = None,
+    offline: options.Offline = False,
     api_url: options.ApiUrl = None,
     api_key_file: options.ApiKeyFile = None,
     timeout: options.Timeout = None,
@@ -45,10 +49,12 @@ def health(
     Of a market in this process it says how old it is, and quotes an order on it; a service is asked for its own health.
     Ends with status 8 where anything is not healthy.
     """
-    source = SourceOptions(market, api_url=api_url, api_key_file=api_key_file, timeout=timeout)
-    session = open_session(form, source.flags)
+    source = SourceOptions(market, False, store, rpc_url, max_age, offline, api_url, api_key_file, timeout)
+    session = open_session(form, source.flags, rpc_url=rpc_url, offline=offline)
     attempts = _retries(retries)
     names = [session.network_name(name) for name in networks or _all_names(session)]
+    if rpc_url is not None and len(names) != 1:
+        raise InvalidOption("a node is of one network, so --rpc-url needs one NETWORK")
     checked = [_check(session, name, attempts) for name in names]
     _tell(session, checked)
     ill = [f"{each.network} ({each.message})" for each in checked if not each.is_healthy]
@@ -78,8 +84,8 @@ def _all_names(session: Session) -> tuple[str, ...]:
 def _check(session: Session, name: str, retries: int) -> Health:
     """The health of a network. A file of the user's that cannot be used is wrong input, not bad health."""
     try:
-        return session.open(name, retries=retries).source.health()
-    except MarketError as error:
+        return session.open(name, retries=retries).health()
+    except (MarketError, UpstreamError, MarketUnavailable) as error:
         if session.settings.market is not None:
             raise
         return Health(session.network(name).name, UNHEALTHY, error.message, 0.0)

@@ -51,8 +51,21 @@ SkipBadPools = Annotated[
 ApiUrl = Annotated[str | None, option("--api-url", "Service to ask instead of quoting here.", SOURCE, "URL")]
 ApiKeyFile = Annotated[str | None, option("--api-key-file", "File that holds the API key.", SOURCE, "FILE")]
 Timeout = Annotated[
-    str | None, option("--timeout", "How long to wait for a service.  [default: 10]", SOURCE, "SECONDS")
+    str | None, option("--timeout", "How long to wait for a node or a service.  [default: 10]", SOURCE, "SECONDS")
 ]
+StoreDir = Annotated[
+    str | None,
+    option("--store", "Folder of the stores.  [default: ~/.local/share/swapcli]", SOURCE, "DIR"),
+]
+RpcUrl = Annotated[
+    str | None,
+    option("--rpc-url", "Node to ask; in the settings nobody else on this machine sees it.", SOURCE, "URL"),
+]
+MaxAge = Annotated[
+    str | None,
+    option("--max-age", "How old pool state may be: older is read anew, or refused.", SOURCE, "SECONDS"),
+]
+Offline = Annotated[bool, option("--offline", "Ask no node: quote on the store, or the embedded market.", SOURCE)]
 
 KeysFile = Annotated[
     str | None,
@@ -119,10 +132,14 @@ class OrderOptions(NamedTuple):
 
 
 class SourceOptions(NamedTuple):
-    """What answers: a market in this process, or a service."""
+    """What answers: a market in this process, kept or read from a node, or a service."""
 
     market: MarketFile = None
     skip_bad_pools: SkipBadPools = False
+    store: StoreDir = None
+    rpc_url: RpcUrl = None
+    max_age: MaxAge = None
+    offline: Offline = False
     api_url: ApiUrl = None
     api_key_file: ApiKeyFile = None
     timeout: Timeout = None
@@ -132,6 +149,8 @@ class SourceOptions(NamedTuple):
         """Those that are settings, by key."""
         return {
             "market": self.market,
+            "store_dir": flag("--store", self.store),
+            "max_age_s": flag("--max-age", self.max_age),
             "api_url": self.api_url,
             "api_key_file": self.api_key_file,
             "timeout_s": flag("--timeout", self.timeout),

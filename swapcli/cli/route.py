@@ -43,7 +43,7 @@ def route(
     A batch has one JSON order a line, {"id", "token_in", "token_out", "amount_in"} with amounts in smallest units; it
     prints {"id", "result"} a line, in order, and ends with the lowest exit status other than 0.
     """
-    session = open_session(form, order.flags | source.flags)
+    session = open_session(form, order.flags | source.flags, rpc_url=source.rpc_url, offline=source.offline)
     if batch is None:
         words = order_given(token_in, token_out, amount, otherwise=", or --batch")
         return _route_one(open_desk(session, network, order, source), words)

@@ -10,35 +10,32 @@ from typing import TYPE_CHECKING, NamedTuple
 from swapcli.cli.files import STDIN, read_file
 from swapcli.cli.options import FormOptions
 from swapcli.cli.output import Output, choose_form
-from swapcli.config import Secret, Settings, config_file_path, load_settings, networks_from
+from swapcli.config import Secret, Settings, config_file_path, data_folder, load_settings, networks_from, node_url
 from swapcli.config.sources import FLAG_ORIGIN
-from swapcli.engine.answer import Origin
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.holders import Holder, check_fresh
 from swapcli.engine.sources import QuoteSource
 from swapcli.errors import InvalidOption, MarketError, PoolStateError, UnknownNetwork
 from swapcli.model.market import Market
-from swapcli.model.network import Network
+from swapcli.model.network import Kind, Network
 
 if TYPE_CHECKING:
+    from swapcli.chain.rpc import RpcNode
     from swapcli.markets.format import ParsedMarket
 
 REMOTE_RETRIES = 2
 KEYS_FILE = "keys.json"
 
 
-class Opened(NamedTuple):
-    """Something that answers, and where the state behind its answers comes from."""
-
-    source: QuoteSource
-    origin: Origin
-
-
 class Session(NamedTuple):
-    """The settings in use and where results go."""
+    """The settings in use and where results go. `rpc_url` is the node that the command line names."""
 
     settings: Settings
     output: Output
     config_file: Path
+    data_dir: Path
+    rpc_url: Secret | None = None
+    offline: bool = False
 
     def keys_file(self) -> Path:
         """The file of the API keys that a service here accepts: the settings', else one beside the settings file."""
@@ -77,6 +74,9 @@ class Session(NamedTuple):
         both are given in the same way.
         """
         settings = self.settings
+        if self.offline:
+            self._refuse_together("api_url", "--offline", "a service is asked over the network")
+            return None
         if settings.api_url is None or settings.market is None:
             return settings.api_url
         by_flag = [settings.origin(key) == FLAG_ORIGIN for key in ("api_url", "market")]
@@ -87,14 +87,41 @@ class Session(NamedTuple):
             )
         return settings.api_url if by_flag[0] else None
 
-    def open(self, name: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> Opened:
+    def open(self, name: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> QuoteSource:
         """What answers orders on the network called `name`. Raises `InvalidInput`, `UnknownNetwork`."""
         url = self.service_url
         if url is None:
-            return self._open_market(name, skip_bad_pools)
+            return self._open_here(name, skip_bad_pools)
         if skip_bad_pools:
             raise InvalidOption("a service quotes on its own market, so --skip-bad-pools does not fit --api-url")
+        if self.rpc_url is not None:
+            raise InvalidOption("a service asks nodes of its own, so --rpc-url does not fit --api-url")
         return self._open_service(url, name, retries)
+
+    def store_file(self, name: str) -> Path:
+        """The file of the store of a network, by the name that the catalogue has for it."""
+        return (self.settings.store_dir or self.data_dir) / f"{name}.sqlite"
+
+    def node(self, network: Network) -> RpcNode | None:
+        """The node of a network that the command line or the settings name; None where there is none, or offline.
+
+        Raises `ConfigError` for what is not the address of one, `InvalidOption` for a network whose nodes do not speak
+        the language of an EVM's.
+        """
+        url = self._node_url(network)
+        if url is None:
+            return None
+        if network.kind is not Kind.EVM:
+            raise InvalidOption(f"{network.name} is no EVM network, and of others no node can be asked")
+        from swapcli.chain.rpc import RpcNode
+
+        return RpcNode(url.reveal(), shown=url.shown, chain_id=network.chain_id, timeout_s=self.settings.timeout_s)
+
+    def _node_url(self, network: Network) -> Secret | None:
+        if self.offline:
+            return None
+        own = self.settings.networks.get(network.name)
+        return self.rpc_url or (own and (own.rpc_url or next(iter(own.rpc_urls), None))) or None
 
     def market(self, name: str, *, skip_bad_pools: bool = False) -> Market:
         """The market of the network called `name`: the settings' market file, else the embedded one.
@@ -131,30 +158,72 @@ class Session(NamedTuple):
             self.output.remark(f"skipped {bad.message}")
         return parsed.market
 
-    def _open_market(self, name: str, skip_bad_pools: bool) -> Opened:
+    def _open_here(self, name: str, skip_bad_pools: bool) -> QuoteSource:
+        """A market in this process: as it is kept, or with its pools read from a node."""
+        settings = self.settings
+        held = self._holder(name, skip_bad_pools)
+        node = self.node(held.network) if settings.market is None else None
+        if settings.market is not None and self.rpc_url is not None:
+            raise InvalidOption("a market file is quoted on as it is, so --rpc-url does not fit --market")
+        if node is not None:
+            from swapcli.engine.live_source import LiveSource
+
+            max_age_s, ttl_s = settings.max_age_s, settings.route_ttl_s
+            return LiveSource(held, node, SYSTEM_CLOCK, max_age_s=max_age_s, route_ttl_s=ttl_s)
+        if settings.max_age_s is not None:
+            check_fresh(held.origin, held.network, settings.max_age_s)
+        return held
+
+    def _holder(self, name: str, skip_bad_pools: bool) -> Holder:
+        """The market file, else the store if there is one, else the embedded market."""
+        ttl_s = self.settings.route_ttl_s
+        if self.settings.market is None:
+            file = self.store_file(self.network(name).name)
+            if file.exists():
+                from swapcli.engine.store_source import StoreSource
+                from swapcli.store import open_store
+
+                return StoreSource(open_store(str(file), self.network, name), SYSTEM_CLOCK, route_ttl_s=ttl_s)
         from swapcli.engine.market_source import MarketSource
 
-        market = self.market(name, skip_bad_pools=skip_bad_pools)
-        source = MarketSource(market, SYSTEM_CLOCK, route_ttl_s=self.settings.route_ttl_s)
-        return Opened(source, Origin.of(market, SYSTEM_CLOCK.now_s()))
+        return MarketSource(self.market(name, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK, route_ttl_s=ttl_s)
 
-    def _open_service(self, url: str, name: str, retries: int) -> Opened:
+    def _refuse_together(self, key: str, flag: str, reason: str) -> None:
+        """Raises `InvalidOption` where the command line names the setting `key` too."""
+        if self.settings.origin(key) == FLAG_ORIGIN:
+            raise InvalidOption(f"{reason}, so {flag} does not fit --{key.replace('_', '-')}", hint="give one of them")
+
+    def _open_service(self, url: str, name: str, retries: int) -> QuoteSource:
         from swapcli.engine.remote_source import RemoteSource
 
         key, timeout_s = self.api_key(), self.settings.timeout_s
         network = self.network(name)
-        source = RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
-        return Opened(source, Origin(None, url, service=url))
+        return RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
 
 
-def open_session(form: FormOptions, flags: Mapping[str, object] | None = None) -> Session:
+def open_session(
+    form: FormOptions,
+    flags: Mapping[str, object] | None = None,
+    *,
+    rpc_url: str | None = None,
+    offline: bool = False,
+) -> Session:
     """Reads the settings: `flags` by setting over environment over file. Raises `ConfigError`, `InvalidOption`."""
+    if offline and rpc_url is not None:
+        raise InvalidOption("--offline asks no node, so --rpc-url does not fit", hint="give one of them")
     asked_for = Path(form.config) if form.config is not None else None
     settings = load_settings(
         flags={**(flags or {}), "color": form.color}, environ=os.environ, config_path=asked_for, home=home()
     )
     chosen = choose_form(json=form.json, plain=form.plain, table=form.table, default=settings.output)
-    return Session(settings, Output(chosen, settings.color, []), config_file_path(asked_for, os.environ, home()))
+    return Session(
+        settings,
+        Output(chosen, settings.color, []),
+        config_file_path(asked_for, os.environ, home()),
+        data_folder(os.environ, home()),
+        None if rpc_url is None else node_url("--rpc-url", rpc_url),
+        offline,
+    )
 
 
 def _in_file(error: MarketError, file: str) -> MarketError:

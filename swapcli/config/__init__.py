@@ -10,7 +10,7 @@ from swapcli.config.loader import load_settings
 from swapcli.config.networks import network_names_from, networks_from
 from swapcli.config.secret import Secret
 from swapcli.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
-from swapcli.config.sources import config_file_path, glance
+from swapcli.config.sources import config_file_path, data_folder, glance, node_url
 
 __all__ = [
     "TABLE",
@@ -20,8 +20,10 @@ __all__ = [
     "Setting",
     "Settings",
     "config_file_path",
+    "data_folder",
     "glance",
     "load_settings",
     "network_names_from",
     "networks_from",
+    "node_url",
 ]

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
-from swapcli.config.kinds import shown
+from swapcli.config.kinds import NODE_URL, shown
+from swapcli.config.secret import Secret
 from swapcli.config.settings import ENVIRONMENT_PREFIX, NETWORK_TABLE, NETWORKS, TABLE, Setting, variable_of
 from swapcli.errors import ConfigError
 
@@ -19,6 +20,7 @@ FLAG_ORIGIN = "flag"
 MAX_BYTES = 1 << 20
 
 _FOLDER_VARIABLE = "XDG_CONFIG_HOME"
+_DATA_VARIABLE = "XDG_DATA_HOME"
 _NETWORKS_PREFIX = variable_of(NETWORKS) + "_"
 _NETWORK_NAME = r"[a-z0-9][a-z0-9_-]*"
 _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
@@ -48,6 +50,22 @@ def config_file_path(config_path: Path | None, environ: Mapping[str, str], home:
     folder = Path(environ.get(_FOLDER_VARIABLE, ""))
     # The XDG specification has relative folders ignored.
     return (folder if folder.is_absolute() else home / ".config") / "swapcli" / "config.yaml"
+
+
+def data_folder(environ: Mapping[str, str], home: Path) -> Path:
+    """Where what a program keeps of its own belongs, by the XDG specification."""
+    from pathlib import Path
+
+    folder = Path(environ.get(_DATA_VARIABLE, ""))
+    return (folder if folder.is_absolute() else home / ".local" / "share") / "swapcli"
+
+
+def node_url(place: str, text: str) -> Secret:
+    """The address of a node that is given at `place`. Raises `ConfigError`, which does not repeat it."""
+    try:
+        return NODE_URL.read(text)
+    except ValueError:
+        raise ConfigError(f"{place}: expected {NODE_URL.expected}") from None
 
 
 def read_text(path: Path) -> str:

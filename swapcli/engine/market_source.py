@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
@@ -10,17 +10,19 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health, check_market
 from swapcli.engine.lookup import find_token
 from swapcli.engine.payloads import check_age, make_payload, replay_result
+from swapcli.engine.sources import check_differ
 from swapcli.engine.wrapping import check_wrapper_allowed, is_wrapping, wrap_quote
-from swapcli.errors import NoRoute, SameToken
+from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.payload import Payload
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import Payload, SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
 from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
 from swapcli.routing import Router
+from swapcli.routing.gas import NATIVE_GAS
 from swapcli.routing.replay import replay
 from swapcli.wire.result import RouteResult, result_of
 from swapcli.wire.terms import Generation
@@ -42,6 +44,37 @@ class MarketSource:
         """The market's network."""
         return self.market.network
 
+    @property
+    def origin(self) -> Origin:
+        """As `QuoteSource.origin`."""
+        return Origin.of(self.market, self._clock.now_s())
+
+    def around(self, order: Order) -> MarketSource:
+        """As `Holder.around`: itself, whatever the order."""
+        del order
+        return self
+
+    def holding(self, keys: Iterable[str]) -> MarketSource:
+        """As `Holder.holding`: itself, whatever the keys."""
+        del keys
+        return self
+
+    def considered(self, ask: Ask, most: int) -> tuple[str, ...]:
+        """Keys of the pools that the answer could rest on if the state were a little different, `most` or some more.
+
+        With them are some that tell prices. Raises as `quote`.
+        """
+        check_differ(ask.order)
+        priced = self._router.pricing([*self.ends(ask.order), self._wrapped(self.network.native).address])
+        if is_wrapping(ask.order, self.network):
+            return priced
+        own = self._router.considered(self._held_order(ask.order), most, gas_price_wei=ask.gas_price_wei)
+        return tuple(dict.fromkeys([*own, *priced]))
+
+    def ends(self, order: Order) -> frozenset[str]:
+        """The addresses of an order's tokens as pools hold them."""
+        return frozenset(self._wrapped(token).address for token in (order.token_in, order.token_out))
+
     def token(self, name: str) -> Token:
         """As `QuoteSource.token`; also knows the catalogue's tokens that the market does not hold."""
         return find_token(name, self.network, self.market.tokens)
@@ -50,8 +83,7 @@ class MarketSource:
         """As `QuoteSource.quote`. The result's time is that of the core alone; `is_cancelled` ends it early with
         `Cancelled`."""
         order = ask.order
-        if order.token_in.address == order.token_out.address:
-            raise SameToken
+        check_differ(order)
         started_s = self._clock.timer_s()
         found, pools = self._quote(ask, is_cancelled)
         quote = found._replace(time_s=round(self._clock.timer_s() - started_s, 6))
@@ -103,7 +135,11 @@ class MarketSource:
 
     def health(self) -> Health:
         """As `QuoteSource.health`: finds a route between two tokens that every market should join."""
-        return check_market(self.market, lambda order: self.quote(Ask(order, Generation.V1)), self._clock)
+        return check_market(self.market, self.sample, self._clock)
+
+    def sample(self, order: Order) -> Answer:
+        """The answer to an order that only shows whether all is well."""
+        return self.quote(Ask(order, Generation.V1))
 
     def _payload(self, answer: Answer, delivery: Delivery) -> Payload:
         assert answer.quote is not None
@@ -124,9 +160,10 @@ class MarketSource:
             check_wrapper_allowed(order, self.network)
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
             return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=ask.certify)
-        wrapped = replace(order, token_in=self._held(order.token_in), token_out=self._held(order.token_out))
-        quote = self._router.quote(wrapped, gas_price_wei=gas_price_wei, certify=ask.certify, is_cancelled=is_cancelled)
-        return quote, self.market.pools
+        held = self._held_order(order)
+        quote = self._router.quote(held, gas_price_wei=gas_price_wei, certify=ask.certify, is_cancelled=is_cancelled)
+        native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
+        return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
 
     def _best_quotes(self, ask: Ask, is_cancelled: Cancelled | None) -> tuple[int, ...]:
         """What each protocol alone would pay, in the order of ids and 0 for nothing: Starknet's clients are told."""
@@ -145,6 +182,9 @@ class MarketSource:
 
     def _native_price_usd(self) -> float | None:
         return self._router.usd_prices(self._wrapped(self.network.native))[0]
+
+    def _held_order(self, order: Order) -> Order:
+        return replace(order, token_in=self._held(order.token_in), token_out=self._held(order.token_out))
 
     def _held(self, token: Token) -> Token:
         """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can."""

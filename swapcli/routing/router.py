@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TypeVar
 
@@ -48,16 +48,38 @@ class Router:
         `gas_price_wei` overrides the market's; 0 ranks by gross output. `is_cancelled` is asked every millisecond or
         so; once it says yes, `Cancelled` is raised. Raises `NoRoute`, `SameToken`, `UnknownToken`.
         """
-        check = _check(is_cancelled)
-        check()
         graph = self._graph(order.excluded_protocols)
+        gas_price = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
+        outcome = self._outcome(order, graph, gas_price, _check(is_cancelled))
+        certificate = _certificate(graph, outcome) if certify else None
+        return self._quote(order, outcome, gas_price, certificate)
+
+    def considered(self, order: Order, most: int, *, gas_price_wei: int | None = None) -> tuple[str, ...]:
+        """Keys of the pools that a route for `order` could want, those of the best route first; `most` or as many as
+        that route has. Raises as `quote`."""
+        from swapcli.routing.considered import pools_considered
+
+        graph = self._graph(order.excluded_protocols)
+        gas_price = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
+        return pools_considered(self._outcome(order, graph, gas_price, unwatched), most)
+
+    def pricing(self, addresses: Iterable[str]) -> tuple[str, ...]:
+        """Keys of the deepest pool of each of these tokens with each that prices begin at, as far as there are."""
+        graph, network = self._graph(frozenset()), self.market.network
+        wrapped = (network.wrapped_native.address,) if network.wrapped_native else ()
+        index = graph.token_index
+        anchors = [index[address] for address in (*network.stablecoins, *wrapped) if address in index]
+        pairs = [graph.pairs[index[a]].get(anchor, ()) for a in addresses if a in index for anchor in anchors]
+        return tuple(dict.fromkeys(max(arcs, key=lambda arc: arc.depth).pool.key for arcs in pairs if arcs))
+
+    def _outcome(self, order: Order, graph: Graph, gas_price_wei: int, check: Check) -> Outcome:
+        check()
         source, target = _number(graph, order.token_in), _number(graph, order.token_out)
         if source == target:
             raise SameToken()
-        gas_price = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
         max_hops = 1 if order.direct else order.max_hops
         zero = self._zero_size(order.excluded_protocols, target, max_hops)
-        gas_value = gas_price * self._native_value(zero, graph)
+        gas_value = gas_price_wei * self._native_value(zero, graph)
 
         def search_for(amount: int) -> Search:
             task = Task(source, target, amount, max_hops, gas_value, check)
@@ -66,8 +88,7 @@ class Router:
         outcome = _for_output(search_for, order.amount) if order.reverse else search_for(order.amount).best()
         if outcome is None:
             raise _no_route(order, graph, zero, source)
-        certificate = _certificate(graph, outcome) if certify else None
-        return self._quote(order, outcome, gas_price, certificate)
+        return outcome
 
     def _graph(self, excluded: frozenset[str]) -> Graph:
         graph = self._graphs.get(excluded)
@@ -91,13 +112,10 @@ class Router:
         number = graph.token_index.get(wrapped.address) if wrapped else None
         return zero.value(number) if number is not None else 0.0
 
-    def _quote(
-        self, order: Order, outcome: Outcome, gas_price_wei: int, certificate: Certificate | None
-    ) -> Quote:
+    def _quote(self, order: Order, outcome: Outcome, gas_price_wei: int, certificate: Certificate | None) -> Quote:
         found, single = outcome.found, outcome.single
         native = self.market.network.wrapped_native or self.market.network.native
         price_in, price_out, price_native = self.usd_prices(order.token_in, order.token_out, native)
-        gas = found.gas_units * gas_price_wei * price_native / 10**native.decimals if price_native is not None else None
         sold = _worth(found.amount_in, order.token_in, price_in)
         bought = _worth(found.replay.amount_out, order.token_out, price_out)
         return Quote(
@@ -108,7 +126,7 @@ class Router:
             amount_out=found.replay.amount_out,
             gas_units=found.gas_units,
             gas_price_wei=gas_price_wei,
-            gas_usd=gas,
+            wei_usd=None if price_native is None else price_native / 10**native.decimals,
             price_in_usd=price_in,
             price_out_usd=price_out,
             price_impact=_price_impact(sold, bought),
