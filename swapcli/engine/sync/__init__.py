@@ -1,0 +1,11 @@
+"""Fills a store from a node, and keeps it at the newest block.
+
+Everything in a store is exact at its head block: each step brings what it holds to the node's newest block, adds what
+was found in the meantime, and writes both in one transaction, after the block has been seen to stand still.
+"""
+
+from swapcli.engine.sync.following import follow
+from swapcli.engine.sync.syncing import adopt, sync
+from swapcli.engine.sync.wanted import Advance, Progress, Wanted
+
+__all__ = ["Advance", "Progress", "Wanted", "adopt", "follow", "sync"]
