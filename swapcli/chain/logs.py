@@ -1,7 +1,8 @@
 """Events over many blocks, in ranges that fit the node.
 
 Every node has a limit of its own, on blocks or on events, and few say which. So the range that is asked for is halved
-when the node refuses it, and grows again while it answers.
+when the node refuses it, and grows again while it answers. A node that refuses whatever it is asked is told apart by
+asking it for a block.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def scan(node: Node, query: LogQuery, span: int = FIRST_SPAN) -> Iterator[Scanne
         try:
             logs = node.logs(query._replace(first=first, last=last))
         except (UpstreamRefused, UpstreamTimeout):
-            if last == first:
+            if last == first or node.block(last) is None:
                 raise
             span = (last - first + 1) // 2
             continue

@@ -47,8 +47,8 @@ class View:
             try:
                 answers = self._aggregated(calls, self._multicall)
             except UpstreamRefused:
-                # Too much for the node at once, or too large: it may still answer less.
-                if self._portion <= _LEAST_PORTION:
+                # Too much for the node at once, or too large: it may still answer less, if it answers at all.
+                if self._portion <= _LEAST_PORTION or self.node.block(self.block) is None:
                     raise
                 self._portion //= 2
                 continue

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.chain.logs import scan
-from swapcli.chain.node import Log, LogQuery
-from swapcli.errors import UpstreamRefused
+from swapcli.chain.node import Block, Log, LogQuery
+from swapcli.errors import UpstreamRefused, UpstreamTimeout
 from tests.chain.node.evm_node import EvmNode
 from tests.contracts.evm import Chain
 
@@ -24,10 +24,19 @@ class Limited(EvmNode):
         self.kept = [Log(HOME, (TOPIC,), b"", block, k) for k, block in enumerate(sorted(blocks))]
         self.most_blocks, self.most_logs = most_blocks, most_logs
         self.queries = 0
+        self.known = 10**9
+        self.is_down = False
+
+    def block(self, number: int) -> Block | None:
+        if self.is_down:
+            raise UpstreamTimeout("the node did not answer in time")
+        return Block(number, "", "", 0, 0) if number <= self.known else None
 
     def logs(self, query: LogQuery) -> list[Log]:
         self.queries += 1
         found = super().logs(query)
+        if self.is_down:
+            raise UpstreamTimeout("the node did not answer in time")
         if query.last - query.first >= self.most_blocks or len(found) > self.most_logs:
             raise UpstreamRefused("the node refused: too much")
         return found
@@ -79,3 +88,19 @@ def test_a_node_that_refuses_a_single_block_is_given_up_with_its_reason() -> Non
     node = Limited([4, 4, 4], 10**9, 2)
     with pytest.raises(UpstreamRefused, match="the node refused: too much"):
         list(scan(node, LogQuery((), (TOPIC,), 0, 9)))
+
+
+def test_a_node_that_is_down_is_not_asked_for_ever_smaller_ranges() -> None:
+    node = Limited([4], 10**9, 2)
+    node.is_down = True
+    with pytest.raises(UpstreamTimeout):
+        list(scan(node, LogQuery((), (TOPIC,), 0, 10**6)))
+    assert node.queries == 1
+
+
+def test_a_node_that_has_not_got_so_far_is_not_asked_for_smaller_ranges() -> None:
+    node = Limited([4], 100, 2)
+    node.known = 900
+    with pytest.raises(UpstreamRefused):
+        list(scan(node, LogQuery((), (TOPIC,), 0, 1_000)))
+    assert node.queries == 1

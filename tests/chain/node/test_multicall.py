@@ -8,8 +8,8 @@ import pytest
 
 from swapcli.chain.abi import calldata
 from swapcli.chain.multicall import View
-from swapcli.chain.node import Answer, At, Call
-from swapcli.errors import UpstreamRefused
+from swapcli.chain.node import Answer, At, Block, Call
+from swapcli.errors import Unreachable, UpstreamRefused
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.contracts.evm import Chain
 
@@ -77,4 +77,15 @@ def test_a_node_that_refuses_everything_is_given_up(chain: Chain) -> None:
     node = Strict(chain)
     node.most_bytes = 0
     with pytest.raises(UpstreamRefused, match="too large"):
+        View(node, BLOCK, deploy_multicall(chain)).ask(questions(chain, 3))
+
+
+def test_a_node_that_is_down_is_not_asked_for_ever_less(chain: Chain) -> None:
+    class Down(Strict):
+        def block(self, number: int) -> Block | None:
+            raise Unreachable(f"no connection, not even for block {number}")
+
+    node = Down(chain)
+    node.most_bytes = 0
+    with pytest.raises(Unreachable):
         View(node, BLOCK, deploy_multicall(chain)).ask(questions(chain, 3))
