@@ -16,6 +16,10 @@ from swapcli.routing.replay import replay
 WRAPPER = "wrapper"
 """The family of a wrapped native token's own contract, and the usual name of its protocol."""
 
+_WRAP_GAS = 69_300
+_UNWRAP_GAS = 78_300
+"""Of whole transactions that do nothing else, measured as `routing.gas` tells."""
+
 
 def is_wrapping(order: Order, network: Network) -> bool:
     """Is it the native token for its own wrapped form, or back?"""
@@ -45,16 +49,15 @@ def wrap_quote(
     swap = Swap(pool.key, order.token_in.address, order.token_out.address, SHARES_PER_HOP)
     route = Route((Segment(SHARES_PER_ROUTE, ((swap,),)),))
     done = replay({pool.key: pool}, route, order.amount)
-    gas_usd = pool.swap_gas * gas_price_wei * price_usd / 10**order.token_in.decimals if price_usd is not None else None
     quote = Quote(
         order=order,
         route=route,
         steps=done.steps,
         amount_in=order.amount,
         amount_out=done.amount_out,
-        gas_units=pool.swap_gas,
+        gas_units=_WRAP_GAS if order.token_in.address == ZERO_ADDRESS else _UNWRAP_GAS,
         gas_price_wei=gas_price_wei,
-        gas_usd=gas_usd,
+        wei_usd=None if price_usd is None else price_usd / 10**order.token_in.decimals,
         price_in_usd=price_usd,
         price_out_usd=price_usd,
         price_impact=0.0,

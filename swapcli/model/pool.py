@@ -81,7 +81,8 @@ class Pool(ABC):
         """Check and read the family's fields of `swap-market/1`. Raises `PoolStateError` naming the field."""
 
     def gas_units(self, after: Pool) -> int:
-        """Estimated gas units of the swap that led from this state to `after`."""
+        """Estimated gas units of a first swap that leads from this state to `after`; of the least one where that is
+        the same."""
         del after
         return self.swap_gas
 

@@ -62,9 +62,12 @@ class Certificate(NamedTuple):
 class Quote(NamedTuple):
     """A route with exact amounts: `amount_out` is what the router pays out on the same state, to the unit.
 
-    `gas_units` is an estimate; `gas_usd`, prices and `price_impact` (a fraction) are None where unknown.
-    `price_impact` is the part of the worth at mid prices that is lost, pool fees included. `best_single_path_out` is
-    the exact output of the best route with one pool per hop. `time_s` is the core's time.
+    `gas_units` is an estimate of what is used, after refunds; a limit must be a quarter more. `l1_fee_wei` is what a
+    rollup charges on top for the data of the transaction: 0 where it charges nothing, or nobody has told. `wei_usd` is
+    the worth of a wei of the native token.
+    `price_impact` is the part of the worth at mid prices that is lost, a fraction, pool fees included.
+    `best_single_path_out` is the exact output of the best route with one pool per hop. `time_s` is the core's time.
+    Prices, `wei_usd` and `price_impact` are None where unknown.
     """
 
     order: Order
@@ -74,10 +77,21 @@ class Quote(NamedTuple):
     amount_out: int
     gas_units: int
     gas_price_wei: int
-    gas_usd: float | None
+    wei_usd: float | None
     price_in_usd: float | None
     price_out_usd: float | None
     price_impact: float | None
     best_single_path_out: int | None
     time_s: float
     certificate: Certificate | None = None
+    l1_fee_wei: int = 0
+
+    @property
+    def gas_wei(self) -> int:
+        """What the transaction costs beside what it swaps."""
+        return self.gas_units * self.gas_price_wei + self.l1_fee_wei
+
+    @property
+    def gas_usd(self) -> float | None:
+        """`gas_wei` in USD; None where that is unknown."""
+        return None if self.wei_usd is None else self.gas_wei * self.wei_usd

@@ -24,7 +24,7 @@ from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 
 _WORD = 1 << 256
-_CROSSING_GAS = 28_500
+CROSSING_GAS = 37_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Concentrated(Pool):
     ladder: Ladder
 
     family: ClassVar[str] = "concentrated"
-    swap_gas: ClassVar[int] = 60_800
+    swap_gas: ClassVar[int] = 68_800
 
     @property
     def key(self) -> str:
@@ -103,7 +103,7 @@ class Concentrated(Pool):
         """`swap_gas` and what the initialised ticks on the way to `after` cost."""
         assert isinstance(after, Concentrated)
         ticks = self.ladder.ticks
-        return self.swap_gas + _CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, after.tick))
+        return self.swap_gas + CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, after.tick))
 
     def wire_traits(self) -> dict[str, int | str]:
         """`fee` (ppm) and `tickSpacing`; of a Uniswap V4 pool the rest of its key too."""

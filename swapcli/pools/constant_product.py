@@ -33,7 +33,7 @@ class ConstantProduct(Pool):
     solidly: bool = False
 
     family: ClassVar[str] = "constant_product"
-    swap_gas: ClassVar[int] = 62_600
+    swap_gas: ClassVar[int] = 59_900
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the most that the pair lets out. Raises as `Pool.swap`."""
@@ -76,7 +76,7 @@ class ConstantProduct(Pool):
     def gas_units(self, after: Pool) -> int:
         """Solidly pools also pay out the fee and write price observations."""
         del after
-        return _SOLIDLY_GAS if self.solidly else self.swap_gas
+        return SOLIDLY_GAS if self.solidly else self.swap_gas
 
     def _with(self, reserves: tuple[int, int]) -> Self:
         after: Self = object.__new__(type(self))
@@ -90,7 +90,7 @@ class ConstantProduct(Pool):
         return after
 
 
-_SOLIDLY_GAS = 95_000
+SOLIDLY_GAS = 117_100
 (
     _set_address,
     _set_protocol,

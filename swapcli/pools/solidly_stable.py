@@ -31,7 +31,7 @@ class SolidlyStable(Pool):
     reserves: tuple[int, int]
 
     family: ClassVar[str] = "solidly_stable"
-    swap_gas: ClassVar[int] = 101_000
+    swap_gas: ClassVar[int] = 123_200
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the contract's `getAmountOut`. Raises as `Pool.swap`."""

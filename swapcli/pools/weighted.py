@@ -40,7 +40,7 @@ class Weighted(Pool):
     version: int = _LATEST_VERSION
 
     family: ClassVar[str] = "weighted"
-    swap_gas: ClassVar[int] = 76_000
+    swap_gas: ClassVar[int] = 87_700
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` through the Vault. Raises as `Pool.swap`, `SwapReverts` above 30 % of the balance."""

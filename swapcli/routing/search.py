@@ -219,7 +219,7 @@ class Search(NamedTuple):
             yield link, arcs
 
     def _found(self, route: Route, amount_in: int, result: Replay) -> Found:
-        gas = route_gas(self.pools, result.pools_after)
+        gas = route_gas(self.pools, result)
         return Found(route, amount_in, result, gas, result.amount_out - gas * self.task.gas_value)
 
     # --- gas
@@ -228,7 +228,7 @@ class Search(NamedTuple):
         """Routes with fewer pools: those whose trade is worth less than their gas are dropped, the poorest first."""
         while True:
             trades = solved.solution.trades
-            poor = [t for t in trades if t.surplus < t.arc.pool.swap_gas * self.task.gas_value]
+            poor = [t for t in trades if t.surplus < t.arc.pool.gas_units(t.arc.pool) * self.task.gas_value]
             poor.sort(key=lambda trade: trade.surplus)
             dropped = {id(t.arc) for t in poor[: (len(poor) + 1) // 2]}
             arcs = [t.arc for t in trades if id(t.arc) not in dropped]

@@ -12,6 +12,7 @@ from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
 from swapcli.networks.address import display_address
+from swapcli.routing.gas import route_gas
 from swapcli.routing.replay import replay
 from swapcli.service.operations import Operation
 from swapcli.wire.result import result_of
@@ -115,9 +116,9 @@ def _through(pool: Pool, token_in: str, token_out: str, market: Market) -> Quote
         steps=done.steps,
         amount_in=order.amount,
         amount_out=done.amount_out,
-        gas_units=pool.swap_gas,
+        gas_units=route_gas({pool.key: pool}, done),
         gas_price_wei=market.gas_price_wei,
-        gas_usd=None,
+        wei_usd=None,
         price_in_usd=None,
         price_out_usd=None,
         price_impact=None,

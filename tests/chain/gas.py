@@ -1,8 +1,7 @@
 """What the router's gas is made of: `python -m tests.chain.gas [SEEDS]` measures mined routes, fits, and prints.
 
 A route's gas is the sum of a base, of each swap by the family of its pool, and of what sets routes apart beside their
-swaps. Errors are relative, and so is what the fit minimises. The figures are gas used, after refunds; a limit must
-leave room for those, which are at most a fifth: used / 0.8. Pools have been used before, in every direction.
+swaps. Errors are relative, and so is what the fit minimises. Pools have been used before, in every direction.
 """
 
 from __future__ import annotations
@@ -16,41 +15,53 @@ from random import Random
 from typing import NamedTuple
 
 from swapcli.model.payload import SwapType
-from swapcli.pools.concentrated import Concentrated
+from swapcli.pools.concentrated import CROSSING_GAS, Concentrated
+from swapcli.pools.constant_product import SOLIDLY_GAS, ConstantProduct
+from swapcli.pools.solidly_stable import SolidlyStable
+from swapcli.pools.stableswap import StableSwap
+from swapcli.pools.weighted import Weighted
+from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, POOL_AGAIN_GAS, TOKEN_BETWEEN_GAS, route_gas
+from swapcli.wire.terms import Generation
 from tests.chain.anvil import running_anvil
-from tests.chain.reading import read_market
+from tests.chain.reading import GAS_PRICE_WEI, read_market
 from tests.chain.trading import Desk, Trade
 from tests.chain.world import World
 
 ROUTES_A_SEED = 100
 TOLERANCE = 0.1
 
-FITTED: Mapping[str, int] = {
-    "base": 90_300,
-    "constant_product": 59_900,
-    "constant_product solidly": 117_100,
-    "solidly_stable": 123_200,
-    "concentrated": 68_800,
-    "stableswap": 90_200,
-    "weighted": 87_700,
-    "tick crossed": 37_400,
-    "pool used again": -39_400,
-    "token between": 10_000,
-    "native in": -1_400,
-    "native out": 13_800,
+IN_USE: Mapping[str, int] = {
+    "base": BASE_GAS,
+    "constant_product": ConstantProduct.swap_gas,
+    "constant_product solidly": SOLIDLY_GAS,
+    "solidly_stable": SolidlyStable.swap_gas,
+    "concentrated": Concentrated.swap_gas,
+    "stableswap": StableSwap.swap_gas,
+    "weighted": Weighted.swap_gas,
+    "tick crossed": CROSSING_GAS,
+    "pool used again": POOL_AGAIN_GAS,
+    "token between": TOKEN_BETWEEN_GAS,
+    "native in": NATIVE_GAS[SwapType.NATIVE_TO_TOKEN],
+    "native out": NATIVE_GAS[SwapType.TOKEN_TO_NATIVE],
 }
-"""Of 2,000 routes. The pool of `stableswap` is modelled; the others are the published bytecode."""
+"""What the program estimates with. The pool of `stableswap` is modelled here; the others are the published bytecode."""
 
 
 class Sample(NamedTuple):
-    """A mined route: how often it has each term of `FITTED`, and its gas."""
+    """A mined route: how often it has each term of `IN_USE`, its gas, and what the program estimated."""
 
     terms: Mapping[str, int]
     gas_used: int
+    estimate: int
 
-    def error(self, constants: Mapping[str, float]) -> float:
-        """How far the estimate is off, as a part of what was used."""
-        return sum(constants[name] * count for name, count in self.terms.items()) / self.gas_used - 1
+    @property
+    def error(self) -> float:
+        """How far the program's estimate is off, as a part of what was used."""
+        return self.estimate / self.gas_used - 1
+
+    def with_constants(self, constants: Mapping[str, float]) -> Sample:
+        """The same, estimated with other constants."""
+        return self._replace(estimate=round(sum(constants[name] * count for name, count in self.terms.items())))
 
 
 def measure(seed: int, routes: int = ROUTES_A_SEED) -> Iterator[Sample]:
@@ -61,8 +72,16 @@ def measure(seed: int, routes: int = ROUTES_A_SEED) -> Iterator[Sample]:
         desk.endow()
         desk.warm_up()
         for trade in desk.trades(Random(f"gas {seed}"), routes):
-            terms = terms_of(desk, trade)
-            yield Sample(terms, desk.carry_out(trade).receipt.gas_used)
+            terms, estimate = terms_of(desk, trade), estimate_of(desk, trade)
+            yield Sample(terms, desk.carry_out(trade).receipt.gas_used, estimate)
+
+
+def estimate_of(desk: Desk, trade: Trade) -> int:
+    """Of a quoted route what its answer tells; a posted one is reckoned as quotes are."""
+    if trade.kind == "posted":
+        return route_gas(desk.pools_of(trade), trade.replay) + NATIVE_GAS[trade.result.swap_type]
+    told = trade.result.gas
+    return told // GAS_PRICE_WEI if trade.result.generation is Generation.V2 else told
 
 
 def terms_of(desk: Desk, trade: Trade) -> Mapping[str, int]:
@@ -94,7 +113,7 @@ def _position(pool: object) -> int:
 
 def fit(samples: Sequence[Sample]) -> dict[str, float]:
     """The constants with the least sum of squared relative errors: the normal equations, eliminated."""
-    names = list(FITTED)
+    names = list(IN_USE)
     rows = [[sample.terms.get(name, 0) / sample.gas_used for name in names] for sample in samples]
     n = len(names)
     columns = list(zip(*rows, strict=True))
@@ -110,9 +129,9 @@ def fit(samples: Sequence[Sample]) -> dict[str, float]:
     return {name: matrix[i][n] / matrix[i][i] for i, name in enumerate(names)}
 
 
-def share_within(samples: Sequence[Sample], constants: Mapping[str, float]) -> float:
+def share_within(samples: Sequence[Sample]) -> float:
     """Of the routes, those that are estimated to a tenth."""
-    return sum(abs(sample.error(constants)) <= TOLERANCE for sample in samples) / len(samples)
+    return sum(abs(sample.error) <= TOLERANCE for sample in samples) / len(samples)
 
 
 def main(seeds: int) -> None:
@@ -121,10 +140,11 @@ def main(seeds: int) -> None:
     fitted, fresh = ([each for k, each in enumerate(samples) if k // 4 % 2 == half] for half in (0, 1))
     constants = fit(fitted)
     for name, value in constants.items():
-        print(f"{name:26}{value:10,.0f}{FITTED[name]:10,}")
-    errors = sorted(abs(sample.error(constants)) for sample in fresh)
-    print(f"{len(samples)} routes; of those not fitted {share_within(fresh, constants):.1%} within {TOLERANCE:.0%},")
-    print(f"95 % within {errors[int(len(errors) * 0.95)]:.1%}, the worst {errors[-1]:.1%}")
+        print(f"{name:26}{value:10,.0f}{IN_USE[name]:10,}")
+    for name, judged in (("fit", [each.with_constants(constants) for each in fresh]), ("in use", fresh)):
+        errors = sorted(abs(sample.error) for sample in judged)
+        print(f"{name}: {share_within(judged):.1%} of {len(judged)} routes within {TOLERANCE:.0%},")
+        print(f"95 % within {errors[int(len(errors) * 0.95)]:.1%}, the worst {errors[-1]:.1%}")
 
 
 if __name__ == "__main__":

@@ -6,25 +6,43 @@ from random import Random
 
 import pytest
 
-from tests.chain.gas import FITTED, Sample, fit, measure, share_within
+from swapcli.model.order import Order
+from tests.chain.gas import IN_USE, TOLERANCE, Sample, estimate_of, fit, measure, share_within
+from tests.chain.trading import Desk
+from tests.chain.world import WETH
 
-SEED = 1_000
+SEED, ROUTES = 1_000, 100
 """None of those that were fitted to."""
 
 
-def test_what_was_fitted_tells_the_gas_of_other_routes_to_a_tenth_for_95_in_a_hundred() -> None:
-    samples = list(measure(SEED, routes=150))
-    assert len(samples) == 150
-    assert share_within(samples, FITTED) >= 0.95
-    assert all(sample.terms["base"] == 1 and sample.gas_used > 80_000 for sample in samples)
+def test_95_in_a_hundred_routes_use_the_gas_that_was_estimated_to_a_tenth() -> None:
+    samples = list(measure(SEED, ROUTES))
+    assert len(samples) == ROUTES
+    assert share_within(samples) >= 0.95
+    for sample in samples:
+        assert sample.terms["base"] == 1
+        assert sample.gas_used > 80_000
+        assert sample.with_constants(IN_USE) == sample
+
+
+@pytest.mark.parametrize("is_sale", [True, False])
+def test_the_gas_of_wrapping_and_unwrapping_for_oneself_is_known_too(desk: Desk, is_sale: bool) -> None:
+    native, wrapped, rng = desk.market.network.native, desk.world.tokens[WETH], Random(f"wrap {is_sale}")
+    ends = (native, wrapped) if is_sale else (wrapped, native)
+    for _ in range(3):
+        trade = desk.quoted(Order(*ends, rng.randint(1, 10**20)))
+        used = desk.carry_out(trade).receipt.gas_used
+        assert abs(estimate_of(desk, trade) / used - 1) <= TOLERANCE
 
 
 def test_the_fit_finds_the_constants_that_samples_were_made_of() -> None:
     rng = Random("fit")
     samples = []
     for _ in range(100):
-        terms = {name: rng.randint(0, 5) for name in FITTED} | {"base": 1}
-        samples.append(Sample(terms, 10**6 + sum(FITTED[name] * count for name, count in terms.items())))
+        terms = {name: rng.randint(0, 5) for name in IN_USE} | {"base": 1}
+        used = 10**6 + sum(IN_USE[name] * count for name, count in terms.items())
+        samples.append(Sample(terms, used, estimate=0))
     found = fit(samples)
-    assert found == {name: pytest.approx(value + (10**6 if name == "base" else 0)) for name, value in FITTED.items()}
-    assert share_within(samples, found) == 1
+    assert found == {name: pytest.approx(value + (10**6 if name == "base" else 0)) for name, value in IN_USE.items()}
+    assert share_within([sample.with_constants(found) for sample in samples]) == 1
+    assert share_within(samples) == 0

@@ -142,7 +142,7 @@ def fixed_answer(
         amount_out=done.amount_out,
         gas_units=412_300,
         gas_price_wei=10_000_000,
-        gas_usd=0.0082,
+        wei_usd=0.0082 / (412_300 * 10_000_000),
         price_in_usd=2001.5,
         price_out_usd=1.0,
         price_impact=0.0123,

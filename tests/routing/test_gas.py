@@ -1,18 +1,36 @@
-"""The gas of a route is a base and what each of its pools says of its swap."""
+"""The gas of a route is a base, what each of its swaps costs, and what sets routes apart beside that."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import PoolError
+from swapcli.errors import NoRoute, PoolError
+from swapcli.model.payload import SwapType
 from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.route import SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.pools import family
-from swapcli.routing.gas import BASE_GAS, route_gas, swaps_gas
+from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, POOL_AGAIN_GAS, TOKEN_BETWEEN_GAS, route_gas
 from swapcli.routing.graph import Arc
-from tests.routing.build import UNIT, constant_product, graph_of, random_market, seeds, token
+from swapcli.routing.replay import replay
+from swapcli.routing.router import Router
+from tests.routing.build import (
+    UNIT,
+    constant_product,
+    graph_of,
+    order,
+    random_market,
+    seeds,
+    stableswap,
+    token,
+)
 
-A, B = token(0), token(1)
+A, B, C = token(0), token(1), token(2)
+FIRST_USE_GAS = 50_000
+"""No family swaps for less."""
 
 
 def swapped(arc: Arc, part: float) -> tuple[Pool, Pool] | None:
@@ -26,31 +44,53 @@ def swapped(arc: Arc, part: float) -> tuple[Pool, Pool] | None:
     return arc.pool, after
 
 
-def test_an_empty_transaction_costs_its_base() -> None:
-    assert route_gas({}, {}) == BASE_GAS
-    assert swaps_gas([]) == 0
+def one_way(pool: Pool, *path: str) -> tuple[tuple[Swap, ...], ...]:
+    """Hops through one pool along a path of tokens."""
+    return tuple((Swap(pool.key, *ends, SHARES_PER_HOP),) for ends in pairwise(path))
 
 
-@given(seeds, st.floats(1e-6, 0.5))
-def test_the_gas_of_a_route_is_the_base_and_that_of_each_swap(seed: int, part: float) -> None:
-    graph = graph_of(random_market(seed, every_family=True))
-    swaps = {s[0].key: s for s in (swapped(arc, part) for arc in graph.arcs()) if s}
-    before, after = ({key: s[k] for key, s in swaps.items()} for k in (0, 1))
-    assert route_gas(before, after) == BASE_GAS + swaps_gas(swaps.values())
-    assert swaps_gas(swaps.values()) == sum(pool.gas_units(later) for pool, later in swaps.values())
+@given(seeds, st.integers(1, 10**24), st.sampled_from([0, 10**9, 10**12]))
+def test_a_quote_tells_the_base_each_swap_and_each_token_between(seed: int, amount: int, gas_price_wei: int) -> None:
+    held = random_market(seed, gas_price_wei=gas_price_wei, every_family=True)
+    try:
+        quote = Router(held).quote(order(held, 0, 1, amount))
+    except NoRoute:
+        return
+    after = replay(held.pools, quote.route, quote.amount_in).pools_after
+    expected, seen = BASE_GAS, set[str]()
+    for step in quote.steps:
+        pool = held.pools[step.pool]
+        expected += pool.gas_units(pool) + POOL_AGAIN_GAS if step.pool in seen else pool.gas_units(after[step.pool])
+        seen.add(step.pool)
+    between = {step.token_in for step in quote.steps} - {A.address}
+    assert quote.gas_units == expected + len(between) * TOKEN_BETWEEN_GAS
+    assert quote.gas_wei == quote.gas_units * gas_price_wei
 
 
 @given(seeds, st.floats(1e-6, 0.5))
 def test_every_swap_costs_at_least_what_its_family_says(seed: int, part: float) -> None:
     graph = graph_of(random_market(seed, every_family=True))
-    for swap in filter(None, (swapped(arc, part) for arc in graph.arcs())):
-        assert swaps_gas([swap]) >= swap[0].swap_gas >= 50_000
+    for before, after in filter(None, (swapped(arc, part) for arc in graph.arcs())):
+        assert before.gas_units(after) >= before.gas_units(before) >= before.swap_gas >= FIRST_USE_GAS
 
 
 def test_pools_that_were_not_touched_cost_nothing() -> None:
-    pools = {str(k): constant_product(k, A, B, 10**24, 10**24) for k in range(3)}
-    after = {"1": pools["1"].swap(A.address, B.address, UNIT)[1]}
-    assert route_gas(pools, after) == BASE_GAS + pools["1"].swap_gas
+    pools = {pool.key: pool for pool in (constant_product(k, A, B, 10**24, 10**24) for k in range(3))}
+    used = next(iter(pools.values()))
+    done = replay(pools, Route((Segment(100, one_way(used, A.address, B.address)),)), UNIT)
+    assert route_gas(pools, done) == BASE_GAS + used.swap_gas
+
+
+def test_steps_count_and_a_further_one_in_the_same_pool_costs_less() -> None:
+    """A third of the order goes through the pool once, the rest twice: three steps, one pool, one token between."""
+    pool = stableswap(0, [A, B, C], [1.0, 1.0, 1.0], 1e6, 10_000, 400)
+    straight, round_about = one_way(pool, A.address, B.address), one_way(pool, A.address, C.address, B.address)
+    done = replay({pool.key: pool}, Route((Segment(33, straight), Segment(67, round_about))), 1_000 * UNIT)
+    assert len(done.steps) == 3
+    assert route_gas({pool.key: pool}, done) == (
+        BASE_GAS + pool.swap_gas + 2 * (pool.swap_gas + POOL_AGAIN_GAS) + TOKEN_BETWEEN_GAS
+    )
+    assert -pool.swap_gas < POOL_AGAIN_GAS < 0
 
 
 def test_every_tick_on_the_way_costs_the_same_on_top() -> None:
@@ -61,6 +101,12 @@ def test_every_tick_on_the_way_costs_the_same_on_top() -> None:
     pool = family("concentrated").from_state(identity, state)
     curve = pool.curve(A.address, B.address)
     to_tick = [curve.trade_to(0.997 * 1.0001**tick)[0] for tick in (-300, -900, -1500)]
-    costs = [swaps_gas([(pool, pool.swap(A.address, B.address, int(x))[1])]) for x in to_tick]
-    assert costs[0] == pool.swap_gas
+    costs = [pool.gas_units(pool.swap(A.address, B.address, int(x))[1]) for x in to_tick]
+    assert costs[0] == pool.gas_units(pool) == pool.swap_gas
     assert costs[2] - costs[1] == costs[1] - costs[0] > 0
+
+
+@pytest.mark.parametrize("swap_type", SwapType)
+def test_every_type_of_swap_has_its_own_gas(swap_type: SwapType) -> None:
+    assert abs(NATIVE_GAS[swap_type]) < BASE_GAS
+    assert (NATIVE_GAS[swap_type] == 0) == (swap_type is SwapType.TOKEN_TO_TOKEN)

@@ -53,7 +53,7 @@ INTEGRATOR = Integrator("0x" + "9" * 40, fee_bps=30, name="acme")
 def quote_of(order: Order, *, price_in_usd: float | None = 3500.25) -> Quote:
     return Quote(
         order=order, route=ROUTE, steps=(), amount_in=order.amount, amount_out=87_089_112_623, gas_units=412_300,
-        gas_price_wei=5_000_000, gas_usd=0.0072, price_in_usd=price_in_usd, price_out_usd=1.0, price_impact=0.0021,
+        gas_price_wei=5_000_000, wei_usd=3.5e-15, price_in_usd=price_in_usd, price_out_usd=1.0, price_impact=0.0021,
         best_single_path_out=None, time_s=0.0042,
     )  # fmt: skip
 
