@@ -1,7 +1,7 @@
-"""Compiles the router and writes its artifact: `python -m tests.contracts.build_router`.
+"""Compiles the project's own contracts and writes their artifacts: `python -m tests.contracts.build`.
 
 The compiler, its settings and the sources alone decide what comes out: no paths, no metadata, no time. With `--input`
-it prints what the compiler is given, for tools that want to compile themselves.
+and the name of a contract it prints what the compiler is given, for tools that want to compile themselves.
 """
 
 from __future__ import annotations
@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
-from swapcli.evm import router
+from swapcli.evm import router, simulation
 from tests.contracts.evm import NODE_MODULES, run_solc
 
-HOME = Path(router.__file__).parent
-ARTIFACT = HOME / "artifact.json"
-CONTRACT = "SwapRouter"
 SETTINGS = {
     # Nothing that came later is needed, and no chain lacks this. The lock does without transient storage.
     "evmVersion": "paris",
@@ -26,33 +24,59 @@ SETTINGS = {
 }
 
 
-def build() -> str:
+class Source(NamedTuple):
+    """A contract in the folder `contracts` of a package; `code` is what is kept of it: what deploys it (`bytecode`), or
+    what runs (`runtime`)."""
+
+    contract: str
+    home: Path
+    code: str
+
+    @property
+    def artifact(self) -> Path:
+        """The file that is written."""
+        return self.home / "artifact.json"
+
+    @property
+    def folder(self) -> Path:
+        """Where its Solidity is."""
+        return self.home / "contracts"
+
+
+ROUTER = Source("SwapRouter", Path(router.__file__).parent, "bytecode")
+SIMULATION = Source("Simulation", Path(simulation.__file__).parent, "runtime")
+SOURCES = (ROUTER, SIMULATION)
+
+
+def build(source: Source) -> str:
     """The artifact as text."""
-    contract = json.loads(run_solc([f"{CONTRACT}.sol"], SETTINGS, HOME / "contracts"))[CONTRACT]
+    contract = json.loads(run_solc([f"{source.contract}.sol"], SETTINGS, source.folder))[source.contract]
     artifact = {
-        "contract": CONTRACT,
+        "contract": source.contract,
         "compiler": json.loads((NODE_MODULES / "solc" / "package.json").read_text())["version"],
         "settings": SETTINGS,
         "abi": contract["abi"],
-        "bytecode": f"0x{contract['bytecode']}",
+        source.code: f"0x{contract[source.code]}",
     }
     return json.dumps(artifact, indent=1) + "\n"
 
 
-def standard_input() -> str:
+def standard_input(source: Source) -> str:
     """All sources and settings in solc's own format, asking for all that it can tell."""
-    sources = {file.name: {"content": file.read_text()} for file in sorted((HOME / "contracts").glob("*.sol"))}
+    sources = {file.name: {"content": file.read_text()} for file in sorted(source.folder.glob("*.sol"))}
     told = ["abi", "metadata", "devdoc", "userdoc", "evm.bytecode", "evm.deployedBytecode"]
     settings = {**SETTINGS, "outputSelection": {"*": {"": ["ast"], "*": told}}}
     return json.dumps({"language": "Solidity", "sources": sources, "settings": settings})
 
 
 def main(arguments: list[str]) -> None:
-    if arguments == ["--input"]:
-        print(standard_input())
+    if arguments[:1] == ["--input"]:
+        (source,) = [each for each in SOURCES if each.contract == arguments[1]]
+        print(standard_input(source))
         return
-    ARTIFACT.write_text(build())
-    print(f"{ARTIFACT.name}: {len(json.loads(ARTIFACT.read_text())['bytecode']) // 2 - 1} bytes of creation code")
+    for source in SOURCES:
+        source.artifact.write_text(build(source))
+        print(f"{source.contract}: {len(json.loads(source.artifact.read_text())[source.code]) // 2 - 1} bytes")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-// Reads {"entries": [...], "settings": {...}, "root": path} on stdin, writes {contractName: {abi, bytecode}} of those
-// files to stdout. An entry is a path under `root`, this folder or node_modules; imports are looked up in the same places.
-// `settings` are solc's own, without the choice of outputs; `root` may be left out.
+// Reads {"entries": [...], "settings": {...}, "root": path} on stdin, writes {contractName: {abi, bytecode, runtime}} of
+// those files to stdout: what deploys a contract, and what then runs. An entry is a path under `root`, this folder or
+// node_modules; imports are looked up in the same places. `settings` are solc's own, without the choice of outputs;
+// `root` may be left out.
 const fs = require("fs");
 const path = require("path");
 const solc = require("solc");
@@ -19,7 +20,7 @@ function find(name) {
 const input = {
   language: "Solidity",
   sources: Object.fromEntries(entries.map((name) => [name, { content: find(name).contents || "" }])),
-  settings: { ...settings, outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } },
+  settings: { ...settings, outputSelection: { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] } } },
 };
 const output = JSON.parse(solc.compile(JSON.stringify(input), { import: find }));
 const messages = (output.errors || []).map((e) => e.formattedMessage).join("\n");
@@ -31,5 +32,5 @@ process.stderr.write(root ? messages : ""); // what comes from packages warns a 
 const contracts = {};
 for (const name of entries)
   for (const [contract, { abi, evm }] of Object.entries(output.contracts[name] || {}))
-    contracts[contract] = { abi, bytecode: evm.bytecode.object };
+    contracts[contract] = { abi, bytecode: evm.bytecode.object, runtime: evm.deployedBytecode.object };
 process.stdout.write(JSON.stringify(contracts));

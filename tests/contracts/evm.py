@@ -150,6 +150,10 @@ class Chain(AnyChain):
         finally:
             self._evm.reset_transient_storage()
 
+    def place(self, address: str, code: bytes) -> None:
+        """Let `address`, which keeps its balance, run `code`."""
+        self._evm.insert_account_info(address, pyrevm.AccountInfo(self.native_balance(address), code=code))
+
     def code(self, address: str) -> bytes:
         """What a contract runs."""
         return bytes(self._evm.get_code(address) or b"")
@@ -264,7 +268,7 @@ def _fingerprint(entries: Sequence[str], runs: int) -> str:
 
 
 def run_solc(entries: Sequence[str], settings: Mapping[str, object], root: Path | None = None) -> str:
-    """What the pinned solc makes of `entries`, as JSON: `{contract: {abi, bytecode}}`.
+    """What the pinned solc makes of `entries`, as JSON: `{contract: {abi, bytecode, runtime}}`.
 
     Paths are looked up under `root`, this folder and `node_modules`; with `root` no warning passes.
     """

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from swapcli.evm.router import read_artifact
-from tests.contracts.build_router import ARTIFACT, build
+from tests.contracts.build import ROUTER, build
 from tests.contracts.evm import Artifact, Chain, Contract, RevertedError, selector
 from tests.evm.build import SIGNATURES
 
@@ -25,7 +25,7 @@ MOST_CODE_BYTES = 24_576
 
 
 def test_the_source_compiles_to_the_committed_artifact_byte_for_byte() -> None:
-    assert build() == ARTIFACT.read_text()
+    assert build(ROUTER) == ROUTER.artifact.read_text()
 
 
 @pytest.mark.parametrize(("name", "expected"), PUBLISHED.items())
@@ -79,7 +79,7 @@ def opcodes(code: bytes) -> set[int]:
 
 
 def test_the_artifact_tells_how_it_was_made() -> None:
-    document = json.loads(ARTIFACT.read_text())
+    document = json.loads(ROUTER.artifact.read_text())
     assert document["compiler"] == "0.8.26"
     assert document["settings"]["metadata"] == {"appendCBOR": False, "bytecodeHash": "none"}
     assert document["bytecode"] == document["bytecode"].lower()

@@ -1,0 +1,118 @@
+"""The contract's code and its one call, `simulate`, as bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from swapcli.evm.words import WORD, Reader, address_word, bytes_words, uint_word, unhex
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.payload import Payload, SwapType
+
+SIMULATE: Final = "48383c52"
+"""`simulate((address,address,address,address,uint256,uint256,bytes))`."""
+
+_SWAP_WORDS: Final = 7
+_RUN_WORDS: Final = 5
+_TRANSACTION_GAS: Final = 21_000
+_ZERO_BYTE_GAS: Final = 4
+_BYTE_GAS: Final = 16
+# A call that carries value costs 9,000, of which the callee gets 2,300; a transaction carries it for nothing.
+_VALUE_GAS: Final = 6_700
+
+
+class Outcome(IntEnum):
+    """What came of it."""
+
+    DONE = 0
+    NO_ROUTER = 1
+    NOT_APPROVED = 2
+    REVERTED = 3
+
+
+class SwapCall(NamedTuple):
+    """A swap to be simulated. `sold` and `bought` are the zero address where they are the native currency."""
+
+    router: str
+    sold: str
+    bought: str
+    receiver: str
+    amount: int
+    value_wei: int
+    calldata: bytes
+
+    @classmethod
+    def of(cls, payload: Payload) -> SwapCall:
+        """What a payload does."""
+        route = payload.call.route
+        return cls(
+            router=payload.to,
+            sold=ZERO_ADDRESS if route.swap_type is SwapType.NATIVE_TO_TOKEN else route.token_in,
+            bought=ZERO_ADDRESS if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out,
+            receiver=route.destination,
+            amount=route.amount_in,
+            value_wei=payload.value,
+            calldata=unhex(payload.calldata, "calldata"),
+        )
+
+
+class Run(NamedTuple):
+    """What a simulation showed. `received` is by how much the receiver's balance grew, negative where it fell.
+
+    `gas_used` is what the whole transaction would use, as near as its one call tells. `output` is what the call that
+    failed returned, else the router's.
+    """
+
+    outcome: Outcome
+    received: int
+    gas_used: int
+    output: bytes
+
+
+def runtime_code(own: str) -> bytes:
+    """The contract's code for a sender whose own code is at the address `own`, zero for none."""
+    return _compiled() + bytes.fromhex(own[2:])
+
+
+def encode_simulate(swap: SwapCall) -> bytes:
+    """Calldata of `simulate`. Raises `InvalidInput` for a value that does not fit."""
+    words = (
+        f"{WORD:064x}",
+        address_word(swap.router, "router"),
+        address_word(swap.sold, "sold"),
+        address_word(swap.bought, "bought"),
+        address_word(swap.receiver, "receiver"),
+        uint_word(swap.amount, 256, "amount"),
+        uint_word(swap.value_wei, 256, "value"),
+        f"{_SWAP_WORDS * WORD:064x}",
+        bytes_words(swap.calldata),
+    )
+    return bytes.fromhex(SIMULATE + "".join(words))
+
+
+def read_run(answer: bytes, swap: SwapCall) -> Run:
+    """What `simulate` returned. Raises `InvalidInput` for anything else."""
+    reader = Reader(answer)
+    outcome = Outcome(reader.uint(2, "outcome"))
+    found, left, gas = reader.uint(256, "found"), reader.uint(256, "left"), reader.uint(64, "gas")
+    reader.offset(_RUN_WORDS * WORD, "output")
+    output = reader.content("output")
+    reader.end("answer")
+    return Run(outcome, left - found, _transaction_gas(gas, swap), output)
+
+
+def _transaction_gas(call_gas: int, swap: SwapCall) -> int:
+    """Of a transaction whose execution takes as much as the call did. Refunds are left out, and so is that some of what
+    it touches had been touched before."""
+    zeros = swap.calldata.count(0)
+    carried = zeros * _ZERO_BYTE_GAS + (len(swap.calldata) - zeros) * _BYTE_GAS
+    return max(0, _TRANSACTION_GAS + carried + call_gas - (_VALUE_GAS if swap.value_wei else 0))
+
+
+@lru_cache
+def _compiled() -> bytes:
+    with open(os.path.join(os.path.dirname(__file__), "artifact.json"), encoding="utf-8") as file:
+        return unhex(json.load(file)["runtime"], "runtime")

@@ -1,0 +1,181 @@
+"""The contract that stands in for a sender: what it tells is what happened, and nothing of it is the sender's doing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from eth_abi.abi import encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.errors import InvalidInput
+from swapcli.evm.simulation import Outcome, Run, SwapCall, encode_simulate, read_run, runtime_code
+from swapcli.model.order import ZERO_ADDRESS
+from tests.contracts.build import SIMULATION, build
+from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity, selector
+from tests.evm.build import ADDRESSES, NUMBERS
+
+ALICE, BOB = "0x" + "a1" * 20, "0x" + "b0" * 20
+HOME = "0x" + "77" * 20
+SWAP_TYPE = "(address,address,address,address,uint256,uint256,bytes)"
+SOURCES = compile_solidity("simulated.sol", "world.sol")
+PLENTY = 10**24
+
+swap_calls = st.builds(SwapCall, ADDRESSES, ADDRESSES, ADDRESSES, ADDRESSES, NUMBERS, NUMBERS, st.binary(max_size=200))
+
+
+class Scene:
+    """Alice, for whom the contract stands, a router that does as it is told, and tokens that it holds plenty of."""
+
+    def __init__(self) -> None:
+        self.chain = Chain()
+        self.router = self.chain.deploy(SOURCES["Obedient"])
+        self.coin = self.chain.deploy(SOURCES["SolidityKept"], bytes(32))
+        self.tether = self.chain.deploy(SOURCES["Tether"])
+        for token in (self.coin, self.tether):
+            token.send("mint", ALICE, PLENTY)
+            token.send("mint", self.router.address, PLENTY)
+        for owner in (ALICE, self.router.address):
+            self.chain.fund(owner, PLENTY)
+
+    def simulate(self, swap: SwapCall, own: bytes = b"") -> Run:
+        """Alice's own code is `own`."""
+        with self.chain.undone():
+            self.chain.place(ALICE, runtime_code(HOME if own else ZERO_ADDRESS))
+            if own:
+                self.chain.place(HOME, own)
+            return read_run(self.chain.send(ALICE, encode_simulate(swap)), swap)
+
+    def swap(self, function: str, *arguments: Any, **changes: Any) -> SwapCall:
+        """What is called on the router; `changes` are to a swap of no native currency for no native currency."""
+        calldata = self.router.calldata(function, *arguments)
+        plain = SwapCall(self.router.address, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, calldata)
+        return plain._replace(**changes)
+
+    def trade(self, sold: str, bought: str, *, taken: int = 1_000, paid: int = 900, **changes: Any) -> SwapCall:
+        value = 0 if sold != ZERO_ADDRESS else taken
+        told: dict[str, Any] = {"sold": sold, "bought": bought, "amount": taken, "value_wei": value, "receiver": BOB}
+        receiver = changes.get("receiver", BOB)
+        return self.swap("trade", sold, taken, bought, paid, receiver, **told | changes)
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def test_the_source_compiles_to_the_committed_artifact_byte_for_byte() -> None:
+    assert build(SIMULATION) == SIMULATION.artifact.read_text()
+
+
+@given(swap_calls)
+def test_the_call_is_what_any_encoder_makes_of_it(swap: SwapCall) -> None:
+    signature = f"simulate({SWAP_TYPE})"
+    assert encode_simulate(swap) == selector(signature) + encode([SWAP_TYPE], [tuple(swap)])
+
+
+@given(st.sampled_from(Outcome), NUMBERS, NUMBERS, st.integers(0, 2**40), st.binary(max_size=100))
+def test_the_answer_is_read_from_what_any_encoder_makes_of_it(
+    outcome: Outcome, found: int, left: int, gas: int, output: bytes
+) -> None:
+    answer = encode(["uint8", "uint256", "uint256", "uint256", "bytes"], [outcome, found, left, gas, output])
+    run = read_run(answer, SwapCall(BOB, BOB, BOB, BOB, 0, 0, b""))
+    assert run == Run(outcome, left - found, 21_000 + gas, output)
+
+
+@given(st.binary(max_size=300))
+def test_what_is_no_answer_is_refused(answer: bytes) -> None:
+    with pytest.raises(InvalidInput):
+        read_run(answer, SwapCall(BOB, BOB, BOB, BOB, 0, 0, b""))
+
+
+@pytest.mark.parametrize("sold", ["coin", "tether", ""])
+@pytest.mark.parametrize("bought", ["coin", "tether", ""])
+@pytest.mark.parametrize("receiver", [ALICE, BOB])
+def test_what_arrives_is_what_the_router_pays(scene: Scene, sold: str, bought: str, receiver: str) -> None:
+    if sold == bought and receiver == ALICE:
+        return
+    addresses = {"coin": scene.coin.address, "tether": scene.tether.address, "": ZERO_ADDRESS}
+    run = scene.simulate(scene.trade(addresses[sold], addresses[bought], receiver=receiver))
+    assert (run.outcome, run.received) == (Outcome.DONE, 900)
+    assert int.from_bytes(run.output) == 900
+
+
+def test_a_loss_is_told_as_one(scene: Scene) -> None:
+    run = scene.simulate(scene.trade(scene.coin.address, scene.coin.address, receiver=ALICE))
+    assert (run.outcome, run.received) == (Outcome.DONE, -100)
+
+
+@pytest.mark.parametrize(("allowed", "needed"), [(0, 1_000), (1, 1_000), (999, 1_000), (1_000, 1_000), (10**9, 1_000)])
+@pytest.mark.parametrize("token", ["coin", "tether"])
+def test_whatever_allowance_there_is_the_router_may_take_the_input(
+    scene: Scene, token: str, allowed: int, needed: int
+) -> None:
+    sold: Contract = getattr(scene, token)
+    sold.send("approve", scene.router.address, allowed, sender=ALICE)
+    run = scene.simulate(scene.trade(sold.address, ZERO_ADDRESS, taken=needed))
+    assert (run.outcome, run.received) == (Outcome.DONE, 900)
+
+
+def test_the_router_may_not_take_more_than_the_input(scene: Scene) -> None:
+    run = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, taken=1_001, amount=1_000))
+    assert (run.outcome, run.received) == (Outcome.REVERTED, 0)
+
+
+def test_a_token_that_cannot_be_approved_is_told_whole(scene: Scene) -> None:
+    unwilling = scene.chain.deploy(SOURCES["Unwilling"])
+    run = scene.simulate(scene.trade(unwilling.address, ZERO_ADDRESS))
+    assert (run.outcome, run.output) == (Outcome.NOT_APPROVED, selector("NotToday(uint256)") + (7).to_bytes(32))
+
+
+@pytest.mark.parametrize(
+    ("how", "output"),
+    [
+        (0, selector("Error(string)") + encode(["string"], ["not like this"])),
+        (1, selector("Unkind(uint256,address)") + encode(["uint256", "address"], [5, ALICE])),
+        (2, selector("Panic(uint256)") + (1).to_bytes(32)),
+        (3, b""),
+        (4, b""),
+    ],
+)
+def test_a_revert_is_told_whole_also_one_that_burns_all_gas(scene: Scene, how: int, output: bytes) -> None:
+    run = scene.simulate(scene.swap("fail", how))
+    assert (run.outcome, run.received, run.output) == (Outcome.REVERTED, 0, output)
+
+
+def test_where_nothing_is_deployed_no_router_is_called(scene: Scene) -> None:
+    run = scene.simulate(scene.trade(ZERO_ADDRESS, ZERO_ADDRESS, router="0x" + "99" * 20))
+    assert (run.outcome, run.received) == (Outcome.NO_ROUTER, 0)
+
+
+def test_a_balance_that_cannot_be_read_makes_the_whole_call_fail(scene: Scene) -> None:
+    with pytest.raises(RevertedError):
+        scene.simulate(scene.trade(ZERO_ADDRESS, scene.router.address))
+
+
+def test_the_router_meets_the_sender_himself(scene: Scene) -> None:
+    run = scene.simulate(scene.swap("whoIs"))
+    assert run.output == encode(["address", "address"], [ALICE, DEPLOYER])
+
+
+def test_a_sender_without_code_answers_as_such_accounts_do(scene: Scene) -> None:
+    run = scene.simulate(scene.swap("callBack", b"whatever"))
+    assert run.output == encode(["bytes"], [b""])
+    # A transfer gives its receiver gas for hardly anything.
+    run = scene.simulate(scene.swap("payThrifty", ALICE, 500, receiver=ALICE))
+    assert (run.outcome, run.received) == (Outcome.DONE, 500)
+
+
+def test_a_wallet_answers_with_its_own_code_and_its_own_storage(scene: Scene) -> None:
+    wallet = scene.chain.deploy(SOURCES["Wallet"], 400)
+    own = scene.chain.code(wallet.address)
+    paid = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, paid=400, receiver=ALICE), own)
+    assert (paid.outcome, paid.received) == (Outcome.DONE, 400)
+    refused = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, paid=399, receiver=ALICE), own)
+    assert refused.outcome is Outcome.REVERTED
+    for function, told in (("least", 400), ("count", 0)):
+        asked = scene.simulate(scene.swap("callBack", wallet.calldata(function)), own)
+        assert asked.output == encode(["bytes"], [told.to_bytes(32)]), (
+            "immutables are the code's, storage is the sender's"
+        )
