@@ -23,6 +23,8 @@ VALUES: dict[str, dict[str, object]] = {
     "exclude_protocols": {"uniswapV2": ("uniswapV2",), "a, b": ("a", "b")},
     "gas_price": {"0": 0, "10000000": 10**7, "0.5 gwei": 5 * 10**8},
     "market": {"/m.json": Path("/m.json"), "~/m.json": HOME / "m.json"},
+    "store_dir": {"/stores": Path("/stores"), "~/stores": HOME / "stores"},
+    "max_age_s": {"0": 0, "86400": 86_400},
     "route_ttl_s": {"1": 1, "86400": 86_400},
     "color": {"auto": "auto", "never": "never"},
     "output": {"json": "json", "table": "table"},

@@ -20,6 +20,8 @@ WRONG: dict[str, list[object]] = {
     "exclude_protocols": [5, True, {"a": 1}, [["a"]], ["a", 5], ["a\nb"]],
     "gas_price": [-1, 0.5, "0.5", "1.5wei", "0.0000000001gwei", "1 ether", True, [], 2**128],
     "market": [5, True, ["m.json"], "a\0b"],
+    "store_dir": [5, True, ["stores"], "a\0b"],
+    "max_age_s": [-1, 86_401, 0.5, "soon", True],
     "route_ttl_s": [0, 86_401, 0.5, "a minute", False],
     "color": [True, "yes", 1, "AUTO"],
     "output": ["yaml", 0, {}],
