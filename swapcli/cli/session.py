@@ -22,6 +22,7 @@ from swapcli.model.network import Kind, Network
 if TYPE_CHECKING:
     from swapcli.chain.rpc import RpcNode
     from swapcli.markets.format import ParsedMarket
+    from swapcli.store import Store
 
 REMOTE_RETRIES = 2
 KEYS_FILE = "keys.json"
@@ -98,9 +99,35 @@ class Session(NamedTuple):
             raise InvalidOption("a service asks nodes of its own, so --rpc-url does not fit --api-url")
         return self._open_service(url, name, retries)
 
+    @property
+    def stores_folder(self) -> Path:
+        """Where the stores are, a file a network."""
+        return self.settings.store_dir or self.data_dir
+
     def store_file(self, name: str) -> Path:
-        """The file of the store of a network, by the name that the catalogue has for it."""
-        return (self.settings.store_dir or self.data_dir) / f"{name}.sqlite"
+        """The file of the store of the network called `name`."""
+        try:
+            stem = self.network(name).name
+        except UnknownNetwork:
+            # Only the store knows it; what is called so may be no name of a file.
+            from urllib.parse import quote
+
+            stem = quote(name.lower(), safe="")
+        return self.stores_folder / f"{stem}.sqlite"
+
+    def stored(self, name: str) -> Store | None:
+        """The store that answers for the network called `name`; None where there is none, or a market file goes first.
+
+        Raises `ConfigError` where it cannot be opened or is of another network, `MarketError` where it is damaged.
+        """
+        if self.settings.market is not None:
+            return None
+        file = self.store_file(name)
+        if not _may_exist(file):
+            return None
+        from swapcli.store import open_store
+
+        return open_store(str(file), self.network, name)
 
     def node(self, network: Network) -> RpcNode | None:
         """The node of a network that the command line or the settings name; None where there is none, or offline.
@@ -176,14 +203,11 @@ class Session(NamedTuple):
 
     def _holder(self, name: str, skip_bad_pools: bool) -> Holder:
         """The market file, else the store if there is one, else the embedded market."""
-        ttl_s = self.settings.route_ttl_s
-        if self.settings.market is None:
-            file = self.store_file(self.network(name).name)
-            if file.exists():
-                from swapcli.engine.store_source import StoreSource
-                from swapcli.store import open_store
+        ttl_s, store = self.settings.route_ttl_s, self.stored(name)
+        if store is not None:
+            from swapcli.engine.store_source import StoreSource
 
-                return StoreSource(open_store(str(file), self.network, name), SYSTEM_CLOCK, route_ttl_s=ttl_s)
+            return StoreSource(store, SYSTEM_CLOCK, route_ttl_s=ttl_s)
         from swapcli.engine.market_source import MarketSource
 
         return MarketSource(self.market(name, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK, route_ttl_s=ttl_s)
@@ -232,6 +256,17 @@ def _in_file(error: MarketError, file: str) -> MarketError:
     if isinstance(error, PoolStateError):
         error.hint = "--skip-bad-pools goes on without it"
     return error
+
+
+def _may_exist(file: Path) -> bool:
+    """Is there such a file? Nobody can say where its folder cannot be looked into."""
+    try:
+        file.stat()
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def home() -> Path:
