@@ -33,6 +33,7 @@ SwapcliError
 │   ├── SlippageExceeded    the market has moved against a route
 │   └── MarketUnavailable   the state is not loaded, or too old to quote on
 ├── SimulationError         a simulation or balance check failed
+│   └── InsufficientBalance     the sender holds less than the swap takes
 ├── UnhealthyError
 ├── RateLimited             too many requests
 │   └── Overloaded          too many requests at once, whoever sends them
@@ -265,6 +266,12 @@ class SimulationError(SwapcliError):
     """A simulation or a balance check failed."""
 
     code = "SIMULATION_FAILED"
+
+
+class InsufficientBalance(SimulationError):
+    """The sender holds less than the swap takes."""
+
+    code = "INSUFFICIENT_BALANCE"
 
 
 class UnhealthyError(SwapcliError):

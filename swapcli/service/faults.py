@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from swapcli.errors import (
+    InsufficientBalance,
     IntegratorError,
     InvalidAddress,
     InvalidDeadline,
@@ -61,7 +62,7 @@ _EXECUTE: Names = (
     (InvalidRoute, wire.INVALID_ROUTE),
     (RouteExpired, wire.ROUTE_EXPIRED),
     (PoolError, wire.INSUFFICIENT_LIQUIDITY),
-    (SimulationError, wire.INSUFFICIENT_BALANCE),
+    (InsufficientBalance, wire.INSUFFICIENT_BALANCE),
 )
 _CALLDATA: Names = (
     (InvalidSlippage, wire.INVALID_SLIPPAGE),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from swapcli.errors import (
+    InsufficientBalance,
     InsufficientLiquidity,
     IntegratorError,
     InvalidAddress,
@@ -19,7 +20,6 @@ from swapcli.errors import (
     RateLimited,
     RouteExpired,
     SameToken,
-    SimulationError,
     SlippageExceeded,
     SwapcliError,
     Unauthorized,
@@ -111,7 +111,7 @@ _NAMED: dict[str, Callable[[str], SwapcliError]] = {
     ROUTE_EXPIRED: RouteExpired,
     INSUFFICIENT_LIQUIDITY: InsufficientLiquidity,
     SLIPPAGE_EXCEEDED: SlippageExceeded,
-    INSUFFICIENT_BALANCE: SimulationError,
+    INSUFFICIENT_BALANCE: InsufficientBalance,
 }
 """The errors that the interface names."""
 

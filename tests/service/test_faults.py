@@ -10,11 +10,11 @@ import pytest
 from swapcli import errors
 from swapcli.errors import (
     Cancelled,
+    InsufficientBalance,
     InsufficientLiquidity,
     MarketUnavailable,
     Overloaded,
     RateLimited,
-    SimulationError,
     SwapcliError,
     Unauthorized,
 )
@@ -219,10 +219,10 @@ def test_hyperevm_execute_invalid_deadline(service: World) -> None:
 
 
 def test_hyperevm_execute_insufficient_balance() -> None:
-    error = SimulationError("the wallet holds 3 of the 5 USDC")
-    reply = reply_to(error, style_on(Style.EXECUTE, "hyperevm"))
+    said = "Insufficient balance: the sender holds 3 USDC, and the swap takes 5 USDC"
+    reply = reply_to(InsufficientBalance(said), style_on(Style.EXECUTE, "hyperevm"))
     assert reply is not None
-    assert (reply.status, reply.document) == (400, detailed("Insufficient balance", "the wallet holds 3 of the 5 USDC"))
+    assert (reply.status, reply.document) == (400, detailed("Insufficient balance", said))
 
 
 SLIPPAGE_EDGES = [
@@ -459,7 +459,10 @@ def of(kind: type[SwapcliError]) -> SwapcliError:
     return error
 
 
-UPSTREAM = {"UpstreamError", "Unreachable", "UpstreamTimeout", "UpstreamRefused", "UpstreamNonsense", "UnhealthyError"}
+UPSTREAM = {
+    "UpstreamError", "Unreachable", "UpstreamTimeout", "UpstreamRefused", "UpstreamNonsense", "Reorganised",
+    "UnhealthyError",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("style", list(Style))

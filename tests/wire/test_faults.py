@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import (
+    InsufficientBalance,
     InsufficientLiquidity,
     IntegratorError,
     InvalidAddress,
@@ -20,7 +21,6 @@ from swapcli.errors import (
     RateLimited,
     RouteExpired,
     SameToken,
-    SimulationError,
     SlippageExceeded,
     SwapcliError,
     Unauthorized,
@@ -40,7 +40,7 @@ NAMED = [
     ("Route expired", RouteExpired),
     ("Insufficient liquidity", InsufficientLiquidity),
     ("Slippage exceeded", SlippageExceeded),
-    ("Insufficient balance", SimulationError),
+    ("Insufficient balance", InsufficientBalance),
 ]
 
 
