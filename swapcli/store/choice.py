@@ -82,9 +82,7 @@ def _fill(offers: Sequence[Offer], flow: float) -> tuple[int, float]:
     return taken, (weighted + flow) / whole if whole > 0.0 else inf
 
 
-def _wanted(
-    offers: Offers, ends: Link, flow: float, max_hops: int, units: Mapping[int, float]
-) -> dict[Link, _Way]:
+def _wanted(offers: Offers, ends: Link, flow: float, max_hops: int, units: Mapping[int, float]) -> dict[Link, _Way]:
     """The pairs with the offers that the order can reach before it is carried out: step 1."""
     source, target = ends
     filled = {link: _fill(of_link, flow) for link, of_link in offers.items()}

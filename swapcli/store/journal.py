@@ -15,6 +15,8 @@ from swapcli.store.rows import POOL_COLUMNS, POOL_FIELDS, TOKEN_COLUMNS, Row
 KEPT_BLOCKS = 64
 """Blocks that can be undone. A chain that goes back further has worse troubles."""
 
+_UNDONE = ("undo_pools", "undo_tokens", "undo_notes")
+
 # Of several blocks that changed a row, the earliest kept what counts.
 _FIRST_OF_TOKEN = "at = (SELECT min(at) FROM undo_tokens WHERE address = undone.address AND at > ?)"
 _FIRST_OF_POOL = "at = (SELECT min(at) FROM undo_pools WHERE key = undone.key AND at > ?)"
@@ -39,6 +41,14 @@ def _keep(connection: sqlite3.Connection, at: int | None, table: str, columns: s
         connection.execute(f"{insert} (at, {name}) VALUES (?, ?)", (at, key))
 
 
+def keep_note(connection: sqlite3.Connection, at: int | None, name: str) -> None:
+    """Keep a note that block `at` is about to change."""
+    if at is not None:
+        connection.execute(
+            "INSERT OR IGNORE INTO undo_notes VALUES (?1, ?2, (SELECT value FROM notes WHERE name = ?2))", (at, name)
+        )
+
+
 def remember(connection: sqlite3.Connection, mark: BlockMark) -> None:
     """Note a block that is about to be written, and forget what lies too far back."""
     connection.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", mark)
@@ -48,13 +58,13 @@ def remember(connection: sqlite3.Connection, mark: BlockMark) -> None:
     if oldest:
         # The oldest is kept as a place to go back to, but not what it changed.
         connection.execute("DELETE FROM blocks WHERE number < ?", oldest)
-        for table in ("undo_pools", "undo_tokens"):
+        for table in _UNDONE:
             connection.execute(f"DELETE FROM {table} WHERE at <= ?", oldest)
 
 
 def forget_all(connection: sqlite3.Connection) -> None:
     """Nothing can be undone from here on."""
-    for table in ("blocks", "undo_pools", "undo_tokens"):
+    for table in ("blocks", *_UNDONE):
         connection.execute(f"DELETE FROM {table}")
 
 
@@ -88,6 +98,18 @@ def restore_tokens(connection: sqlite3.Connection, after: int) -> None:
         old.fetchall(),
     )
     connection.execute("DELETE FROM undo_tokens WHERE at > ?", (after,))
+
+
+def restore_notes(connection: sqlite3.Connection, after: int) -> None:
+    """Bring back the notes that were kept, as they were at block `after`."""
+    kept = connection.execute(
+        "SELECT name, value FROM undo_notes AS undone "
+        "WHERE at = (SELECT min(at) FROM undo_notes WHERE name = undone.name AND at > ?)",
+        (after,),
+    ).fetchall()
+    connection.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name, _ in kept])
+    connection.executemany("INSERT INTO notes VALUES (?, ?)", [note for note in kept if note[1] is not None])
+    connection.execute("DELETE FROM undo_notes WHERE at > ?", (after,))
 
 
 def pools_to_undo(connection: sqlite3.Connection, after: int) -> list[str]:

@@ -6,7 +6,9 @@
 | `tokens`, `pools` | as in a market file, in its order; a pool's `tokens` are ids, `state` the family's fields |
 | `blocks` | the newest blocks, oldest first, to which the store can go back |
 | `undo_pools`, `undo_tokens` | of each, the rows that it changed as they were before; `id` NULL where there was none |
+| `undo_notes` | likewise, `value` NULL where there was none |
 | `notes` | what whoever fills the store wants to find again |
+| `left_out` | pools and tokens that are not held, and why; `place` is what it takes to look again |
 | `legs` | for each pool and pair of its tokens, `low` < `high`: logarithm of the rate of the first unit each way |
 |        | (`up` sells `low`), base units that move it by one, and `depth`: the thinner side of these in dollars |
 | `links` | the pairs that pools join, both ways round, with their whole depth |
@@ -67,8 +69,13 @@ CREATE TABLE links (
 ) WITHOUT ROWID;
 CREATE INDEX links_by_depth ON links (token, depth DESC);
 """
+_SECOND = """
+CREATE TABLE undo_notes (at INTEGER NOT NULL, name TEXT NOT NULL, value TEXT, PRIMARY KEY (at, name)) WITHOUT ROWID;
+CREATE TABLE left_out (key TEXT PRIMARY KEY, reason TEXT NOT NULL, place TEXT) WITHOUT ROWID;
+CREATE INDEX pools_by_protocol ON pools (protocol, id);
+"""
 
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND)
 """Only ever added to: files that have been through the earlier ones are out there."""
 
 

@@ -23,6 +23,7 @@ from swapcli.store.blocks import BlockMark
 from swapcli.store.faults import damaged, translated
 from swapcli.store.file import open_file, reading, writing
 from swapcli.store.identity import Networks, begin, check_name, check_same, network_of
+from swapcli.store.register import Register
 from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolReader, Row, token_of
 from swapcli.store.summary import Summary, summarise
 from swapcli.store.writer import BlockWriter, check_order
@@ -90,15 +91,21 @@ class Store:
     # --- writing
 
     @contextmanager
-    def block(self, number: int, block_hash: str | None = None, timestamp: int | None = None) -> Iterator[BlockWriter]:
+    def block(
+        self, number: int, block_hash: str | None = None, timestamp: int | None = None, *, anew: bool = False
+    ) -> Iterator[BlockWriter]:
         """Write what a block changed: all of it, or, where the `with` ends in an error, nothing.
 
         Blocks come in order; some may be missing. The newest may be opened again to add to it. Raises `MarketError` for
-        an older one, and where the store holds something else than a synced market.
+        an older one, and where the store holds something else than a synced market. With `anew` it may be any block
+        of another chain: all that is held has to be written anew, and nobody can go back behind it.
         """
         with writing(self._connection, self.path):
             head, head_hash, provenance = self._one("SELECT head, hash, provenance FROM meta")
-            check_order(head, head_hash, number, block_hash)
+            if anew:
+                journal.forget_all(self._connection)
+            else:
+                check_order(head, head_hash, number, block_hash)
             if provenance != Provenance.SYNCED and self._one("SELECT count(*) FROM pools") != (0,):
                 raise MarketError(
                     f"the store {self.path} holds a {provenance} market, which no block can follow",
@@ -121,6 +128,7 @@ class Store:
             for key in journal.pools_to_undo(self._connection, number):
                 writer.drop_pool(key)
             journal.restore_tokens(self._connection, number)
+            journal.restore_notes(self._connection, number)
             restored = journal.restore_pools(self._connection, number)
             reader = PoolReader(self._numbered_tokens())
             for row in restored:
@@ -140,7 +148,7 @@ class Store:
         held = (self.network.name, str(self.network.chain_id))
         check_same(self.path, held, market.network.name, market.network.chain_id)
         with writing(self._connection, self.path):
-            for table in ("meta", "tokens", "pools", "legs", "links", "notes"):
+            for table in ("meta", "tokens", "pools", "legs", "links", "notes", "left_out"):
                 self._connection.execute(f"DELETE FROM {table}")
             journal.forget_all(self._connection)
             begin(self._connection, market.network, self._networks)
@@ -160,6 +168,11 @@ class Store:
             BlockWriter(self._connection, None, self._anchors).rank()
 
     # --- reading
+
+    @property
+    def register(self) -> Register:
+        """What whoever keeps the store up to date asks of it."""
+        return Register(self._connection, self.path)
 
     def read_market(self) -> Market:
         """All of it. Equal to what was written, if `networks` tell of the network what they told then."""

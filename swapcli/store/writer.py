@@ -10,8 +10,9 @@ from swapcli.errors import MarketError
 from swapcli.model.market import Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
-from swapcli.store.journal import keep_pool, keep_token
+from swapcli.store.journal import keep_note, keep_pool, keep_token
 from swapcli.store.ranking import Pair, insert_legs, legs_of, rank_all, rank_touched
+from swapcli.store.register import LeftOut
 from swapcli.store.rows import POOL_FIELDS, TOKEN_FIELDS, checked, pool_row, token_row
 
 _GROWTH = 1.25  # a store that has grown so much since it was ranked as a whole is ranked anew
@@ -85,8 +86,15 @@ class BlockWriter:
         self._forget_legs(key)
         self._connection.execute("DELETE FROM pools WHERE key = ?", (key,))
 
-    def put_note(self, name: str, value: object) -> None:
-        """Remember something JSON-ready by name. Going back to an earlier block leaves notes as they are."""
+    def leave_out(self, entries: Iterable[LeftOut]) -> None:
+        """Remember what is not held, and why. Going back leaves that as it is: whatever is held after all counts."""
+        self._connection.executemany("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", entries)
+
+    def put_note(self, name: str, value: object, *, of_block: bool = False) -> None:
+        """Remember something JSON-ready by name. Going back to an earlier block leaves it as it is, unless `of_block`
+        says that it belongs to the block."""
+        if of_block:
+            keep_note(self._connection, self._at, name)
         self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
 
     def describe(

@@ -57,7 +57,7 @@ def test_a_killed_writer_leaves_one_whole_block(tmp_path: Path) -> None:
             nursery.stdin.write(f"{path} {blocks[-1]}\n")
             nursery.stdin.flush()
             child = int(nursery.stdout.readline())
-            time.sleep(rng.uniform(0.0, 0.03))
+            time.sleep(rng.uniform(0.0, 0.05))
             os.kill(child, signal.SIGKILL)
             assert nursery.stdout.readline() == "gone\n"
             blocks.append(whole_block(path))

@@ -89,9 +89,7 @@ def test_tokens_that_only_their_maker_trades_never_look_deep(tmp_path: Path) -> 
         for k, (a, b) in enumerate([(honest[0], honest[1]), (honest[0], honest[2]), (honest[1], honest[2])])
     ]
     pools.append(constant_product(8, honest[0], fakes[0], UNIT, UNIT))  # a dollar or so prices the first fake
-    pools += [
-        constant_product(10 * i + j + 20, fakes[i], fakes[j], 10**30, 10**30) for i in range(4) for j in range(i)
-    ]
+    pools += [constant_product(10 * i + j + 20, fakes[i], fakes[j], 10**30, 10**30) for i in range(4) for j in range(i)]
     imported(tmp_path / "store", market(pools, [*honest, *fakes])).close()
     found = ranked(tmp_path / "store", 3)
     assert all(found[each.address] < 10 for each in fakes)

@@ -14,6 +14,7 @@ from swapcli.markets.format import parse_market, render_market
 from swapcli.model.market import Market, Provenance
 from swapcli.networks.catalogue import network
 from swapcli.store import create_store, open_store
+from swapcli.store.schema import MIGRATIONS
 from tests.store.build import TOKENS, create, imported, pool, reopen, rows
 from tests.strategies import markets, no_networks
 
@@ -97,7 +98,7 @@ def test_the_summary_counts_what_was_written(tmp_path: Path) -> None:
     assert (found.network, found.chain_id, found.provenance) == ("test", 1, Provenance.SYNCED)
     assert (found.source, found.gas_price_wei, found.timestamp) == ("a node", 5, 1_700_000_000)
     assert found.block == (7, "0xabc", 1_700_000_000)
-    assert (found.tokens, found.pools, found.undoable, found.layout) == (6, 3, 0, 1)
+    assert (found.tokens, found.pools, found.undoable, found.layout) == (6, 3, 0, len(MIGRATIONS))
     assert [(each.protocol, each.family, each.pools) for each in found.holdings] == [("v2", "constant_product", 3)]
     # Each pool has a million dollars on either side; half of that moves the rate by one.
     assert found.holdings[0].depth_usd == pytest.approx(1.5e6, rel=0.05)
