@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.chain.abi import list_calldata, nonsense, read_list, signed, word
-from swapcli.chain.loaders.ladder import Position, read_around
+from swapcli.chain.loaders.ladder import Position, guesses, read_around
 from swapcli.chain.loaders.made import made
 from swapcli.chain.node import Answer, Call
 from swapcli.chain.place import Place
-from swapcli.chain.rounds import Reading
+from swapcli.chain.rounds import Reading, prefetched
 from swapcli.errors import PoolStateError
 from swapcli.model.pool import Pool
 from swapcli.networks.address import keccak256
@@ -28,9 +28,10 @@ _WRAP: Final = 1 << 256
 
 
 def load(place: Place) -> Reading[Pool]:
-    """Three rounds, two where the place knows about where the price is."""
+    """Three rounds, one where the place knows price and ticks well enough."""
     source = _InManager(place)
-    position, state = yield from read_around(source, place.tick_spacing, place.near_tick)
+    reading = read_around(source, place.tick_spacing, place.near_tick)
+    position, state = yield from prefetched(reading, guesses(source, place))
     if position.fee_ppm != place.fee_ppm:
         raise PoolStateError("fee_ppm", f"expected the {place.fee_ppm} of its key, not {position.fee_ppm}")
     native = {"native": True} if place.native else {}
@@ -42,40 +43,54 @@ class _InManager:
 
     def __init__(self, place: Place) -> None:
         self._manager = place.address
-        self._home = _hashed(int(place.pool_id, 16), _POOLS_SLOT)
+        self._home = home_slot(place.pool_id)
 
     def position_calls(self) -> Sequence[Call]:
-        return [self._call([self._home, self._home + _LIQUIDITY_OFFSET])]
+        return [stored(self._manager, [self._home, self._home + _LIQUIDITY_OFFSET])]
 
     def read_position(self, answers: Sequence[Answer]) -> Position:
-        """From lowest: 160 bits of price, 24 of the tick, 24 of the protocol's fee, 24 of the pool's."""
-        slot0, liquidity = self._read(2, answers)
+        """Above the price and the tick there are 24 bits of the protocol's fee, and 24 of the pool's."""
+        slot0, liquidity = read_stored(answers[0], 2)
         if slot0 >> 184 & 0xFFFFFF:
             raise PoolStateError("fee_ppm", "a pool with a fee for the protocol is not supported")
-        return Position(slot0 % (1 << 160), _narrow(slot0 >> 160, 24), liquidity % (1 << 128), slot0 >> 208 & 0xFFFFFF)
+        price, tick = price_and_tick(slot0)
+        return Position(price, tick, liquidity % (1 << 128), slot0 >> 208 & 0xFFFFFF)
 
     def word_calls(self, words: Sequence[int]) -> Sequence[Call]:
-        return [self._call([_hashed(number, self._home + _BITMAP_OFFSET) for number in words])]
+        return [stored(self._manager, [_hashed(number, self._home + _BITMAP_OFFSET) for number in words])]
 
     def read_words(self, words: Sequence[int], answers: Sequence[Answer]) -> list[int]:
-        return list(self._read(len(words), answers))
+        return list(read_stored(answers[0], len(words)))
 
     def tick_calls(self, ticks: Sequence[int]) -> Sequence[Call]:
-        return [self._call([_hashed(tick, self._home + _TICKS_OFFSET) for tick in ticks])]
+        return [stored(self._manager, [_hashed(tick, self._home + _TICKS_OFFSET) for tick in ticks])]
 
     def read_nets(self, ticks: Sequence[int], answers: Sequence[Answer]) -> list[int]:
         """The upper half of a tick's first word; the lower half is its gross liquidity."""
-        return [signed(each) >> 128 for each in self._read(len(ticks), answers)]
+        return [signed(each) >> 128 for each in read_stored(answers[0], len(ticks))]
 
-    def _call(self, slots: Sequence[int]) -> Call:
-        return Call(self._manager, list_calldata(_EXTSLOAD, slots))
 
-    @staticmethod
-    def _read(count: int, answers: Sequence[Answer]) -> tuple[int, ...]:
-        words = read_list(answers[0], _EXTSLOAD)
-        if len(words) != count:
-            raise nonsense(_EXTSLOAD, f"{len(words)} words instead of {count}")
-        return words
+def home_slot(pool_id: str) -> int:
+    """Where the manager keeps the first word of a pool, its `slot0`."""
+    return _hashed(int(pool_id, 16), _POOLS_SLOT)
+
+
+def stored(manager: str, slots: Sequence[int]) -> Call:
+    """Asks for words of the manager's storage."""
+    return Call(manager, list_calldata(_EXTSLOAD, slots))
+
+
+def read_stored(answer: Answer, count: int) -> tuple[int, ...]:
+    """The words that `stored` asked for. Raises `UpstreamNonsense`."""
+    words = read_list(answer, _EXTSLOAD)
+    if len(words) != count:
+        raise nonsense(_EXTSLOAD, f"{len(words)} words instead of {count}")
+    return words
+
+
+def price_and_tick(slot0: int) -> tuple[int, int]:
+    """The square-root price in Q64.96 in the lowest 160 bits, 0 where there is no pool, and above it 24 of the tick."""
+    return slot0 % (1 << 160), _narrow(slot0 >> 160, 24)
 
 
 def _hashed(key: int, slot: int) -> int:

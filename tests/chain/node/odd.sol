@@ -51,3 +51,33 @@ contract OddToken {
         return _answers[msg.sig];
     }
 }
+
+/// Modelled: what PancakeSwap V3's factory has its pools deployed by, since no package holds it. `code` is the pool's.
+contract PoolDeployer {
+    struct Parameters {
+        address factory;
+        address token0;
+        address token1;
+        uint24 fee;
+        int24 tickSpacing;
+    }
+
+    Parameters public parameters;
+    bytes private _code;
+
+    constructor(bytes memory code) {
+        _code = code;
+    }
+
+    function deploy(address factory, address token0, address token1, uint24 fee, int24 tickSpacing)
+        external
+        returns (address pool)
+    {
+        parameters = Parameters(factory, token0, token1, fee, tickSpacing);
+        bytes memory code = _code;
+        assembly {
+            pool := create(0, add(code, 32), mload(code))
+        }
+        require(pool != address(0), "pool not deployed");
+    }
+}

@@ -1,0 +1,94 @@
+"""Real factories of every kind on one chain, behind one question: make a pool of two tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from swapcli.chain.discovery import Home
+from swapcli.chain.place import Kind
+from swapcli.model.network import ProtocolInfo
+from swapcli.pools.tick_math import sqrt_ratio_at_tick
+from tests.chain.node.evm_node import sources
+from tests.contracts.evm import DEPLOYER, ZERO_ADDRESS, AnyChain, Contract, compile_solidity, load_artifact
+
+V2 = ProtocolInfo(1, "v2", "V2", "constant_product")
+V3 = ProtocolInfo(2, "v3", "V3", "concentrated", ("fee",))
+SLIPSTREAM = ProtocolInfo(3, "slipstream", "Slipstream", "concentrated", ("tickSpacing",))
+ALGEBRA = ProtocolInfo(4, "algebra", "Algebra", "concentrated")
+V4 = ProtocolInfo(5, "v4", "V4", "concentrated", ("poolId",))
+VOLATILE = ProtocolInfo(6, "volatile", "Volatile", "constant_product")
+STABLE = ProtocolInfo(7, "stable", "Stable", "solidly_stable")
+PANCAKE = ProtocolInfo(8, "pancake", "Pancake", "concentrated", ("fee",))
+
+_UNISWAP_V3 = "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json"
+_PANCAKE = "@pancakeswap/v3-core/artifacts/contracts"
+_ALGEBRA = "@cryptoalgebra/integral-core/artifacts/contracts"
+_V4 = "@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"
+_SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts"
+_PRICE = sqrt_ratio_at_tick(7)
+
+
+class Factory(NamedTuple):
+    """`make` takes two tokens and one of `keys`: a fee, a tick spacing, whether it is stable, or nothing (0)."""
+
+    home: Home
+    keys: Sequence[int]
+    make: Callable[[str, str, int], object]
+
+
+def uniswap_v2(chain: AnyChain) -> Factory:
+    contract = chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
+    home = Home(contract.address, Kind.UNISWAP_V2, V2, fee_ppm=3_000)
+    return Factory(home, (0,), lambda a, b, _: contract.send("createPair", a, b))
+
+
+def solidly(chain: AnyChain) -> Factory:
+    pool = chain.deploy(compile_solidity(f"{_SOLIDLY}/Pool.sol")["Pool"])
+    contract = chain.deploy(compile_solidity(f"{_SOLIDLY}/factories/PoolFactory.sol")["PoolFactory"], pool.address)
+    home = Home(contract.address, Kind.SOLIDLY, VOLATILE, STABLE)
+    return Factory(home, (0, 1), lambda a, b, key: contract.send("createPool(address,address,bool)", a, b, bool(key)))
+
+
+def uniswap_v3(chain: AnyChain) -> Factory:
+    """With a fee that its governance added."""
+    contract = chain.deploy(load_artifact(_UNISWAP_V3))
+    contract.send("enableFeeAmount", 200, 4)
+    return _by_fee(contract, V3, (200, 500, 3_000, 10_000))
+
+
+def pancake_v3(chain: AnyChain) -> Factory:
+    code = load_artifact(f"{_PANCAKE}/PancakeV3Pool.sol/PancakeV3Pool.json").bytecode
+    deployer = chain.deploy(sources()["PoolDeployer"], code)
+    contract = chain.deploy(load_artifact(f"{_PANCAKE}/PancakeV3Factory.sol/PancakeV3Factory.json"), deployer.address)
+    return _by_fee(contract, PANCAKE, (100, 500, 2_500, 10_000))
+
+
+def _by_fee(contract: Contract, protocol: ProtocolInfo, fees: Sequence[int]) -> Factory:
+    home = Home(contract.address, Kind.UNISWAP_V3, protocol)
+    return Factory(home, fees, lambda a, b, fee: contract.send("createPool", a, b, fee))
+
+
+def algebra(chain: AnyChain) -> Factory:
+    """The factory and its deployer must know each other's address before they are there."""
+    deployer = load_artifact(f"{_ALGEBRA}/AlgebraPoolDeployer.sol/AlgebraPoolDeployer.json")
+    artifact = load_artifact(f"{_ALGEBRA}/AlgebraFactory.sol/AlgebraFactory.json")
+    with chain.undone():
+        address = chain.deploy(artifact, chain.deploy(deployer, DEPLOYER).address).address
+    contract = chain.deploy(artifact, chain.deploy(deployer, address).address)
+    assert contract.address == address
+    home = Home(address, Kind.ALGEBRA, ALGEBRA)
+    return Factory(home, (0,), lambda a, b, _: contract.send("createPool", a, b, b""))
+
+
+def uniswap_v4(chain: AnyChain, wrapped: str) -> Factory:
+    """A negative fee makes the pool with native currency where one of the tokens is `wrapped`."""
+    manager = chain.deploy(load_artifact(_V4), DEPLOYER)
+
+    def make(a: str, b: str, key: int) -> None:
+        pair = [ZERO_ADDRESS if each == wrapped and key < 0 else each for each in (a, b)]
+        currencies = sorted(pair, key=lambda each: int(each, 16))
+        fee = abs(key)
+        manager.send("initialize", (*currencies, fee, max(1, fee // 50), ZERO_ADDRESS), _PRICE)
+
+    return Factory(Home(manager.address, Kind.UNISWAP_V4, V4), (50, 500, 3_000, 10_000, -500, -3_000), make)

@@ -1,0 +1,358 @@
+"""What factories are asked for equals what their lists and events tell, among the same tokens; no lie is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from zlib import crc32
+
+import pytest
+from eth_abi.abi import encode
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.chain.discovery import Home, completed, count_listed, find_listed, homes
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.lookup import USUAL_SPACINGS, find_pairs
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Answer, At, Call
+from swapcli.chain.place import Kind, Place
+from swapcli.chain.rounds import Skipped
+from swapcli.model.network import ProtocolInfo
+from swapcli.model.pool import Pool
+from swapcli.networks.catalogue import network
+from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
+from tests.chain.node.factories import (
+    ALGEBRA,
+    SLIPSTREAM,
+    STABLE,
+    V2,
+    V3,
+    V4,
+    VOLATILE,
+    Factory,
+    algebra,
+    pancake_v3,
+    solidly,
+    uniswap_v2,
+    uniswap_v3,
+    uniswap_v4,
+)
+from tests.chain.node.test_discovery import Scene
+from tests.contracts.evm import ZERO_ADDRESS, Chain, Contract, RevertedError
+
+EVERY_KIND = (
+    Home("0x" + "01" * 20, Kind.UNISWAP_V2, V2, fee_ppm=3_000),
+    Home("0x" + "02" * 20, Kind.SOLIDLY, VOLATILE, STABLE),
+    Home("0x" + "03" * 20, Kind.UNISWAP_V3, V3),
+    Home("0x" + "04" * 20, Kind.UNISWAP_V3, SLIPSTREAM),
+    Home("0x" + "05" * 20, Kind.ALGEBRA, ALGEBRA),
+    Home("0x" + "06" * 20, Kind.UNISWAP_V4, V4),
+)
+A, B, C = ("0x" + digits * 20 for digits in ("a1", "b2", "c3"))
+
+
+class Hearing(EvmNode):
+    """Keeps what it is asked, round by round. With `told`, that is what contracts say."""
+
+    def __init__(self, chain: Chain, told: Callable[[Call], Answer] | None = None) -> None:
+        super().__init__(chain)
+        self._told = told
+        self.heard: list[Sequence[Call]] = []
+
+    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+        self.heard.append(calls)
+        return super().batch(calls, at)
+
+    def _answer(self, call: Call) -> Answer:
+        return self._told(call) if self._told else super()._answer(call)
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def found(scene: Scene, factory: Factory | Home, tokens: Sequence[str], wrapped: str | None = None) -> list[object]:
+    home = factory.home if isinstance(factory, Factory) else factory
+    return list(find_pairs(scene.view, [home], tokens, wrapped))
+
+
+def told(scene: Scene, home: Home, wrapped: str) -> list[Place | Skipped]:
+    """By its list or its events."""
+    if home.is_listed:
+        return list(find_listed(scene.view, home, 0, count_listed(scene.view, home)))
+    return scene.created(home, wrapped=wrapped)
+
+
+def fill(rng: Random, scene: Scene, factory: Factory, count: int) -> None:
+    """Up to `count` random pools of a factory, which makes none twice."""
+    for _ in range(count):
+        a, b = rng.sample(scene.tokens, 2)
+        try:
+            scene.noted(factory.make(a, b, rng.choice(factory.keys)))
+        except RevertedError:
+            continue
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_found_is_what_lists_and_events_tell_among_the_same_tokens(scene: Scene, seed: int) -> None:
+    rng = Random(f"lookup {seed}")
+    wrapped = rng.choice(scene.tokens)
+    makers = (uniswap_v2, solidly, uniswap_v3, pancake_v3, algebra)
+    made = [*(maker(scene.chain) for maker in makers), uniswap_v4(scene.chain, wrapped)]
+    for factory in made:
+        fill(rng, scene, factory, 12)
+    every = [place for factory in made for place in told(scene, factory.home, wrapped)]
+    assert len(every) >= 30
+    for size in (2, 3, len(scene.tokens)):
+        tokens = rng.sample(scene.tokens, size)
+        expected = {place for place in every if isinstance(place, Place) and set(place.tokens) <= {*tokens}}
+        places = list(find_pairs(scene.view, [factory.home for factory in made], tokens, wrapped))
+        assert {each.key for each in places if isinstance(each, Skipped)} == set()
+        assert len(places) == len(expected)
+        assert set(places) == {each for each in expected if not each.native or wrapped in tokens}
+
+
+def test_what_is_found_can_be_read(scene: Scene) -> None:
+    a, _, _, wrapped = scene.tokens
+    made = [maker(scene.chain) for maker in (uniswap_v2, solidly, uniswap_v3, pancake_v3, algebra)]
+    made.append(uniswap_v4(scene.chain, wrapped))
+    for factory in made:
+        for key in factory.keys:
+            factory.make(a, wrapped, key)
+    homes_of = [factory.home for factory in made]
+    places = [
+        completed(each, scene.known())
+        for each in find_pairs(scene.view, homes_of, scene.tokens, wrapped)
+        if isinstance(each, Place)
+    ]
+    whole = [place for place in places if isinstance(place, Place)]
+    assert len(whole) == sum(len(factory.keys) for factory in made)
+    for pool in load_pools(scene.view, whole):
+        # Only those of Uniswap V4 have been given a price.
+        assert isinstance(pool, Pool) or pool.reason.startswith("sqrt_price_x96: 0 is outside")
+    assert {place.near_tick for place in whole if place.kind is Kind.UNISWAP_V4} == {7}
+    assert {frozenset(place.tokens) for place in whole} == {frozenset((a, wrapped))}
+
+
+def test_it_does_not_matter_how_tokens_are_given(scene: Scene) -> None:
+    a, b, c, _ = scene.tokens
+    factory = uniswap_v2(scene.chain)
+    for pair in ((a, b), (b, c)):
+        factory.make(*pair, 0)
+    once = found(scene, factory, [a, b, c])
+    assert [place.tokens for place in once if isinstance(place, Place)] == [(a, b), (b, c)]
+    assert found(scene, factory, [c, ZERO_ADDRESS, a, b, a, c]) == once
+    node = EvmNode(scene.chain)
+    for tokens in ((), (a,), (a, a), (a, ZERO_ADDRESS)):
+        assert list(find_pairs(View(node, BLOCK, None), [factory.home], tokens, a)) == []
+    assert node.asked == []
+
+
+def test_native_currency_is_looked_for_where_its_wrapped_form_is_among_the_tokens(scene: Scene) -> None:
+    a, b, wrapped, _ = scene.tokens
+    factory = uniswap_v4(scene.chain, wrapped)
+    for key in (500, -500):
+        factory.make(a, wrapped, key)
+    factory.make(a, b, 500)
+
+    def natives(tokens: Sequence[str], native: str | None) -> list[bool]:
+        return [place.native for place in found(scene, factory, tokens, native) if isinstance(place, Place)]
+
+    assert natives((a, b, wrapped), wrapped) == [False, False, True]
+    assert natives((a, b, wrapped), None) == [False, False]
+    assert natives((a, b), wrapped) == [False]
+    assert natives((wrapped, b), wrapped) == []
+
+
+def test_many_pairs_are_asked_for_in_few_rounds_of_bounded_size(scene: Scene) -> None:
+    """However many tokens, at most 2,000 questions wait at a time; who stops taking stops the asking."""
+    tokens = [f"0x{number:040x}" for number in range(1, 61)]
+    made = [uniswap_v2(scene.chain), uniswap_v3(scene.chain), uniswap_v4(scene.chain, tokens[0])]
+    node = EvmNode(scene.chain)
+    lookup = find_pairs(View(node, BLOCK, None), [factory.home for factory in made], tokens, tokens[0])
+    assert list(lookup) == []
+    pairs, natives = 60 * 59 // 2, 59
+    questions = (1 + len(made[1].keys) + 1) * pairs + natives
+    assert sum(node.asked[1:]) == questions
+    assert len(node.asked) == 1 + -(-questions // 2_000)
+    assert max(node.asked) <= 2_000
+
+
+def test_a_few_tokens_cost_three_rounds(scene: Scene) -> None:
+    made = [maker(scene.chain) for maker in (uniswap_v2, solidly, uniswap_v3, pancake_v3, algebra)]
+    for factory in made:
+        factory.make(scene.tokens[0], scene.tokens[1], factory.keys[0])
+    node = EvmNode(scene.chain)
+    view = View(node, BLOCK, deploy_multicall(scene.chain))
+    assert len(list(find_pairs(view, [factory.home for factory in made], scene.tokens, None))) == len(made)
+    assert len(node.asked) <= 2 * 3, "each round once more alone for what reverts"
+
+
+@pytest.fixture
+def odd(scene: Scene) -> Contract:
+    """A factory that says what it is told to, whatever the tokens."""
+    return scene.chain.deploy(sources()["OddToken"])
+
+
+def say(contract: Contract, signature: str, *values: int | str) -> None:
+    words = (int(value, 16) if isinstance(value, str) else value for value in values)
+    contract.send("say", signature, b"".join(word.to_bytes(32) for word in words))
+
+
+def test_a_pair_of_other_tokens_is_not_believed_to_be_of_those_asked_for(scene: Scene, odd: Contract) -> None:
+    a, b, c, _ = scene.tokens
+    real = uniswap_v2(scene.chain)
+    real.make(a, b, 0)
+    (place,) = found(scene, real, [a, b])
+    assert isinstance(place, Place)
+    say(odd, "getPair(address,address)", place.address)
+    home = real.home._replace(address=odd.address)
+    kept, *skipped = found(scene, home, [a, b, c])
+    assert kept == place
+    reason = f"{place.address}: a pool of other tokens than those that were asked for"
+    assert skipped == [Skipped(f"{odd.address} {pair}", reason) for pair in (f"{a} {c}", f"{b} {c}")]
+
+
+def test_a_pool_that_a_factory_gives_for_every_fee_is_found_once(scene: Scene, odd: Contract) -> None:
+    a, b, _, _ = scene.tokens
+    real = uniswap_v3(scene.chain)
+    real.make(a, b, 500)
+    (place,) = found(scene, real, [a, b])
+    assert isinstance(place, Place)
+    say(odd, "getPool(address,address,uint24)", place.address)
+    (again,) = found(scene, real.home._replace(address=odd.address), [a, b])
+    assert isinstance(again, Place)
+    assert (again.key, again.tokens, again.tick_spacing) == (place.key, (a, b), 10)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("0x" + "77" * 20, "token0(): the contract returns 0 bytes where 32 are the least"),
+        ("token", "token0(): the contract reverts"),
+        ("0x" + "77" * 32, "getPair(address,address): not an address"),
+        (None, "getPair(address,address): the factory does not answer"),
+    ],
+)
+def test_what_is_no_pool_is_skipped_with_the_reason(
+    scene: Scene, odd: Contract, answer: str | None, reason: str
+) -> None:
+    a, b, _, _ = scene.tokens
+    if answer:
+        say(odd, "getPair(address,address)", a if answer == "token" else answer)
+    (skipped,) = found(scene, Home(odd.address, Kind.UNISWAP_V2, V2), [a, b])
+    assert isinstance(skipped, Skipped)
+    assert skipped.key.startswith(odd.address)
+    assert skipped.reason == reason
+
+
+@pytest.mark.parametrize("home", EVERY_KIND, ids=lambda home: str(home.protocol.amm_name))
+def test_a_home_without_a_contract_is_skipped_once_however_many_tokens_there_are(scene: Scene, home: Home) -> None:
+    tokens = [f"0x{number:040x}" for number in range(1, 31)]
+    node = EvmNode(scene.chain)
+    (skipped,) = find_pairs(View(node, BLOCK, None), [home], tokens, tokens[3])
+    assert isinstance(skipped, Skipped)
+    assert skipped.key == home.address
+    assert len(node.asked) == 1
+
+
+def test_a_factory_of_solidly_may_call_its_pools_pairs(scene: Scene, odd: Contract) -> None:
+    a, b, _, _ = scene.tokens
+    real = solidly(scene.chain)
+    real.make(a, b, 1)
+    (place,) = found(scene, real, [a, b])
+    assert isinstance(place, Place)
+    say(odd, "getPair(address,address,bool)", place.address)
+    home = real.home._replace(address=odd.address)
+    assert found(scene, home, [a, b]) == [place._replace(home=odd.address)]
+    (skipped, _) = found(scene, home._replace(stable=None), [a, b, scene.tokens[2]])[:2]
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason == f"{place.address}: the catalogue has no protocol for it"
+
+
+def test_fees_are_those_of_the_catalogue_or_the_common_ones_where_the_factory_tells_none(
+    scene: Scene, odd: Contract
+) -> None:
+    say(odd, "getPool(address,address,uint24)", 0)
+    home = Home(odd.address, Kind.UNISWAP_V3, V3)
+    assert keys_asked(scene, home) == [100, 500, 2_500, 3_000, 10_000]
+    assert keys_asked(scene, home._replace(fee_tiers={77: 3, 500: 10})) == [77, 500]
+    say(odd, "feeAmountTickSpacing(uint24)", 0)
+    assert keys_asked(scene, home._replace(fee_tiers={77: 3, 500: 10})) == [77, 500]
+
+
+@pytest.mark.parametrize(
+    ("listed", "asked"),
+    [
+        ([1, 60, 16_383], [1, 60, 16_383]),
+        ([60, 0, 60, 2**256 - 1, 16_384], [60]),
+        ([], list(USUAL_SPACINGS)),
+        ([0], list(USUAL_SPACINGS)),
+        (None, list(USUAL_SPACINGS)),
+        (list(range(1, 1_000)), list(range(1, 33))),
+    ],
+)
+@pytest.mark.parametrize("protocol", [SLIPSTREAM, V3], ids=lambda protocol: str(protocol.amm_name))
+def test_tick_spacings_are_those_that_the_factory_lists_if_they_can_be_used(
+    scene: Scene, odd: Contract, listed: list[int] | None, asked: list[int], protocol: ProtocolInfo
+) -> None:
+    """A factory that is asked by tick spacing is known by that, also where the catalogue errs."""
+    say(odd, "getPool(address,address,int24)", 0)
+    if listed is not None:
+        odd.send("say", "tickSpacings()", encode(["uint256[]"], [listed]))
+    assert keys_asked(scene, Home(odd.address, Kind.UNISWAP_V3, protocol)) == asked
+
+
+def keys_asked(scene: Scene, home: Home) -> list[int]:
+    """What a factory is asked with after the first round, which tries it."""
+    node = Hearing(scene.chain)
+    assert list(find_pairs(View(node, BLOCK, None), [home], scene.tokens[:2], None)) == []
+    return [int.from_bytes(call.calldata[-32:]) for call in node.heard[1]]
+
+
+@pytest.mark.parametrize("kind", [Kind.WEIGHTED, Kind.STABLESWAP])
+def test_kinds_that_cannot_be_asked_by_tokens_are_skipped_with_the_reason(scene: Scene, kind: Kind) -> None:
+    home = Home("0x" + "12" * 20, kind, V2)
+    reason = f"{kind}: such pools cannot be asked for by their tokens"
+    assert found(scene, home, scene.tokens) == [Skipped(home.address, reason)]
+
+
+def test_all_homes_of_the_catalogue_can_be_asked_but_for_those_without_pairs() -> None:
+    for name in ("base", "citrea", "hyperevm", "monad"):
+        every, _ = homes(network(name))
+        node = Hearing(Chain(), lambda _: bytes(32 * 40))
+        skipped = list(find_pairs(View(node, BLOCK, None), every, [A, B, C], A))
+        cannot = {home.address for home in every if home.kind in (Kind.WEIGHTED, Kind.STABLESWAP, Kind.UNISWAP_V4)}
+        assert {each.key for each in skipped if isinstance(each, Skipped)} == cannot
+        tried = {home.address for home in every if home.kind not in (Kind.WEIGHTED, Kind.STABLESWAP)}
+        assert {call.to for call in node.heard[0]} == tried
+
+
+words = st.one_of(
+    st.sampled_from([0, 1, 32, 60, 2**255, 2**256 - 1, int(A, 16), int(B, 16), int(C, 16)]), st.integers(0, 2**256 - 1)
+)
+answers = st.one_of(
+    st.none(),
+    st.binary(max_size=100),
+    st.lists(words, max_size=40).map(lambda some: b"".join(w.to_bytes(32) for w in some)),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(answers, min_size=1, max_size=12), st.integers(0, 2**32))
+def test_whatever_contracts_answer_only_pools_of_the_tokens_are_found_and_the_asking_is_bounded(
+    said: list[Answer], salt: int
+) -> None:
+    node = Hearing(Chain(), lambda call: said[crc32(call.calldata + call.to.encode(), salt) % len(said)])
+    told_of = list(find_pairs(View(node, BLOCK, None), EVERY_KIND, [A, B, C], B))
+    for each in told_of:
+        if isinstance(each, Place):
+            assert each.tokens in {(A, B), (A, C), (B, C), (B, A)}
+            assert each.decimals == ()
+        else:
+            assert each.reason
+    keys = [each.key for each in told_of if isinstance(each, Place)]
+    assert len(keys) == len({*keys})
+    assert sum(node.asked) <= 6 * 40 + 3 * 4 * (1 + 2 + 2 * 32 + 1 + 5)
