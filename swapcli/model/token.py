@@ -1,4 +1,4 @@
-"""A token of a network."""
+"""A token of a network, and its amounts in words."""
 
 from __future__ import annotations
 
@@ -16,3 +16,15 @@ class Token(NamedTuple):
     name: str
     decimals: int
     price_usd: float | None = None
+
+
+def whole_tokens(amount: int, decimals: int) -> str:
+    """An amount in base units in whole tokens, exact, with thousands separators: 1234500000 -> "1,234.5"."""
+    text = fixed_point(amount, decimals)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def fixed_point(amount: int, decimals: int) -> str:
+    """The same with all its decimals."""
+    whole, fraction = divmod(amount, 10**decimals)
+    return f"{whole:,}.{fraction:0{decimals}d}" if decimals else f"{whole:,}"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.cli.amounts import parse_amount, parse_raw_amount
-from swapcli.cli.render.numbers import whole_tokens
 from swapcli.errors import InvalidAmount
+from swapcli.model.token import whole_tokens
 
 amounts = st.integers(1, 2**256 - 1)
 decimals = st.integers(0, 77)

@@ -18,9 +18,9 @@ from swapcli.cli.render.numbers import (
     short_tokens,
     significant,
     usd,
-    whole_tokens,
 )
 from swapcli.cli.render.words import clean, how_old
+from swapcli.model.token import whole_tokens
 
 amounts = st.integers(0, 2**256 - 1)
 decimals = st.integers(0, 77)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd, whole_tokens
+from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd
 from swapcli.cli.render.words import NOT_LIVE, clean, how_old
 from swapcli.engine.answer import Answer
 from swapcli.model.terms import Terms, after_fee, min_received
-from swapcli.model.token import Token
+from swapcli.model.token import Token, whole_tokens
 from swapcli.wire.terms import Generation, percent
 
 BPS = 10_000

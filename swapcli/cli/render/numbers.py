@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 
+from swapcli.model.token import fixed_point
+
 SHORT_DIGITS = 9
 _EXACT = Context(prec=400)
 
 
-def whole_tokens(amount: int, decimals: int) -> str:
-    """An amount in base units in whole tokens, exact, with thousands separators: 1234500000 -> "1,234.5"."""
-    text = _fixed(amount, decimals)
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 def short_tokens(amount: int, decimals: int) -> str:
-    """The same rounded down to fit a column: six decimals, more where it is tiny, down to two where it is large."""
+    """An amount in whole tokens, rounded down to fit a column: six decimals, more where it is tiny, down to two where
+    it is large."""
     value = Decimal(amount).scaleb(-decimals, context=_EXACT)
     places = min(max(2, min(6, _places(value, SHORT_DIGITS))) if value >= 1 else _places(value, 6), decimals)
-    return _fixed(amount // 10 ** (decimals - places), places)
-
-
-def _fixed(amount: int, decimals: int) -> str:
-    whole, fraction = divmod(amount, 10**decimals)
-    return f"{whole:,}.{fraction:0{decimals}d}" if decimals else f"{whole:,}"
+    return fixed_point(amount // 10 ** (decimals - places), places)
 
 
 def _places(value: Decimal, digits: int) -> int:
@@ -55,6 +47,11 @@ def usd(value: float) -> str:
     if value >= 0.1 or value == 0:
         return f"${value:,.2f}"
     return f"${significant(Decimal(repr(value)), 2)}"
+
+
+def megabytes(size_bytes: int) -> str:
+    """A size of a file."""
+    return f"{size_bytes / 1e6:,.1f} MB"
 
 
 def percentage(fraction: float) -> str:

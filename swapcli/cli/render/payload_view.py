@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from swapcli.cli.render.figures import Fact, symbol
-from swapcli.cli.render.numbers import whole_tokens
 from swapcli.cli.render.sendings import APPROVE, Sending
 from swapcli.model.network import Network
 from swapcli.model.payload import Payload, SwapType
-from swapcli.model.token import Token
+from swapcli.model.token import Token, whole_tokens
 from swapcli.networks.address import display_address
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import percent

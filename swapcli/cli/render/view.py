@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.cli.render.figures import Fact, facts_of, symbol
-from swapcli.cli.render.numbers import apportion, hundredths, short_tokens, significant, whole_tokens
+from swapcli.cli.render.numbers import apportion, hundredths, short_tokens, significant
 from swapcli.cli.render.words import INVENTED, answer_warning, clean, origin_words
 from swapcli.engine.answer import Answer
 from swapcli.model.terms import Terms
-from swapcli.model.token import Token
+from swapcli.model.token import Token, whole_tokens
 from swapcli.networks.address import display_address
 from swapcli.wire.result import WireSegment, WireSwap
 
