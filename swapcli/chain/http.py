@@ -6,6 +6,7 @@ second and httpx over 100 ms, this about 25. All that web3 would do here is this
 
 from __future__ import annotations
 
+import re
 import socket
 from base64 import b64encode
 from collections.abc import Iterator
@@ -13,12 +14,14 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from threading import Timer
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from swapcli.errors import ConfigError, Unreachable, UpstreamNonsense, UpstreamTimeout
 
 _MOST_BYTES = 256 * 2**20
 _SCHEMES = ("http", "https")
+_LEAST_SECRET = 6
+"""Letters; what is shorter is no key, and may be part of any word."""
 
 
 class Reply(NamedTuple):
@@ -51,6 +54,14 @@ class Line:
             if not kept:
                 raise
             return self._exchange(body, timeout_s)
+
+    def shown_words(self, words: str) -> str:
+        """What people may see of words of the other side, on one line: it may repeat the address that it is asked at,
+        or the key in it."""
+        for secret in self._address.secrets:
+            words = words.replace(secret, "…")
+        line = " ".join(re.sub(r"\S*://\S*", "", words).split())
+        return "".join(letter for letter in line if letter.isprintable())
 
     def close(self) -> None:
         """Lets go of the connection; the next post opens another."""
@@ -116,11 +127,14 @@ class Line:
 
 
 class _Address(NamedTuple):
+    """`secrets` are the parts of it that could be keys, the longest first."""
+
     host: str
     port: int | None
     is_secure: bool
     target: str
     headers: dict[str, str]
+    secrets: tuple[str, ...]
 
     @classmethod
     def of(cls, url: str, shown: str) -> _Address:
@@ -139,7 +153,15 @@ class _Address(NamedTuple):
         if parts.username is not None:
             pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
             headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
-        return cls(host, port, parts.scheme == "https", target, headers)
+        return cls(host, port, parts.scheme == "https", target, headers, _secrets(parts))
+
+
+def _secrets(parts: SplitResult) -> tuple[str, ...]:
+    """Names, passwords, parts of the path and values of the query, as they are written and as they are meant."""
+    values = [value for _, value in parse_qsl(parts.query)]
+    written = [parts.username or "", parts.password or "", *parts.path.split("/"), *re.split("[&=]", parts.query)]
+    found = {*values, *written, *map(unquote, written)}
+    return tuple(sorted((each for each in found if len(each) >= _LEAST_SECRET), key=len, reverse=True))
 
 
 def _retry_after_s(response: HTTPResponse) -> float:

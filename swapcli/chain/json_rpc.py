@@ -21,24 +21,28 @@ _MOST_REQUESTS: Final = 200
 _MOST_BYTES: Final = 2**20
 _PASSING_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _PERHAPS_TOO_LARGE: Final = frozenset({400, 413, 422})
+_READ_CHARACTERS: Final = 1_000
 _SHOWN_CHARACTERS: Final = 160
 _REVERTED_CODE: Final = 3
+_TOO_MANY_CODE: Final = 429
 # Nodes agree on the code for a revert, though not all of them give it, and on nothing else.
 _REVERTED: Final = re.compile(
     r"revert|opcode|out ?of ?gas|stack ?(under|over)flow|(bad|invalid) ?jump|\bEVM\b", re.IGNORECASE
 )
 _PASSING: Final = re.compile(
-    r"(rate|request).?limit|too many requests|throttl|temporar|busy|overload|try again|header not found"
-    r"|header for hash not found|unknown block|block not found|(cannot|could not) find block|BlockOutOfRange",
+    r"(rate|request).?limit|rate exceeded|compute units|too many requests|throttl|temporar|busy|overload|try again"
+    r"|unavailable|internal( server)? error|header not found|header for hash not found|unknown block|block not found"
+    r"|(cannot|could not) find block|BlockOutOfRange",
     re.IGNORECASE,
 )
 
 
 class Request(NamedTuple):
-    """A method with its parameters, JSON-ready."""
+    """A method with its parameters, JSON-ready. Where null is no answer to it, it is asked again."""
 
     method: str
     params: Sequence[object]
+    may_be_null: bool = False
 
 
 class Refusal(NamedTuple):
@@ -55,7 +59,7 @@ class Refusal(NamedTuple):
     @property
     def is_passing(self) -> bool:
         """May it go away by itself?"""
-        return not self.is_revert and bool(_PASSING.search(self.message))
+        return not self.is_revert and (self.code == _TOO_MANY_CODE or bool(_PASSING.search(self.message)))
 
 
 Result = object
@@ -68,8 +72,8 @@ _MISSING: Final = object()
 class Witness(NamedTuple):
     """A request at the end of each exchange, whose result tells whether those before it may be believed.
 
-    `objection` is what it says against them. Where its result is null, the node may just not have got there yet: all
-    of that exchange is asked again.
+    `objection` is what it says against them. Where its result is null, as it may be, the node may just not have got
+    there yet: all of that exchange is asked again.
     """
 
     request: Request
@@ -180,12 +184,12 @@ class JsonRpc:
 
     def _content(self, reply: Reply, may_be_less: bool) -> object:
         """A list or an object; None for what is too much at once."""
-        if may_be_less and reply.status in _PERHAPS_TOO_LARGE:
-            return None
         try:
             content: object = json.loads(reply.body)
         except (ValueError, RecursionError):
             content = None
+        if may_be_less and reply.status in _PERHAPS_TOO_LARGE and not isinstance(content, list):
+            return None
         if isinstance(content, dict | list):
             return content
         if reply.status != 200:
@@ -209,17 +213,15 @@ class JsonRpc:
     def _accepted(self, request: Request, result: Result) -> Result:
         if result is _MISSING:
             raise _PassingError(UpstreamNonsense(f"{self._line.shown} left requests unanswered"))
-        if request.method == "eth_call" and result is None:  # so do some that have not seen the block yet
-            raise _PassingError(UpstreamNonsense(f"{self._line.shown} answered eth_call with nothing"))
+        if result is None and not request.may_be_null:  # so do some that have not seen the block yet
+            raise _PassingError(UpstreamNonsense(f"{self._line.shown} answered {request.method} with nothing"))
         if isinstance(result, Refusal) and not (request.method == "eth_call" and result.is_revert):
             failure = self._refused(result)
             raise _PassingError(failure) if result.is_passing else failure
         return result
 
     def _refused(self, refusal: Refusal) -> UpstreamRefused:
-        # A node's own words may repeat the address that it was asked at.
-        words = " ".join(re.sub(r"\S*://\S*", "", refusal.message[:1_000]).split())[:_SHOWN_CHARACTERS]
-        kept = "".join(letter for letter in words if letter.isprintable())
+        kept = self._line.shown_words(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
         return UpstreamRefused(
             f"{self._line.shown} refused: {kept or 'it gives no reason'}", details={"code": refusal.code}
         )

@@ -1,13 +1,15 @@
 """Many calls in few, all on the state after one block.
 
 Multicall3's `aggregate3` runs a list of calls and says of each whether it failed. Its gas is shared: a contract that
-burns all that it gets starves those behind it. So what fails in company is asked once more alone, and only then failed.
+burns all that it gets starves those behind it. So what fails in company is asked once more alone, and only then failed;
+what often fails goes alone at once, in the same exchange.
 Where no Multicall3 is deployed, the calls go to the node as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final
 
 from swapcli.chain.abi import WORD, calldata, nonsense, word
@@ -35,14 +37,18 @@ class View:
 
     def ask(self, calls: Sequence[Call]) -> list[Answer]:
         """The answers in the order of the calls. Raises `UpstreamError`."""
-        answers = self._together(calls)
-        again = [at for at, answer in enumerate(answers) if answer is None] if self._multicall else []
+        order = sorted(range(len(calls)), key=lambda at: calls[at].may_revert)
+        together = self._together([calls[at] for at in order])
+        answers = [answer for _, answer in sorted(zip(order, together, strict=True), key=itemgetter(0))]
+        failed = [at for at, answer in enumerate(answers) if answer is None and not calls[at].may_revert]
+        again = failed if self._multicall else []
         alone = self.node.batch([calls[at] for at in again], self._at) if again else []
         for at, answer in zip(again, alone, strict=True):
             answers[at] = answer
         return answers
 
     def _together(self, calls: Sequence[Call]) -> list[Answer]:
+        """The answers; of the calls, those that may revert stand last."""
         while self._multicall and calls:
             try:
                 answers = self._aggregated(calls, self._multicall)
@@ -59,21 +65,23 @@ class View:
 
     def _aggregated(self, calls: Sequence[Call], multicall: str) -> list[Answer] | None:
         """None where there is no Multicall3; calls whose portion ran out of gas count as failed."""
-        portions = [calls[at : at + self._portion] for at in range(0, len(calls), self._portion)]
-        packed = self.node.batch([Call(multicall, pack(portion)) for portion in portions], self._at)
+        shared = sum([not call.may_revert for call in calls])
+        portions = [calls[at : min(at + self._portion, shared)] for at in range(0, shared, self._portion)]
+        told = self.node.batch([*(Call(multicall, pack(portion)) for portion in portions), *calls[shared:]], self._at)
+        packed, alone = told[: len(portions)], told[len(portions) :]
         if b"" in packed:
             return None
         answers: list[Answer] = []
         for portion, answer in zip(portions, packed, strict=True):
             answers += [None] * len(portion) if answer is None else unpack(answer, len(portion))
-        return answers
+        return answers + alone
 
 
 def pack(calls: Sequence[Call]) -> bytes:
     """Calldata of `aggregate3`, every call being allowed to fail."""
     offsets, tuples = [], []
     at = WORD * len(calls)
-    for to, data in calls:
+    for to, data, _ in calls:
         entry = b"".join((word(to), _YES, _CALL_OFFSET, word(len(data)), data, bytes(-len(data) % WORD)))
         offsets.append(word(at))
         tuples.append(entry)

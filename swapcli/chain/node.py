@@ -10,10 +10,11 @@ Answer = bytes | None
 
 
 class Call(NamedTuple):
-    """A question to a contract."""
+    """A question to a contract. `may_revert` tells of one that contracts of the kind need not answer."""
 
     to: str
     calldata: bytes
+    may_revert: bool = False
 
 
 class Block(NamedTuple):

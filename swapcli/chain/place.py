@@ -28,7 +28,8 @@ class Place(NamedTuple):
 
     `fee_ppm` and `tick_spacing` count only where they never change (Uniswap V2, V4; V3, V4). `home` is a Solidly
     pool's factory or a Balancer pool's vault; where it is empty, reading takes a round more. `pool_id` is Uniswap V4's
-    or Balancer's. `near_tick` is where the price was last seen: where it still is near, reading takes a round less.
+    or Balancer's. `near_tick` is where the price was last seen, and `known_ticks` are the initialised ones around it:
+    where nothing but amounts has changed since, one round is enough to read them.
     """
 
     address: str
@@ -43,6 +44,7 @@ class Place(NamedTuple):
     native: bool = False
     home: str = ""
     near_tick: int | None = None
+    known_ticks: tuple[int, ...] = ()
 
     @property
     def key(self) -> str:
@@ -60,7 +62,11 @@ def place_of(pool: Pool) -> Place | None:
         return place
     ladder = pool.ladder
     return place._replace(
-        tick_spacing=ladder.tick_spacing, pool_id=ladder.pool_id or "", native=ladder.native, near_tick=pool.tick
+        tick_spacing=ladder.tick_spacing,
+        pool_id=ladder.pool_id or "",
+        native=ladder.native,
+        near_tick=pool.tick,
+        known_ticks=tuple(ladder.ticks),
     )
 
 

@@ -45,6 +45,25 @@ def read_together(
     return [done[at] for at in range(len(readings))]
 
 
+def prefetched(reading: Reading[T], guessed: Sequence[Call]) -> Reading[T]:
+    """The same reading, with calls that it may make later asked in its first round: where it makes just those, that
+    round is all that it takes."""
+    first = next(reading)
+    told = yield [*first, *guessed]
+    known = dict(zip([*first, *guessed], told, strict=True))
+    asked = first
+    while True:
+        try:
+            asked = reading.send([known[call] for call in asked])
+        except StopIteration as end:
+            found: T = end.value
+            return found
+        missing = [call for call in asked if call not in known]
+        if missing:
+            told = yield missing
+            known.update(zip(missing, told, strict=True))
+
+
 def _shared_out(
     asked: dict[int, Sequence[Call]], ask: Callable[[Sequence[Call]], Sequence[Answer]]
 ) -> dict[int, Sequence[Answer]]:

@@ -69,7 +69,7 @@ class RpcNode:
 
     def block(self, number: int) -> Block | None:
         """As `Node.block`."""
-        (found,) = self._rpc.ask([Request(_BLOCK, (hex(number), False))])
+        (found,) = self._rpc.ask([_block_request(number)])
         if found is None:
             return None
         block = self._block(found)
@@ -84,7 +84,7 @@ class RpcNode:
     def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
         """As `Node.batch`, in as many round trips as the size of the calls makes needed, whatever `at` is."""
         tag = hex(number_of(at))
-        requests = [Request("eth_call", ({"to": to, "data": f"0x{calldata.hex()}"}, tag)) for to, calldata in calls]
+        requests = [Request("eth_call", ({"to": to, "data": f"0x{calldata.hex()}"}, tag)) for to, calldata, _ in calls]
         results = self._rpc.ask(requests, self._standing(at) if isinstance(at, Block) else None)
         return [None if isinstance(each, Refusal) else self._bytes(each, "eth_call") for each in results]
 
@@ -121,7 +121,7 @@ class RpcNode:
                 details={"block": block.number},
             )
 
-        return Witness(Request(_BLOCK, (hex(block.number), False)), objection)
+        return Witness(_block_request(block.number), objection)
 
     def _known(self, number: int) -> Witness:
         """That the chain has got to the block."""
@@ -129,7 +129,7 @@ class RpcNode:
         def objection(found: Result) -> UpstreamError | None:
             return UpstreamRefused(f"{self.shown} does not know block {number}") if found is None else None
 
-        return Witness(Request(_BLOCK, (hex(number), False)), objection)
+        return Witness(_block_request(number), objection)
 
     def _check_chain(self, found: int) -> None:
         if found != self._chain_id:
@@ -183,3 +183,7 @@ class RpcNode:
 
     def _refuse(self, method: str, what: str) -> NoReturn:
         raise UpstreamNonsense(f"{self.shown} answered {method} with {what}")
+
+
+def _block_request(number: int) -> Request:
+    return Request(_BLOCK, (hex(number), False), may_be_null=True)

@@ -1,30 +1,43 @@
-"""The pools that a route could want if the state were a little different from what is known."""
+"""The pools that a route could want if the state were different from what is known."""
 
 from __future__ import annotations
 
+from heapq import nlargest
+
+from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Arc
 from swapcli.routing.search import Outcome
+from swapcli.routing.zero_size import ZeroSizePrices
 
 _STIR = 0.01
-"""How far rates may have moved since: a pool that would trade within it at the present prices could join a route."""
+"""How far rates have rarely moved since: what a pool would trade within it shows what it could mean to a route."""
 
 
 def pools_considered(outcome: Outcome, most: int) -> tuple[str, ...]:
-    """Keys of the route's own pools, then of others by the worth of what they would trade, `most` at most.
-
-    The route's own are all there, however many they are.
+    """Keys of the route's own pools, then of others by the worth of what they would trade if rates moved a little, then
+    of those that miss the best rates by more, the nearest first. `most` at most, but the route's own are all there.
     """
     own = dict.fromkeys(step.pool for step in outcome.found.replay.steps)
-    prices = outcome.prices
-    worths: dict[str, float] = {}
-    for arc in outcome.problem.arcs_between(prices):
-        worth = _worth(arc, prices[arc.token_in], prices[arc.token_out])
-        if worth > worths.get(arc.pool.key, 0.0) and arc.pool.key not in own:
-            worths[arc.pool.key] = worth
-    others = sorted(worths, key=lambda key: -worths[key])
-    return (*own, *others[: max(most - len(own), 0)])
+    prices, problem = outcome.prices, outcome.problem
+    merits: dict[str, tuple[float, float]] = {}
+    for arc in problem.graph.arcs():
+        key = arc.pool.key
+        if key not in own:
+            merits[key] = max(merits.get(key, (0.0, 0.0)), (_worth(arc, prices), _nearness(arc, problem.zero)))
+    others = nlargest(max(most - len(own), 0), merits, key=lambda key: merits[key])
+    return (*own, *others)
 
 
-def _worth(arc: Arc, price_in: float, price_out: float) -> float:
+def _worth(arc: Arc, prices: Prices) -> float:
+    """Of what it would trade at rates that are a little lower, in units of the target; 0 off the order's ways."""
+    price_in, price_out = prices.get(arc.token_in), prices.get(arc.token_out)
+    if not price_in or not price_out:
+        return 0.0
     rate = price_in / price_out * (1.0 - _STIR)
     return arc.trade_to(rate)[0] * price_in if arc.rate > rate else 0.0
+
+
+def _nearness(arc: Arc, zero: ZeroSizePrices) -> float:
+    """Its first unit's rate as a part of the best there is."""
+    value_in = zero.value(arc.token_in)
+    return arc.rate * zero.value(arc.token_out) / value_in if value_in else 0.0

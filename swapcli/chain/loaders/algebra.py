@@ -7,13 +7,15 @@ before the next swap.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from swapcli.chain.abi import calldata, nonsense, read_word, read_words, signed
 from swapcli.chain.loaders.ladder import Position, state_of, ticks_in
 from swapcli.chain.loaders.made import made
 from swapcli.chain.loaders.uniswap_v3 import read_nets, read_spacing, tick_calls
 from swapcli.chain.node import Call
 from swapcli.chain.place import Place
-from swapcli.chain.rounds import Reading
+from swapcli.chain.rounds import Reading, prefetched
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated_state import ALGEBRA_INTEGRAL
 
@@ -28,7 +30,19 @@ _MOST_TICKS = 20_000
 
 
 def load(place: Place) -> Reading[Pool]:
-    """Four rounds; one where the pool is empty."""
+    """Four rounds; one where the pool is empty, or the place knows its ticks."""
+    return (yield from prefetched(_load(place), _guesses(place)))
+
+
+def _guesses(place: Place) -> Sequence[Call]:
+    """The tree as the known ticks would have it."""
+    leaves = sorted({tick // 256 for tick in place.known_ticks})
+    branches = sorted({(leaf - _FIRST_LEAF) // 256 for leaf in leaves})
+    words = [*_word_calls(place.address, _SECOND_LAYER, branches), *_word_calls(place.address, _LEAF, leaves)]
+    return [*words, *tick_calls(place.address, place.known_ticks)]
+
+
+def _load(place: Place) -> Reading[Pool]:
     answers = yield [Call(place.address, calldata(name)) for name in _NAMES]
     price, tick = read_words(answers[0], 2, _NAMES[0])
     liquidity, fee, root = (read_word(answers[k], _NAMES[k]) for k in (1, 2, 4))
@@ -54,5 +68,9 @@ def _ladder(pool: str, root: int) -> Reading[dict[int, int]]:
 def _words(pool: str, name: str, numbers: list[int]) -> Reading[dict[int, int]]:
     if not numbers:
         return {}
-    answers = yield [Call(pool, calldata(name, number)) for number in numbers]
+    answers = yield _word_calls(pool, name, numbers)
     return {number: read_word(answer, name) for number, answer in zip(numbers, answers, strict=True)}
+
+
+def _word_calls(pool: str, name: str, numbers: Sequence[int]) -> list[Call]:
+    return [Call(pool, calldata(name, number)) for number in numbers]

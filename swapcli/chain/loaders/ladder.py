@@ -12,6 +12,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from swapcli.chain.node import Answer, Call
+from swapcli.chain.place import Place
 from swapcli.errors import PoolStateError
 from swapcli.pools.tick_math import MAX_TICK
 
@@ -55,6 +56,16 @@ class Source(Protocol):
     def tick_calls(self, ticks: Sequence[int]) -> Sequence[Call]: ...
 
     def read_nets(self, ticks: Sequence[int], answers: Sequence[Answer]) -> list[int]: ...
+
+
+def guesses(source: Source, place: Place) -> Sequence[Call]:
+    """Calls for the ticks that were there when the price was last seen, but for those that only closed the ladder."""
+    if place.near_tick is None or not place.known_ticks:
+        return ()
+    words = words_around(place.near_tick, place.tick_spacing, REACH)
+    ends = {number * place.tick_spacing for number in _ends(words)}
+    ticks = [tick for tick in place.known_ticks if tick not in ends]
+    return source.tick_calls(ticks) if ticks else ()
 
 
 Asking = Generator[Sequence[Call], Sequence[Answer], tuple[Position, dict[str, object]]]
@@ -133,7 +144,12 @@ def closed(nets: Mapping[int, int], position: Position, words: Words, spacing: i
     if beyond and words.last == bounds.last:
         raise PoolStateError("ticks", f"their net liquidity sums to {beyond} instead of 0")
     ladder = dict(nets)
-    for number, rest in ((words.first * _BITS, before), (words.last * _BITS + _BITS - 1, -beyond)):
+    for number, rest in zip(_ends(words), (before, -beyond), strict=True):
         if rest:
             ladder[number * spacing] = ladder.get(number * spacing, 0) + rest
     return {tick: net for tick, net in ladder.items() if net or tick in nets}
+
+
+def _ends(words: Words) -> tuple[int, int]:
+    """The first and the last tick that they hold, in units of the spacing."""
+    return words.first * _BITS, words.last * _BITS + _BITS - 1

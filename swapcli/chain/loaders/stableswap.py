@@ -17,7 +17,9 @@ from swapcli.pools.basket import MOST_DECIMALS, to_18_decimals
 
 _BALANCE = "balances(uint256)"
 _RATES = "stored_rates()"
-_NAMES = ("A()", "fee()", "A_precise()", "future_A()", "offpeg_fee_multiplier()", _RATES)
+_NAMES = ("A()", "fee()")
+_NEWER_NAMES = ("A_precise()", "future_A()", "offpeg_fee_multiplier()", _RATES)
+"""That older pools lack some of."""
 _FEE_DENOMINATOR = 10**10
 _A_PRECISION = 100
 _WAD = 10**18
@@ -25,8 +27,13 @@ _WAD = 10**18
 
 def load(place: Place) -> Reading[Pool]:
     """One round."""
-    asked = [*map(calldata, _NAMES), *(calldata(_BALANCE, k) for k in range(len(place.tokens)))]
-    amp, fee, precise, goal, multiplier, rates, *held = yield [Call(place.address, each) for each in asked]
+    newer = [Call(place.address, calldata(name), may_revert=True) for name in _NEWER_NAMES]
+    balances = [Call(place.address, calldata(_BALANCE, k)) for k in range(len(place.tokens))]
+    amp, fee, precise, goal, multiplier, rates, *held = yield [
+        *(Call(place.address, calldata(name)) for name in _NAMES),
+        *newer,
+        *balances,
+    ]
     state: dict[str, object] = {
         "amp": _constant_amp(read_word(amp, "A()"), precise, goal),
         "reserves": [read_word(each, _BALANCE) for each in held],

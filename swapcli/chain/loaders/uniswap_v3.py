@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swapcli.chain.abi import calldata, read_word, read_words, signed
-from swapcli.chain.loaders.ladder import Position, read_around
+from swapcli.chain.loaders.ladder import Position, guesses, read_around
 from swapcli.chain.loaders.made import made
 from swapcli.chain.node import Answer, Call
 from swapcli.chain.place import Place
-from swapcli.chain.rounds import Reading
+from swapcli.chain.rounds import Reading, prefetched
 from swapcli.model.pool import Pool
 
 _POSITION = ("slot0()", "liquidity()", "fee()")
@@ -22,12 +22,13 @@ _TICKS = "ticks(int24)"
 
 
 def load(place: Place) -> Reading[Pool]:
-    """Three rounds, two where the place knows about where the price is; one more where it knows no tick spacing."""
+    """Three rounds, one where the place knows price and ticks well enough; one more where it knows no spacing."""
     spacing = place.tick_spacing
     if not spacing:
         (answer,) = yield [Call(place.address, calldata(_SPACING))]
         spacing = read_spacing(answer)
-    position, state = yield from read_around(_Pool(place.address), spacing, place.near_tick)
+    source = _Pool(place.address)
+    position, state = yield from prefetched(read_around(source, spacing, place.near_tick), guesses(source, place))
     return made(place, position.fee_ppm, state)
 
 

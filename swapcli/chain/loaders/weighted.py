@@ -26,7 +26,7 @@ def load(place: Place) -> Reading[Pool]:
     names = (_WEIGHTS, _FEE, _PAUSED, _SINCE_VERSION_2)
     held, weights, fee, paused, later = yield [
         Call(vault, calldata(_HELD, pool_id)),
-        *(Call(place.address, calldata(name)) for name in names),
+        *(Call(place.address, calldata(name), may_revert=name == _SINCE_VERSION_2) for name in names),
     ]
     if read_word(paused, _PAUSED):
         raise nonsense(_PAUSED, "the pool is paused")

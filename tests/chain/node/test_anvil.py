@@ -89,7 +89,7 @@ def test_all_is_read_in_as_few_round_trips_as_the_slowest_family_has_rounds(worl
     again = [place for place in map(place_of, first) if place]
     before = node.round_trips
     assert read(node, again, multicall) == first
-    assert node.round_trips - before == 3, "the head, what is around the price, and its ticks"
+    assert node.round_trips - before == 2, "the head, and what is around the price as it was"
 
 
 def test_tokens_are_read_over_the_wire(world: World, node: RpcNode) -> None:

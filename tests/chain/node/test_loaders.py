@@ -174,6 +174,28 @@ def test_knowing_about_where_the_price_is_saves_a_round(contract: type[UniswapV3
     assert len({repr(pool) for _, pool in found.values()}) == 1
 
 
+@pytest.mark.parametrize("contract", CONCENTRATED)
+def test_knowing_the_ticks_saves_all_rounds_but_one_and_wrong_ones_change_nothing(
+    contract: type[UniswapV3],
+) -> None:
+    real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(1_000))
+    real.mint(-60_000, 60_000, 10**20)
+    real.mint(-600, 6_000, 10**20)
+    (pool,) = read(chain_of(real), place_of_real(real))
+    again = place_of(pool)
+    assert again is not None
+    assert again.known_ticks
+    rounds = []
+    for known in (again.known_ticks, again.known_ticks[1:], (*again.known_ticks, 7_200), (-887_220, 120)):
+        node = EvmNode(chain_of(real))
+        assert list(load_pools(View(node, BLOCK, None), [again._replace(known_ticks=known)])) == [pool]
+        rounds.append(len(node.asked))
+    assert rounds[0] == 1
+    real.mint(120, 180, 10**20)
+    (after,) = read(chain_of(real), place_of_real(real))
+    assert read(chain_of(real), again) == [after] != [pool]
+
+
 def test_an_empty_pool_is_read_as_empty() -> None:
     for contract in CONCENTRATED:
         real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(5))
@@ -250,7 +272,8 @@ def test_a_pool_that_was_read_says_where_to_read_it_again() -> None:
         real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(77))
         real.mint(-60_000, 60_000, 10**20)
         (pool,) = read(chain_of(real), place_of_real(real))
+        assert isinstance(pool, Concentrated)
         again = place_of(pool)
         assert again is not None
-        assert again == place_of_real(real)._replace(near_tick=77)
+        assert again == place_of_real(real)._replace(near_tick=77, known_ticks=tuple(pool.ladder.ticks))
         assert read(chain_of(real), again) == [pool]
