@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -17,7 +18,9 @@ CHAIN_ID = 8453
 SECRET = "a-key-nobody-may-see"
 SHOWN = "node.example"
 
-Answering = Callable[[dict[str, Any]], object]
+Asked = dict[str, Any]
+Told = dict[str, Any]
+Answering = Callable[[Asked], object]
 Fault = Callable[["Handler"], bool]
 """Does something to an exchange; False lets it go on as if nothing was."""
 
@@ -27,7 +30,7 @@ class Refused(Exception):
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
-        self.code, self.message = code, message
+        self.code = code
 
 
 class Server(ThreadingHTTPServer):
@@ -45,6 +48,26 @@ class Server(ThreadingHTTPServer):
         self.headers: list[dict[str, str]] = []
         self.most_requests: int | None = None
 
+    def tell(self, asked: Sequence[Asked]) -> list[Told]:
+        """What is answered to each request, in order."""
+        return [self._told(request) for request in asked]
+
+    def _told(self, request: Asked) -> Told:
+        try:
+            result = self.answering(request)
+        except Refused as error:
+            return refusal(request, error.code, str(error))
+        return {"jsonrpc": "2.0", "id": request["id"], "result": result}
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing of those who hang up before they are answered."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
+def refusal(request: Asked, code: int, message: str) -> Told:
+    return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}}
+
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -55,24 +78,19 @@ class Handler(BaseHTTPRequestHandler):
         self.content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server = self.server
         server.headers.append(dict(self.headers))
-        asked = self.content if isinstance(self.content, list) else [self.content]
-        server.exchanges.append(len(asked))
+        self.asked: list[Asked] = self.content if isinstance(self.content, list) else [self.content]
+        server.exchanges.append(len(self.asked))
         fault = server.faults.pop(0) if server.faults else server.always
         if fault and fault(self):
             return
-        if server.most_requests is not None and len(asked) > server.most_requests:
+        if server.most_requests is not None and len(self.asked) > server.most_requests:
             self.answer({"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "batch too large"}})
             return
-        told = [self.told(request) for request in asked]
-        self.answer(told if isinstance(self.content, list) else told[0])
+        self.answer_all(server.tell(self.asked))
 
-    def told(self, request: dict[str, Any]) -> dict[str, object]:
-        try:
-            result = self.server.answering(request)
-        except Refused as error:
-            refusal = {"code": error.code, "message": error.message}
-            return {"jsonrpc": "2.0", "id": request["id"], "error": refusal}
-        return {"jsonrpc": "2.0", "id": request["id"], "result": result}
+    def answer_all(self, told: Sequence[Told]) -> None:
+        """As a batch where a batch was asked."""
+        self.answer(told if isinstance(self.content, list) or not told else told[0])
 
     def answer(self, content: object, status: int = 200, **headers: str) -> None:
         self.send(json.dumps(content).encode(), status, **headers)

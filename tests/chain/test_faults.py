@@ -1,0 +1,194 @@
+"""Between us and a real node everything goes wrong that can: what is read is right, or one sentence says why not."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.logs import scan
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Block, Log, LogQuery, Node
+from swapcli.chain.place import Place, place_of
+from swapcli.chain.rounds import Skipped
+from swapcli.chain.rpc import ATTEMPTS, RpcNode
+from swapcli.chain.tokens import load_tokens
+from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
+from swapcli.model.pool import Pool
+from swapcli.model.token import Token
+from tests.chain import proxy as faults
+from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.modes import MIXED, MODES, NOWHERE, TIMEOUT_S, Mode, check_said
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.node.server import SHOWN, Pauses
+from tests.chain.proxy import Proxy, proxying
+from tests.chain.reading import read_pools
+from tests.chain.world import World
+
+SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
+"""Of a pair: Sync(uint112,uint112)."""
+SEEDS = 25
+
+
+class Read(NamedTuple):
+    """All that is read of the chain at a block."""
+
+    logs: list[Log]
+    pools: list[Pool | Skipped]
+    tokens: list[Token | Skipped]
+
+
+class Bench:
+    """A world behind a proxy. `places` are of all families, one or two of each."""
+
+    def __init__(self, chain: AnvilChain, proxy: Proxy) -> None:
+        self.chain, self.proxy = chain, proxy
+        self.world = World(chain)
+        self.multicall = deploy_multicall(chain)
+        chain.node.ask("anvil_mine", "0x3")
+        self.places = self._places()
+        self._expected: dict[str, Read] = {}
+
+    def _places(self) -> list[Place]:
+        pools = read_pools(self.world, self.world.places)
+        kinds = {(place.protocol, len(place.tokens)): place for pool in pools if (place := place_of(pool))}
+        return list(kinds.values())
+
+    def read(self, node: Node, block: Block, multicall: str | None) -> Read:
+        logs = [log for part in scan(node, LogQuery((), (SYNC,), 0, block.number)) for log in part.logs]
+        view = View(node, block, multicall)
+        pools = list(load_pools(view, self.places))
+        return Read(logs, pools, list(load_tokens(view, [token.address for token in self.world.tokens.values()])))
+
+    def expected(self, block: Block) -> Read:
+        """What is read with nothing in between."""
+        if block.hash not in self._expected:
+            with self.node(direct=True) as node:
+                self._expected[block.hash] = self.read(node, block, None)
+        return self._expected[block.hash]
+
+    @contextmanager
+    def node(
+        self, timeout_s: float = TIMEOUT_S, pauses: Pauses | None = None, direct: bool = False
+    ) -> Iterator[RpcNode]:
+        url = f"http://127.0.0.1:{self.chain.node._connection.port}" if direct else self.proxy.url
+        pause = Pauses() if pauses is None else pauses
+        made = RpcNode(url, shown=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=pause)
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+@pytest.fixture(scope="module")
+def whole_bench() -> Iterator[Bench]:
+    with running_anvil() as chain, proxying(chain.node._connection.port) as proxy:
+        yield Bench(chain, proxy)
+
+
+@pytest.fixture
+def bench(whole_bench: Bench, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> Iterator[Bench]:
+    """Afterwards nothing has been printed or logged, and there is no fault left."""
+    whole_bench.proxy.faults, whole_bench.proxy.always = [], None
+    with caplog.at_level(logging.DEBUG):
+        yield whole_bench
+    whole_bench.proxy.faults, whole_bench.proxy.always = [], None
+    assert capfd.readouterr() == ("", "")
+    assert caplog.text == ""
+
+
+def end_of(bench: Bench, mode: Mode, multicall: str | None = None) -> type[UpstreamError] | None:
+    """Reads through the proxy: what it came to, after what was read or said was found to be right."""
+    with bench.node(mode.timeout_s) as node:
+        try:
+            block = node.head().block
+            read = bench.read(node, block, multicall)
+        except UpstreamError as error:
+            check_said(error)
+            return type(error)
+    assert read == bench.expected(block)
+    return None
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+def test_while_it_lasts_all_is_read_right_or_one_sentence_says_why_not(bench: Bench, mode: Mode) -> None:
+    bench.proxy.always = mode.fault(Random(7))
+    assert end_of(bench, mode) in mode.lasting
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+def test_what_passes_is_waited_out_wherever_it_strikes(bench: Bench, mode: Mode) -> None:
+    takes_long = mode.timeout_s < TIMEOUT_S
+    for untroubled in (1,) if takes_long else range(7):
+        bench.proxy.faults = [faults.passes_on] * untroubled + [mode.fault(Random(untroubled))] * (ATTEMPTS - 1)
+        assert end_of(bench, mode, bench.multicall if untroubled % 2 else None) in mode.passing
+
+
+def test_all_sorts_of_failures_that_each_pass_are_waited_out(bench: Bench) -> None:
+    passing = [mode for mode in MIXED if mode.passing == (None,)]
+    for seed in range(SEEDS):
+        rng = Random(seed)
+        mixture = faults.any_of(rng, [mode.fault(rng) for mode in passing], 0.8)
+        bench.proxy.always = faults.every(2, mixture)
+        assert end_of(bench, MIXED[0], rng.choice([None, bench.multicall, NOWHERE])) is None, seed
+
+
+def test_all_sorts_of_failures_that_last_end_in_a_sentence_at_worst(bench: Bench) -> None:
+    ends = set()
+    for seed in range(SEEDS):
+        rng = Random(seed)
+        bench.proxy.always = faults.any_of(rng, [mode.fault(rng) for mode in MIXED], rng.uniform(0.1, 0.9))
+        ends.add(end_of(bench, MIXED[0], rng.choice([None, bench.multicall, NOWHERE])))
+    assert ends >= {None, UpstreamRefused, UpstreamNonsense}
+
+
+def test_a_chain_that_turns_while_it_is_read_is_never_read_half_and_half(bench: Bench) -> None:
+    """Whatever was read is of one block, wherever the chain takes another way: between two requests, or within one."""
+    ends: list[type[UpstreamError] | None] = []
+    for seed in range(SEEDS):
+        rng = Random(seed)
+        turn = turning(bench, rng)
+        with bench.node() as node:
+            block = node.head().block
+            expected = bench.expected(block)
+            fault = rng.choice([faults.first(turn), faults.meanwhile(turn, rng)])
+            bench.proxy.faults = [faults.passes_on] * rng.randint(0, 8) + [fault]
+            try:
+                assert bench.read(node, block, rng.choice([None, bench.multicall])) == expected
+                ends.append(None)
+            except Reorganised as error:
+                check_said(error)
+                ends.append(type(error))
+            bench.proxy.faults = []
+            again = node.head().block
+            assert bench.read(node, again, bench.multicall) == bench.expected(again)
+    assert set(ends) == {None, Reorganised}
+
+
+def turning(bench: Bench, rng: Random) -> Callable[[], None]:
+    """Lets a pair change for some blocks now, and otherwise when it is called."""
+    pair = next(place.contract for place in bench.world.places if place.protocol == "uniswapV2")
+    mark = bench.chain.node.ask("evm_snapshot")
+
+    def happens() -> None:
+        for _ in range(rng.randint(1, 3)):
+            bench.world.give("USDC", pair.address, rng.randint(1, 10**9))
+            pair.send("sync")
+
+    def turn() -> None:
+        assert bench.chain.node.ask("evm_revert", mark)
+        happens()
+
+    happens()
+    return turn
+
+
+def test_without_a_multicall_on_the_chain_batches_are_read(bench: Bench) -> None:
+    with bench.node() as node:
+        block = node.head().block
+        assert bench.read(node, block, NOWHERE) == bench.expected(block)
