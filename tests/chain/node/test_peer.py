@@ -1,0 +1,183 @@
+"""What our client of a node says equals what web3.py says, asked the same of a real node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+import requests
+from web3 import HTTPProvider, Web3
+from web3.exceptions import BlockNotFound, ContractLogicError, Web3RPCError
+
+from swapcli.chain.abi import SELECTORS, word
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Answer, Block, Call, Log, LogQuery
+from swapcli.chain.rpc import RpcNode
+from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.node.evm_node import deploy_multicall, sources
+from tests.chain.world import World
+
+CALLS = 100
+ANSWERED = ("token0()", "token1()", "fee()", "decimals()", "symbol()", "slot0()", "getReserves()", "tickBitmap(int16)")
+"""What many of the contracts have, with and without arguments that do not belong there."""
+
+
+class Peers:
+    """Both clients of one node, and the chain that it has."""
+
+    def __init__(self, world: World, session: requests.Session) -> None:
+        assert isinstance(world.chain, AnvilChain)
+        url = f"http://127.0.0.1:{world.chain.node._connection.port}"
+        self.world = world
+        self.ours = RpcNode(url, shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
+        self.theirs = Web3(HTTPProvider(url, session=session))
+        self.multicall = deploy_multicall(world.chain)
+        self.burner = world.chain.deploy(sources()["Burner"]).address
+        self.last = self.ours.head().block.number
+
+    @property
+    def contracts(self) -> list[str]:
+        """Tokens, pools, the router, one that burns all gas, and addresses where nothing is."""
+        places = {place.contract.address for place in self.world.places}
+        tokens = {token.address for token in self.world.tokens.values()}
+        return [*sorted(places | tokens), self.world.router.address, self.burner, "0x" + "77" * 20, "0x" + "00" * 20]
+
+    def call(self, call: Call, number: int) -> Answer:
+        """What web3 says."""
+        try:
+            return bytes(self.theirs.eth.call(_transaction(call), number))
+        except ContractLogicError:
+            return None
+        except Web3RPCError as error:
+            if "EVM error" not in str(error):
+                raise
+            return None
+
+
+def _transaction(call: Call) -> Any:
+    return {"to": Web3.to_checksum_address(call.to), "data": f"0x{call.calldata.hex()}"}
+
+
+@pytest.fixture(scope="module")
+def peers() -> Iterator[Peers]:
+    with running_anvil() as chain, requests.Session() as session:
+        made = Peers(World(chain), session)
+        yield made
+        made.ours.close()
+
+
+def as_ours(found: Any) -> Block:
+    return Block(
+        found["number"],
+        found["hash"].to_0x_hex(),
+        found["parentHash"].to_0x_hex(),
+        found["timestamp"],
+        found["baseFeePerGas"],
+    )
+
+
+def random_calls(rng: Random, peers: Peers) -> list[Call]:
+    """Questions that pools and tokens answer, that they do not know, and that are nonsense."""
+    numbers = [0, 1, 2**255, *(int(address, 16) for address in peers.contracts)]
+    known = [bytes.fromhex(SELECTORS[name]) for name in ANSWERED]
+    every = [bytes.fromhex(code) for code in SELECTORS.values()]
+    calls = []
+    for _ in range(CALLS):
+        words = [word(rng.choice([*numbers, rng.getrandbits(256)])) for _ in range(rng.randint(0, 4))]
+        calldata = rng.choice([rng.choice(known), rng.choice(known), rng.choice(every)]) + b"".join(words)
+        calls.append(Call(rng.choice(peers.contracts), rng.choice([calldata] * 8 + [rng.randbytes(40), b""])))
+    return calls
+
+
+def test_the_head_is_the_same(peers: Peers) -> None:
+    head = peers.ours.head()
+    assert head.block == as_ours(peers.theirs.eth.get_block("latest"))
+    assert head.gas_price_wei == peers.theirs.eth.gas_price
+    assert head.block.number == peers.theirs.eth.block_number
+    assert peers.theirs.eth.chain_id == CHAIN_ID
+
+
+def test_every_block_is_the_same_and_those_to_come_are_known_to_neither(peers: Peers) -> None:
+    for number in range(0, peers.last + 1, 3):
+        assert peers.ours.block(number) == as_ours(peers.theirs.eth.get_block(number))
+    for number in (peers.last + 1, peers.last + 1_000_000):
+        assert peers.ours.block(number) is None
+        with pytest.raises(BlockNotFound):
+            peers.theirs.eth.get_block(number)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_events_are_the_same_in_the_same_order(peers: Peers, seed: int) -> None:
+    rng = Random(f"events {seed}")
+    kinds = every_kind(peers)
+    first = rng.randrange(peers.last)
+    query = LogQuery(
+        tuple(rng.sample(peers.contracts, rng.choice((0, 1, 5)))),
+        tuple(rng.sample(kinds, rng.choice((1, 2, len(kinds))))),
+        first,
+        rng.randint(first, peers.last),
+    )
+    assert peers.ours.logs(query) == their_logs(peers, query)
+
+
+def test_all_events_of_the_chain_are_the_same(peers: Peers) -> None:
+    query = LogQuery((), tuple(every_kind(peers)), 0, peers.last)
+    whole = their_logs(peers, query)
+    assert len(whole) > 100
+    assert peers.ours.logs(query) == whole
+
+
+def every_kind(peers: Peers) -> list[str]:
+    return sorted({log.topics[0] for log in their_logs(peers, LogQuery((), (), 0, peers.last))})
+
+
+def their_logs(peers: Peers, query: LogQuery) -> list[Log]:
+    wanted: dict[str, Any] = {"fromBlock": query.first, "toBlock": query.last}
+    if query.topics:
+        wanted["topics"] = [list(query.topics)]
+    if query.addresses:
+        wanted["address"] = [Web3.to_checksum_address(address) for address in query.addresses]
+    return [
+        Log(
+            found["address"].lower(),
+            tuple(topic.to_0x_hex() for topic in found["topics"]),
+            bytes(found["data"]),
+            found["blockNumber"],
+            found["logIndex"],
+        )
+        for found in peers.theirs.eth.get_logs(wanted)  # type: ignore[arg-type]
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_calls_are_answered_or_reverted_alike_at_any_block(peers: Peers, seed: int) -> None:
+    rng = Random(f"calls {seed}")
+    number = rng.randrange(peers.last) if seed else peers.last
+    calls = random_calls(rng, peers)
+    expected = [peers.call(call, number) for call in calls]
+    assert {answer is None for answer in expected} == {True, False}
+    assert peers.ours.batch(calls, number) == expected
+    assert [peers.ours.call(call.to, call.calldata, number) for call in calls[:20]] == expected[:20]
+    block = peers.ours.block(number)
+    assert block is not None
+    assert peers.ours.batch(calls, block) == expected
+    if not seed:
+        assert View(peers.ours, block, peers.multicall).ask(calls) == expected
+
+
+def test_every_way_to_revert_is_none_to_us_where_it_is_an_error_to_web3(peers: Peers) -> None:
+    world = peers.world
+    pool = next(place.contract for place in world.places if place.protocol == "uniswapV3")
+    ways = {
+        "with a reason": Call(pool.address, pool.calldata("initialize", 1)),
+        "with an error of its own": Call(world.manager.address, world.manager.calldata("unlock", b"")),
+        "with nothing": Call(pool.address, b"\xff" * 4),
+        "with all gas burnt": Call(peers.burner, bytes.fromhex(SELECTORS["token0()"])),
+    }
+    for call in ways.values():
+        with pytest.raises((ContractLogicError, Web3RPCError)):
+            peers.theirs.eth.call(_transaction(call), peers.last)
+    assert peers.ours.batch(list(ways.values()), peers.last) == [None] * len(ways)
+    assert peers.ours.call("0x" + "77" * 20, b"anything", peers.last) == b""
