@@ -112,25 +112,34 @@ def _only_fee(deployment: Deployment) -> int | None:
     return next(iter(deployment.fee_tiers)) if len(deployment.fee_tiers) == 1 else None
 
 
-def count_listed(view: View, home: Home) -> int:
-    """How many pools a factory has made. Raises `UpstreamError`, also where it keeps no list."""
-    return _list_of(view, home)[0]
+class Listing(NamedTuple):
+    """A factory's list: how many pools it has made, and the function that tells each."""
+
+    home: Home
+    length: int
+    entry: str
 
 
-def find_listed(view: View, home: Home, first: int, last: int) -> Iterator[Place | Skipped]:
+def lists_of(view: View, found: Sequence[Home]) -> list[Listing | Skipped]:
+    """The lists that these homes keep, in one round for all, or why one cannot be read. Raises `UpstreamError`."""
+    return read_together([(home.address, _list_of(home)) for home in found], view.ask)
+
+
+def find_listed(view: View, listing: Listing, first: int, last: int) -> Iterator[Place | Skipped]:
     """The pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
-    count, entry = _list_of(view, home)
-    last = min(last, count)
+    home, length, entry = listing
+    last = min(last, length)
     for start in range(first, last, _PORTION):
         numbers = range(start, min(start + _PORTION, last))
         yield from read_together([(f"{home.address} {n}", _listed(home, entry, n)) for n in numbers], view.ask)
 
 
-def _list_of(view: View, home: Home) -> tuple[int, str]:
-    answers = view.ask([Call(home.address, calldata(length)) for length, _ in _LISTS])
+def _list_of(home: Home) -> Reading[Listing]:
+    """One round."""
+    answers = yield [Call(home.address, calldata(length)) for length, _ in _LISTS]
     for answer, (length, entry) in zip(answers, _LISTS, strict=True):
         if answer:
-            return read_word(answer, length), entry
+            return Listing(home, read_word(answer, length), entry)
     raise nonsense(home.address, "the factory keeps no list of its pools")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swapcli.chain.discovery import Home, completed, count_listed, find_listed, homes
+from swapcli.chain.discovery import Home, Listing, completed, find_listed, homes, lists_of
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Head, Node
@@ -45,10 +45,13 @@ def adopt(store: Store, node: Node, market: Market) -> Iterator[Progress]:
 
 def _listed(store: Store, view: View, head: Head, home: Home) -> Iterator[Progress]:
     assert home.protocol is not None
-    count = count_listed(view, home)
+    (listing,) = lists_of(view, [home])
+    if not isinstance(listing, Listing):
+        return
+    count = listing.length
     for first in range(0, count, _PORTION):
         last = min(first + _PORTION, count)
-        places = [each for each in find_listed(view, home, first, last) if isinstance(each, Place)]
+        places = [each for each in find_listed(view, listing, first, last) if isinstance(each, Place)]
         _write(store, view, head, places)
         summary = store.summary()
         phase = f"{home.protocol.display_name} pairs"

@@ -16,12 +16,13 @@ from swapcli.chain.discovery import (
     POOL_CREATED_SLIPSTREAM,
     POOL_REGISTERED,
     Home,
+    Listing,
     completed,
-    count_listed,
     creation_query,
     find_created,
     find_listed,
     homes,
+    lists_of,
 )
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.logs import scan
@@ -29,7 +30,6 @@ from swapcli.chain.multicall import View
 from swapcli.chain.node import Log
 from swapcli.chain.place import Kind, Place
 from swapcli.chain.rounds import Skipped
-from swapcli.errors import UpstreamNonsense
 from swapcli.model.network import Deployment, ProtocolInfo
 from swapcli.model.token import Token
 from swapcli.networks.address import keccak256, v4_pool_id
@@ -110,11 +110,13 @@ def test_all_pairs_of_a_factory_are_found_and_read(scene: Scene) -> None:
     a, b, c, _ = scene.tokens
     pairs = [factory.send("createPair", *pair)[0] for pair in ((a, b), (c, a), (b, c))]
     home = Home(factory.address, Kind.UNISWAP_V2, V2, fee_ppm=3_000)
-    assert count_listed(scene.view, home) == 3
-    found = list(find_listed(scene.view, home, 0, 99))
+    (listing,) = lists_of(scene.view, [home])
+    assert isinstance(listing, Listing)
+    assert (listing.home, listing.length) == (home, 3)
+    found = list(find_listed(scene.view, listing, 0, 99))
     assert [place.key for place in found] == pairs
     assert found[1] == Place(pairs[1], "v2", "constant_product", Kind.UNISWAP_V2, (a, c), (), 3_000)
-    assert list(find_listed(scene.view, home, 1, 2)) == [found[1]]
+    assert list(find_listed(scene.view, listing, 1, 2)) == [found[1]]
     assert [str(type(pool).__name__) for pool in read(scene, found)] == ["ConstantProduct"] * 3
 
 
@@ -127,21 +129,27 @@ def test_stable_and_volatile_pairs_of_one_factory_are_told_apart(scene: Scene) -
     for stable in (True, False):
         factory.send("createPool(address,address,bool)", a, b, stable)
     home = Home(factory.address, Kind.SOLIDLY, VOLATILE, STABLE)
-    assert count_listed(scene.view, home) == 2
-    found = list(find_listed(scene.view, home, 0, 2))
+    (listing,) = lists_of(scene.view, [home])
+    assert isinstance(listing, Listing)
+    assert (listing.home, listing.length) == (home, 2)
+    found = list(find_listed(scene.view, listing, 0, 2))
     assert [place.protocol for place in found if isinstance(place, Place)] == ["stable", "volatile"]
     pools = read(scene, found)
     assert [getattr(pool, "family", None) for pool in pools] == ["solidly_stable", "constant_product"]
     assert [getattr(pool, "fee_ppm", None) for pool in pools] == [500, 3_000]
-    (skipped, kept) = find_listed(scene.view, home._replace(stable=None), 0, 2)
+    (skipped, kept) = find_listed(scene.view, listing._replace(home=home._replace(stable=None)), 0, 2)
     assert isinstance(skipped, Skipped)
     assert skipped.reason.endswith("the catalogue has no protocol for it")
     assert kept == found[1]
 
 
-def test_a_factory_without_a_list_is_refused(scene: Scene) -> None:
-    with pytest.raises(UpstreamNonsense, match="the factory keeps no list of its pools"):
-        count_listed(scene.view, Home(scene.tokens[0], Kind.UNISWAP_V2, V2))
+def test_lists_of_many_factories_take_one_round_and_one_that_keeps_none_is_skipped(scene: Scene) -> None:
+    factory = scene.chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
+    good, bad = (Home(address, Kind.UNISWAP_V2, V2) for address in (factory.address, scene.tokens[0]))
+    found, skipped, again = lists_of(scene.view, [good, bad, good])
+    assert found == again == Listing(good, 0, "allPairs(uint256)")
+    assert skipped == Skipped(bad.address, f"{bad.address}: the factory keeps no list of its pools")
+    assert scene.node.asked == [6]
 
 
 def test_pools_of_uniswap_v3_are_found_by_the_events_of_its_real_factory(scene: Scene) -> None:

@@ -11,7 +11,7 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.discovery import Home, completed, count_listed, find_listed, homes
+from swapcli.chain.discovery import Home, Listing, completed, find_listed, homes, lists_of
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.lookup import USUAL_SPACINGS, find_pairs
 from swapcli.chain.multicall import View
@@ -81,7 +81,9 @@ def found(scene: Scene, factory: Factory | Home, tokens: Sequence[str], wrapped:
 def told(scene: Scene, home: Home, wrapped: str) -> list[Place | Skipped]:
     """By its list or its events."""
     if home.is_listed:
-        return list(find_listed(scene.view, home, 0, count_listed(scene.view, home)))
+        (listing,) = lists_of(scene.view, [home])
+        assert isinstance(listing, Listing)
+        return list(find_listed(scene.view, listing, 0, listing.length))
     return scene.created(home, wrapped=wrapped)
 
 

@@ -1,0 +1,131 @@
+"""Events of pools name the pool that they are about; whatever a stranger makes up does no harm."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+
+from swapcli.chain import changes
+from swapcli.chain.changes import EVENTS, changed_pool, topics_of
+from swapcli.chain.node import Log
+from swapcli.chain.place import Kind
+from swapcli.networks.address import keccak256
+from tests.contracts.evm import compile_solidity, load_artifact
+
+SIGNATURES = {
+    "_SYNC": "Sync(uint112,uint112)",
+    "_SYNC_SOLIDLY": "Sync(uint256,uint256)",
+    "_SET_CUSTOM_FEE": "SetCustomFee(address,uint256)",
+    "_CUSTOM_FEE_SET": "CustomFeeSet(address,uint24)",
+    "_INITIALIZE": "Initialize(uint160,int24)",
+    "_SWAP": "Swap(address,address,int256,int256,uint160,uint128,int24)",
+    "_SWAP_PANCAKE": "Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)",
+    "_MINT": "Mint(address,address,int24,int24,uint128,uint256,uint256)",
+    "_BURN": "Burn(address,int24,int24,uint128,uint256,uint256)",
+    "_FEE": "Fee(uint16)",
+    "_TICK_SPACING": "TickSpacing(int24)",
+    "_SWAP_V4": "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)",
+    "_MODIFY_LIQUIDITY": "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)",
+    "_PROTOCOL_FEE_UPDATED": "ProtocolFeeUpdated(bytes32,uint24)",
+    "_SWAP_BALANCER": "Swap(bytes32,address,address,uint256,uint256)",
+    "_BALANCE_CHANGED": "PoolBalanceChanged(bytes32,address,address[],int256[],uint256[])",
+    "_BALANCE_MANAGED": "PoolBalanceManaged(bytes32,address,address,int256,int256)",
+    "_SWAP_FEE_CHANGED": "SwapFeePercentageChanged(uint256)",
+    "_PAUSED_CHANGED": "PausedStateChanged(bool)",
+}
+_BALANCER = "@balancer-labs/v2-deployments/dist/tasks"
+_SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts"
+_SLIPSTREAM = "sphere-mezo-solidity-files/domains/aerodrome-slipstream/contracts/core"
+ARTIFACTS = {
+    Kind.UNISWAP_V2: ("@uniswap/v2-core/build/UniswapV2Pair.json",),
+    Kind.UNISWAP_V3: (
+        "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json",
+        "@pancakeswap/v3-core/artifacts/contracts/PancakeV3Pool.sol/PancakeV3Pool.json",
+    ),
+    Kind.ALGEBRA: ("@cryptoalgebra/integral-core/artifacts/contracts/AlgebraPool.sol/AlgebraPool.json",),
+    Kind.UNISWAP_V4: ("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json",),
+    Kind.WEIGHTED: (
+        f"{_BALANCER}/20210418-vault/artifact/Vault.json",
+        f"{_BALANCER}/20230206-weighted-pool-v3/artifact/WeightedPool.json",
+    ),
+}
+UNSEEN = {
+    *("Approval", "Transfer", "Collect", "CollectProtocol", "Flash", "IncreaseObservationCardinalityNext"),
+    *("SetFeeProtocol", "SetLmPoolEvent", "Donate", "OperatorSet", "OwnershipTransferred"),
+    *("ProtocolFeeControllerUpdated", "AuthorizerChanged", "ExternalBalanceTransfer", "FlashLoan"),
+    *("InternalBalanceChanged", "RelayerApprovalChanged", "ProtocolFeePercentageCacheUpdated"),
+    *("RecoveryModeStateChanged", "Plugin", "PluginConfig", "CommunityFee", "CommunityVault", "Skim", "BurnFee"),
+    *("ExcessTokens", "SwapFee", "PoolRegistered", "TokensRegistered", "TokensDeregistered"),
+}
+"""Events of the real contracts after which a swap gives what it gave before, or that tell of a new pool."""
+OWN_UNSEEN = {Kind.UNISWAP_V2: {"Mint", "Burn", "Swap"}, Kind.UNISWAP_V4: {"Initialize"}}
+"""Those of a pair come with a Sync; a manager's is that of a new pool."""
+
+
+def test_topics_are_the_hashes_of_their_signatures() -> None:
+    for name, signature in SIGNATURES.items():
+        assert getattr(changes, name) == f"0x{keccak256(signature.encode()).hex()}"
+    assert {topic for events in EVENTS.values() for topic in events} == {getattr(changes, name) for name in SIGNATURES}
+    assert EVENTS.keys() == set(Kind)
+
+
+@pytest.mark.parametrize("kind", ARTIFACTS)
+def test_every_event_of_the_real_contracts_is_heard_or_changes_no_swap(kind: Kind) -> None:
+    for path in ARTIFACTS[kind]:
+        for entry in load_artifact(path).abi:
+            if entry["type"] != "event":
+                continue
+            signature = f"{entry['name']}({','.join(each['type'] for each in entry['inputs'])})"
+            is_heard = f"0x{keccak256(signature.encode()).hex()}" in EVENTS[kind]
+            assert is_heard != (entry["name"] in UNSEEN | OWN_UNSEEN.get(kind, set())), signature
+
+
+def test_solidly_and_slipstream_have_the_events_that_are_listened_for() -> None:
+    pool = compile_solidity(f"{_SOLIDLY}/Pool.sol")["Pool"]
+    factory = compile_solidity(f"{_SOLIDLY}/factories/PoolFactory.sol")["PoolFactory"]
+    declared = {
+        f"{entry['name']}({','.join(each['type'] for each in entry['inputs'])})"
+        for artifact in (pool, factory)
+        for entry in artifact.abi
+        if entry["type"] == "event"
+    }
+    assert {"Sync(uint256,uint256)", "SetCustomFee(address,uint256)"} <= declared
+
+
+def word(address: str) -> str:
+    return f"0x{address[2:]:0>64}"
+
+
+def test_the_pool_is_named_by_the_event_as_the_store_names_it() -> None:
+    emitter, other, pool_id = "0x" + "aa" * 20, "0x" + "bb" * 20, "0x" + "bb" * 20 + "0002" + "00" * 10
+    named = {
+        changes._SYNC: emitter, changes._SYNC_SOLIDLY: emitter, changes._SWAP: emitter, changes._SWAP_PANCAKE: emitter,
+        changes._MINT: emitter, changes._BURN: emitter, changes._FEE: emitter, changes._SWAP_FEE_CHANGED: emitter,
+        changes._SWAP_V4: pool_id, changes._MODIFY_LIQUIDITY: pool_id, changes._PROTOCOL_FEE_UPDATED: pool_id,
+        changes._SWAP_BALANCER: other, changes._BALANCE_CHANGED: other, changes._BALANCE_MANAGED: other,
+    }  # fmt: skip
+    for topic, key in named.items():
+        assert changed_pool(Log(emitter, (topic, pool_id, word(other)), b"", 1, 0)) == key
+    for topic in (changes._SET_CUSTOM_FEE, changes._CUSTOM_FEE_SET):
+        assert changed_pool(Log(emitter, (topic, word(other)), b"", 1, 0)) == other
+
+
+def test_no_event_of_a_stranger_raises() -> None:
+    rng = Random(3)
+    topics = [*topics_of(Kind), "0x" + "12" * 32]
+    for topic in topics:
+        for count in range(4):
+            words = [f"0x{rng.randbytes(32).hex()}" for _ in range(count)]
+            key = changed_pool(Log("0x" + "cc" * 20, (topic, *words), rng.randbytes(rng.randint(0, 99)), 1, 0))
+            assert key is None or re.fullmatch(r"0x(?:[0-9a-f]{40}|[0-9a-f]{64})", key)
+    assert changed_pool(Log("0x" + "cc" * 20, (), b"", 1, 0)) is None
+    assert changed_pool(Log("0x" + "cc" * 20, (topics[-1],), b"", 1, 0)) is None
+
+
+def test_only_what_the_kinds_need_is_asked_for() -> None:
+    assert topics_of([Kind.UNISWAP_V2]) == (changes._SYNC,)
+    assert topics_of([Kind.STABLESWAP]) == ()
+    assert set(topics_of([Kind.UNISWAP_V3, Kind.ALGEBRA])) == {*EVENTS[Kind.UNISWAP_V3], *EVENTS[Kind.ALGEBRA]}
+    assert len(topics_of(Kind)) == len(set(topics_of(Kind))) == len(SIGNATURES)
