@@ -35,6 +35,15 @@ class Register:
         ((number, block_hash, timestamp),) = self._rows("SELECT head, hash, timestamp FROM meta")
         return None if number is None else BlockMark(number, block_hash, timestamp)
 
+    def changed_since(self, mark: BlockMark) -> frozenset[str] | None:
+        """The keys of the pools that this block, or one after it, added, changed or took out; None where the store does
+        not come from that block, or has forgotten it."""
+        if not self._rows("SELECT 1 FROM blocks WHERE number IS ?1 AND hash IS ?2 AND timestamp IS ?3", *mark):
+            return None
+        return frozenset(
+            key for (key,) in self._rows("SELECT DISTINCT key FROM undo_pools WHERE at >= ?1", mark.number)
+        )
+
     def counts(self) -> tuple[int, int]:
         """How many pools and tokens there are."""
         ((pools, tokens),) = self._rows("SELECT (SELECT count(*) FROM pools), (SELECT count(*) FROM tokens)")

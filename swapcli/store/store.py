@@ -174,6 +174,12 @@ class Store:
         """What whoever keeps the store up to date asks of it."""
         return Register(self._connection, self.path)
 
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """All reads inside see one and the same block, whoever writes meanwhile."""
+        with reading(self._connection, self.path):
+            yield
+
     def read_market(self) -> Market:
         """All of it. Equal to what was written, if `networks` tell of the network what they told then."""
         with reading(self._connection, self.path):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swapcli.errors import MarketError, MarketUnavailable
 from swapcli.model.market import Market, Provenance
 from swapcli.model.token import Token
-from swapcli.store import Store
+from swapcli.store import BlockMark, Store
 from swapcli.store.journal import KEPT_BLOCKS
 from tests.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows, wide_market
 
@@ -63,6 +63,58 @@ def applied(changes: Sequence[Change]) -> tuple[dict[str, Token], dict[str, obje
 
 def content(market: Market) -> tuple[dict[str, Token], dict[str, object]]:
     return dict(market.tokens), dict(market.pools)
+
+
+@settings(max_examples=30)
+@given(st.lists(CHANGES, min_size=2, max_size=6), st.lists(CHANGES, max_size=3), st.data())
+def test_what_changed_since_a_block_leads_from_its_state_to_the_newest(
+    changes: list[Change], other_way: list[Change], data: st.DataObject
+) -> None:
+    with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
+        for number, change in enumerate(changes, 1):
+            write(store, number, change)
+        back = data.draw(st.integers(1, len(changes)))
+        seen = data.draw(st.integers(1, back))
+        store.rewind_to(back)
+        for number, change in enumerate(other_way, back + 1):
+            write(store, number, change)
+        _, before = applied(changes[:seen])
+        _, now = applied([*changes[:back], *other_way])
+        with store.still():
+            since = store.register.changed_since(mark_of(seen))
+            assert since is not None
+            after = {**{key: each for key, each in before.items() if key not in since}, **store.market_of(since).pools}
+        assert after == now
+        untouched = {key for key, each in before.items() if now.get(key) == each} - _touched(changes, seen, back)
+        assert not untouched & since - _touched(other_way, 1, len(other_way))
+
+
+def mark_of(number: int) -> BlockMark:
+    return BlockMark(number, f"0x{number:x}", number * 10)
+
+
+def test_a_block_that_the_store_does_not_come_from_tells_nothing_of_changes(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store:
+        for number in range(1, KEPT_BLOCKS + 3):
+            write(store, number, Change({0: number}, {}))
+        newest = KEPT_BLOCKS + 2
+        assert store.register.changed_since(mark_of(newest)) == frozenset({pool(0).key})
+        for other in (BlockMark(newest, "0xff", newest * 10), BlockMark(newest, None, None), mark_of(1), mark_of(99)):
+            assert store.register.changed_since(other) is None
+
+
+def _touched(changes: Sequence[Change], first: int, last: int) -> set[str]:
+    return {pool(k).key for change in changes[first - 1 : last] for k in change.pools}
+
+
+def test_reads_that_belong_together_see_one_block_while_another_writes(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store, reopen(tmp_path / "store") as other:
+        write(store, 1, Change({0: 5}, {}))
+        with other.still():
+            seen = other.read_market()
+            write(store, 2, Change({0: 6, 1: 7}, {}))
+            assert (other.blocks()[0].number, other.read_market()) == (1, seen)
+        assert (other.blocks()[0].number, len(other.read_market().pools)) == (2, 2)
 
 
 @settings(max_examples=30)
