@@ -39,6 +39,7 @@ class Node:
     """One connection to a node."""
 
     def __init__(self, port: int) -> None:
+        self.port = port
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
 
     def ask(self, method: str, *params: object) -> Any:

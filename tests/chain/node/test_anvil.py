@@ -20,6 +20,7 @@ from swapcli.pools.concentrated import Concentrated
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.reading import read_pools
+from tests.chain.settings import url_of
 from tests.chain.world import World
 
 SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
@@ -41,8 +42,7 @@ def node(world: World) -> Iterator[RpcNode]:
 
 def node_of(world: World, chain_id: int = CHAIN_ID) -> RpcNode:
     assert isinstance(world.chain, AnvilChain)
-    port = world.chain.node._connection.port
-    return RpcNode(f"http://127.0.0.1:{port}", shown="the local node", chain_id=chain_id, pause=lambda _: None)
+    return RpcNode(url_of(world.chain), shown="the local node", chain_id=chain_id, pause=lambda _: None)
 
 
 def places(world: World) -> dict[str, Place]:

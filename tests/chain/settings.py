@@ -1,0 +1,65 @@
+"""A network as the settings of somebody who has a node of it: for commands that run in processes of their own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from swapcli.model.network import Deployment, Network, ProtocolInfo
+from swapcli.model.token import Token
+from tests.chain.anvil import AnvilChain
+
+
+def write_settings(folder: Path, network: Network, rpc_url: str | None, **more: object) -> Path:
+    """A settings file in `folder`, `more` being top-level settings; the folder holds the stores too."""
+    settings = {"store_dir": str(folder / "stores"), "networks": {network.name: described(network, rpc_url)}}
+    file = folder / "config.yaml"
+    file.write_text(json.dumps(settings | more))  # every JSON document is a YAML one
+    return file
+
+
+def url_of(chain: AnvilChain) -> str:
+    """Where a chain's node listens."""
+    return f"http://127.0.0.1:{chain.node.port}"
+
+
+def described(network: Network, rpc_url: str | None = None) -> dict[str, object]:
+    """The mapping that a network is read back from."""
+    wrapped = network.wrapped_native
+    described = {
+        "chain_id": network.chain_id,
+        "native": _token(network.native, "symbol", "name", "decimals"),
+        "wrapped_native": wrapped.address if wrapped else None,
+        "tokens": [_token(token, "address", "symbol", "name", "decimals") for token in network.tokens],
+        "protocols": [_protocol(protocol) for protocol in network.protocols],
+        "deployments": [_deployment(deployment) for deployment in network.deployments],
+        "stablecoins": list(network.stablecoins),
+        "rpc_url": rpc_url,
+        "router": network.router,
+        "multicall": network.multicall,
+        "block_time_s": network.block_time_s,
+    }
+    return {key: value for key, value in described.items() if value is not None}
+
+
+def _token(token: Token, *keys: str) -> dict[str, object]:
+    return {key: getattr(token, key) for key in keys}
+
+
+def _protocol(protocol: ProtocolInfo) -> dict[str, object]:
+    row: dict[str, object] = {
+        "id": protocol.id,
+        "amm_name": protocol.amm_name,
+        "display_name": protocol.display_name,
+        "extra_keys": list(protocol.extra_keys),
+    }
+    return row | ({"family": protocol.family} if protocol.family else {})
+
+
+def _deployment(deployment: Deployment) -> dict[str, object]:
+    return {
+        "protocols": list(deployment.protocols),
+        "name": deployment.name,
+        "addresses": dict(deployment.addresses),
+        "fee_tiers": dict(deployment.fee_tiers),
+    }
