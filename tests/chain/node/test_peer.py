@@ -14,9 +14,9 @@ from web3.exceptions import BlockNotFound, ContractLogicError, Web3RPCError
 from swapcli.chain.abi import SELECTORS, word
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Answer, Block, Call, Log, LogQuery
-from swapcli.chain.rpc import RpcNode
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
+from tests.chain.node.test_anvil import node_of
 from tests.chain.world import World
 
 CALLS = 100
@@ -31,7 +31,7 @@ class Peers:
         assert isinstance(world.chain, AnvilChain)
         url = f"http://127.0.0.1:{world.chain.node._connection.port}"
         self.world = world
-        self.ours = RpcNode(url, shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
+        self.ours = node_of(world)
         self.theirs = Web3(HTTPProvider(url, session=session))
         self.multicall = deploy_multicall(world.chain)
         self.burner = world.chain.deploy(sources()["Burner"]).address
