@@ -83,3 +83,39 @@ class Node(Protocol):
 
     def logs(self, query: LogQuery) -> list[Log]:
         """Events in the order of the chain. Raises `UpstreamRefused` also where they are too many for the node."""
+
+
+class Account(NamedTuple):
+    """What an address holds of the native currency in wei, and the code that it runs: `b""` for none."""
+
+    native_wei: int
+    code: bytes
+
+
+class Override(NamedTuple):
+    """What an account is taken to have in the place of what it has. None leaves it; `slots` are words of its storage by
+    their places, beside which the others stay."""
+
+    address: str
+    native_wei: int | None = None
+    code: bytes | None = None
+    slots: tuple[tuple[int, int], ...] = ()
+
+
+class Supposed(NamedTuple):
+    """A call by `sender`, as it would go if accounts had what `overrides` say."""
+
+    sender: str
+    call: Call
+    overrides: tuple[Override, ...]
+
+
+class SimulatingNode(Node, Protocol):
+    """A node that can also be asked what would be if."""
+
+    def account(self, address: str, at: At) -> Account:
+        """An account after a block. Raises `Reorganised` as `call` does."""
+
+    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
+        """The answers to calls on a state that is not, each on its own. Raises `Reorganised` as `call` does, and
+        `UpstreamRefused` where the node knows no overrides; one that pays them no heed answers without them."""

@@ -150,9 +150,15 @@ class Chain(AnyChain):
         finally:
             self._evm.reset_transient_storage()
 
-    def place(self, address: str, code: bytes) -> None:
+    def set_code(self, address: str, code: bytes) -> None:
         """Let `address`, which keeps its balance, run `code`."""
         self._evm.insert_account_info(address, pyrevm.AccountInfo(self.native_balance(address), code=code))
+
+    def place(self, address: str, artifact: Artifact) -> Contract:
+        """The contract at an address that it has by decree, as a network's own have; its constructor takes nothing."""
+        code = self.code(self.create(artifact.bytecode))
+        self._evm.insert_account_info(address, pyrevm.AccountInfo(code=code))
+        return self.at(address, artifact)
 
     def code(self, address: str) -> bytes:
         """What a contract runs."""

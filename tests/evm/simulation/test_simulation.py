@@ -42,9 +42,9 @@ class Scene:
     def simulate(self, swap: SwapCall, own: bytes = b"") -> Run:
         """Alice's own code is `own`."""
         with self.chain.undone():
-            self.chain.place(ALICE, runtime_code(HOME if own else ZERO_ADDRESS))
+            self.chain.set_code(ALICE, runtime_code(HOME if own else ZERO_ADDRESS))
             if own:
-                self.chain.place(HOME, own)
+                self.chain.set_code(HOME, own)
             return read_run(self.chain.send(ALICE, encode_simulate(swap)), swap)
 
     def swap(self, function: str, *arguments: Any, **changes: Any) -> SwapCall:

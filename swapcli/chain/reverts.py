@@ -1,0 +1,81 @@
+"""Why a call reverted, in words: from what it returned.
+
+`Error(string)` and `Panic(uint256)` are Solidity's own; the errors of the router contract are known by its ABI, which
+shares those of the published router. Any other is named by its selector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from swapcli.chain.abi import WORD, as_address, read_text, read_word, read_words, signed
+from swapcli.chain.tokens import cleaned
+from swapcli.errors import UpstreamNonsense
+from swapcli.evm.router import read_artifact
+from swapcli.networks.address import keccak256
+
+_SELECTOR_BYTES: Final = 4
+_ERROR: Final = bytes.fromhex("08c379a0")
+_PANIC: Final = bytes.fromhex("4e487b71")
+_MOST_TEXT: Final = 160
+_PANICS: Final[Mapping[int, str]] = {
+    0x01: "a failed assertion",
+    0x11: "arithmetic out of range",
+    0x12: "division by zero",
+    0x21: "a value that its type does not have",
+    0x31: "an empty list",
+    0x32: "an index out of range",
+    0x41: "too much memory",
+}
+
+
+class _Known(NamedTuple):
+    """A custom error, all of whose arguments are words: their types by name."""
+
+    name: str
+    types: Mapping[str, str]
+
+
+def revert_reason(output: bytes) -> str:
+    """What `output`, which a call returned as it reverted, says. A contract's own words are cleaned and cut."""
+    if not output:
+        return "no reason given"
+    selector, arguments = output[:_SELECTOR_BYTES], output[_SELECTOR_BYTES:]
+    try:
+        if selector == _ERROR:
+            # What is exactly a word would be read as text without a length.
+            return f'"{cleaned(read_text(arguments + bytes(WORD), "Error"), _MOST_TEXT)}"'
+        if selector == _PANIC:
+            code = read_word(arguments, "Panic")
+            return f"panic 0x{code:02x}, {_PANICS.get(code, 'of an unknown kind')}"
+        if known := _known_errors().get(selector):
+            return _told(known, arguments)
+    except UpstreamNonsense:
+        pass  # it begins like one of those, and ends too soon
+    return f"an error with the selector 0x{selector.hex()}"
+
+
+def _told(known: _Known, arguments: bytes) -> str:
+    values = read_words(arguments, len(known.types), known.name)
+    shown = [f"{name} {_shown(kind, value)}" for (name, kind), value in zip(known.types.items(), values, strict=True)]
+    return f"{known.name} ({', '.join(shown)})" if shown else known.name
+
+
+def _shown(kind: str, value: int) -> str:
+    if kind == "address":
+        return as_address(value, kind)
+    return str(signed(value) if kind.startswith("int") else value)
+
+
+@lru_cache
+def _known_errors() -> Mapping[bytes, _Known]:
+    known = {}
+    for entry in read_artifact().abi:
+        if entry["type"] == "error":
+            inputs: Any = entry["inputs"]
+            types = {str(each["name"]): str(each["type"]) for each in inputs}
+            signature = f"{entry['name']}({','.join(types.values())})"
+            known[keccak256(signature.encode())[:_SELECTOR_BYTES]] = _Known(str(entry["name"]), types)
+    return known
