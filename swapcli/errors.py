@@ -27,7 +27,8 @@ SwapcliError
 │   ├── UpstreamTimeout
 │   ├── UpstreamRefused     it answered with an error of its own
 │   ├── UpstreamNonsense    it answered what cannot be understood
-│   └── Reorganised         the chain took another way while it was read
+│   ├── Reorganised         the chain took another way while it was read
+│   └── StaleNode           it knows an older state of the chain than what is held
 ├── StaleError              a route or the state is too old
 │   ├── RouteExpired
 │   ├── SlippageExceeded    the market has moved against a route
@@ -236,6 +237,12 @@ class Reorganised(UpstreamError):
     """The chain took another way while it was read: the block that was asked about is no longer part of it."""
 
     code = "REORGANISED"
+
+
+class StaleNode(UpstreamError):
+    """It knows an older state of the chain, or another chain, than what is held."""
+
+    code = "STALE_NODE"
 
 
 class StaleError(SwapcliError):

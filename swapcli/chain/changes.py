@@ -70,15 +70,26 @@ EVENTS: Final[dict[Kind, dict[str, Names]]] = {
 }
 """By their first topic, of each kind of contract. Pools of a kind without any change unseen."""
 
-TOLD_BY_HOME: Final = frozenset({Kind.SOLIDLY, Kind.WEIGHTED})
-"""Kinds some of whose events come from the contract that the pools come from, not from their own."""
+_KINDS: Final[dict[str, tuple[Kind, ...]]] = {
+    "constant_product": (Kind.UNISWAP_V2, Kind.SOLIDLY),
+    "solidly_stable": (Kind.SOLIDLY,),
+    "concentrated": (Kind.UNISWAP_V3, Kind.ALGEBRA, Kind.UNISWAP_V4),
+    "stableswap": (Kind.STABLESWAP,),
+    "weighted": (Kind.WEIGHTED,),
+}
+"""Of each family of pools."""
 
 _ALL: Final = dict(chain.from_iterable(events.items() for events in EVENTS.values()))
 
 
-def topics_of(kinds: Iterable[Kind]) -> tuple[str, ...]:
-    """What to ask for to learn of all changes of pools of these kinds."""
-    return tuple(dict.fromkeys(topic for kind in kinds for topic in EVENTS[kind]))
+def topics_of(families: Iterable[str]) -> tuple[str, ...]:
+    """What to ask for to learn of the changes of all pools of these families."""
+    return tuple(dict.fromkeys(topic for name in families for kind in _KINDS[name] for topic in EVENTS[kind]))
+
+
+def is_told(family: str) -> bool:
+    """Do events tell of the changes of its pools?"""
+    return all(EVENTS[kind] for kind in _KINDS[family])
 
 
 def changed_pool(log: Log) -> str | None:

@@ -8,10 +8,12 @@ from random import Random
 import pytest
 
 from swapcli.chain import changes
-from swapcli.chain.changes import EVENTS, changed_pool, topics_of
+from swapcli.chain.changes import EVENTS, changed_pool, is_told, topics_of
 from swapcli.chain.node import Log
-from swapcli.chain.place import Kind
+from swapcli.chain.place import Kind, kind_of
 from swapcli.networks.address import keccak256
+from swapcli.networks.catalogue import network, network_names
+from swapcli.pools import FAMILIES
 from tests.contracts.evm import compile_solidity, load_artifact
 
 SIGNATURES = {
@@ -114,7 +116,7 @@ def test_the_pool_is_named_by_the_event_as_the_store_names_it() -> None:
 
 def test_no_event_of_a_stranger_raises() -> None:
     rng = Random(3)
-    topics = [*topics_of(Kind), "0x" + "12" * 32]
+    topics = [*topics_of(FAMILIES), "0x" + "12" * 32]
     for topic in topics:
         for count in range(4):
             words = [f"0x{rng.randbytes(32).hex()}" for _ in range(count)]
@@ -124,8 +126,17 @@ def test_no_event_of_a_stranger_raises() -> None:
     assert changed_pool(Log("0x" + "cc" * 20, (topics[-1],), b"", 1, 0)) is None
 
 
-def test_only_what_the_kinds_need_is_asked_for() -> None:
-    assert topics_of([Kind.UNISWAP_V2]) == (changes._SYNC,)
-    assert topics_of([Kind.STABLESWAP]) == ()
-    assert set(topics_of([Kind.UNISWAP_V3, Kind.ALGEBRA])) == {*EVENTS[Kind.UNISWAP_V3], *EVENTS[Kind.ALGEBRA]}
-    assert len(topics_of(Kind)) == len(set(topics_of(Kind))) == len(SIGNATURES)
+def test_only_what_the_families_need_is_asked_for() -> None:
+    assert set(topics_of(["constant_product"])) == {*EVENTS[Kind.UNISWAP_V2], *EVENTS[Kind.SOLIDLY]}
+    assert set(topics_of(["solidly_stable"])) == set(EVENTS[Kind.SOLIDLY])
+    assert topics_of(["stableswap"]) == ()
+    assert len(topics_of(FAMILIES)) == len(set(topics_of(FAMILIES))) == len(SIGNATURES)
+    assert {name for name in FAMILIES if not is_told(name)} == {"stableswap"}
+
+
+def test_pools_of_every_kind_are_of_a_family_whose_events_are_asked_for() -> None:
+    for name in network_names():
+        described = network(name)
+        for protocol in described.protocols:
+            kind = kind_of(protocol, described)
+            assert kind is None or set(EVENTS[kind]) <= set(topics_of([protocol.family or ""]))
