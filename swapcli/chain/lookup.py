@@ -144,7 +144,10 @@ def _usual_keys(home: Home) -> Iterator[tuple[int, int]]:
 
 
 def _ways(home: Home, pair: _Pair) -> Reading[Sequence[_Way]]:
-    """One round: all that there is to ask of a home. With the first pair it is tried whether it answers at all."""
+    """All that there is to ask of a home. With the first pair it is tried whether it answers at all.
+
+    One round; two for Uniswap V3's kind.
+    """
     if home.kind is Kind.UNISWAP_V4:
         (answer,) = yield [stored(home.address, [0])]
         read_stored(answer, 1)
@@ -157,31 +160,32 @@ def _ways(home: Home, pair: _Pair) -> Reading[Sequence[_Way]]:
     if home.kind is Kind.SOLIDLY:
         keys = [(stable,) for stable, protocol in enumerate((home.protocol, home.stable)) if protocol]
     tried = [_Way(home, name, keys[0]) for name in _NAMES[home.kind]]
-    name = _first_answered(tried, (yield [_asked(way, pair) for way in tried]))
+    name = _first_answered(tried, (yield _trials(tried, pair)))
     return [_Way(home, name, key) for key in keys]
 
 
 def _concentrated_ways(home: Home, pair: _Pair) -> Reading[Sequence[_Way]]:
     """By each fee or each tick spacing that the factory says it has; which of both is for it to answer too."""
-    fees = sorted({*home.fee_tiers, *USUAL_FEES})
     tried = [_Way(home, name, (COMMON_FEES[0],)) for name in _NAMES[home.kind]]
     if home.protocol and _SPACING_KEY in home.protocol.extra_keys:
         tried.reverse()
-    answers = yield [
-        *(_asked(way, pair) for way in tried),
-        Call(home.address, calldata(_SPACINGS)),
-        *(Call(home.address, calldata(_SPACING_OF, fee)) for fee in fees),
-    ]
+    *answers, listed = yield [*_trials(tried, pair), Call(home.address, calldata(_SPACINGS), may_revert=True)]
     name = _first_answered(tried, answers)
     if name == _BY_SPACING:
-        return [_Way(home, name, (spacing,)) for spacing in _spacings(answers[2])]
-    enabled = [fee for fee, answer in zip(fees, answers[3:], strict=True) if answer and any(answer)]
+        return [_Way(home, name, (spacing,)) for spacing in _spacings(listed)]
+    fees = sorted({*home.fee_tiers, *USUAL_FEES})
+    told = yield [Call(home.address, calldata(_SPACING_OF, fee)) for fee in fees]
+    enabled = [fee for fee, answer in zip(fees, told, strict=True) if answer and any(answer)]
     return [_Way(home._replace(fee_ppm=fee), name, (fee,)) for fee in enabled or home.fee_tiers or COMMON_FEES]
+
+
+def _trials(tried: Sequence[_Way], pair: _Pair) -> Sequence[Call]:
+    return [_asked(way, pair)._replace(may_revert=len(tried) > 1) for way in tried]
 
 
 def _first_answered(tried: Sequence[_Way], answers: Sequence[Answer]) -> str:
     """Its name. Raises `UpstreamNonsense`."""
-    for way, answer in zip(tried, answers, strict=False):
+    for way, answer in zip(tried, answers, strict=True):
         if answer:
             read_address(answer, way.name)
             return way.name
