@@ -77,19 +77,19 @@ _KINDS: Final[dict[str, tuple[Kind, ...]]] = {
     "stableswap": (Kind.STABLESWAP,),
     "weighted": (Kind.WEIGHTED,),
 }
-"""Of each family of pools."""
+"""Of each family of pools that are read from contracts of their own."""
 
 _ALL: Final = dict(chain.from_iterable(events.items() for events in EVENTS.values()))
 
 
 def topics_of(families: Iterable[str]) -> tuple[str, ...]:
     """What to ask for to learn of the changes of all pools of these families."""
-    return tuple(dict.fromkeys(topic for name in families for kind in _KINDS[name] for topic in EVENTS[kind]))
+    return tuple(dict.fromkeys(topic for name in families for kind in _KINDS.get(name, ()) for topic in EVENTS[kind]))
 
 
 def is_told(family: str) -> bool:
     """Do events tell of the changes of its pools?"""
-    return all(EVENTS[kind] for kind in _KINDS[family])
+    return all(EVENTS[kind] for kind in _KINDS.get(family, ()))
 
 
 def changed_pool(log: Log) -> str | None:
