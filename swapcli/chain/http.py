@@ -15,6 +15,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from threading import Timer
 from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from weakref import finalize
 
 from swapcli.errors import ConfigError, Unreachable, UpstreamNonsense, UpstreamTimeout
 
@@ -33,13 +34,17 @@ class Reply(NamedTuple):
 
 
 class Line:
-    """A connection to `url`, which no error shows: people see `shown` instead. Not for several threads at once."""
+    """A connection to `url`, which no error shows: people see `shown` instead. Not for several threads at once.
+
+    It closes by itself where nobody closes it.
+    """
 
     def __init__(self, url: str, shown: str) -> None:
         """Opens nothing yet. Raises `ConfigError` for what is not the address of a node."""
         self.shown = shown
         self._address = _Address.of(url, shown)
         self._connection: HTTPConnection | None = None
+        self._let_go: finalize[[], Line] | None = None
         self._is_late = False
 
     def post(self, body: bytes, timeout_s: float) -> Reply:
@@ -65,9 +70,9 @@ class Line:
 
     def close(self) -> None:
         """Lets go of the connection; the next post opens another."""
-        connection, self._connection = self._connection, None
-        if connection:
-            connection.close()
+        self._connection = None
+        if self._let_go:
+            self._let_go()
 
     def _exchange(self, body: bytes, timeout_s: float) -> Reply:
         connection = self._connection or self._opened(timeout_s)
@@ -122,8 +127,9 @@ class Line:
     def _opened(self, timeout_s: float) -> HTTPConnection:
         host, port = self._address.host, self._address.port
         opened = HTTPSConnection if self._address.is_secure else HTTPConnection
-        self._connection = opened(host, port, timeout=timeout_s)
-        return self._connection
+        connection = self._connection = opened(host, port, timeout=timeout_s)
+        self._let_go = finalize(self, connection.close)
+        return connection
 
 
 class _Address(NamedTuple):

@@ -76,7 +76,7 @@ class Bench:
     def node(
         self, timeout_s: float = TIMEOUT_S, pauses: Pauses | None = None, direct: bool = False
     ) -> Iterator[RpcNode]:
-        url = f"http://127.0.0.1:{self.chain.node._connection.port}" if direct else self.proxy.url
+        url = f"http://127.0.0.1:{self.chain.node.port}" if direct else self.proxy.url
         pause = Pauses() if pauses is None else pauses
         made = RpcNode(url, shown=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=pause)
         try:
@@ -87,7 +87,7 @@ class Bench:
 
 @pytest.fixture(scope="module")
 def whole_bench() -> Iterator[Bench]:
-    with running_anvil() as chain, proxying(chain.node._connection.port) as proxy:
+    with running_anvil() as chain, proxying(chain.node.port) as proxy:
         yield Bench(chain, proxy)
 
 

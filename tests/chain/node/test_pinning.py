@@ -249,7 +249,7 @@ def test_a_view_of_a_block_that_a_real_node_lost_says_so(anvil: AnvilChain, with
     burner = anvil.deploy(sources()["Burner"])
     anvil.node.ask("anvil_mine", "0x3")
     asked = [Call(burner.address, burner.calldata("token1"))] * 3
-    url = f"http://127.0.0.1:{anvil.node._connection.port}"
+    url = f"http://127.0.0.1:{anvil.node.port}"
     with closing(RpcNode(url, shown=SHOWN, chain_id=31_337, pause=Pauses())) as node:
         pinned = node.head().block
         view = View(node, pinned, multicall)
