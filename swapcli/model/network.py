@@ -53,7 +53,8 @@ class Network:
     """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
 
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default used when neither a node
-    nor the market tells one. `unconfirmed` names facts that should be checked before use.
+    nor the market tells one. `l1_fee_oracle` tells what data costs on L1 (`GasPriceOracle` of an OP-stack
+    network), None where no fee is charged for it. `unconfirmed` names facts that should be checked before use.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Network:
     router: str | None = None
     rpc_urls: tuple[str, ...] = ()
     multicall: str | None = None
+    l1_fee_oracle: str | None = None
     explorer: str | None = None
     stablecoins: tuple[str, ...] = ()
     gas_price_wei: int = 0

@@ -10,6 +10,7 @@
 | `protocols` | `[{id, amm_name, display_name, family, extra_keys, confirmed}]` |
 | `deployments` | `[{protocols, name, addresses: {role: address}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, source, unconfirmed}]` |
 | `router`, `multicall`, `rpc_urls`, `explorer` | as named; absent or null where unknown |
+| `l1_fee_oracle` | the `GasPriceOracle` of an OP-stack network; null where no fee for data on L1 is charged |
 | `stablecoins` | addresses of the tokens that are worth one dollar |
 | `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
 | `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
@@ -30,12 +31,12 @@ from swapcli.networks.section import Section, as_address, as_text, as_whole, ref
 
 NETWORK_KEYS = (
     "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
-    "router", "multicall", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s", "has_v2", "sources",
-    "unconfirmed",
+    "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
+    "has_v2", "sources", "unconfirmed",
 )  # fmt: skip
 ADDED_KEYS = (
-    "tokens", "protocols", "deployments", "router", "multicall", "rpc_urls", "explorer", "stablecoins", "gas_price_wei",
-    "block_time_s",
+    "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
+    "gas_price_wei", "block_time_s",
 )  # fmt: skip
 """What may be given for a network that is known already."""
 
@@ -76,6 +77,7 @@ def parse_network(mapping: object, where: str) -> Network:
         router=section.address_or_none("router", kind),
         rpc_urls=section.texts("rpc_urls"),
         multicall=section.address_or_none("multicall", kind),
+        l1_fee_oracle=section.address_or_none("l1_fee_oracle", kind),
         explorer=section.text("explorer") if section.given("explorer") else None,
         stablecoins=_addresses(section, "stablecoins", kind),
         gas_price_wei=section.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
@@ -104,6 +106,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         router=section.address_or_none("router", kind) or network.router,
         rpc_urls=_merged(section.texts("rpc_urls"), network.rpc_urls),
         multicall=section.address_or_none("multicall", kind) or network.multicall,
+        l1_fee_oracle=section.address_or_none("l1_fee_oracle", kind) or network.l1_fee_oracle,
         explorer=section.text("explorer", network.explorer or "") or None,
         stablecoins=_merged(network.stablecoins, _addresses(section, "stablecoins", kind)),
         gas_price_wei=section.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.gas_price_wei),

@@ -55,7 +55,7 @@ def test_addresses_are_canonical_and_tokens_distinct_by_address_and_symbol(name:
     known = network(name)
     addresses = [token.address for token in known.tokens]
     addresses += [address for d in known.deployments for address in d.addresses.values()]
-    addresses += [address for address in (known.router, known.multicall) if address]
+    addresses += [address for address in (known.router, known.multicall, known.l1_fee_oracle) if address]
     assert all(parse_address(address, known.kind) == address for address in addresses)
     assert len({token.address for token in known.tokens}) == len(known.tokens)
     assert Counter(token.symbol.lower() for token in known.tokens).most_common(1)[0][1] == 1

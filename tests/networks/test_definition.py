@@ -241,9 +241,11 @@ def test_added_addresses_of_nodes_are_asked_first() -> None:
 
 
 def test_what_exists_once_is_replaced() -> None:
-    changes = {"router": A, "multicall": B, "explorer": "http://e", "gas_price_wei": "7", "block_time_s": 0.5}
+    addresses = {"router": A, "multicall": B, "l1_fee_oracle": C, "explorer": "http://e"}
+    changes = addresses | {"gas_price_wei": "7", "block_time_s": 0.5}
     extended = extend_network(network("base"), changes, "networks.base")
-    assert (extended.router, extended.multicall, extended.explorer) == (A, B, "http://e")
+    assert (extended.router, extended.multicall, extended.l1_fee_oracle) == (A, B, C)
+    assert extended.explorer == "http://e"
     assert (extended.gas_price_wei, extended.block_time_s) == (7, 0.5)
 
 

@@ -1,0 +1,72 @@
+"""How long bytes are once FastLZ has compressed them, at its level 1: what OP-stack networks charge data by.
+
+The parts are those that Solady's `LibZip.flzCompress` finds, to the byte: it is what the networks' own price oracle
+calls, and their nodes count the same. Nothing is compressed, only counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+_FIRST: Final = 2
+_TAIL: Final = 14
+"""Bytes at the end among which no match begins."""
+_UNCOMPARED: Final = 4
+"""Bytes at the end that are never part of a match, with one more before them."""
+_WINDOW: Final = 0x1FFF
+_HASHED: Final = 3
+_HASH_FACTOR: Final = 2_654_435_769
+_HASH_SHIFT: Final = 19
+_SLOTS: Final = 1 << 13
+_LONGEST_RUN: Final = 32
+_LONGEST_PIECE: Final = 262
+_SHORT_MATCH: Final = 6
+
+
+def compressed_length(content: bytes) -> int:
+    """In bytes; 0 for none."""
+    length = start = 0
+    for at, end in _matches(content):
+        length += _literals_length(at - start) + _match_length(end - at)
+        start = end
+    return length + _literals_length(len(content) - start)
+
+
+def _matches(content: bytes) -> Iterator[tuple[int, int]]:
+    """Where each stretch that has been there before begins and ends."""
+    last_seen = [0] * _SLOTS
+    at, stop = _FIRST, len(content) - _TAIL
+    while at < stop:
+        slot = _slot(content, at)
+        before, last_seen[slot] = last_seen[slot], at
+        if at - before > _WINDOW or content[before : before + _HASHED] != content[at : at + _HASHED]:
+            at += 1
+            continue
+        end = _end_of_match(content, at, at - before)
+        yield at, end
+        for passed in (end - 2, end - 1):
+            last_seen[_slot(content, passed)] = passed
+        at = end
+
+
+def _slot(content: bytes, at: int) -> int:
+    return (int.from_bytes(content[at : at + _HASHED], "little") * _HASH_FACTOR >> _HASH_SHIFT) % _SLOTS
+
+
+def _end_of_match(content: bytes, at: int, distance: int) -> int:
+    place, stop = at + _HASHED, len(content) - _UNCOMPARED
+    while place < stop and content[place] == content[place - distance]:
+        place += 1
+    return min(place, stop - 1)
+
+
+def _literals_length(count: int) -> int:
+    """Bytes as they are, each run of up to 32 with its length before it."""
+    return count + -(-count // _LONGEST_RUN)
+
+
+def _match_length(size: int) -> int:
+    """A match of `size` bytes is written less two, in pieces of up to 262 that take three bytes, a short rest two."""
+    pieces, rest = divmod(size - 3, _LONGEST_PIECE)
+    return 3 * pieces + (3 if rest >= _SHORT_MATCH else 2)
