@@ -11,16 +11,20 @@ _swapcli() {
     esac
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$place $word" in
-            " route"|" calldata"|" execute"|" router"|" router deploy-payload"|" serve"|" health"|" keys"|" keys create"|" keys list"|" keys revoke"|" networks"|" tokens"|" protocols"|" config"|" config show"|" config path"|" config init"|" completion") place="$place $word" ;;
+            " route"|" calldata"|" execute"|" router"|" router deploy-payload"|" market"|" market import"|" market export"|" market info"|" serve"|" health"|" keys"|" keys create"|" keys list"|" keys revoke"|" networks"|" tokens"|" protocols"|" config"|" config show"|" config path"|" config init"|" completion") place="$place $word" ;;
         esac
     done
     case "$place" in
-        "") words="route calldata execute router serve health keys networks tokens protocols config completion" options="--version --debug -h --help" ;;
+        "") words="route calldata execute router market serve health keys networks tokens protocols config completion" options="--version --debug -h --help" ;;
         " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
         " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
         " execute") words="" options="--slippage --destination --deadline --network --with-approval --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
         " router") words="deploy-payload" options="-h --help" ;;
         " router deploy-payload") words="base citrea hyperevm monad starknet" options="--json --plain --table --color --config -h --help" ;;
+        " market") words="import export info" options="-h --help" ;;
+        " market import") words="" options="--replace --skip-bad-pools --store --json --plain --table --color --config -h --help" files=yes ;;
+        " market export") words="base citrea hyperevm monad starknet" options="--store --json --plain --table --color --config -h --help" ;;
+        " market info") words="base citrea hyperevm monad starknet" options="--store --json --plain --table --color --config -h --help" ;;
         " serve") words="" options="--host --port --networks --keys-file --ready-file --once --max-requests --market --skip-bad-pools --json --plain --table --color --config -h --help" ;;
         " health") words="base citrea hyperevm monad starknet" options="--market --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --retries --json --plain --table --color --config -h --help" ;;
         " keys") words="create list revoke" options="-h --help" ;;

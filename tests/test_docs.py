@@ -53,7 +53,10 @@ def picture() -> tuple[str, str]:
 
 
 def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str]:
-    """Runs a line as a shell does; a service among its words is told to stop once it had time to start."""
+    """Runs a line as a shell does, stores in a folder of its own.
+
+    A service among its words is told to stop once it had time to start.
+    """
     function = f"""swapcli() {{
     case $1 in
         serve) timeout --preserve-status 4 "{sys.executable}" -m swapcli "$@" ;;
@@ -64,7 +67,9 @@ def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str
     env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": str(columns)} | (
         {"XDG_CONFIG_HOME": HOME.name} if "swapcli keys" in command else {}
     )
-    return subprocess.run(["bash", "-c", function + command], capture_output=True, text=True, env=env, check=False)
+    with TemporaryDirectory() as kept:
+        env["XDG_DATA_HOME"] = kept
+        return subprocess.run(["bash", "-c", function + command], capture_output=True, text=True, env=env, check=False)
 
 
 def on_terminal(command: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,26 @@ def read_lines(name: str) -> Iterator[bytes]:
         lines = sys.stdin.buffer if name == STDIN else Path(name).open("rb")  # noqa: SIM115 (closed below)
     with lines:
         yield from lines
+
+
+def write_whole(name: str, text: str) -> None:
+    """Whoever reads the file finds what it held before, or all of `text`. What is no file, such as a pipe, just gets
+    the text. Raises `InvalidInput` where it cannot be written."""
+    file = Path(name)
+    try:
+        if file.exists() and not file.is_file():
+            file.write_text(text, encoding="utf-8")
+            return
+        beside = file.with_name(f".{file.name}.{os.getpid()}")
+        try:
+            with beside.open("x", encoding="utf-8") as stream:
+                stream.write(text)
+            os.replace(beside, file)
+        finally:
+            beside.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput(f"cannot write {name}: {reason}", details={"file": name}) from None
 
 
 def is_terminal() -> bool:

@@ -2,7 +2,6 @@
 
 # Annotations are values here: they are what Typer reads.
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ from swapcli.cli import options
 from swapcli.cli.options import FormOptions, argument, with_options
 from swapcli.cli.output import Form, note
 from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.words import clean
+from swapcli.cli.render.words import clean, moment
 from swapcli.cli.session import Session, open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.config.sources import flag
@@ -97,13 +96,9 @@ def _list(session: Session, keys: "list[ApiKey]") -> None:
 
 
 def _row(key: "ApiKey") -> tuple[str, ...]:
-    return key.id, clean(key.name), _moment(key.created_s), "-" if key.revoked_s is None else _moment(key.revoked_s)
+    return key.id, clean(key.name), moment(key.created_s), "-" if key.revoked_s is None else moment(key.revoked_s)
 
 
 def _document(key: "ApiKey") -> dict[str, object]:
-    revoked = None if key.revoked_s is None else _moment(key.revoked_s)
-    return {"id": key.id, "name": key.name, "created": _moment(key.created_s), "revoked": revoked}
-
-
-def _moment(unix_s: int) -> str:
-    return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z")
+    revoked = None if key.revoked_s is None else moment(key.revoked_s)
+    return {"id": key.id, "name": key.name, "created": moment(key.created_s), "revoked": revoked}

@@ -13,6 +13,7 @@ from swapcli.errors import InvalidOption
 if TYPE_CHECKING:
     from swapcli.cli.render.listing import Listing
     from swapcli.cli.render.payload_view import PayloadView
+    from swapcli.cli.render.sheet import Sheet
     from swapcli.cli.render.view import RouteView
 
 
@@ -95,6 +96,17 @@ class Output(NamedTuple):
             from swapcli.cli.render.table import new_console, print_listing
 
             print_listing(listing, new_console(self.color))
+
+    def sheet(self, sheet: Sheet) -> None:
+        """One thing in figures, for people."""
+        if self.form is Form.PLAIN:
+            from swapcli.cli.render.plain import sheet_text
+
+            print(sheet_text(sheet))
+        else:
+            from swapcli.cli.render.table import new_console, print_sheet
+
+            print_sheet(sheet, new_console(self.color))
 
 
 def choose_form(*, json: bool, plain: bool, table: bool, default: str) -> Form:

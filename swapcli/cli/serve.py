@@ -6,22 +6,20 @@ import gc
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from ipaddress import ip_address
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import options
+from swapcli.cli.files import write_whole
 from swapcli.cli.options import FormOptions, option, with_options
 from swapcli.cli.output import to_stderr
 from swapcli.cli.session import Session, open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.config import network_names_from
 from swapcli.config.sources import flag
-from swapcli.errors import InvalidInput, InvalidOption
+from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
     from swapcli.service.desk import Desk
@@ -79,7 +77,7 @@ def serve(
         _warn_of_strangers(session.settings.service.host)
         line = json.dumps({"url": url, "pid": os.getpid(), "networks": served})
         if ready_file is not None:
-            _write_whole(Path(ready_file), line + "\n")
+            write_whole(ready_file, line + "\n")
         print(line, flush=True)
 
     return _serve(session, desk, most, on_ready)
@@ -153,23 +151,3 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host.lower() == "localhost"
-
-
-def _write_whole(file: Path, text: str) -> None:
-    """Whoever reads the file finds nothing or all of it. Raises `InvalidInput`."""
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    except OSError as error:
-        raise _cannot_write(file, error) from None
-    try:
-        with open(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(temporary, file)
-    except OSError as error:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise _cannot_write(file, error) from None
-
-
-def _cannot_write(file: Path, error: OSError) -> InvalidInput:
-    return InvalidInput(f"cannot write {file}: {error.strerror or error}", details={"file": str(file)})

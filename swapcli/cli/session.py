@@ -116,12 +116,10 @@ class Session(NamedTuple):
         return self.stores_folder / f"{stem}.sqlite"
 
     def stored(self, name: str) -> Store | None:
-        """The store that answers for the network called `name`; None where there is none, or a market file goes first.
+        """The store of the network called `name`; None where there is none.
 
         Raises `ConfigError` where it cannot be opened or is of another network, `MarketError` where it is damaged.
         """
-        if self.settings.market is not None:
-            return None
         file = self.store_file(name)
         if not _may_exist(file):
             return None
@@ -203,7 +201,8 @@ class Session(NamedTuple):
 
     def _holder(self, name: str, skip_bad_pools: bool) -> Holder:
         """The market file, else the store if there is one, else the embedded market."""
-        ttl_s, store = self.settings.route_ttl_s, self.stored(name)
+        ttl_s = self.settings.route_ttl_s
+        store = self.stored(name) if self.settings.market is None else None
         if store is not None:
             from swapcli.engine.store_source import StoreSource
 

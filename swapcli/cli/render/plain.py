@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.payload_view import PayloadView
+from swapcli.cli.render.sheet import Sheet
 from swapcli.cli.render.view import RouteView
 
 GAP = "  "
@@ -31,6 +32,13 @@ def payload_text(view: PayloadView) -> str:
 def listing_text(listing: Listing) -> str:
     """A list with its column titles."""
     return "\n".join(_align([tuple(title.upper() for title in listing.columns), *listing.rows]))
+
+
+def sheet_text(sheet: Sheet) -> str:
+    """A thing in figures, then its lists."""
+    facts = [(fact.name, fact.value, fact.note) for fact in sheet.facts]
+    blocks = ["\n".join(block) for block in ([sheet.title], _align(facts), _align(sheet.whole)) if block]
+    return "\n\n".join([*blocks, *map(listing_text, sheet.listings)])
 
 
 def _align(rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:

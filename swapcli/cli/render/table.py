@@ -13,6 +13,7 @@ from rich.text import Text
 from swapcli.cli.render.figures import Fact
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.payload_view import PayloadView
+from swapcli.cli.render.sheet import Sheet
 from swapcli.cli.render.view import PoolLine, RouteView, Row
 
 COLUMN_GAP = (0, 1, 0, 1)
@@ -67,6 +68,18 @@ def print_listing(listing: Listing, console: Console) -> None:
     everything = Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum
     console.width = max(console.width, everything)
     console.print(table)
+
+
+def print_sheet(sheet: Sheet, console: Console) -> None:
+    """A thing in figures, then its lists."""
+    console.print(Text(sheet.title, NAME), soft_wrap=True)
+    console.print()
+    console.print(_facts(sheet.facts, console.width))
+    for name, value in sheet.whole:
+        _print_whole(name, value, console)
+    for listing in sheet.listings:
+        console.print()
+        print_listing(listing, console)
 
 
 def new_console(color: str, stream: TextIO | None = None, width: int | None = None) -> Console:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from swapcli.engine.answer import Answer, Origin
 
 NOT_LIVE = "not live prices"
@@ -20,6 +22,14 @@ def how_old(seconds: int) -> str:
             count = seconds // length
             return f"{count:,} {unit}{'s' if count > 1 else ''} old"
     return f"{seconds} second{'s' if seconds != 1 else ''} old"
+
+
+def moment(unix_s: int) -> str:
+    """A time in ISO 8601; of one beyond all calendars the seconds."""
+    try:
+        return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return f"{unix_s} s"
 
 
 def origin_words(origin: Origin) -> str:

@@ -1,0 +1,135 @@
+"""What a store holds: for programs, and for people in figures or as a row among others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from swapcli.cli.render.figures import Fact
+from swapcli.cli.render.json import state
+from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.numbers import megabytes
+from swapcli.cli.render.sheet import Sheet
+from swapcli.cli.render.words import NOT_LIVE, clean, how_old, moment
+from swapcli.engine.answer import Origin
+from swapcli.model.market import Market
+from swapcli.model.token import whole_tokens
+from swapcli.store.summary import Holding, Summary
+
+GWEI_DECIMALS = 9
+
+
+def store_document(summary: Summary, now_s: float) -> dict[str, object]:
+    """As a JSON object; `depthUsd` is about what orders could move in the pools of a protocol."""
+    return {
+        "network": summary.network,
+        "chainId": str(summary.chain_id),
+        "market": state(_origin(summary, now_s)),
+        "gasPrice": str(summary.gas_price_wei),
+        "pools": summary.pools,
+        "tokens": summary.tokens,
+        "protocols": [
+            {
+                "amm_name": each.protocol,
+                "family": each.family,
+                "pools": each.pools,
+                "depthUsd": round(each.depth_usd, 2),
+            }
+            for each in summary.holdings
+        ],
+        "undoableBlocks": summary.undoable,
+        "store": summary.path,
+        "bytes": summary.size_bytes,
+    }
+
+
+def _holding(held: Holding) -> dict[str, object]:
+    return {
+        "amm_name": held.protocol,
+        "family": held.family,
+        "pools": held.pools,
+        "depthUsd": round(held.depth_usd, 2),
+    }
+
+
+def store_sheet(
+    title: str, summary: Summary, now_s: float, *, more: Sequence[Fact] = (), listings: Sequence[Listing] = ()
+) -> Sheet:
+    """In figures, its pools by protocol; `more` and `listings` follow."""
+    return Sheet(
+        title=title,
+        facts=(*_facts(summary, now_s), *more),
+        whole=(("Store", clean(summary.path)),),
+        listings=(_holdings(summary), *listings) if summary.holdings else tuple(listings),
+    )
+
+
+def stores_listing(summaries: Iterable[Summary], now_s: float) -> Listing:
+    """As rows."""
+    held = tuple(summaries)
+    return Listing(
+        columns=("network", "state", "block", "age", "pools", "tokens", "size", "store"),
+        rows=tuple(_row(each, now_s) for each in held),
+        documents=tuple(store_document(each, now_s) for each in held),
+    )
+
+
+def file_sheet(held: Market, origin: Origin, file: str) -> Sheet:
+    """A market that was written to a file, in figures."""
+    return Sheet(
+        title=f"{clean(held.network.name)}, exported",
+        facts=(_state(origin), _pools(len(held.pools), len(held.tokens))),
+        whole=(("File", clean(file)),),
+    )
+
+
+def _facts(summary: Summary, now_s: float) -> Iterator[Fact]:
+    origin = _origin(summary, now_s)
+    yield Fact("Network", clean(summary.network), f"chain {summary.chain_id}")
+    yield _state(origin)
+    if origin.block is not None:
+        yield Fact("Block", str(origin.block), _back(summary.undoable))
+    if origin.timestamp is not None and origin.age_s is not None:
+        yield Fact("Time", moment(origin.timestamp), how_old(origin.age_s))
+    yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
+    yield _pools(summary.pools, summary.tokens)
+    yield Fact("Size", megabytes(summary.size_bytes))
+
+
+def _state(origin: Origin) -> Fact:
+    live = "" if origin.is_live else NOT_LIVE
+    return Fact("State", str(origin.provenance), ", ".join(filter(None, [live, clean(origin.source)])))
+
+
+def _pools(pools: int, tokens: int) -> Fact:
+    return Fact("Pools", f"{pools:,}", f"of {tokens:,} tokens")
+
+
+def _back(undoable: int) -> str:
+    return f"the last {undoable:,} can be taken back" if undoable else ""
+
+
+def _holdings(summary: Summary) -> Listing:
+    rows = tuple(
+        (clean(each.protocol), each.family, f"{each.pools:,}", f"${each.depth_usd:,.0f}") for each in summary.holdings
+    )
+    return Listing(columns=("protocol", "family", "pools", "depth, about"), rows=rows, documents=())
+
+
+def _row(summary: Summary, now_s: float) -> tuple[str, ...]:
+    origin = _origin(summary, now_s)
+    return (
+        clean(summary.network),
+        summary.provenance.value,
+        "-" if origin.block is None else str(origin.block),
+        "-" if origin.age_s is None else how_old(origin.age_s),
+        f"{summary.pools:,}",
+        f"{summary.tokens:,}",
+        megabytes(summary.size_bytes),
+        clean(summary.path),
+    )
+
+
+def _origin(summary: Summary, now_s: float) -> Origin:
+    age_s = None if summary.timestamp is None else max(0, int(now_s) - summary.timestamp)
+    block = None if summary.block is None else summary.block.number
+    return Origin(summary.provenance, summary.source, block, summary.timestamp, age_s)

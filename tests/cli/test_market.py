@@ -1,0 +1,289 @@
+"""`swapcli market`: markets come into a store and out of it unchanged, and what is kept is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swapcli.markets.embedded import embedded_names
+from swapcli.networks.catalogue import network
+from swapcli.store import open_store
+from tests.cli.build import Ran, market_document, no_network, swapcli, write_market
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "kept" / "stores"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    return write_market(tmp_path)
+
+
+def market(folder: Path, *arguments: str, **more: Any) -> Ran:
+    """`swapcli market ...` on the stores of a folder."""
+    return swapcli("market", *arguments, "--store", str(folder), **more)
+
+
+def stored(folder: Path, **changes: Any) -> None:
+    """The small market in a store."""
+    ran = market(folder, "import", "-", stdin=json.dumps(market_document(**changes)).encode())
+    assert ran.status == 0, ran.err
+
+
+@pytest.mark.parametrize("name", embedded_names())
+def test_what_is_exported_imported_and_exported_again_has_the_same_bytes(name: str, folder: Path) -> None:
+    embedded = market(folder, "export", name)
+    assert embedded.status == 0
+    assert market(folder, "import", "-", stdin=embedded.out.encode()).status == 0
+    assert [each.name for each in folder.iterdir()] == [f"{name}.sqlite"]
+    assert market(folder, "export", name).out == embedded.out
+
+
+def test_a_network_that_only_its_file_describes_goes_round_too(folder: Path, file: str) -> None:
+    assert market(folder, "import", file).status == 0
+    first = market(folder, "export", "testnet").out
+    assert market(folder, "import", "-", "testnet", "--replace", stdin=first.encode()).status == 0
+    assert market(folder, "export", "TestNet").out == first
+    with open_store(str(folder / "testnet.sqlite"), no_network) as store:
+        assert len(store.read_market().pools) == 5
+
+
+def test_quotes_rest_on_the_store_from_then_on(folder: Path, file: str, tmp_path: Path) -> None:
+    order = ("route", "testnet", "ETH", "USDC", "25", "--json")
+    assert swapcli(*order, "--store", str(folder)).error["code"] == "UNKNOWN_NETWORK"
+    stored(folder)
+    by_store, by_file = swapcli(*order, "--store", str(folder)).json, swapcli(*order, "--market", file).json
+    assert by_store["outputAmount"] == by_file["outputAmount"]
+    assert by_store["market"]["source"] == "written by hand"
+    elsewhere = {"SWAPCLI_STORE_DIR": str(folder)}, {"XDG_DATA_HOME": str(tmp_path)}
+    assert swapcli(*order, env=elsewhere[0]).json["outputAmount"] == by_file["outputAmount"]
+    folder.rename(tmp_path / "swapcli")
+    assert swapcli(*order, env=elsewhere[1]).json["outputAmount"] == by_file["outputAmount"]
+
+
+def test_a_store_that_holds_pools_is_replaced_only_when_that_is_said(folder: Path) -> None:
+    stored(folder)
+    before = market(folder, "export", "testnet").out
+    other = json.dumps(market_document(source="another", pools=market_document()["pools"][:1])).encode()
+    refused = market(folder, "import", "-", "--json", stdin=other)
+    assert (refused.status, refused.error["details"]["pools"]) == (2, 5)
+    assert "--replace" in refused.error["hint"]
+    assert market(folder, "export", "testnet").out == before
+    replaced = market(folder, "import", "-", "--replace", "--json", stdin=other).json
+    assert (replaced["pools"], replaced["market"]["source"]) == (1, "another")
+    assert len(json.loads(market(folder, "export", "testnet").out)["pools"]) == 1
+
+
+def test_a_store_without_pools_is_filled(folder: Path) -> None:
+    stored(folder, pools=[])
+    stored(folder)
+    assert market(folder, "info", "testnet", "--json").json["pools"] == 5
+
+
+def test_what_was_taken_is_told_in_every_form(folder: Path, file: str) -> None:
+    taken = market(folder, "import", file, "--json").json
+    assert taken == market(folder, "info", "testnet", "--json").json | {"bytes": taken["bytes"]}
+    assert {name: taken[name] for name in ("network", "chainId", "pools", "tokens", "gasPrice", "undoableBlocks")} == {
+        "network": "testnet",
+        "chainId": "31337",
+        "pools": 5,
+        "tokens": 6,
+        "gasPrice": "0",
+        "undoableBlocks": 0,
+    }
+    assert (taken["market"]["provenance"], taken["market"]["block"]) == ("synthetic", 1234)
+    assert [(each["amm_name"], each["pools"]) for each in taken["protocols"]] == [("uniswapV2", 4), ("uniswapV3", 1)]
+    assert taken["store"] == str(folder / "testnet.sqlite")
+    for form in ("--plain", "--table"):
+        words = market(folder, "import", file, "--replace", form).out
+        assert words.startswith("testnet, imported\n")
+        for fact in ("synthetic", "not live prices, written by hand", "1234", "of 6 tokens", "uniswapV3", "31337"):
+            assert fact in words
+
+
+def test_the_figures_are_those_of_the_store(folder: Path) -> None:
+    market(folder, "import", "-", stdin=market(folder, "export", "base").out.encode())
+    told = market(folder, "info", "base", "--json").json
+    with open_store(str(folder / "base.sqlite"), network) as store:
+        summary = store.summary()
+    assert [(each["pools"], each["depthUsd"]) for each in told["protocols"]] == [
+        (holding.pools, round(holding.depth_usd, 2)) for holding in summary.holdings
+    ]
+    assert all(each["depthUsd"] > 0 for each in told["protocols"])
+    assert told["bytes"] == os.path.getsize(folder / "base.sqlite")
+
+
+@pytest.mark.parametrize("timestamp", [None, 0, 10**12, 2**63 - 1])
+def test_a_time_beyond_all_calendars_is_told_too(folder: Path, timestamp: int | None) -> None:
+    stored(folder, timestamp=timestamp)
+    assert market(folder, "info", "testnet", "--json").json["market"]["timestamp"] == timestamp
+    ran = market(folder, "info", "testnet")
+    assert (ran.status, ran.err) == (0, "")
+    assert ("Time" in ran.out) == (timestamp is not None)
+
+
+def test_all_networks_that_have_a_store_are_listed(folder: Path) -> None:
+    empty = market(folder, "info", "--json")
+    assert (empty.json, empty.err.startswith(f"note: there is no store in {folder}")) == ([], True)
+    stored(folder)
+    market(folder, "import", "-", stdin=market(folder, "export", "citrea").out.encode())
+    listed = market(folder, "info", "--json").json
+    assert [each["network"] for each in listed] == ["citrea", "testnet"]
+    assert listed[1] | {"market": 0} == market(folder, "info", "testnet", "--json").json | {"market": 0}
+    for form in ("--plain", "--table"):
+        rows = [line.split() for line in market(folder, "info", form).out.splitlines()]
+        assert [row[0].lower() for row in rows] == ["network", "citrea", "testnet"]
+        assert rows[2][-1] == str(folder / "testnet.sqlite")
+
+
+def test_a_store_that_cannot_be_read_hides_no_other(folder: Path) -> None:
+    stored(folder)
+    (folder / "base.sqlite").write_bytes(b"SQLite format 3\0" + bytes(4096))
+    (folder / "monad.sqlite").write_text("no store at all")
+    ran = market(folder, "info", "--json")
+    assert (ran.status, [each["network"] for each in ran.json]) == (2, ["testnet"])
+    assert ran.error["details"]["store"] == str(folder / "base.sqlite")
+
+
+@pytest.mark.parametrize("command", ["info", "export"])
+@pytest.mark.parametrize("content", [b"no store at all", b"SQLite format 3\0" + bytes(4096), b"\0" * 100_000])
+def test_a_damaged_store_is_told_in_a_sentence(folder: Path, command: str, content: bytes) -> None:
+    folder.mkdir(parents=True)
+    (folder / "base.sqlite").write_bytes(content)
+    ran = market(folder, command, "base", "--json")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.error["code"] in ("MARKET_ERROR", "CONFIG_ERROR")
+    assert str(folder / "base.sqlite") in ran.error["message"]
+    refused = market(folder, "import", "-", "--replace", stdin=swapcli("market", "export", "base").out.encode())
+    assert (refused.status, (folder / "base.sqlite").read_bytes()) == (2, content)
+
+
+@pytest.mark.parametrize("command", ["info", "export"])
+def test_a_store_of_another_network_is_refused(folder: Path, command: str) -> None:
+    stored(folder)
+    (folder / "testnet.sqlite").rename(folder / "base.sqlite")
+    ran = market(folder, command, "base", "--json")
+    assert (ran.status, ran.error["details"]["store_network"]) == (2, "testnet")
+    into = market(folder, "import", "-", "--replace", stdin=swapcli("market", "export", "base").out.encode())
+    assert (into.status, 'is of "testnet", not of "base"' in into.err) == (2, True)
+
+
+def test_there_may_be_no_store(folder: Path) -> None:
+    missing, unknown = market(folder, "info", "base", "--json"), market(folder, "info", "bse", "--json")
+    assert (missing.status, "there is no store" in missing.error["message"]) == (2, True)
+    assert "swapcli sync" in missing.error["hint"]
+    assert (unknown.status, unknown.error["code"], "base" in unknown.error["hint"]) == (2, "UNKNOWN_NETWORK", True)
+    assert market(folder, "export", "bse", "--json").error["code"] == "UNKNOWN_NETWORK"
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "said"),
+    [
+        (("-",), b"", "the JSON ends early"),
+        (("-",), b"[]", "expected a JSON object"),
+        (("-",), b'{"format": "swap-market/2"}', 'expected "swap-market/1"'),
+        (("/nonexistent/market.json",), b"", "cannot read /nonexistent/market.json: No such file"),
+        (("/",), b"", "cannot read /: Is a directory"),
+        (("-", "base"), json.dumps(market_document()).encode(), 'the market file is of "testnet", not of "base"'),
+        (("-",), json.dumps(market_document(provenance="live")).encode(), "provenance"),
+    ],
+)
+def test_what_is_no_market_file_of_the_network_is_refused(
+    folder: Path, arguments: tuple[str, ...], stdin: bytes, said: str
+) -> None:
+    ran = market(folder, "import", *arguments, "--json", stdin=stdin)
+    assert (ran.status, ran.out) == (2, "")
+    assert said in ran.error["message"]
+    assert not folder.exists()
+
+
+def test_a_bad_pool_is_named_or_left_out(folder: Path) -> None:
+    document = market_document()
+    document["pools"][0]["reserves"] = ["-1", "1"]
+    stdin = json.dumps(document).encode()
+    refused = market(folder, "import", "-", "--json", stdin=stdin)
+    assert (refused.status, refused.error["code"]) == (2, "POOL_STATE_ERROR")
+    assert "--skip-bad-pools" in refused.error["hint"]
+    taken = market(folder, "import", "-", "--skip-bad-pools", stdin=stdin)
+    assert (taken.status, taken.err.count("note: skipped pool")) == (0, 1)
+    assert market(folder, "info", "testnet", "--json").json["pools"] == 4
+
+
+@pytest.mark.parametrize("name", ["../out", "a/b", "..", "Größe", "x" * 100, "a b\u200b"])
+def test_a_network_may_be_called_what_no_file_can_be(folder: Path, name: str) -> None:
+    stored(folder, network=market_document()["network"] | {"name": name})
+    assert [each.parent for each in folder.parent.rglob("*.sqlite")] == [folder]
+    assert market(folder, "info", name, "--json").json["network"] == name
+
+
+def test_a_name_that_is_too_long_for_a_file_is_told_in_a_sentence(folder: Path) -> None:
+    document = market_document()
+    document["network"]["name"] = "x" * 400
+    ran = market(folder, "import", "-", "--json", stdin=json.dumps(document).encode())
+    assert (ran.status, ran.error["code"]) == (2, "CONFIG_ERROR")
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_a_sentence(tmp_path: Path, file: str) -> None:
+    ran = market(Path(file) / "below", "import", file, "--json")
+    assert (ran.status, ran.error["code"]) == (2, "CONFIG_ERROR")
+    assert ran.error["message"] == f"cannot make the folder {file}/below: Not a directory"
+    assert market(Path(file), "import", file).status == 2
+    assert market(Path(file), "info").status == 0
+    assert [each.name for each in tmp_path.iterdir()] == ["market.json"]
+
+
+def test_an_export_to_a_file_is_told_and_replaces_what_was_there(folder: Path, tmp_path: Path) -> None:
+    stored(folder)
+    to_stdout, file = market(folder, "export", "testnet").out, tmp_path / "out.json"
+    file.write_text("before")
+    told = market(folder, "export", "testnet", str(file), "--json").json
+    assert file.read_text() == to_stdout == market(folder, "export", "testnet", "-").out
+    assert (told["file"], told["bytes"], told["pools"], told["tokens"]) == (str(file), len(to_stdout), 5, 6)
+    assert told["market"]["provenance"] == "synthetic"
+    for form in ("--plain", "--table"):
+        words = market(folder, "export", "testnet", str(file), form).out
+        assert words.startswith("testnet, exported\n")
+        assert str(file) in words
+        assert "of 6 tokens" in words
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["kept", "out.json"]
+
+
+def test_an_export_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    for name in (tmp_path, tmp_path / "missing" / "out.json"):
+        ran = swapcli("market", "export", "base", str(name), "--json")
+        assert (ran.status, ran.out) == (2, "")
+        assert ran.error["message"].startswith(f"cannot write {name}: ")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_export_goes_into_a_pipe_that_has_a_name(tmp_path: Path) -> None:
+    pipe, got = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    reader.start()
+    assert swapcli("market", "export", "base", str(pipe)).status == 0
+    reader.join(timeout=10)
+    assert got == [swapcli("market", "export", "base").out]
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("form", ["--plain", "--table"])
+def test_a_market_on_stdout_has_one_form(form: str) -> None:
+    assert swapcli("market", "export", "base", form).status == 2
+    assert swapcli("market", "export", "base", "--json").out == swapcli("market", "export", "base").out
+
+
+def test_what_is_exported_does_not_hang_on_a_market_file_in_the_settings(folder: Path, file: str) -> None:
+    stored(folder)
+    env = {"SWAPCLI_MARKET": "/nonexistent.json"}
+    assert market(folder, "export", "testnet", env=env).out == market(folder, "export", "testnet").out
+    assert market(folder, "import", file, "--replace", env=env).status == 0
+    assert market(folder, "info", env=env).status == 0
