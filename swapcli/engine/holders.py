@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from swapcli.engine.answer import Origin
 from swapcli.engine.sources import QuoteSource
 from swapcli.errors import MarketUnavailable
+from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 
@@ -39,8 +40,12 @@ def check_fresh(origin: Origin, network: Network, max_age_s: int | None) -> None
     if max_age_s is None or is_fresh(origin, max_age_s):
         return
     old = f"is {origin.age_s} seconds old" if origin.age_s is not None else f"is {origin.provenance}, of no moment"
+    if origin.provenance is Provenance.LIVE:
+        hint = "the node is behind, or the network stands still: set another node, or allow a greater --max-age"
+    else:
+        hint = f"set networks.{network.name}.rpc_url and leave out --offline, or allow a greater --max-age"
     raise MarketUnavailable(
         f"the state of the pools of {network.name} {old}, and {max_age_s} seconds are allowed",
-        hint=f"set networks.{network.name}.rpc_url and leave out --offline, or allow a greater --max-age",
+        hint=hint,
         details={"age_s": origin.age_s, "max_age_s": max_age_s, "block": origin.block},
     )

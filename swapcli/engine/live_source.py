@@ -50,9 +50,10 @@ class LiveSource:
         *,
         max_age_s: int | None = None,
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
+        most_pools: int = MOST_POOLS,
     ) -> None:
         self._holder, self._node, self._clock = holder, node, clock
-        self._max_age_s, self._route_ttl_s = max_age_s, route_ttl_s
+        self._max_age_s, self._route_ttl_s, self._most_pools = max_age_s, route_ttl_s, most_pools
         self._moment: _Moment | None = None
         self._answering: MarketSource | None = None
 
@@ -102,7 +103,7 @@ class LiveSource:
         if self._max_age_s is not None and is_fresh(around.origin, self._max_age_s):
             self._answering = around
             return around
-        return self._source_of(around, _considered(around, ask))
+        return self._source_of(around, _considered(around, ask, self._most_pools))
 
     def _source_of(self, held: MarketSource, keys: Iterable[str]) -> MarketSource:
         """What answers from these of the held pools as they are now."""
@@ -161,13 +162,13 @@ class _Moment(NamedTuple):
         )
 
 
-def _considered(around: MarketSource, ask: Ask) -> Iterable[str]:
+def _considered(around: MarketSource, ask: Ask, most: int) -> Iterable[str]:
     """The pools that an answer could rest on. Where what is held allows none, those that touch the order's tokens."""
     try:
-        return around.considered(ask, MOST_POOLS)
+        return around.considered(ask, most)
     except NoRoute:
         ends = around.ends(ask.order)
         touching = [key for key, pool in around.market.pools.items() if not ends.isdisjoint(pool.tokens)]
         if not touching:
             raise
-        return touching[:MOST_POOLS]
+        return touching[:most]

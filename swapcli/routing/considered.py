@@ -6,11 +6,14 @@ from heapq import nlargest
 
 from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Arc
+from swapcli.routing.problem import Banned
 from swapcli.routing.search import Outcome
 from swapcli.routing.zero_size import ZeroSizePrices
 
 _STIR = 0.01
 """How far rates have rarely moved since: what a pool would trade within it shows what it could mean to a route."""
+
+_NONE = (0.0, 0.0)
 
 
 def pools_considered(outcome: Outcome, most: int) -> tuple[str, ...]:
@@ -23,7 +26,8 @@ def pools_considered(outcome: Outcome, most: int) -> tuple[str, ...]:
     for arc in problem.graph.arcs():
         key = arc.pool.key
         if key not in own:
-            merits[key] = max(merits.get(key, (0.0, 0.0)), (_worth(arc, prices), _nearness(arc, problem.zero)))
+            merit = (_worth(arc, prices), _nearness(arc, problem.zero)) if problem.usable(arc, Banned()) else _NONE
+            merits[key] = max(merits.get(key, _NONE), merit)
     others = nlargest(max(most - len(own), 0), merits, key=lambda key: merits[key])
     return (*own, *others)
 

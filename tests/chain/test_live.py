@@ -1,0 +1,301 @@
+"""Live quotes on a chain that has moved on: what is read for them is what the swaps then pay, to the unit."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from swapcli.chain.node import Answer as Told
+from swapcli.chain.node import At, Call, Head
+from swapcli.chain.rpc import RpcNode
+from swapcli.engine.answer import Answer, Ask, Delivery
+from swapcli.engine.clock import SYSTEM_CLOCK, Clock
+from swapcli.engine.live_source import LiveSource
+from swapcli.engine.market_source import MarketSource
+from swapcli.errors import (
+    InvalidRoute,
+    MarketUnavailable,
+    NoRoute,
+    Reorganised,
+    SameToken,
+    SlippageExceeded,
+    UpstreamTimeout,
+)
+from swapcli.model.market import Market, Provenance
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import Payload
+from swapcli.model.pool import Pool
+from swapcli.pools.constant_product import ConstantProduct
+from swapcli.wire.terms import Generation
+from tests.chain.anvil import AnvilChain
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.node.test_anvil import node_of
+from tests.chain.random_routes import random_route
+from tests.chain.reading import read_market
+from tests.chain.trading import USER, Desk, Trade, random_amount
+from tests.chain.world import DECIMALS, WETH
+
+LIVE_TRADES = 24
+
+
+@pytest.fixture
+def node(desk: Desk) -> Iterator[RpcNode]:
+    desk.world.network = replace(desk.world.network, multicall=deploy_multicall(desk.chain))
+    desk.market = replace(desk.market, network=desk.world.network)
+    made = node_of(desk.world)
+    yield made
+    made.close()
+
+
+def live(market: Market, node: RpcNode, **options: int) -> LiveSource:
+    return LiveSource(MarketSource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK, **options)
+
+
+def order(desk: Desk, sold: str = WETH, bought: str = "USDC", whole: int = 1) -> Order:
+    tokens = desk.world.tokens
+    return Order(tokens[sold], tokens[bought], whole * 10 ** DECIMALS[sold])
+
+
+def move(desk: Desk, seed: str, trades: int = 5) -> None:
+    """What others do meanwhile."""
+    for trade in desk.trades(Random(seed), trades):
+        desk.carry_out(trade)
+
+
+def carried_out(desk: Desk, answer: Answer, payload: Payload) -> int:
+    """What is received when the payload is mined now."""
+    return desk.carry_out(desk._trade(answer.result, payload, answer.pools, "live")).received
+
+
+def test_what_is_received_is_what_was_quoted_however_much_has_happened_since_the_held_state(
+    desk: Desk, node: RpcNode
+) -> None:
+    held, rng = desk.market, Random("live trades")
+    sources = live(held, node), MarketSource(held, SYSTEM_CLOCK)
+    differed = 0
+    for _ in range(LIVE_TRADES):
+        sold, bought = rng.sample(sorted(DECIMALS), 2)
+        token_in = desk.world.network.native if sold == WETH and rng.random() < 0.5 else desk.world.tokens[sold]
+        asked = Ask(Order(token_in, desk.world.tokens[bought], random_amount(rng, token_in)), Generation.V2)
+        live_source = live(held, node)
+        try:
+            answer, payload = live_source.quote_and_build(asked, Delivery(0, USER))
+        except NoRoute:
+            continue
+        assert answer.origin.provenance is Provenance.LIVE
+        assert answer.origin.block == int(desk.chain.node.ask("eth_blockNumber"), 16)
+        assert carried_out(desk, answer, payload) == answer.result.output_amount
+        differed += answer.result.output_amount != _held_amount(sources[1], asked)
+    assert differed > LIVE_TRADES // 2, "the held state would have told something else"
+
+
+def _held_amount(source: MarketSource, asked: Ask) -> int | None:
+    try:
+        return source.quote(asked).result.output_amount
+    except NoRoute:
+        return None
+
+
+def test_a_live_quote_equals_one_on_all_that_there_is(desk: Desk, node: RpcNode) -> None:
+    held = desk.market
+    move(desk, "before a live quote")
+    answer = live(held, node).quote(Ask(order(desk), Generation.V1))
+    fresh = MarketSource(read_market(desk.world), SYSTEM_CLOCK).quote(Ask(order(desk), Generation.V1))
+    assert answer.result.output_amount == fresh.result.output_amount
+    assert answer.quote is not None
+    assert answer.quote.gas_price_wei == node.head().gas_price_wei
+
+
+@pytest.mark.parametrize("whole", [1, 1_000])
+def test_a_live_quote_takes_three_round_trips(desk: Desk, node: RpcNode, whole: int) -> None:
+    held = desk.market
+    move(desk, "before round trips")
+    source = live(held, node)
+    source.quote(Ask(order(desk, whole=whole), Generation.V2))
+    assert node.round_trips <= 3
+
+
+def test_only_the_pools_that_matter_are_read_where_there_are_many(desk: Desk, node: RpcNode) -> None:
+    answer = live(desk.market, node, most_pools=4).quote(Ask(order(desk), Generation.V2))
+    assert 0 < len(answer.pools) < len(desk.market.pools)
+    assert answer.quote is not None
+    assert {step.pool for step in answer.quote.steps} <= answer.pools.keys()
+
+
+def test_a_route_is_carried_out_on_what_its_pools_are_now(desk: Desk, node: RpcNode) -> None:
+    held = desk.market
+    answer = live(held, node).quote(Ask(order(desk), Generation.V1))
+    _push(desk, "USDC", 200_000)
+    payload = live(held, node).build(answer.result, Delivery(500_000, USER))
+    assert payload.call.route.amount_out != answer.result.output_amount
+    trade = desk._trade(answer.result, payload, read_market(desk.world).pools, "posted")
+    assert desk.carry_out(trade).received == payload.call.route.amount_out
+
+
+def test_a_reorganisation_between_route_and_execute_shows_in_the_replay(desk: Desk, node: RpcNode) -> None:
+    held, chain = desk.market, desk.chain
+    mark = chain.node.ask("evm_snapshot")
+    _push(desk, "USDC", 2_000_000)
+    promised = live(held, node).quote(Ask(order(desk), Generation.V1))
+    assert chain.node.ask("evm_revert", mark)
+    chain.node.ask("anvil_mine", "0x3")
+    desk.nonce = int(chain.node.ask("eth_getTransactionCount", USER, "latest"), 16)
+    with pytest.raises(SlippageExceeded):
+        live(held, node).build(promised.result, Delivery(1_000, USER))
+
+
+def _push(desk: Desk, sold: str, whole: int) -> None:
+    """Make the other token dearer everywhere."""
+    asked = Order(desk.world.tokens[sold], desk.world.tokens[WETH], whole * 10 ** DECIMALS[sold])
+    desk.carry_out(desk.quoted(asked))
+
+
+class Restless(RpcNode):
+    """A node whose chain takes another way the first few times that it is asked."""
+
+    turns = 0
+
+    def batch(self, calls: Sequence[Call], at: At) -> list[Told]:
+        if self.turns:
+            self.turns -= 1
+            raise Reorganised("the chain took another way")
+        return super().batch(calls, at)
+
+
+@pytest.mark.parametrize(("turns", "recovers"), [(2, True), (3, False)])
+def test_a_chain_that_turns_while_it_is_read_is_read_again_but_not_for_ever(
+    desk: Desk, turns: int, recovers: bool
+) -> None:
+    chain: AnvilChain = desk.chain
+    node = Restless(f"http://127.0.0.1:{chain.node.port}", shown="restless", chain_id=desk.world.network.chain_id)
+    node.turns = turns
+    source = live(desk.market, node)
+    with closing(node):
+        if recovers:
+            assert source.quote(Ask(order(desk), Generation.V2)).result.output_amount > 0
+        else:
+            with pytest.raises(Reorganised):
+                source.quote(Ask(order(desk), Generation.V2))
+
+
+def _at(seconds: float) -> Clock:
+    return Clock(lambda: seconds, SYSTEM_CLOCK.timer_s)
+
+
+def test_state_that_is_young_enough_is_taken_as_it_is_and_a_block_that_is_too_old_refused(
+    desk: Desk, node: RpcNode
+) -> None:
+    head: Head = node.head()
+    now = _at(head.block.timestamp + 30)
+    held = replace(desk.market, block=head.block.number, timestamp=head.block.timestamp)
+    before = node.round_trips
+
+    young = LiveSource(MarketSource(held, now), node, now, max_age_s=30)
+    assert young.quote(Ask(order(desk), Generation.V2)).origin.provenance is Provenance.SYNCED
+    assert young.origin.provenance is Provenance.SYNCED
+    assert node.round_trips == before
+
+    picky = LiveSource(MarketSource(held, now), node, now, max_age_s=29)
+    with pytest.raises(MarketUnavailable, match="30 seconds old"):
+        picky.quote(Ask(order(desk), Generation.V2))
+
+
+def test_what_cannot_be_read_is_left_out_and_told(desk: Desk, node: RpcNode) -> None:
+    held = desk.market
+    nowhere = replace(_pair(held), address="0x" + "ab" * 20, reserves=(10**30, 10**30))
+    answer = live(replace(held, pools={**held.pools, nowhere.key: nowhere}), node).quote(
+        Ask(order(desk), Generation.V2)
+    )
+    assert nowhere.key not in answer.pools
+    assert answer.origin.source == f"{node.shown}: {len(held.pools)} pools considered, 1 could not be read"
+
+
+def _pair(market: Market) -> ConstantProduct:
+    """A pair of the order's tokens, which a router would want."""
+    return next(pool for pool in market.pools.values() if isinstance(pool, ConstantProduct) and not pool.solidly)
+
+
+def test_made_up_addresses_are_not_asked_about(desk: Desk, node: RpcNode) -> None:
+    held = replace(desk.market, invented=frozenset(desk.market.pools))
+    with pytest.raises(NoRoute):
+        live(held, node).quote(Ask(order(desk), Generation.V2))
+
+
+def test_an_order_too_large_for_the_held_state_is_quoted_on_what_there_is_now(desk: Desk, node: RpcNode) -> None:
+    wanted = order(desk, whole=10)
+    ends = {wanted.token_in.address, wanted.token_out.address}
+    direct = {key: pool for key, pool in desk.market.pools.items() if set(pool.tokens) == ends}
+    dry: dict[str, Pool] = {
+        key: replace(pool, reserves=(1, 1)) for key, pool in direct.items() if isinstance(pool, ConstantProduct)
+    }
+    held = replace(desk.market, pools=dry)
+    with pytest.raises(NoRoute):
+        MarketSource(held, SYSTEM_CLOCK).quote(Ask(wanted, Generation.V2))
+    assert live(held, node).quote(Ask(wanted, Generation.V2)).result.output_amount > 0
+
+
+def test_wrapping_and_wrong_orders_need_no_pools(desk: Desk, node: RpcNode) -> None:
+    network, source = desk.world.network, live(desk.market, node)
+    assert network.wrapped_native is not None
+    wrap = source.quote(Ask(Order(network.native, network.wrapped_native, 10**18), Generation.V2))
+    assert wrap.result.output_amount == 10**18
+    assert wrap.origin.provenance is Provenance.LIVE
+    with pytest.raises(SameToken):
+        source.quote(Ask(Order(network.native, network.native, 10**18), Generation.V2))
+
+
+def test_orders_that_follow_each_other_closely_share_a_block_and_what_was_read(desk: Desk, node: RpcNode) -> None:
+    source = live(desk.market, node)
+    first = source.quote(Ask(order(desk), Generation.V2))
+    trips = node.round_trips
+    second = source.quote(Ask(order(desk, "USDC", "DAI", 500), Generation.V2))
+    assert first.origin.block == second.origin.block
+    assert node.round_trips == trips
+
+
+def test_health_is_that_of_a_live_quote(desk: Desk, node: RpcNode) -> None:
+    health = live(desk.market, node).health()
+    assert health.is_healthy
+    assert health.origin is not None
+    assert health.origin.provenance is Provenance.LIVE
+    assert "live" in health.message
+
+    silent = RpcNode("http://127.0.0.1:9", shown="silent", chain_id=1, timeout_s=0.2, attempts=1)
+    ill = live(desk.market, silent).health()
+    assert not ill.is_healthy
+    assert "silent" in ill.message
+
+
+def test_a_node_that_does_not_answer_is_told_of(desk: Desk) -> None:
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        url = f"http://127.0.0.1:{mute.getsockname()[1]}"
+        node = RpcNode(url, shown="mute", chain_id=desk.world.network.chain_id, timeout_s=0.2, attempts=1)
+        with pytest.raises(UpstreamTimeout, match="mute"):
+            live(desk.market, node).quote(Ask(order(desk), Generation.V2))
+
+
+def test_a_posted_route_over_pools_that_nobody_knows_is_no_route(desk: Desk, node: RpcNode) -> None:
+    result = live(desk.market, node).quote(Ask(order(desk), Generation.V1)).result
+    few = replace(desk.market, pools={})
+    with pytest.raises(InvalidRoute):
+        live(few, node).build(result, Delivery(1_000, USER))
+
+
+def test_random_posted_routes_are_carried_out_live(desk: Desk, node: RpcNode) -> None:
+    held, rng = desk.market, Random("posted live")
+    move(desk, "before posted ones")
+    for _ in range(6):
+        wanted = order(desk, whole=rng.randint(1, 20))
+        route = random_route(rng, held.pools, wanted.token_in.address, wanted.token_out.address)
+        trade: Trade = desk._of_route(route, wanted, None, USER)
+        payload = live(held, node).build(trade.result, Delivery(0, USER))
+        assert payload == trade.payload
+        assert desk.carry_out(trade).received == payload.call.route.amount_out
+        assert ZERO_ADDRESS not in (payload.call.route.token_in, payload.call.route.token_out)
