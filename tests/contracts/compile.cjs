@@ -1,12 +1,12 @@
-// Reads {"entries": [...], "settings": {...}, "root": path} on stdin, writes {contractName: {abi, bytecode, runtime}} of
+// Reads {"entries": [...], "settings": {...}, "root": path, "solc": package} on stdin, writes {contractName: {abi, bytecode, runtime}} of
 // those files to stdout: what deploys a contract, and what then runs. An entry is a path under `root`, this folder or
 // node_modules; imports are looked up in the same places. `settings` are solc's own, without the choice of outputs;
 // `root` may be left out.
 const fs = require("fs");
 const path = require("path");
-const solc = require("solc");
 
-const { entries, settings, root } = JSON.parse(fs.readFileSync(0, "utf8"));
+const { entries, settings, root, solc: compiler } = JSON.parse(fs.readFileSync(0, "utf8"));
+const solc = require(compiler);
 const roots = [...(root ? [root] : []), __dirname, path.join(__dirname, "node_modules")];
 
 function find(name) {

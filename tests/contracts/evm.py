@@ -31,8 +31,11 @@ from eth_abi.abi import decode, encode
 
 HERE = Path(__file__).parent
 NODE_MODULES = HERE / "node_modules"
+SOLC, OLD_SOLC = "solc", "solc-0.7"
+"""Packages with a compiler."""
 DEPLOYER = "0x" + "d0" * 20
 ZERO_ADDRESS = "0x" + "0" * 40
+_EVM_VERSIONS = {SOLC: "cancun", OLD_SOLC: "istanbul"}
 _BLOCK_GAS = 2**63
 _ETHER_SUPPLY = 2**120
 _REVERTED = re.compile(r"output: 0x([0-9a-f]*)")
@@ -246,15 +249,15 @@ def parse_bytecode(value: str | Mapping[str, Any]) -> bytes:
 
 
 @cache
-def compile_solidity(*entries: str, runs: int = 200) -> dict[str, Artifact]:
+def compile_solidity(*entries: str, runs: int = 200, solc: str = SOLC) -> dict[str, Artifact]:
     """The contracts of the Solidity files `entries`, by name: paths under this folder or under `node_modules`.
 
-    Compiled by the pinned solc (about a second) when the sources are first seen, then kept in `node_modules/.cache`.
+    Compiled by a pinned `solc` (about a second) when the sources are first seen, then kept in `node_modules/.cache`.
     """
-    kept = NODE_MODULES / ".cache" / "swapcli" / f"{_fingerprint(entries, runs)}.json"
+    kept = NODE_MODULES / ".cache" / "swapcli" / f"{_fingerprint(entries, runs, solc)}.json"
     if not kept.is_file():
-        settings = {"evmVersion": "cancun", "optimizer": {"enabled": True, "runs": runs}}
-        _write_atomically(kept, run_solc(entries, settings))
+        settings = {"evmVersion": _EVM_VERSIONS[solc], "optimizer": {"enabled": True, "runs": runs}}
+        _write_atomically(kept, run_solc(entries, settings, solc=solc))
     contracts = json.loads(kept.read_text())
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
 
@@ -264,23 +267,23 @@ def selector(signature: str) -> bytes:
     return keccak.new(digest_bits=256, data=signature.encode()).digest()[:4]
 
 
-def _fingerprint(entries: Sequence[str], runs: int) -> str:
+def _fingerprint(entries: Sequence[str], runs: int, solc: str) -> str:
     # Everything that is imported comes from this folder or from packages that the lock file pins.
     content = [*sorted(HERE.glob("*.sol")), HERE / "compile.cjs", HERE / "package-lock.json"]
-    digest = hashlib.sha256(json.dumps([entries, runs]).encode())
+    digest = hashlib.sha256(json.dumps([entries, runs, solc]).encode())
     for file in content:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:32]
 
 
-def run_solc(entries: Sequence[str], settings: Mapping[str, object], root: Path | None = None) -> str:
-    """What the pinned solc makes of `entries`, as JSON: `{contract: {abi, bytecode, runtime}}`.
+def run_solc(entries: Sequence[str], settings: Mapping[str, object], root: Path | None = None, solc: str = SOLC) -> str:
+    """What a pinned solc makes of `entries`, as JSON: `{contract: {abi, bytecode, runtime}}`.
 
     Paths are looked up under `root`, this folder and `node_modules`; with `root` no warning passes.
     """
-    if not (NODE_MODULES / "solc").is_dir():
-        raise MissingPackagesError(NODE_MODULES / "solc")
-    request = json.dumps({"entries": entries, "settings": settings, "root": str(root) if root else None})
+    if not (NODE_MODULES / solc).is_dir():
+        raise MissingPackagesError(NODE_MODULES / solc)
+    request = json.dumps({"entries": entries, "settings": settings, "root": str(root) if root else None, "solc": solc})
     done = subprocess.run(
         ["node", HERE / "compile.cjs"], input=request, capture_output=True, text=True, check=False, cwd=HERE
     )

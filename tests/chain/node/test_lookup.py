@@ -33,6 +33,7 @@ from tests.chain.node.factories import (
     Factory,
     algebra,
     pancake_v3,
+    slipstream,
     solidly,
     uniswap_v2,
     uniswap_v3,
@@ -101,7 +102,7 @@ def fill(rng: Random, scene: Scene, factory: Factory, count: int) -> None:
 def test_what_is_found_is_what_lists_and_events_tell_among_the_same_tokens(scene: Scene, seed: int) -> None:
     rng = Random(f"lookup {seed}")
     wrapped = rng.choice(scene.tokens)
-    makers = (uniswap_v2, solidly, uniswap_v3, pancake_v3, algebra)
+    makers = (uniswap_v2, solidly, uniswap_v3, pancake_v3, slipstream, algebra)
     made = [*(maker(scene.chain) for maker in makers), uniswap_v4(scene.chain, wrapped)]
     for factory in made:
         fill(rng, scene, factory, 12)
@@ -118,7 +119,7 @@ def test_what_is_found_is_what_lists_and_events_tell_among_the_same_tokens(scene
 
 def test_what_is_found_can_be_read(scene: Scene) -> None:
     a, _, _, wrapped = scene.tokens
-    made = [maker(scene.chain) for maker in (uniswap_v2, solidly, uniswap_v3, pancake_v3, algebra)]
+    made = [maker(scene.chain) for maker in (uniswap_v2, solidly, uniswap_v3, pancake_v3, slipstream, algebra)]
     made.append(uniswap_v4(scene.chain, wrapped))
     for factory in made:
         for key in factory.keys:
@@ -183,7 +184,7 @@ def test_many_pairs_are_asked_for_in_few_rounds_of_bounded_size(scene: Scene) ->
 
 
 def test_a_few_tokens_cost_four_rounds(scene: Scene) -> None:
-    made = [maker(scene.chain) for maker in (uniswap_v2, solidly, uniswap_v3, pancake_v3, algebra)]
+    made = [maker(scene.chain) for maker in (uniswap_v2, solidly, uniswap_v3, pancake_v3, slipstream, algebra)]
     for factory in made:
         factory.make(scene.tokens[0], scene.tokens[1], factory.keys[0])
     node = EvmNode(scene.chain)
