@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.http import Line
 from swapcli.chain.node import Block, Call, Head, LogQuery
 from swapcli.chain.rpc import ATTEMPTS, RpcNode
 from swapcli.errors import (
@@ -21,12 +20,12 @@ from swapcli.errors import (
     UpstreamRefused,
     UpstreamTimeout,
 )
+from tests.chain.node.answers import ECHO, NUMBER, OUT_OF_GAS, REVERTING, TOPIC, answer, block_json, echo_calls
 from tests.chain.node.server import (
     CHAIN_ID,
     SECRET,
     SHOWN,
     Fault,
-    Handler,
     Pauses,
     Refused,
     Server,
@@ -40,51 +39,11 @@ from tests.chain.node.server import (
     stays_silent,
 )
 
-NUMBER = 1_000
-ECHO, REVERTING, OUT_OF_GAS = (f"0x{digit * 40}" for digit in "123")
-TOPIC = "0x" + "ab" * 32
-
-
-def block_json(number: int) -> dict[str, str]:
-    own, parent = f"0x{number:064x}", f"0x{number - 1:064x}"
-    return {"number": hex(number), "hash": own, "parentHash": parent, "timestamp": hex(9), "baseFeePerGas": "0x5"}
-
-
-def log_json(block: int, position: int) -> dict[str, object]:
-    return {
-        "address": ECHO,
-        "topics": [TOPIC],
-        "data": "0x1234",
-        "blockNumber": hex(block),
-        "logIndex": hex(position),
-    }
-
-
-def answer(request: dict[str, Any]) -> object:
-    method, params = request["method"], request["params"]
-    if method == "eth_call":
-        assert params[1] == hex(NUMBER)
-        if params[0]["to"] == REVERTING:
-            raise Refused(3, "execution reverted: no")
-        if params[0]["to"] == OUT_OF_GAS:
-            raise Refused(-32000, "out of gas")
-        return params[0]["data"]
-    if method == "eth_getBlockByNumber":
-        number = NUMBER if params[0] == "latest" else int(params[0], 16)
-        return block_json(number) if number <= NUMBER else None
-    if method == "eth_getLogs":
-        return [log_json(6, 1), log_json(5, 4), log_json(6, 0)]
-    return {"eth_chainId": hex(CHAIN_ID), "eth_gasPrice": "0x7"}[method]
-
 
 @pytest.fixture
 def server() -> Iterator[Server]:
     with serving(answer) as running:
         yield running
-
-
-def echo_calls(count: int) -> list[Call]:
-    return [Call(ECHO, k.to_bytes(4)) for k in range(count)]
 
 
 def test_the_head_comes_with_the_gas_price_in_one_exchange(server: Server) -> None:
@@ -292,77 +251,3 @@ def test_an_answer_that_is_no_hex_is_refused(server: Server, wrong: object) -> N
     server.answering = lambda _: wrong
     with node_of(server) as node, pytest.raises(UpstreamNonsense, match=f"^{SHOWN} answered eth_call with "):
         node.call(ECHO, b"", NUMBER)
-
-
-def test_words_that_repeat_the_key_are_shown_without_it(server: Server) -> None:
-    def refusing(_: dict[str, Any]) -> object:
-        raise Refused(-32_000, f"user {SECRET} may not ask /{SECRET}?key={SECRET}: no credit")
-
-    server.answering = refusing
-    with node_of(server) as node, pytest.raises(UpstreamRefused) as caught:
-        node.head()
-    assert caught.value.message == f"{SHOWN} refused: user … may not ask /…?key=…: no credit"
-
-
-@pytest.mark.parametrize(
-    ("url", "words", "shown"),
-    [
-        ("http://h/v2/key-of-mine", "key-of-mine is spent", "… is spent"),
-        ("http://h/v2/key%2Bof%2Bmine", "key+of+mine, key%2Bof%2Bmine", "…, …"),
-        ("http://me:pass%20word@h/", "no such pass word", "no such …"),
-        ("http://h/?apikey=abc+def%21", "abc def!, abc+def%21", "…, …"),
-        ("http://h/v2/abc", "the v2 of abc\n at\x00 once", "the v2 of abc at once"),
-        ("http://h/", "see https://h/some/where now", "see now"),
-    ],
-)
-def test_no_part_of_an_address_that_may_be_a_key_is_shown(url: str, words: str, shown: str) -> None:
-    assert Line(url, SHOWN).shown_words(words) == shown
-
-
-def test_a_status_for_one_of_a_batch_does_not_make_batches_smaller(server: Server) -> None:
-    def as_bad_request(handler: Handler) -> bool:
-        handler.answer(server.tell(handler.asked), 400)
-        return True
-
-    server.always = as_bad_request
-    with node_of(server) as node:
-        assert node.batch(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
-    assert server.exchanges == [3]
-
-
-@pytest.mark.parametrize("method", ["eth_chainId", "eth_gasPrice", "eth_call", "eth_getLogs", "latest"])
-def test_null_where_it_is_no_answer_is_asked_again(server: Server, method: str) -> None:
-    asked: list[str] = []
-
-    def knows_nothing_yet(request: dict[str, Any]) -> object:
-        asked.append(request["params"][0] if request["params"] == ["latest", False] else request["method"])
-        return None if asked[-1] == method and asked.count(method) == 1 else answer(request)
-
-    server.answering = knows_nothing_yet
-    with node_of(server) as node:
-        assert node.head().block.number == NUMBER
-        assert node.call(ECHO, b"\1", NUMBER) == b"\1"
-        assert len(node.logs(LogQuery((ECHO,), (TOPIC,), 5, 6))) == 3
-    assert asked.count(method) == 2
-
-
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        (429, "Your app has exceeded its capacity"),
-        (-32_000, "exceeded its compute units per second capacity"),
-        (-32_005, "project ID request rate exceeded"),
-        (-32_016, "over rate limit"),
-        (-32_007, "50/second request limit reached"),
-        (-32_603, "Internal JSON-RPC error, internal server error"),
-        (-32_000, "service unavailable"),
-    ],
-)
-def test_refusals_that_pass_are_told_from_those_that_do_not(server: Server, code: int, message: str) -> None:
-    def refusing(_: dict[str, Any]) -> object:
-        raise Refused(code, message)
-
-    server.answering = refusing
-    with node_of(server) as node, pytest.raises(UpstreamRefused, match="refused: "):
-        node.head()
-    assert len(server.exchanges) == ATTEMPTS
