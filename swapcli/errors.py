@@ -39,6 +39,7 @@ SwapcliError
 ├── RateLimited             too many requests
 │   └── Overloaded          too many requests at once, whoever sends them
 └── Cancelled               nobody waits for the answer any more
+    └── Interrupted         told to stop before the end; what was done until then holds
 
 `code` is stable and meant for programs; the message is a plain sentence; `hint` says what to do next; `details` holds
 the values that a caller would act on, JSON-ready.
@@ -307,3 +308,9 @@ class Cancelled(SwapcliError):
     """Nobody waits for the answer any more."""
 
     code = "CANCELLED"
+
+
+class Interrupted(Cancelled):
+    """Told to stop before the end; what was done until then holds."""
+
+    code = "INTERRUPTED"

@@ -5,7 +5,7 @@ Values that are settings stay text here: the settings read them, so that a flag,
 
 # Annotations are values here: they are what Typer reads.
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import update_wrapper
 from inspect import Parameter, signature
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -181,6 +181,11 @@ class FormOptions(NamedTuple):
         option("--color", "When to colour; NO_COLOR is respected.  [default: auto]", OUTPUT, "auto|always|never"),
     ] = None
     config: ConfigFile = None
+
+
+def listed(values: Iterable[str]) -> list[str]:
+    """The names in the values of an option that takes lists with commas and may be repeated."""
+    return [name.strip() for each in values for name in each.split(",") if name.strip()]
 
 
 def with_options(command: Callable[..., T]) -> Callable[..., T]:

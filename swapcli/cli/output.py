@@ -54,6 +54,11 @@ class Output(NamedTuple):
         print(dump(document, indent=2 if sys.stdout.isatty() else None))
         self.tell_remarks()
 
+    def line(self, document: object) -> None:
+        """One JSON document of many, a line each, told at once."""
+        print(dump(document), flush=True)
+        self.tell_remarks()
+
     def route(self, view: RouteView) -> None:
         """A route for people, and the warning that belongs to it."""
         if view.warning:

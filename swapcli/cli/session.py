@@ -116,7 +116,7 @@ class Session(NamedTuple):
         return self.stores_folder / f"{stem}.sqlite"
 
     def stored(self, name: str) -> Store | None:
-        """The store of the network called `name`; None where there is none.
+        """The store of the network called `name`; None where there is none, or nothing has come into it yet.
 
         Raises `ConfigError` where it cannot be opened or is of another network, `MarketError` where it is damaged.
         """
@@ -125,7 +125,11 @@ class Session(NamedTuple):
             return None
         from swapcli.store import open_store
 
-        return open_store(str(file), self.network, name)
+        store = open_store(str(file), self.network, name)
+        if store.register.head() is not None or store.register.counts()[0]:
+            return store
+        store.close()
+        return None
 
     def node(self, network: Network) -> RpcNode | None:
         """The node of a network that the command line or the settings name; None where there is none, or offline.
@@ -134,8 +138,26 @@ class Session(NamedTuple):
         the language of an EVM's.
         """
         url = self._node_url(network)
-        if url is None:
-            return None
+        return None if url is None else self._node_at(url, network)
+
+    def any_node(self, network: Network) -> RpcNode:
+        """The same, else the first public node that the catalogue knows, which is remarked on.
+
+        Raises `InvalidOption` also where there is none.
+        """
+        node = self.node(network)
+        if node is not None:
+            return node
+        setting = f"networks.{network.name}.rpc_url"
+        if not network.rpc_urls:
+            raise InvalidOption(f"no node of {network.name} is known", hint=f"give --rpc-url, or set {setting}")
+        node = self._node_at(node_url(setting, network.rpc_urls[0]), network)
+        self.output.remark(
+            f"no node of {network.name} is set, so a public one is asked, which may allow little: {node.shown}"
+        )
+        return node
+
+    def _node_at(self, url: Secret, network: Network) -> RpcNode:
         if network.kind is not Kind.EVM:
             raise InvalidOption(f"{network.name} is no EVM network, and of others no node can be asked")
         from swapcli.chain.rpc import RpcNode

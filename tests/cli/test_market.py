@@ -12,7 +12,7 @@ import pytest
 
 from swapcli.markets.embedded import embedded_names
 from swapcli.networks.catalogue import network
-from swapcli.store import open_store
+from swapcli.store import create_store, open_store
 from tests.cli.build import Ran, market_document, no_network, swapcli, write_market
 
 
@@ -79,6 +79,15 @@ def test_a_store_that_holds_pools_is_replaced_only_when_that_is_said(folder: Pat
     replaced = market(folder, "import", "-", "--replace", "--json", stdin=other).json
     assert (replaced["pools"], replaced["market"]["source"]) == (1, "another")
     assert len(json.loads(market(folder, "export", "testnet").out)["pools"]) == 1
+
+
+def test_a_store_that_nothing_has_come_into_yet_stands_in_nobodys_way(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    create_store(str(folder / "base.sqlite"), network("base"), network).close()
+    order = ("route", "base", "ETH", "USDC", "1", "--json")
+    assert swapcli(*order, "--store", str(folder)).json["outputAmount"] == swapcli(*order).json["outputAmount"]
+    assert market(folder, "export", "base").out == swapcli("market", "export", "base").out
+    assert market(folder, "info", "base", "--json").json["pools"] == 0
 
 
 def test_a_store_without_pools_is_filled(folder: Path) -> None:
