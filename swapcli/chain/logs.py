@@ -14,9 +14,9 @@ from swapcli.chain.node import Log, LogQuery, Node
 from swapcli.errors import UpstreamRefused, UpstreamTimeout
 
 FIRST_SPAN: Final = 4_096
-"""Blocks."""
+MOST_SPAN: Final = 1 << 17
+"""Blocks that are asked about at once."""
 
-_MOST_SPAN: Final = 1 << 17
 _MANY: Final = 2_000
 
 
@@ -45,4 +45,21 @@ def scan(node: Node, query: LogQuery, span: int = FIRST_SPAN) -> Iterator[Scanne
         yield Scanned(last, logs)
         first = last + 1
         if len(logs) < _MANY:
-            span = min(2 * span, _MOST_SPAN)
+            span = min(2 * span, MOST_SPAN)
+
+
+def first_told(node: Node, query: LogQuery) -> int:
+    """The first block of the query whose events the node tells, `query.last + 1` where it tells of none.
+
+    Nodes that have forgotten old blocks still know those after them.
+    """
+    low, high = query.first, query.last + 1
+    while low < high:
+        middle = (low + high) // 2
+        try:
+            node.logs(query._replace(first=middle, last=middle))
+        except (UpstreamRefused, UpstreamTimeout):
+            low = middle + 1
+        else:
+            high = middle
+    return low

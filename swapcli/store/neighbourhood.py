@@ -2,7 +2,8 @@
 
 The tokens are the two of the order, the *hubs* through which most can pass, and around each end the tokens over which
 most of it can leave: its deepest neighbours, and where they are thin theirs, up to the hubs. Of each pair of them the
-deepest pools and those with the best rates are candidates; `choice` takes of these what the order can want.
+deepest pools and those with the best rates are candidates: as many tokens are taken as it needs for enough of these.
+`choice` takes of the candidates what the order can want.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import Any, NamedTuple
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.store.choice import Link, Offer, choose
 
-_HUBS = 12
-_AROUND_AN_END = 16
+_HUBS, _AROUND_AN_END = 12, 16  # at first; twice as many, and again, where they have too few pools
+_DOUBLINGS = 4
+_CANDIDATES = 1.0  # times as many as are wanted
 _LOOKED_AT = 200  # of an end's neighbours, the deepest first
 _SLACK, _REVERSE_SLACK = 1.5, 3.0  # times the order's worth: worths are about right, and an input may exceed its output
 _WAY_TO_THE_DOLLAR = 6
@@ -29,6 +31,15 @@ class _Cap(NamedTuple):
 
     deepest: int
     dearest: int
+
+
+class _Link(NamedTuple):
+    """Two tokens, the lower first, how many pools join them, and how many of these are looked at."""
+
+    low: int
+    high: int
+    pools: int
+    cap: _Cap
 
 
 _BETWEEN_ENDS, _END_TO_HUB, _CENTRAL, _OTHER = _Cap(300, 50), _Cap(60, 30), _Cap(20, 10), _Cap(6, 3)
@@ -65,37 +76,48 @@ def _held(address: str, wrapped_native: str | None) -> str | None:
 
 
 def _traded(query: _Query, order: Order, ends: Link, limit: int) -> set[int]:
-    hubs = [] if order.direct else query.hubs(_HUBS)
-    tokens = set(ends)
-    if not order.direct:
-        tokens |= set(hubs).union(*(_around(query, end, set(hubs)) for end in ends))
-    offers = dict(_offers(query, tokens, ends, set(hubs)))
     counted, slack = (ends[1], _REVERSE_SLACK) if order.reverse else (ends[0], _SLACK)
     flow = order.amount * query.node(counted).worth * slack
-    units = {token: query.node(token).worth for token in tokens}
-    return choose(offers, ends, flow, 1 if order.direct else order.max_hops, limit, units) if flow > 0.0 else set()
+    if flow <= 0.0:
+        return set()
+    links = [query.link(*ends)] if order.direct else _links(query, ends, _CANDIDATES * limit)
+    offers = dict(_offers(query, [link for link in links if link], ends))
+    units = {token: query.node(token).worth for link in offers for token in link}
+    return choose(offers, ends, flow, 1 if order.direct else order.max_hops, limit, units)
 
 
-def _around(query: _Query, end: int, hubs: set[int]) -> list[int]:
+def _links(query: _Query, ends: Link, candidates: float) -> list[_Link]:
+    """The pairs of the tokens that matter, of which there are more where their pools are few."""
+    for doubling in range(_DOUBLINGS + 1):
+        hubs = query.hubs(_HUBS << doubling)
+        tokens = set(ends).union(hubs, *(_around(query, end, set(hubs), _AROUND_AN_END << doubling) for end in ends))
+        central = set(hubs[:_HUBS])
+        links = [_Link(*row, _cap(*row[:2], ends, central)) for row in query.links(tokens)]
+        if sum([min(link.pools, link.cap.deepest) for link in links]) >= candidates:
+            break
+    return links
+
+
+def _around(query: _Query, end: int, hubs: set[int], count: int) -> list[int]:
     """The tokens over which most can leave `end`, the widest first, up to the hubs."""
     found: dict[int, None] = {}
     heap: list[tuple[float, int]] = [(-inf, end)]
-    while heap and len(found) < _AROUND_AN_END:
+    while heap and len(found) < count:
         width, token = heappop(heap)
         if token in found or (token in hubs and token != end):
             continue
         found[token] = None
-        for other, through in query.neighbours(token, _AROUND_AN_END):
+        for other, through in query.neighbours(token, count):
             heappush(heap, (max(width, -through), other))
     return list(found)
 
 
-def _offers(query: _Query, tokens: set[int], ends: Link, hubs: set[int]) -> Iterator[tuple[Link, list[Offer]]]:
+def _offers(query: _Query, links: Iterable[_Link], ends: Link) -> Iterator[tuple[Link, list[Offer]]]:
     """The candidates by direction, sorted: none into the source or out of the target."""
     source, target = ends
-    for low, high in query.links(tokens):
+    for low, high, _, cap in links:
         up, down = low != target and high != source, high != target and low != source
-        legs = query.legs(low, high, _cap(low, high, ends, hubs), [*["up"] * up, *["down"] * down])
+        legs = query.legs(low, high, cap, [*["up"] * up, *["down"] * down])
         worth_low, worth_high = query.node(low).worth, query.node(high).worth
         edge = log(worth_high) - log(worth_low)
         if up and (found := [(-edge - leg[1], leg[3] * worth_low, leg[0]) for leg in legs if leg[1] is not None]):
@@ -164,11 +186,17 @@ class _Query:
         ).fetchall()
         return nlargest(count, rows, key=lambda row: row[1])
 
-    def links(self, tokens: set[int]) -> list[Link]:
-        """The pairs among the tokens that pools join, each once, the lower first."""
+    def link(self, one: int, other: int) -> _Link | None:
+        """The pair of two tokens, as the ends of an order; None where no pool joins them."""
+        found = self.links({one, other})
+        return _Link(*found[0], _BETWEEN_ENDS) if found else None
+
+    def links(self, tokens: set[int]) -> list[tuple[int, int, int]]:
+        """The pairs among the tokens that pools join, each once, the lower first, and the number of their pools."""
         among = ",".join(map(str, sorted(tokens)))
-        query = f"SELECT token, other FROM links WHERE token IN ({among}) AND other IN ({among}) AND token < other"
-        return self._connection.execute(query).fetchall()
+        return self._connection.execute(
+            f"SELECT token, other, pools FROM links WHERE token IN ({among}) AND other IN ({among}) AND token < other"
+        ).fetchall()
 
     def legs(self, low: int, high: int, cap: _Cap, ways: Iterable[str]) -> list[_Leg]:
         """The pools of a pair worth looking at, each once; `ways` are the directions that count, up and down."""

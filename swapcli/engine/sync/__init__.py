@@ -5,7 +5,8 @@ was found in the meantime, and writes both in one transaction, after the block h
 """
 
 from swapcli.engine.sync.following import follow
+from swapcli.engine.sync.left_out import Omission, skipped
 from swapcli.engine.sync.syncing import adopt, sync
 from swapcli.engine.sync.wanted import Advance, Progress, Wanted
 
-__all__ = ["Advance", "Progress", "Wanted", "adopt", "follow", "sync"]
+__all__ = ["Advance", "Omission", "Progress", "Wanted", "adopt", "follow", "skipped", "sync"]

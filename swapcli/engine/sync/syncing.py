@@ -1,68 +1,111 @@
-"""Fills a store."""
+"""Fills a store, and brings it to the newest block."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from swapcli.chain.discovery import Home, Listing, completed, find_listed, homes, lists_of
-from swapcli.chain.loaders import load_pools
+from swapcli.chain.logs import FIRST_SPAN
 from swapcli.chain.multicall import View
-from swapcli.chain.node import Head, Node
-from swapcli.chain.place import Place
-from swapcli.chain.tokens import load_tokens
+from swapcli.chain.node import Node
+from swapcli.chain.place import place_of
 from swapcli.engine.clock import Clock
+from swapcli.engine.sync.finding import Found, Stage, find_more
+from swapcli.engine.sync.footing import Footing
+from swapcli.engine.sync.search import NOTHING, Search, begin, search_of
+from swapcli.engine.sync.step import Hunt, Step, take_step
 from swapcli.engine.sync.wanted import Progress, Wanted
+from swapcli.errors import ConfigError, StaleNode
 from swapcli.model.market import Market
-from swapcli.model.pool import Pool
-from swapcli.model.token import Token
 from swapcli.store import Store
 
 _PORTION = 500
+_LEAST_PORTION, _MOST_PORTION = 50, 2_000
+_SHORT_S, _LONG_S = 0.5, 2.0
+"""A portion is what a kill costs, and what progress waits for."""
 
 
 def sync(store: Store, node: Node, wanted: Wanted, clock: Clock) -> Iterator[Progress]:
     """Fill a store with what is wanted, and bring it to the newest block; whoever stops goes on where it stopped.
 
-    Each progress is one committed transaction. Raises `UpstreamError`, and `ConfigError` where another process is
-    writing to the store.
+    Each progress is one committed transaction. Pools that are held already stay, wanted or not. Raises `UpstreamError`,
+    and `ConfigError` where another process is writing to the store.
     """
-    del clock
-    head = node.head()
-    view = View(node, head.block, store.network.multicall)
-    found, _ = homes(store.network, None if wanted.protocols is None else sorted(wanted.protocols))
-    for home in found:
-        if home.is_listed:
-            yield from _listed(store, view, head, home)
+    size, span, has_begun = _PORTION, FIRST_SPAN, False
+
+    def hunt(view: View, footing: Footing) -> Found:
+        is_begun = has_begun and footing.rewound_to is None
+        search = search_of(store) if is_begun else begin(store, wanted, view.block)
+        if search is None or search.wanted != wanted:
+            raise _disturbed(store)
+        return find_more(store, view, search.anew() if footing.is_lost else search, size, span)
+
+    is_all = False
+    while not is_all:
+        started_s = clock.timer_s()
+        step = _taken(store, node, hunt)
+        has_begun, span, is_all = True, step.found.span, step.found.is_all
+        took_s = clock.timer_s() - started_s
+        if took_s > _LONG_S:
+            size = max(size // 2, _LEAST_PORTION)
+        elif took_s < _SHORT_S:
+            size = min(2 * size, _MOST_PORTION)
+        yield _progress(store, step)
 
 
 def adopt(store: Store, node: Node, market: Market) -> Iterator[Progress]:
     """Fill an empty store with those pools of a market that are not invented, as the node tells them now.
 
-    Raises as `sync`.
+    Raises as `sync`, and `ConfigError` for a store that something else has filled.
     """
-    raise NotImplementedError
+    search = search_of(store)
+    if store.register.counts()[0] if search is None else search.wanted != NOTHING:
+        raise ConfigError(
+            f"the store {store.path} holds another market already",
+            hint="name another file",
+            details={"store": store.path},
+        )
+    places = [place for key, pool in market.pools.items() if key not in market.invented and (place := place_of(pool))]
+
+    def hunt(view: View, footing: Footing) -> Found:
+        del view, footing
+        search = search_of(store) or Search(NOTHING, is_judged=True)
+        last = min(search.adopted + _PORTION, len(places))
+        return Found(
+            replace(search, adopted=last),
+            places[search.adopted : last],
+            tokens=market.tokens,
+            stage=Stage("pools of the market", last, len(places)),
+            is_all=last == len(places),
+        )
+
+    is_all = False
+    while not is_all:
+        step = _taken(store, node, hunt)
+        is_all = step.found.is_all
+        yield _progress(store, step)
 
 
-def _listed(store: Store, view: View, head: Head, home: Home) -> Iterator[Progress]:
-    assert home.protocol is not None
-    (listing,) = lists_of(view, [home])
-    if not isinstance(listing, Listing):
-        return
-    count = listing.length
-    for first in range(0, count, _PORTION):
-        last = min(first + _PORTION, count)
-        places = [each for each in find_listed(view, listing, first, last) if isinstance(each, Place)]
-        _write(store, view, head, places)
-        summary = store.summary()
-        phase = f"{home.protocol.display_name} pairs"
-        yield Progress(phase, last, count, head.block.number, summary.pools, summary.tokens)
+def _taken(store: Store, node: Node, hunt: Hunt) -> Step:
+    step = take_step(store, node, hunt, at_rest=True)
+    if step is None:
+        raise StaleNode(
+            f"{node.shown} is behind the store {store.path}",
+            hint="wait until the node has caught up, or set another node",
+        )
+    return step
 
 
-def _write(store: Store, view: View, head: Head, places: list[Place]) -> None:
-    addresses = list(dict.fromkeys(address for place in places for address in place.tokens))
-    tokens = {token.address: token for token in load_tokens(view, addresses) if isinstance(token, Token)}
-    whole = [each for place in places if isinstance(each := completed(place, tokens), Place)]
-    with store.block(head.block.number, head.block.hash, head.block.timestamp) as writer:
-        writer.put_tokens(tokens.values())
-        writer.put_pools(pool for pool in load_pools(view, whole) if isinstance(pool, Pool))
-        writer.describe(source=view.node.shown, gas_price_wei=head.gas_price_wei)
+def _progress(store: Store, step: Step) -> Progress:
+    number = step.advance.block.number
+    phase, done, total = step.found.stage or Stage("blocks", number, number)
+    pools, tokens = store.register.counts()
+    return Progress(phase, done, total, number, pools, tokens)
+
+
+def _disturbed(store: Store) -> ConfigError:
+    return ConfigError(
+        f"another process has begun to sync something else into the store {store.path}",
+        hint="wait until that one has finished, or name another file",
+        details={"store": store.path},
+    )

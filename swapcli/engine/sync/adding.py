@@ -1,0 +1,80 @@
+"""Puts pools that were found into a store, with their tokens, as they are at one block; whatever cannot be used is
+left out with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from swapcli.chain.discovery import completed
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.multicall import View
+from swapcli.chain.place import Place
+from swapcli.chain.rounds import Skipped
+from swapcli.chain.tokens import load_tokens
+from swapcli.engine.sync.left_out import left_at, left_pool
+from swapcli.model.token import Token
+from swapcli.store import BlockWriter, LeftOut, Store
+
+_PORTION = 500
+
+
+def add_pools(
+    store: Store, writer: BlockWriter, view: View, places: Iterable[Place], known: Mapping[str, Token]
+) -> list[str]:
+    """The keys of the pools that were added: of places that are not held yet. `known` are tokens that need no asking.
+
+    Raises `UpstreamError`.
+    """
+    of_key = {place.key: place for place in places}
+    new = [of_key[key] for key in of_key.keys() - store.register.held(of_key)]
+    new.sort(key=lambda place: list(of_key).index(place.key))
+    tokens = _tokens_of(store, writer, view, new, known)
+    whole: list[Place] = []
+    for place in new:
+        done = completed(place, tokens)
+        if isinstance(done, Skipped):
+            writer.leave_out([left_at(place, done.reason)])
+        else:
+            whole.append(done)
+    added = []
+    for place, pool in zip(whole, load_pools(view, whole), strict=True):
+        if isinstance(pool, Skipped):
+            writer.leave_out([left_at(place, pool.reason)])
+        else:
+            writer.put_tokens(tokens[address] for address in pool.tokens)
+            writer.put_pools([pool])
+            added.append(pool.key)
+    return added
+
+
+def _tokens_of(
+    store: Store, writer: BlockWriter, view: View, places: Sequence[Place], known: Mapping[str, Token]
+) -> dict[str, Token]:
+    addresses = dict.fromkeys(address for place in places for address in place.tokens)
+    tokens = {
+        **{address: known[address] for address in addresses if address in known},
+        **store.register.tokens(addresses),
+    }
+    for each in load_tokens(view, [address for address in addresses if address not in tokens]):
+        if isinstance(each, Token):
+            tokens[each.address] = each
+        else:
+            writer.leave_out([LeftOut(*each)])
+    return tokens
+
+
+def take_out_thin(store: Store, writer: BlockWriter, depth_usd: float, among: Sequence[str] | None = None) -> list[str]:
+    """Take out pools (of these) that are less deep, and tell which. Where the store knows no dollar, none is."""
+    if depth_usd <= 0.0 or not store.register.tokens(store.network.stablecoins):
+        return []
+    if among is None:
+        writer.rank()
+    else:
+        writer.finish()
+    thin = store.register.thinner_than(depth_usd, among)
+    for first in range(0, len(thin), _PORTION):
+        portion = thin[first : first + _PORTION]
+        pools = store.market_of(portion).pools.values()
+        writer.leave_out([left_pool(pool, f"less than {depth_usd:,.0f} dollars deep") for pool in pools])
+        writer.remove(portion)
+    return thin

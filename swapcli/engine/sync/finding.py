@@ -1,0 +1,222 @@
+"""Finds pools that a store does not hold yet, in portions: each begins where the one before it ended.
+
+Factories' lists come first, then events of creation, then what was left out earlier. Where only some tokens are wanted,
+factories are asked for their pairs before that, and lists and events only tell what has come since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
+
+from swapcli.chain.discovery import Home, creation_query, find_created, find_listed, homes, lists_of
+from swapcli.chain.logs import FIRST_SPAN, MOST_SPAN, first_told, scan
+from swapcli.chain.lookup import find_pairs
+from swapcli.chain.multicall import View
+from swapcli.chain.node import LogQuery
+from swapcli.chain.place import Place
+from swapcli.chain.rounds import Skipped
+from swapcli.engine.sync.left_out import places_of
+from swapcli.engine.sync.search import Search
+from swapcli.engine.sync.wanted import Wanted
+from swapcli.errors import UpstreamError, UpstreamRefused, UpstreamTimeout
+from swapcli.model.network import Network
+from swapcli.model.token import Token
+from swapcli.store import LeftOut, Store
+
+_MOST_RANGES: Final = 8
+"""Of blocks, in one portion."""
+_MOST_ASKED: Final = 64
+"""Tokens: their pairs grow with the square of their number, and from here on lists and events are sooner read."""
+
+
+class Stage(NamedTuple):
+    """What a portion was about, for people: `done` of `total`, which is None where nobody knows it."""
+
+    phase: str
+    done: int
+    total: int | None
+
+
+@dataclass
+class Found:
+    """A portion: places, some without decimals, and what cannot be held. `tokens` are known without asking.
+
+    `search` is how far the search has come with it, `is_all` says that nothing more is to be found at the view's block;
+    `stage` is None where nothing was left to do. `span` blocks of events were got at once, where any were asked for.
+    """
+
+    search: Search
+    places: list[Place] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    tokens: Mapping[str, Token] = field(default_factory=dict)
+    stage: Stage | None = None
+    is_all: bool = False
+    span: int = FIRST_SPAN
+
+
+class _Source(NamedTuple):
+    """A home that is wanted, and by what name its places are kept: another one where more of it is wanted."""
+
+    name: str
+    home: Home
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        protocol = self.home.protocol or self.home.stable
+        return protocol.display_name if protocol else self.home.address
+
+
+def find_more(store: Store, view: View, search: Search, size: int, span: int = FIRST_SPAN) -> Found:
+    """The next portion that a search wants, of about `size` places. Raises `UpstreamError`."""
+    return _Finder(store, view, Found(search, span=span), size).find()
+
+
+class _Finder:
+    def __init__(self, store: Store, view: View, found: Found, size: int) -> None:
+        self._store, self._view, self._found, self._room = store, view, found, size
+        sources = _sources(store.network, found.search.wanted.protocols)
+        self._listed = [each for each in sources if each.home.is_listed]
+        self._silent = [each for each in sources if not each.home.is_listed]
+
+    def find(self) -> Found:
+        """Each step says whether it is done with what there is at this block."""
+        steps = (self._ask_for_pairs, self._read_lists, self._read_events, self._look_again)
+        self._found.is_all = all(step() for step in steps)
+        return self._found
+
+    def _ask_for_pairs(self) -> bool:
+        """All at once; lists and events then go on from here, where the home could be asked."""
+        search = self._found.search
+        tokens = search.wanted.tokens
+        if tokens is None or search.is_asked or len(tokens) > _MOST_ASKED:
+            return True
+        sources = [*self._listed, *self._silent]
+        wrapped = self._store.network.wrapped_native
+        asked = find_pairs(self._view, [home for _, home in sources], sorted(tokens), wrapped and wrapped.address)
+        mute = self._take(asked)
+        lengths = self._lengths()
+        lists = {name: lengths.get(name, 0) for name, home in self._listed if home.address not in mute}
+        events = {} if search.wanted.from_block else {name: self._view.block + 1 for name, _ in self._silent}
+        self._move(lists={**lists, **search.lists}, events={**events, **search.events}, is_asked=True)
+        self._stage("pairs of tokens", len(tokens), len(tokens))
+        return True
+
+    def _lengths(self) -> dict[str, int]:
+        listings = lists_of(self._view, [home for _, home in self._listed])
+        pairs = zip(self._listed, listings, strict=True)
+        return {source.name: listing.length for source, listing in pairs if not isinstance(listing, Skipped)}
+
+    def _read_lists(self) -> bool:
+        if not self._listed:
+            return True
+        listings = lists_of(self._view, [home for _, home in self._listed])
+        for source, listing in zip(self._listed, listings, strict=True):
+            if isinstance(listing, Skipped):
+                self._found.left_out.append(LeftOut(*listing))
+                continue
+            first = self._found.search.lists.get(source.name, 0)
+            if first >= listing.length:
+                continue
+            if self._room <= 0:
+                return False
+            last = min(first + self._room, listing.length)
+            self._room -= last - first
+            self._take(find_listed(self._view, listing, first, last))
+            self._move(lists={**self._found.search.lists, source.name: last})
+            self._stage(f"{source.title} pairs", last, listing.length)
+            if last < listing.length:
+                return False
+        return True
+
+    def _read_events(self) -> bool:
+        """Homes that have come equally far are asked about together."""
+        head, start = self._view.block, self._found.search.wanted.from_block
+        for _ in range(_MOST_RANGES):
+            reached = {each.name: self._found.search.events.get(each.name, start) for each in self._silent}
+            first = min(reached.values(), default=head + 1)
+            if first > head:
+                return True
+            if self._room <= 0:
+                return False
+            others = [at for at in reached.values() if at > first]
+            group = [each for each in self._silent if reached[each.name] == first]
+            self._read_range(group, first, min(head, *(at - 1 for at in others)) if others else head)
+            self._stage("creation events", max(first - start, 0), head - start + 1)
+        return False
+
+    def _read_range(self, group: list[_Source], first: int, last: int) -> None:
+        """As many blocks from `first` on as the node tells of at once."""
+        query = creation_query([home for _, home in group], first, last)
+        assert query
+        search = self._found.search
+        try:
+            part = next(scan(self._view.node, query, self._found.span))
+        except (UpstreamRefused, UpstreamTimeout) as error:
+            self._leave_gap(group, query, error)
+            return
+        wrapped = self._store.network.wrapped_native
+        known = {home.address: home for _, home in group}
+        self._room -= len(part.logs)
+        self._take(find_created(self._view, known, part.logs, wrapped and wrapped.address))
+        width, asked = part.last - first + 1, min(self._found.span, last - first + 1)
+        # A node that has just refused more would do so again.
+        self._found.span = width if width < asked else min(2 * self._found.span, MOST_SPAN)
+        self._move(events={**search.events, **{name: part.last + 1 for name, _ in group}})
+
+    def _leave_gap(self, group: list[_Source], query: LogQuery, error: UpstreamError) -> None:
+        """Go on where the node begins to tell, and remember where it did not."""
+        search, names = self._found.search, [name for name, _ in group]
+        told = first_told(self._view.node, query)
+        gaps = {**dict.fromkeys(names, query.first), **search.gaps}
+        self._move(events={**search.events, **dict.fromkeys(names, told)}, gaps=gaps, refusal=error.message)
+
+    def _look_again(self) -> bool:
+        after = self._found.search.again
+        if after is None:
+            return True
+        if self._room <= 0:
+            return False
+        left = self._store.register.left_out(after, self._room)
+        self._take(places_of(left))
+        if len(left) < self._room:
+            self._move(again=None, looked_at=self._view.block)
+            return True
+        self._move(again=left[-1].key)
+        self._stage("pools left out earlier", len(left), None)
+        return False
+
+    def _take(self, found: Iterable[Place | Skipped]) -> set[str]:
+        """Keep those that are wanted. The keys of those that were skipped are returned."""
+        skipped: set[str] = set()
+        wanted = self._found.search.wanted
+        for each in found:
+            if isinstance(each, Skipped):
+                skipped.add(each.key)
+                self._found.left_out.append(LeftOut(*each))
+            elif _is_wanted(each, wanted):
+                self._found.places.append(each)
+        return skipped
+
+    def _move(self, **fields: Any) -> None:
+        self._found.search = replace(self._found.search, **fields)
+
+    def _stage(self, phase: str, done: int, total: int | None) -> None:
+        self._found.stage = Stage(phase, done, total)
+
+
+def _is_wanted(place: Place, wanted: Wanted) -> bool:
+    is_of_protocol = wanted.protocols is None or place.protocol in wanted.protocols
+    return is_of_protocol and (wanted.tokens is None or wanted.tokens.issuperset(place.tokens))
+
+
+def _sources(network: Network, protocols: frozenset[str] | None) -> list[_Source]:
+    found = []
+    for home in homes(network)[0]:
+        names = {each.amm_name for each in (home.protocol, home.stable) if each}
+        names = names if protocols is None else names & protocols
+        if names:
+            found.append(_Source(" ".join((home.address, *sorted(names))), home))
+    return found

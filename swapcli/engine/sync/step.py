@@ -1,0 +1,120 @@
+"""One step of a store to its node's newest block, as one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Block, Head, Node
+from swapcli.engine.sync.adding import add_pools, take_out_thin
+from swapcli.engine.sync.finding import Found
+from swapcli.engine.sync.footing import Footing, find_footing
+from swapcli.engine.sync.refreshing import Refreshed, Refresher
+from swapcli.engine.sync.search import Search, keep
+from swapcli.engine.sync.wanted import Advance
+from swapcli.errors import ConfigError, MarketError, Reorganised
+from swapcli.store import BlockWriter, Store
+
+_TRIES = 4
+
+Hunt = Callable[[View, Footing], Found]
+"""Finds the next portion of pools at the view's block."""
+
+
+class Step(NamedTuple):
+    """What a step did, and what it found on the way."""
+
+    advance: Advance
+    found: Found
+
+
+def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool) -> Step | None:
+    """Bring everything to the newest block and add what `hunt` finds there.
+
+    None where the node is behind the store, and where there is no new block unless `at_rest` asks for a step then, too.
+    The block is held against the chain once more before anything is kept. Where the chain took another way, or another
+    process was faster, all of it begins anew, a few times. Raises `UpstreamError`, and `ConfigError` where the store
+    cannot be written to.
+    """
+    rewound_to: int | None = None
+    for _ in range(_TRIES):
+        head = node.head()
+        footing = find_footing(store, node, head.block)
+        rewound_to = rewound_to if footing.rewound_to is None else footing.rewound_to
+        footing = footing._replace(rewound_to=rewound_to)
+        if footing.is_behind or not (at_rest or _is_new(head.block, footing)):
+            return None
+        try:
+            return _step(store, node, head, footing, hunt)
+        except (Reorganised, ConfigError, MarketError) as error:
+            is_overtaken = store.register.head() != footing.held
+            if not (isinstance(error, Reorganised) or is_overtaken):
+                raise
+            failure = error
+    raise failure
+
+
+def _is_new(block: Block, footing: Footing) -> bool:
+    return footing.is_lost or footing.held is None or footing.held.number < block.number
+
+
+def _step(store: Store, node: Node, head: Head, footing: Footing, hunt: Hunt) -> Step:
+    block = head.block
+    view = View(node, block, store.network.multicall)
+    with store.block(block.number, block.hash, block.timestamp, anew=footing.is_lost) as writer:
+        _check_alone(store, footing)
+        news = _refreshed(Refresher(store, writer, view), block, footing)
+        found = hunt(view, footing)
+        added = add_pools(store, writer, view, [*found.places, *news.revived], found.tokens)
+        writer.leave_out(found.left_out)
+        search, thin = _judge(store, writer, found, added)
+        keep(search, writer)
+        writer.describe(source=node.shown, gas_price_wei=head.gas_price_wei)
+        _check_stands(node, block)
+    new = [key for key in added if key not in thin]
+    removed = (*news.removed, *(key for key in thin if key not in added))
+    return Step(
+        Advance(block, tuple(news.touched), tuple(new), removed, tuple(news.drifted), footing.rewound_to), found
+    )
+
+
+def _refreshed(refresher: Refresher, block: Block, footing: Footing) -> Refreshed:
+    if footing.is_lost:
+        return refresher.read_all()
+    if footing.held is None or footing.held.number == block.number:
+        return Refreshed([], [], [], [])
+    return refresher.read_since(footing.held.number)
+
+
+def _judge(store: Store, writer: BlockWriter, found: Found, added: list[str]) -> tuple[Search, set[str]]:
+    """Which pools are too thin: of those just added, and of all once everything has been found."""
+    search = found.search
+    least_usd = search.wanted.min_liquidity_usd
+    if search.is_judged:
+        return search, set(take_out_thin(store, writer, least_usd, added))
+    if not found.is_all:
+        return search, set()
+    return replace(search, is_judged=True), set(take_out_thin(store, writer, least_usd))
+
+
+def _check_alone(store: Store, footing: Footing) -> None:
+    """Raises `ConfigError` where another process has moved the store since its footing was found."""
+    if store.register.head() != footing.held:
+        raise ConfigError(
+            f"the store {store.path} cannot be used: another process is writing to it",
+            hint="wait until that one has finished",
+            details={"store": store.path},
+        )
+
+
+def _check_stands(node: Node, block: Block) -> None:
+    """Raises `Reorganised`."""
+    found = node.block(block.number)
+    if found is None or found.hash != block.hash:
+        raise Reorganised(
+            f"the chain of {node.shown} took another way while block {block.number} was read",
+            hint="try again",
+            details={"block": block.number},
+        )
