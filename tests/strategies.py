@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from swapcli.errors import UnknownNetwork
-from swapcli.markets.format import parse_market
-from swapcli.model.market import Market, Provenance
+from swapcli.markets.format import IN_FILES, parse_market
+from swapcli.model.market import Market
 from swapcli.model.network import Network
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 
@@ -159,7 +159,7 @@ def market_documents(draw: st.DrawFn, max_pools: int = 4) -> Document:
         },
         "block": draw(moments),
         "timestamp": draw(moments),
-        "provenance": draw(st.sampled_from([each.value for each in Provenance])),
+        "provenance": draw(st.sampled_from([each.value for each in IN_FILES])),
         "source": draw(PRINTABLE),
         "gas_price_wei": draw(_decimal(0, 2**128)),
         "tokens": tokens,

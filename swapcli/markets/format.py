@@ -21,7 +21,8 @@ from swapcli.pools.fields import shown
 FORMAT = "swap-market/1"
 
 _MAX_MOMENT = 2**63 - 1
-_KEPT = tuple(each for each in Provenance if each is not Provenance.LIVE)
+IN_FILES = tuple(each for each in Provenance if each is not Provenance.LIVE)
+"""The provenances that a file may state."""
 
 
 class ParsedMarket(NamedTuple):
@@ -96,8 +97,8 @@ def _check_wrapped_native(network: Network, tokens: Mapping[str, Token]) -> None
 
 def _read_provenance(entry: Mapping[str, object]) -> Provenance:
     provenance = text_in(entry, "provenance")
-    if provenance not in _KEPT:
-        refuse("provenance", f"expected one of {', '.join(_KEPT)}, not {shown(provenance)}")
+    if provenance not in IN_FILES:
+        refuse("provenance", f"expected one of {', '.join(IN_FILES)}, not {shown(provenance)}")
     return Provenance(provenance)
 
 

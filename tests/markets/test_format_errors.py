@@ -88,6 +88,7 @@ def test_a_missing_member_is_named(key: str) -> None:
         ("timestamp", True, f"expected an integer from 0 to {2**63 - 1}, not true"),
         ("timestamp", "now", f'expected an integer from 0 to {2**63 - 1}, not "now"'),
         ("provenance", "rumour", 'expected one of recorded, synced, modelled, synthetic, not "rumour"'),
+        ("provenance", "live", 'expected one of recorded, synced, modelled, synthetic, not "live"'),
         ("provenance", None, "expected a string, not null"),
         ("source", ["a"], "expected a string, not a list"),
         ("source", "a\x1b[31m", 'holds a control character: "a\\u001b[31m"'),
