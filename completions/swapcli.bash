@@ -25,15 +25,15 @@ _swapcli() {
         " market import") words="" options="--replace --skip-bad-pools --store --json --plain --table --color --config -h --help" files=yes ;;
         " market export") words="base citrea hyperevm monad starknet" options="--store --json --plain --table --color --config -h --help" ;;
         " market info") words="base citrea hyperevm monad starknet" options="--store --json --plain --table --color --config -h --help" ;;
-        " serve") words="" options="--host --port --networks --keys-file --ready-file --once --max-requests --market --skip-bad-pools --json --plain --table --color --config -h --help" ;;
+        " serve") words="" options="--host --port --networks --keys-file --ready-file --once --max-requests --market --skip-bad-pools --store --max-age --offline --json --plain --table --color --config -h --help" ;;
         " health") words="base citrea hyperevm monad starknet" options="--market --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --retries --json --plain --table --color --config -h --help" ;;
         " keys") words="create list revoke" options="-h --help" ;;
         " keys create") words="" options="--keys-file --json --plain --table --color --config -h --help" ;;
         " keys list") words="" options="--keys-file --json --plain --table --color --config -h --help" ;;
         " keys revoke") words="" options="--keys-file --json --plain --table --color --config -h --help" ;;
         " networks") words="" options="--json --plain --table --color --config -h --help" ;;
-        " tokens") words="base citrea hyperevm monad starknet" options="--market --skip-bad-pools --json --plain --table --color --config -h --help" ;;
-        " protocols") words="base citrea hyperevm monad starknet" options="--json --plain --table --color --config -h --help" ;;
+        " tokens") words="base citrea hyperevm monad starknet" options="--market --skip-bad-pools --store --json --plain --table --color --config -h --help" ;;
+        " protocols") words="base citrea hyperevm monad starknet" options="--store --json --plain --table --color --config -h --help" ;;
         " config") words="show path init" options="-h --help" ;;
         " config show") words="" options="--json --plain --table --color --config -h --help" ;;
         " config path") words="" options="--config -h --help" ;;

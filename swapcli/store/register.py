@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -52,6 +53,13 @@ class Register:
     def protocols(self) -> list[tuple[str, str]]:
         """The protocols of the pools, with their families."""
         return [(protocol, family) for protocol, family in self._rows("SELECT DISTINCT protocol, family FROM pools")]
+
+    def pools_by_token(self) -> dict[str, int]:
+        """In how many pools each token is, by address; no pool is parsed."""
+        counts = Counter(
+            number for (numbers,) in self._rows("SELECT tokens FROM pools") for number in numbers.split(",")
+        )
+        return {address: counts[str(number)] for number, address in self._rows("SELECT id, address FROM tokens")}
 
     def pools(self, after: int, limit: int, protocol: str | None = None) -> dict[int, str]:
         """The next `limit` pools (of a protocol) behind the number `after`: keys by number, which never changes."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from swapcli.networks.catalogue import network, network_names
@@ -26,6 +30,57 @@ def test_tokens_lists_a_market_with_the_tokens_in_most_pools_first(market_file: 
     listed = swapcli("tokens", "testnet", "--market", market_file, "--json").json
     assert [(entry["symbol"], entry["pools"]) for entry in listed[:3]] == [("ETH", 4), ("WETH", 4), ("USDC", 3)]
     assert listed[-1]["address"].lower() in (LONELY, USDC[:2] + "55" * 20)
+
+
+@pytest.fixture(params=["base", "citrea", "starknet"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
+    """A network, and a folder where the embedded market is in its store."""
+    exported = swapcli("market", "export", request.param).out.encode()
+    assert swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported).status == 0
+    return request.param, str(tmp_path)
+
+
+def test_the_tokens_of_a_store_are_those_of_its_market(kept: tuple[str, str]) -> None:
+    name, folder = kept
+    assert swapcli("tokens", name, "--json", "--store", folder).out == swapcli("tokens", name, "--json").out
+
+
+def test_protocols_tell_how_many_pools_of_each_are_in_the_store(kept: tuple[str, str]) -> None:
+    name, folder = kept
+    without, listed = (
+        swapcli("protocols", name, "--json").json,
+        swapcli("protocols", name, "--json", "--store", folder).json,
+    )
+    pools = json.loads(swapcli("market", "export", name).out)["pools"]
+    counts = Counter(pool["protocol"] for pool in pools)
+    assert [entry["pools"] for entry in listed] == [counts[entry["amm_name"]] for entry in listed]
+    assert [entry | {"pools": None} for entry in listed] == without
+    titles, *rows = swapcli("protocols", name, "--store", folder).out.splitlines()
+    assert titles.split()[-1] == "POOLS"
+    assert [int(row.split()[-1]) for row in rows] == [entry["pools"] for entry in listed]
+
+
+def test_a_market_file_goes_before_a_store(kept: tuple[str, str], market_file: str) -> None:
+    listed = swapcli("tokens", "testnet", "--market", market_file, "--store", kept[1], "--json")
+    assert listed.json == swapcli("tokens", "testnet", "--market", market_file, "--json").json
+
+
+def test_a_network_that_only_a_store_knows_is_listed_too(market_file: str, tmp_path: Path) -> None:
+    assert swapcli("market", "import", market_file, "--store", str(tmp_path)).status == 0
+    listed = swapcli("tokens", "testnet", "--store", str(tmp_path), "--json").json
+    assert listed == swapcli("tokens", "testnet", "--market", market_file, "--json").json
+    found = (
+        swapcli("protocols", "31337", "--store", str(tmp_path)),
+        swapcli("protocols", "testnet", "--store", str(tmp_path)),
+    )
+    assert (found[0].status, [line.split()[-1] for line in found[1].out.splitlines()]) == (2, ["POOLS", "0", "4", "1"])
+
+
+@pytest.mark.parametrize("command", ["tokens", "protocols"])
+def test_a_damaged_store_is_told_and_not_passed_over(command: str, tmp_path: Path) -> None:
+    (tmp_path / "base.sqlite").write_bytes(b"nothing of the kind")
+    ran = swapcli(command, "base", "--store", str(tmp_path), "--json")
+    assert (ran.status, ran.error["code"]) == (2, "MARKET_ERROR")
 
 
 @pytest.mark.parametrize("command", [("networks",), ("protocols", "base"), ("config", "show")])
