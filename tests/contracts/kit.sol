@@ -89,6 +89,15 @@ contract PoolHost {
     function getFee(address, bool) external view returns (uint256) {
         return _fee / 100;
     }
+
+    // Slipstream
+    function getSwapFee(address) external view returns (uint24) {
+        return _fee;
+    }
+
+    function getUnstakedFee(address) external pure returns (uint24) {
+        return 100_000;
+    }
 }
 
 interface IPair {

@@ -11,12 +11,22 @@ from swapcli.model.pool import PoolIdentity
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.pools.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
-from tests.contracts.evm import ZERO_ADDRESS, Chain, Contract, RevertedError, compile_solidity, load_artifact
+from tests.contracts.evm import (
+    OLD_SOLC,
+    ZERO_ADDRESS,
+    Artifact,
+    Chain,
+    Contract,
+    RevertedError,
+    compile_solidity,
+    load_artifact,
+)
 
 _UNISWAP_V2 = "@uniswap/v2-core/build/UniswapV2Pair.json"
 _SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts/Pool.sol"
 _UNISWAP_V3 = "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json"
 _PANCAKE_V3 = "@pancakeswap/v3-core/artifacts/contracts/PancakeV3Pool.sol/PancakeV3Pool.json"
+_SLIPSTREAM = "sphere-mezo-solidity-files/domains/aerodrome-slipstream/contracts/core/CLPool.sol"
 _UNISWAP_V4 = "@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"
 _ALGEBRA = "@cryptoalgebra/integral-core/artifacts/contracts/AlgebraPool.sol/AlgebraPool.json"
 
@@ -166,6 +176,23 @@ class UniswapV3(RealConcentrated):
 
 class PancakeV3(UniswapV3):
     path = _PANCAKE_V3
+
+
+class Slipstream(UniswapV3):
+    """Asks its factory for its fee before each swap. Of what it earns, gauges get a part: that changes no swap."""
+
+    def __init__(self, world: World, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
+        self.world, self.fee_ppm, self.tick_spacing = world, fee_ppm, tick_spacing
+        artifact = slipstream_pool()
+        (address,) = world.host.send("deploy", artifact.bytecode, *world.tokens, fee_ppm, tick_spacing)
+        self.contract = world.chain.at(address, artifact)
+        identity = (world.host.address, *world.tokens, tick_spacing, ZERO_ADDRESS)
+        self.contract.send("initialize", *identity, sqrt_price_x96)
+
+
+def slipstream_pool() -> Artifact:
+    """Its factory makes clones of one, and tells each what it is; so can whoever deploys another."""
+    return compile_solidity(_SLIPSTREAM, solc=OLD_SOLC)["CLPool"]
 
 
 class AlgebraIntegral(UniswapV3):

@@ -19,6 +19,7 @@ from tests.pools.real_pools import (
     AlgebraIntegral,
     PancakeV3,
     RealConcentrated,
+    Slipstream,
     UniswapV3,
     UniswapV4,
     World,
@@ -32,6 +33,7 @@ SEEDS = range(3)
 TIERS = {
     UniswapV3: ((100, 1), (500, 10), (3000, 60), (10_000, 200)),
     PancakeV3: ((100, 1), (500, 10), (2500, 50), (10_000, 200)),
+    Slipstream: ((100, 1), (437, 100)),
     AlgebraIntegral: ((100, 1), (500, 60), (3000, 60), (65_000, 5)),
     UniswapV4: ((0, 1), (100, 1), (3000, 60), (12_345, 77), (999_999, 10)),
 }

@@ -26,6 +26,7 @@ from tests.pools.real_pools import (
     PancakeV3,
     RealConcentrated,
     RealPair,
+    Slipstream,
     UniswapV3,
     UniswapV4,
     World,
@@ -35,7 +36,7 @@ from tests.pools.real_pools import (
 
 SWAPS = 12
 TIERS = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
-CONCENTRATED = (UniswapV3, PancakeV3, AlgebraIntegral, UniswapV4)
+CONCENTRATED = (UniswapV3, PancakeV3, Slipstream, AlgebraIntegral, UniswapV4)
 
 
 def read(chain: AnyChain, *places: Place, multicall: str | None = None) -> list[Pool]:
