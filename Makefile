@@ -5,7 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 CONTRACTS := tests/contracts
 
-.PHONY: help setup test lint types unit bench completions snapshots clean
+.PHONY: help setup test lint types unit bench contracts completions snapshots clean
 
 help: ## Say what there is.
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ unit: setup
 
 bench: setup ## Measure routes against the certified optimum; ARGS are passed on.
 	$(RUN) -m tests.bench $(ARGS)
+
+contracts: setup ## Compile the project's own contracts anew.
+	$(RUN) -m tests.contracts.build
 
 completions: setup ## Write the completion scripts anew.
 	$(RUN) -m swapcli.cli.completion_scripts completions
