@@ -221,7 +221,8 @@ class StableSwapCurve:
         slope between the two points where the falling stretches have it.
         """
         shortfall = 1.0 - self._x / self._y
-        ts = [-log1p(-shortfall * k / _SAMPLES) for k in range(_SAMPLES + 1)]
+        # Written out, the last one: in floats the shortfall of a pool that is all but one-sided is 1.
+        ts = [*(-log1p(-shortfall * k / _SAMPLES) for k in range(_SAMPLES)), log(self._y / self._x)]
         rates = [self._marginal(*self._sold(t))[0] for t in ts]
         valley = next((k for k in range(_SAMPLES) if rates[k + 1] > rates[k] * (1.0 + _ROUNDING)), None)
         if valley is None:
