@@ -44,9 +44,8 @@ def revert_reason(output: bytes) -> str:
         return "no reason given"
     selector, arguments = output[:_SELECTOR_BYTES], output[_SELECTOR_BYTES:]
     try:
-        if selector == _ERROR:
-            # What is exactly a word would be read as text without a length.
-            return f'"{cleaned(read_text(arguments + bytes(WORD), "Error"), _MOST_TEXT)}"'
+        if selector == _ERROR and len(arguments) > WORD:
+            return f'"{cleaned(read_text(arguments, "Error"), _MOST_TEXT)}"'
         if selector == _PANIC:
             code = read_word(arguments, "Panic")
             return f"panic 0x{code:02x}, {_PANICS.get(code, 'of an unknown kind')}"

@@ -214,8 +214,11 @@ def _message(call: Call, sender: str | None = None) -> dict[str, str]:
 
 
 def _state(overrides: Sequence[Override]) -> dict[str, dict[str, object]]:
-    """As `eth_call` takes them in its third place."""
-    return {each.address: dict(_changes(each)) for each in overrides}
+    """As `eth_call` takes them in its third place; those of one account together."""
+    state: dict[str, dict[str, object]] = {}
+    for each in overrides:
+        state.setdefault(each.address, {}).update(_changes(each))
+    return state
 
 
 def _changes(override: Override) -> Iterator[tuple[str, object]]:

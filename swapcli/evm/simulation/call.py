@@ -22,6 +22,8 @@ _ZERO_BYTE_GAS: Final = 4
 _BYTE_GAS: Final = 16
 # A call that carries value costs 9,000, of which the callee gets 2,300; a transaction carries it for nothing.
 _VALUE_GAS: Final = 6_700
+# What a first look at a token and one word of its storage costs beyond a second: the contract has looked before.
+_FIRST_LOOK_GAS: Final = 2_500 + 2_000
 
 
 class Outcome(IntEnum):
@@ -62,8 +64,8 @@ class SwapCall(NamedTuple):
 class Run(NamedTuple):
     """What a simulation showed. `received` is by how much the receiver's balance grew, negative where it fell.
 
-    `gas_used` is what the whole transaction would use, as near as its one call tells. `output` is what the call that
-    failed returned, else the router's.
+    `gas_used` is about what the whole transaction would use before refunds, which are a fifth of it at most. `output`
+    is what the call that failed returned, else the router's.
     """
 
     outcome: Outcome
@@ -105,11 +107,11 @@ def read_run(answer: bytes, swap: SwapCall) -> Run:
 
 
 def _transaction_gas(call_gas: int, swap: SwapCall) -> int:
-    """Of a transaction whose execution takes as much as the call did. Refunds are left out, and so is that some of what
-    it touches had been touched before."""
+    """Of a transaction that does what the call did."""
     zeros = swap.calldata.count(0)
     carried = zeros * _ZERO_BYTE_GAS + (len(swap.calldata) - zeros) * _BYTE_GAS
-    return max(0, _TRANSACTION_GAS + carried + call_gas - (_VALUE_GAS if swap.value_wei else 0))
+    looks = sum(_FIRST_LOOK_GAS for token in (swap.sold, swap.bought) if token != ZERO_ADDRESS)
+    return max(0, _TRANSACTION_GAS + carried + call_gas + looks - (_VALUE_GAS if swap.value_wei else 0))
 
 
 @lru_cache

@@ -80,14 +80,14 @@ def test_the_answer_is_read_from_what_any_encoder_makes_of_it(
     outcome: Outcome, found: int, left: int, gas: int, output: bytes
 ) -> None:
     answer = encode(["uint8", "uint256", "uint256", "uint256", "bytes"], [outcome, found, left, gas, output])
-    run = read_run(answer, SwapCall(BOB, BOB, BOB, BOB, 0, 0, b""))
+    run = read_run(answer, SwapCall(BOB, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, b""))
     assert run == Run(outcome, left - found, 21_000 + gas, output)
 
 
 @given(st.binary(max_size=300))
 def test_what_is_no_answer_is_refused(answer: bytes) -> None:
     with pytest.raises(InvalidInput):
-        read_run(answer, SwapCall(BOB, BOB, BOB, BOB, 0, 0, b""))
+        read_run(answer, SwapCall(BOB, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, b""))
 
 
 @pytest.mark.parametrize("sold", ["coin", "tether", ""])

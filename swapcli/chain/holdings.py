@@ -1,0 +1,32 @@
+"""What a sender has for a swap: the input, the router's leave to take it, and native currency."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from swapcli.chain.abi import calldata, read_word
+from swapcli.chain.node import Account, At, Call, SimulatingNode
+from swapcli.evm.simulation import SwapCall
+from swapcli.model.order import ZERO_ADDRESS
+
+BALANCE: Final = "balanceOf(address)"
+_ALLOWANCE: Final = "allowance(address,address)"
+
+
+class Holdings(NamedTuple):
+    """`sold` is what the sender holds of what the swap sells, `allowance` what the router may take of it: None where it
+    is the native currency, for which nobody needs leave."""
+
+    account: Account
+    sold: int
+    allowance: int | None
+
+
+def read_holdings(node: SimulatingNode, at: At, owner: str, swap: SwapCall) -> Holdings:
+    """After a block, in two round trips, or one for native currency. Raises `UpstreamError`."""
+    account = node.account(owner, at)
+    if swap.sold == ZERO_ADDRESS:
+        return Holdings(account, account.native_wei, None)
+    asked = calldata(BALANCE, owner), calldata(_ALLOWANCE, owner, swap.router)
+    balance, allowance = node.batch([Call(swap.sold, each) for each in asked], at)
+    return Holdings(account, read_word(balance, BALANCE), read_word(allowance, _ALLOWANCE))

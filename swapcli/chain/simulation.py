@@ -1,0 +1,96 @@
+"""A swap as a node would execute it after a block, for its real sender, though nobody has signed it.
+
+The contract of `swapcli.evm.simulation` takes the place of the sender's code, lets the router take the input, calls it,
+and tells what the receiver got. What the sender lacks for it is taken for given: native currency, the token, the
+allowance. Not simulated is what a token or a router thinks of senders with code, and what signing would cost.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from swapcli.chain.balance_slots import find_balance_slot
+from swapcli.chain.holdings import Holdings
+from swapcli.chain.node import At, Call, Override, SimulatingNode, Supposed
+from swapcli.errors import InvalidInput, SimulationError, UpstreamNonsense, UpstreamRefused
+from swapcli.evm.simulation import Run, SwapCall, encode_simulate, read_run, runtime_code
+from swapcli.model.order import ZERO_ADDRESS
+
+_OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
+"""Where a sender's own code stands meanwhile; an address made up for it."""
+
+_DELEGATION: Final = bytes.fromhex("ef0100")
+"""The code of an account that has another's run for it (EIP-7702) begins so, and ends with that address."""
+
+
+class Assumed(StrEnum):
+    """What the sender lacks, and is taken to have."""
+
+    NATIVE = "native currency"
+    TOKEN = "token"
+    ALLOWANCE = "allowance"
+
+
+class Simulated(NamedTuple):
+    """What came of it, and what it took for given."""
+
+    run: Run
+    assumed: tuple[Assumed, ...]
+
+
+def simulate(node: SimulatingNode, at: At, swap: SwapCall, sender: str, holdings: Holdings) -> Simulated:
+    """One round trip, and one or two before it where the sender lacks the token.
+
+    Raises `SimulationError` where the token cannot be given to the sender, or a token does not tell balances;
+    `UpstreamRefused` where the node cannot simulate.
+    """
+    assumed = tuple(_lacking(swap, holdings))
+    own, elsewhere = _own_code(holdings.account.code)
+    native_wei = swap.value_wei if Assumed.NATIVE in assumed else None
+    overrides = [Override(sender, native_wei, runtime_code(own)), *elsewhere]
+    try:
+        if Assumed.TOKEN in assumed:
+            overrides.append(_balance(node, at, swap, sender, holdings.sold))
+        call = Supposed(sender, Call(sender, encode_simulate(swap)), tuple(overrides))
+        (answer,) = node.simulate([call], at)
+    except UpstreamRefused as error:
+        error.hint = "to simulate takes a node that knows state overrides and still keeps the block"
+        raise
+    if answer is None:
+        raise SimulationError("the swap cannot be simulated: a token does not tell balances, or it takes too much gas")
+    if answer == b"":
+        raise UpstreamRefused(
+            f"{node.shown} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
+        )
+    try:
+        return Simulated(read_run(answer, swap), assumed)
+    except InvalidInput as error:
+        raise UpstreamNonsense(f"{node.shown} answered a simulation with nonsense: {error.message}") from None
+
+
+def _lacking(swap: SwapCall, holdings: Holdings) -> list[Assumed]:
+    lacks_input = holdings.sold < swap.amount
+    if holdings.allowance is None:
+        return [Assumed.NATIVE] if lacks_input else []
+    lacks_leave = holdings.allowance < swap.amount
+    return [Assumed.TOKEN] * lacks_input + [Assumed.ALLOWANCE] * lacks_leave
+
+
+def _own_code(code: bytes) -> tuple[str, list[Override]]:
+    """The address at which the sender's own code is found, zero for none, and what puts it there."""
+    if not code:
+        return ZERO_ADDRESS, []
+    if code.startswith(_DELEGATION):
+        return f"0x{code[len(_DELEGATION) :].hex()}", []
+    return _OWN_CODE, [Override(_OWN_CODE, code=code)]
+
+
+def _balance(node: SimulatingNode, at: At, swap: SwapCall, sender: str, held: int) -> Override:
+    slot = find_balance_slot(node, at, swap.sold, sender, held, swap.amount)
+    if slot is None:
+        raise SimulationError(
+            "to simulate takes a sender who holds the input: how its token keeps balances is not known",
+            hint="--from ADDRESS names one who holds it",
+        )
+    return Override(swap.sold, slots=((slot, swap.amount),))

@@ -1,0 +1,382 @@
+"""What a simulation tells is what the same swap, signed and mined, then does, to the unit; whoever is to send it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from random import Random
+from typing import Any
+
+import pytest
+
+from swapcli.chain.balance_slots import find_balance_slot
+from swapcli.chain.holdings import Holdings, read_holdings
+from swapcli.chain.node import Account, Call, Override, Supposed
+from swapcli.chain.reverts import revert_reason
+from swapcli.chain.rpc import RpcNode
+from swapcli.chain.simulation import Assumed, Simulated, simulate
+from swapcli.errors import Reorganised, SimulationError, UpstreamNonsense, UpstreamRefused
+from swapcli.evm import approval
+from swapcli.evm.simulation import Outcome, SwapCall
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import Payload, SwapType
+from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.node.server import Refused, node_of, serving
+from tests.chain.settings import url_of
+from tests.chain.trading import USER, Desk, asking_more, encoded
+from tests.contracts.evm import Contract, compile_solidity, load_artifact, selector
+
+POOR = "0x" + "90" * 20
+"""Holds nothing."""
+BOB = "0x" + "b0" * 20
+SOURCES = compile_solidity("simulated.sol", "world.sol")
+NAMESPACED = 0x52C63247E1F47DB19D5CE0460030C497F067CA4CEBF71BA98EEADABE20BACE00
+PLENTY = 10**24
+TRADES_A_SEED = 50
+MOST_REFUNDED = 0.2
+"""Of the gas that was used."""
+
+
+def rpc(chain: AnvilChain) -> RpcNode:
+    return RpcNode(url_of(chain), shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
+
+
+def simulated(node: RpcNode, swap: SwapCall, sender: str) -> Simulated:
+    at = node.head().block
+    return simulate(node, at, swap, sender, read_holdings(node, at, sender, swap))
+
+
+def simulated_payload(node: RpcNode, payload: Payload, sender: str) -> Simulated:
+    return simulated(node, SwapCall.of(payload), sender)
+
+
+# Real pools.
+
+
+@pytest.fixture
+def node(desk: Desk) -> Iterator[RpcNode]:
+    with closing(rpc(desk.chain)) as made:
+        yield made
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_simulated_is_what_is_mined(desk: Desk, node: RpcNode, seed: int) -> None:
+    seen: Counter[str] = Counter()
+    for trade in desk.trades(Random(f"simulated {seed}"), TRADES_A_SEED):
+        rich, poor = (simulated_payload(node, trade.payload, sender) for sender in (USER, POOR))
+        outcome = desk.carry_out(trade)
+        for run in (rich.run, poor.run):
+            assert (run.outcome, run.received) == (Outcome.DONE, outcome.received)
+            assert 1 <= run.gas_used / outcome.receipt.gas_used <= 1.01 / (1 - MOST_REFUNDED)
+        route = trade.payload.call.route
+        native = route.swap_type is SwapType.NATIVE_TO_TOKEN
+        assert rich.assumed == (() if native else (Assumed.ALLOWANCE,))
+        assert poor.assumed == ((Assumed.NATIVE,) if native else (Assumed.TOKEN, Assumed.ALLOWANCE))
+        seen.update([route.swap_type.name, "fee" if trade.due < trade.result.output_amount else "no fee"])
+        seen.update(["to himself" if route.destination == USER else "to another"])
+    assert {*SwapType.__members__, "fee", "no fee", "to himself", "to another"} <= set(seen)
+
+
+def test_a_unit_more_than_there_is_reverts_and_says_both_figures(desk: Desk, node: RpcNode) -> None:
+    for trade in desk.trades(Random("too much"), 20):
+        for sender in (USER, POOR):
+            run = simulated_payload(node, encoded(asking_more(trade), desk.world), sender).run
+            assert (run.outcome, run.received) == (Outcome.REVERTED, 0)
+            assert revert_reason(run.output) == f"ReceivedTooLittle (received {trade.due}, least {trade.due + 1})"
+
+
+def test_nothing_that_is_simulated_happens(desk: Desk, node: RpcNode) -> None:
+    trade = next(desk.trades(Random("nothing happens"), 1))
+    before = node.head().block
+    first, again = (simulated_payload(node, trade.payload, POOR) for _ in range(2))
+    assert first == again
+    assert node.head().block == before
+    assert node.account(POOR, before) == Account(0, b"")
+
+
+def test_with_the_allowance_in_place_nothing_is_assumed(desk: Desk, node: RpcNode) -> None:
+    tokens = desk.world.tokens
+    trade = desk.quoted(Order(tokens["USDT"], tokens["DAI"], 10**9))
+    route = trade.payload.call.route
+    for allowed, assumed in ((10**9 - 1, (Assumed.ALLOWANCE,)), (10**9, ()), (0, (Assumed.ALLOWANCE,))):
+        for amount in (0, allowed):
+            assert desk.send(approval(route.token_in, trade.payload.to, amount)).succeeded
+        holdings = read_holdings(node, node.head().block, USER, SwapCall.of(trade.payload))
+        assert holdings.allowance == allowed
+        told = simulated_payload(node, trade.payload, USER)
+        assert (told.run.outcome, told.run.received, told.assumed) == (Outcome.DONE, trade.due, assumed)
+
+
+def test_the_router_refuses_a_token_that_takes_a_cut(desk: Desk, node: RpcNode) -> None:
+    taxed = desk.chain.deploy(SOURCES["Taxed"])
+    trade = desk.quoted(Order(desk.world.tokens["USDC"], desk.world.tokens["DAI"], 10**9))
+    call = trade.payload.call
+    swaps = tuple(swap._replace(token_in=taxed.address) for swap in call.swaps)
+    cut = call._replace(route=call.route._replace(token_in=taxed.address), swaps=swaps)
+    told = simulated_payload(node, encoded(trade.payload._replace(call=cut), desk.world), POOR)
+    assert told.assumed == (Assumed.TOKEN, Assumed.ALLOWANCE)
+    assert told.run.outcome is Outcome.REVERTED
+    assert revert_reason(told.run.output) == f"InputFallsShort (received {10**9 - 10**7}, expected {10**9})"
+
+
+# Tokens and senders of every kind, and a router that does as it is told.
+
+
+class Scene:
+    """A node of its own with a router that holds plenty of everything."""
+
+    def __init__(self, chain: AnvilChain) -> None:
+        self.chain, self.node = chain, rpc(chain)
+        self.router = chain.deploy(SOURCES["Obedient"])
+        chain.fund(self.router.address, PLENTY)
+
+    def token(self, name: str, *arguments: object) -> Contract:
+        token = self.chain.deploy(SOURCES[name], *arguments)
+        token.send("mint", self.router.address, PLENTY)
+        return token
+
+    def trade(self, sold: str, bought: str, paid: int = 900, receiver: str = BOB) -> SwapCall:
+        """A thousand units for `paid`."""
+        calldata = self.router.calldata("trade", sold, 1_000, bought, paid, receiver)
+        value = 0 if sold != ZERO_ADDRESS else 1_000
+        return SwapCall(self.router.address, sold, bought, receiver, 1_000, value, calldata)
+
+    def set_code(self, address: str, code: bytes) -> None:
+        self.chain.node.ask("anvil_setCode", address, f"0x{code.hex()}")
+
+    def runtime(self, contract: Contract) -> bytes:
+        return bytes.fromhex(self.chain.node.ask("eth_getCode", contract.address, "latest")[2:])
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[Scene]:
+    with running_anvil() as chain:
+        made = Scene(chain)
+        with closing(made.node):
+            yield made
+
+
+def slot(place: int) -> bytes:
+    return place.to_bytes(32)
+
+
+KEPT: list[tuple[str, tuple[Any, ...]]] = [
+    *(("SolidityKept", (slot(place),)) for place in (0, 2, 9, 51, 63, 101, 351, NAMESPACED)),
+    *(("VyperKept", (slot(place),)) for place in (0, 3, 63)),
+    ("SoladyKept", ()),
+    ("Rebasing", ()),
+    ("Flagged", ()),
+    ("Tether", ()),
+    ("Coin", ("COIN", 6)),
+    ("Taxed", ()),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), KEPT)
+@pytest.mark.parametrize("held", [0, 999])
+def test_wherever_a_token_keeps_balances_a_sender_is_given_what_he_lacks(
+    scene: Scene, name: str, arguments: tuple[Any, ...], held: int
+) -> None:
+    token = scene.token(name, *arguments)
+    sender = f"0x{held:040x}" if held else POOR
+    if held:
+        token.send("mint", sender, held * 10 // 11 if name == "Rebasing" else held)
+    told = simulated(scene.node, scene.trade(token.address, ZERO_ADDRESS), sender)
+    assert told.assumed == (Assumed.TOKEN, Assumed.ALLOWANCE)
+    assert (told.run.outcome, told.run.received) == (Outcome.DONE, 900)
+
+
+def test_the_wrapped_native_token_is_given_too(scene: Scene) -> None:
+    weth = scene.chain.deploy(load_artifact("canonical-weth/build/contracts/WETH9.json"))
+    told = simulated(scene.node, scene.trade(weth.address, ZERO_ADDRESS), POOR)
+    assert (told.run.outcome, told.run.received) == (Outcome.DONE, 900)
+    at = scene.node.head().block
+    assert find_balance_slot(scene.node, at, weth.address, POOR, 0, 5) is not None
+
+
+@pytest.mark.parametrize(("name", "trips"), [("SolidityKept", 1), ("Rebasing", 2), ("SecretlyKept", 1)])
+def test_places_are_tried_in_few_round_trips(scene: Scene, name: str, trips: int) -> None:
+    token = scene.token(name, *([slot(7)] if name == "SolidityKept" else []))
+    at = scene.node.head().block
+    before = scene.node.round_trips
+    found = find_balance_slot(scene.node, at, token.address, POOR, 0, 1_000)
+    assert (found is None) == (name == "SecretlyKept")
+    assert scene.node.round_trips == before + trips
+
+
+def test_a_token_with_a_secret_takes_a_sender_who_holds_it(scene: Scene) -> None:
+    token = scene.token("SecretlyKept")
+    swap = scene.trade(token.address, ZERO_ADDRESS)
+    with pytest.raises(SimulationError, match=r"^to simulate takes a sender who holds the input: ") as caught:
+        simulated(scene.node, swap, POOR)
+    assert caught.value.hint == "--from ADDRESS names one who holds it"
+    holder = "0x" + "91" * 20
+    token.send("mint", holder, 1_000)
+    told = simulated(scene.node, swap, holder)
+    assert (told.run.outcome, told.run.received, told.assumed) == (Outcome.DONE, 900, (Assumed.ALLOWANCE,))
+
+
+def test_a_holder_who_may_not_trade_is_found_out(scene: Scene) -> None:
+    token, holder = scene.token("Flagged"), "0x" + "92" * 20
+    token.send("mint", holder, 1_000)
+    swap = scene.trade(token.address, ZERO_ADDRESS)
+    assert simulated(scene.node, swap, holder).run.outcome is Outcome.DONE
+    token.send("block_", holder)
+    run = simulated(scene.node, swap, holder).run
+    assert (run.outcome, revert_reason(run.output)) == (Outcome.REVERTED, '"may not trade"')
+
+
+@pytest.mark.parametrize("paid", [0, 899, 901])
+def test_a_router_that_pays_something_else_is_found_out_whatever_it_says(scene: Scene, paid: int) -> None:
+    sold, bought = scene.token("Coin", "A", 18), scene.token("Coin", "B", 18)
+    swap = scene.trade(sold.address, bought.address, paid)
+    assert simulated(scene.node, swap, POOR).run.received == paid
+    elsewhere = scene.router.calldata("trade", sold.address, 1_000, bought.address, 900, POOR)
+    assert simulated(scene.node, swap._replace(calldata=elsewhere), POOR).run.received == 0
+
+
+def test_a_bought_token_that_takes_a_cut_arrives_without_it(scene: Scene) -> None:
+    taxed = scene.token("Taxed")
+    assert simulated(scene.node, scene.trade(ZERO_ADDRESS, taxed.address), POOR).run.received == 891
+
+
+def test_a_wallet_with_code_receives_as_it_does(scene: Scene) -> None:
+    coin, wallet = scene.token("Coin", "C", 18), scene.chain.deploy(SOURCES["Wallet"], 800)
+    delegating = "0x" + "93" * 20
+    scene.set_code(delegating, bytes.fromhex("ef0100" + wallet.address[2:]))
+    for sender in (wallet.address, delegating):
+        kept = scene.trade(coin.address, ZERO_ADDRESS, 800, receiver=sender)
+        told = simulated(scene.node, kept, sender)
+        assert (told.run.outcome, told.run.received) == (Outcome.DONE, 800)
+        refused = scene.trade(coin.address, ZERO_ADDRESS, 799, receiver=sender)
+        run = simulated(scene.node, refused, sender).run
+        assert (run.outcome, revert_reason(run.output)) == (Outcome.REVERTED, '"receiver refuses"')
+
+
+def test_even_a_pool_or_a_token_can_be_the_sender(scene: Scene) -> None:
+    """What is called of it while it stands for the sender, its own code answers."""
+    coin = scene.token("Coin", "D", 18)
+    told = simulated(scene.node, scene.trade(coin.address, ZERO_ADDRESS), coin.address)
+    assert (told.run.outcome, told.run.received) == (Outcome.DONE, 900)
+
+
+def test_the_router_is_called_by_the_sender_who_signed_too(scene: Scene) -> None:
+    told = simulated(scene.node, scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)._replace(
+        calldata=scene.router.calldata("whoIs")
+    ), POOR)  # fmt: skip
+    assert told.run.output == bytes.fromhex(f"{POOR[2:]:0>64}" * 2)
+
+
+def test_where_no_router_is_nothing_is_called(scene: Scene) -> None:
+    swap = scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)._replace(router="0x" + "94" * 20)
+    assert simulated(scene.node, swap, POOR).run.outcome is Outcome.NO_ROUTER
+
+
+def test_a_token_that_does_not_tell_balances_is_none(scene: Scene) -> None:
+    with pytest.raises(SimulationError, match="a token does not tell balances"):
+        simulated(scene.node, scene.trade(ZERO_ADDRESS, scene.router.address), POOR)
+    with pytest.raises(UpstreamNonsense, match=r"^balanceOf\(address\): the contract reverts$"):
+        simulated(scene.node, scene.trade(scene.router.address, ZERO_ADDRESS), POOR)
+
+
+def test_a_call_that_burns_all_gas_is_told_as_a_revert(scene: Scene) -> None:
+    swap = scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)._replace(calldata=scene.router.calldata("fail", 4))
+    run = simulated(scene.node, swap, POOR).run
+    assert (run.outcome, revert_reason(run.output)) == (Outcome.REVERTED, "no reason given")
+
+
+# Nodes.
+
+
+def test_the_state_is_that_of_the_block(scene: Scene) -> None:
+    bought, swap = scene.token("Coin", "E", 18), scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)
+    calldata = scene.router.calldata("trade", ZERO_ADDRESS, 0, bought.address, PLENTY, BOB)
+    swap = swap._replace(bought=bought.address, calldata=calldata)
+    then = scene.node.head().block
+    bought.send("mint", BOB, 1)
+    scene.router.send("trade", ZERO_ADDRESS, 0, bought.address, PLENTY, BOB)
+    nothing = Holdings(Account(0, b""), 0, None)
+    for at in (then, then.number):
+        assert simulate(scene.node, at, swap, POOR, nothing).run.received == PLENTY
+    assert simulated(scene.node, swap, POOR).run.outcome is Outcome.REVERTED
+
+
+def test_a_block_that_the_chain_has_lost_is_no_block(scene: Scene) -> None:
+    lost = scene.node.head().block._replace(hash="0x" + "12" * 32)
+    with pytest.raises(Reorganised):
+        scene.node.account(POOR, lost)
+    with pytest.raises(Reorganised):
+        scene.node.simulate([Supposed(POOR, Call(POOR, b""), ())], lost)
+
+
+def test_overrides_change_what_they_name_and_nothing_else(scene: Scene) -> None:
+    at = scene.node.head().block
+    # PUSH1 7 SLOAD SELFBALANCE ADD PUSH0 MSTORE PUSH1 32 PUSH0 RETURN: a word of storage and the balance, summed.
+    code = bytes.fromhex("600754" + "47" + "01" + "5f52" + "60205ff3")
+    call = Call(POOR, b"")
+    asked = [
+        Supposed(BOB, call, ()),
+        Supposed(BOB, call, (Override(POOR, code=code),)),
+        Supposed(BOB, call, (Override(POOR, code=code, native_wei=3),)),
+        Supposed(BOB, call, (Override(POOR, 3, code, ((7, 5), (8, 2**256 - 1))), Override(BOB, 10**30))),
+    ]
+    assert scene.node.simulate(asked, at) == [b"", slot(0), slot(3), slot(8)]
+    assert scene.node.account(POOR, at) == Account(0, b"")
+
+
+SWAP = SwapCall("0x" + "71" * 20, ZERO_ADDRESS, "0x" + "72" * 20, BOB, 5, 5, b"")
+NOTHING = Holdings(Account(0, b""), 0, None)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"), [(-32602, "too many arguments, want at most 2"), (-32000, "missing trie node 12ab")]
+)
+def test_a_node_that_cannot_simulate_says_so(code: int, message: str) -> None:
+    def answering(_: dict[str, Any]) -> object:
+        raise Refused(code, message)
+
+    with serving(answering) as server, node_of(server) as node, pytest.raises(UpstreamRefused) as caught:
+        simulate(node, 7, SWAP, POOR, NOTHING)
+    assert caught.value.message.endswith(f"refused: {message}")
+    assert caught.value.hint == "to simulate takes a node that knows state overrides and still keeps the block"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "said"),
+    [
+        ("0x", UpstreamRefused, "heeds no state overrides, so nothing can be simulated on it"),
+        ("0x" + "00" * 32, UpstreamNonsense, "answered a simulation with nonsense: "),
+        ("0x" + "ff" * 320, UpstreamNonsense, "answered a simulation with nonsense: "),
+    ],
+)
+def test_a_node_that_heeds_no_overrides_or_says_nonsense_is_not_believed(
+    answer: str, error: type[Exception], said: str
+) -> None:
+    with serving(lambda _: answer) as server, node_of(server) as node, pytest.raises(error, match=said):
+        simulate(node, 7, SWAP, POOR, NOTHING)
+
+
+def test_why_calls_revert_is_told_in_words() -> None:
+    address = "0x" + "ab" * 20
+    word = bytes.fromhex(address[2:]).rjust(32, b"\0")
+    reasons = {
+        b"": "no reason given",
+        b"\x12": "an error with the selector 0x12",
+        bytes.fromhex("12345678") + slot(1): "an error with the selector 0x12345678",
+        selector("Error(string)") + slot(32) + slot(3) + b"abc": '"abc"',
+        selector("Error(string)") + slot(32) + slot(9) + b"a\x1b[31m\nb".ljust(32, b"\0"): '"a[31m b"',
+        selector("Error(string)") + slot(2**200): "an error with the selector 0x08c379a0",
+        selector("Error(string)"): "an error with the selector 0x08c379a0",
+        selector("Panic(uint256)") + slot(0x11): "panic 0x11, arithmetic out of range",
+        selector("Panic(uint256)") + slot(0x99): "panic 0x99, of an unknown kind",
+        selector("RateZero()"): "RateZero",
+        selector("NothingBought(address)") + word: f"NothingBought (pool {address})",
+        selector("NothingBought(address)") + slot(2**255): f"an error with the selector "
+        f"0x{selector('NothingBought(address)').hex()}",
+        selector("UnknownProtocol(int24)") + b"\xff" * 32: "UnknownProtocol (protocol_id -1)",
+        selector("WrongValue(uint256,uint256)") + slot(1) + slot(2): "WrongValue (sent 1, expected 2)",
+    }
+    assert {output: revert_reason(output) for output in reasons} == reasons
+    long = revert_reason(selector("Error(string)") + slot(32) + slot(5_000) + b"x" * 5_024)
+    assert len(long) < 200
