@@ -246,7 +246,9 @@ def test_a_block_that_makes_no_sense_is_refused(server: Server, wrong: object) -
                 node.block(5)
 
 
-@pytest.mark.parametrize("wrong", [None, 5, "0x1", "0xzz", "12", []])
+@pytest.mark.parametrize(
+    "wrong", [None, 5, "", "0x1", "0xzz", "12", "1234", "0X12", "0x12 34", "0x 12", "0x12 ", "0x12\t34", "0x１２", []]
+)
 def test_an_answer_that_is_no_hex_is_refused(server: Server, wrong: object) -> None:
     server.answering = lambda _: wrong
     with node_of(server) as node, pytest.raises(UpstreamNonsense, match=f"^{SHOWN} answered eth_call with "):
