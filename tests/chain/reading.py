@@ -121,6 +121,7 @@ READERS: dict[str, Callable[[World, Place], Any]] = {
     "solidlyVolatile": _pair,
     "uniswapV3": _v3,
     "pancakeSwapV3": _v3,
+    "slipstream": _v3,
     "algebra": _v3,
     "uniswapV4": _v4,
     "curveFi": _stableswap,

@@ -1,7 +1,7 @@
 """A small network of real contracts: tokens, pools of every family, and the router, on any chain.
 
-Uniswap V2, V3 and V4, PancakeSwap V3, Algebra Integral, Solidly (Aerodrome), Balancer V2 and WETH9 are the published
-bytecode; the pool of Curve's kind is modelled (`world.sol`), since no package holds one.
+Uniswap V2, V3 and V4, PancakeSwap V3, Slipstream, Algebra Integral, Solidly (Aerodrome), Balancer V2 and WETH9 are
+published; the pool of Curve's kind is modelled (`world.sol`), since no package holds one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.address import v4_pool_id
 from tests.contracts.evm import DEPLOYER, AnyChain, Artifact, Contract, compile_solidity, load_artifact
+from tests.pools.real_pools import slipstream_pool
 
 WETH = "WETH"
 DECIMALS = {WETH: 18, "USDC": 6, "USDT": 6, "DAI": 18, "WBTC": 8, "TKN": 18}
@@ -34,6 +35,7 @@ PROTOCOLS = (
     ProtocolInfo(1, "uniswapV2", "Uniswap V2", "constant_product"),
     ProtocolInfo(5, "uniswapV3", "Uniswap V3", "concentrated", _V3_KEYS),
     ProtocolInfo(9, "pancakeSwapV3", "PancakeSwap V3", "concentrated", _V3_KEYS),
+    ProtocolInfo(11, "slipstream", "Slipstream", "concentrated", ("tickSpacing",)),
     ProtocolInfo(25, "uniswapV4", "Uniswap V4", "concentrated", _V4_KEYS),
     ProtocolInfo(63, "solidlyStable", "Solidly Stable", "solidly_stable"),
     ProtocolInfo(64, "solidlyVolatile", "Solidly Volatile", "constant_product"),
@@ -177,6 +179,7 @@ class World:
             open_pool(a, b, fee, spacing)
         self.open_stableswap("USDC", "USDT", "DAI")
         self.open_weighted((WETH, "WBTC", "DAI"), (50, 25, 25), 3000)
+        self.open_slipstream(WETH, "USDT", 437, 100)
 
     def open_uniswap_v2(self, a: str, b: str) -> Place:
         tokens = self._addresses(*self._sorted(a, b))
@@ -203,6 +206,15 @@ class World:
 
     def open_algebra(self, a: str, b: str, fee_ppm: int, spacing: int) -> Place:
         return self._open_v3("algebra", _ALGEBRA, (a, b), fee_ppm, spacing, mint="mintAlgebra")
+
+    def open_slipstream(self, a: str, b: str, fee_ppm: int, spacing: int) -> Place:
+        artifact = slipstream_pool()
+        token0, token1 = self._sorted(a, b)
+        tokens = self._addresses(token0, token1)
+        host = self.chain.deploy(self.kit["PoolHost"])
+        pool = self.chain.at(self._hosted(artifact, tokens, fee_ppm, spacing, host), artifact)
+        pool.send("initialize", host.address, *tokens, spacing, ZERO_ADDRESS, self._sqrt_price(token0, token1))
+        return self._provided("slipstream", pool, (token0, token1), fee_ppm, spacing, "mint")
 
     def open_uniswap_v4(self, a: str, b: str, fee_ppm: int, spacing: int) -> Place:
         """A pool of the native token where `a` is empty."""
@@ -266,10 +278,14 @@ class World:
         tokens = self._addresses(token0, token1)
         pool = self.chain.at(self._hosted(artifact, tokens, fee_ppm, spacing, self.host), artifact)
         pool.send("initialize", self._sqrt_price(token0, token1))
-        ticks = self._ladder(
-            token0, token1, spacing, lambda *position: self.provider.send(mint, pool.address, *position)
-        )
-        return self._add(Place(protocol, pool, tokens, fee_ppm, spacing, ticks))
+        return self._provided(protocol, pool, (token0, token1), fee_ppm, spacing, mint)
+
+    def _provided(
+        self, protocol: str, pool: Contract, pair: tuple[str, str], fee_ppm: int, spacing: int, mint: str
+    ) -> Place:
+        """A pool of Uniswap V3's kind, with a price, that gets its liquidity."""
+        ticks = self._ladder(*pair, spacing, lambda *position: self.provider.send(mint, pool.address, *position))
+        return self._add(Place(protocol, pool, self._addresses(*pair), fee_ppm, spacing, ticks))
 
     def _hosted(self, artifact: Artifact, tokens: tuple[str, ...], fee_ppm: int, spacing: int, host: Contract) -> str:
         """A pool whose constructor asks its deployer."""

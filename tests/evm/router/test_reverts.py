@@ -164,7 +164,7 @@ def test_only_the_wrapped_token_wraps(world: World, sound: Built) -> None:
     )
 
 
-@pytest.mark.parametrize("protocol", ["uniswapV3", "pancakeSwapV3", "algebra", "uniswapV4"])
+@pytest.mark.parametrize("protocol", ["uniswapV3", "pancakeSwapV3", "slipstream", "algebra", "uniswapV4"])
 def test_a_pool_that_runs_out_is_refused_rather_than_paid_in_part(world: World, market: Market, protocol: str) -> None:
     """A router that keeps the rest would lose it to the next caller."""
     pool = next(each for each in market.pools.values() if each.protocol == protocol)
