@@ -110,13 +110,22 @@ def result_of(
         output_token=_priced(order.token_out, quote.price_out_usd, network if v2 else None),
         output_amount=quote.amount_out,
         time_s=quote.time_s,
-        gas=quote.gas_wei if v2 else quote.gas_units,
+        gas=_gas(quote, generation),
         gas_usd=quote.gas_usd,
         segments=tuple(_segment(segment, network, pools) for segment in quote.route.segments),
         timestamp_ms=timestamp_ms if v2 else 0,
         integrator=integrator if v2 else None,
         best_quotes=best_quotes,
     )
+
+
+def with_gas(result: RouteResult, quote: Quote) -> RouteResult:
+    """`result` with what `quote` says of gas."""
+    return result._replace(gas=_gas(quote, result.generation), gas_usd=quote.gas_usd)
+
+
+def _gas(quote: Quote, generation: Generation) -> int:
+    return quote.gas_wei if generation is Generation.V2 else quote.gas_units
 
 
 def _priced(token: Token, price_usd: float | None, wrap_on: Network | None) -> Token:

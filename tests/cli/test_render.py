@@ -17,6 +17,7 @@ from swapcli.cli.render.table import new_console, print_listing, print_route
 from swapcli.cli.render.view import RouteView, view_of
 from swapcli.engine.answer import Answer, Origin
 from swapcli.model.terms import Integrator, Terms
+from swapcli.wire.result import with_gas
 from swapcli.wire.terms import Generation
 from tests.cli.build import (
     DIRECT_V2,
@@ -217,6 +218,21 @@ def test_of_a_service_everything_is_shown_that_it_tells_and_nothing_else() -> No
 def test_gas_from_a_service_is_in_the_units_of_its_generation(generation: Generation, gas: str) -> None:
     facts = {fact.name: fact for fact in view_of(from_service(generation), Terms(0)).facts}
     assert (facts["Gas"].value, facts["Gas"].note) == (gas, "$0.0082")
+
+
+def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() -> None:
+    answer = fixed_answer()
+    assert answer.quote is not None
+    quote = answer.quote._replace(l1_fee_wei=2 * 10**12)
+    charged = answer._replace(quote=quote, result=with_gas(answer.result, quote))
+    view = view_of(charged, Terms(0))
+    gas = {fact.name: fact for fact in view.facts}["Gas"]
+    assert gas.value == "412,300 units"
+    assert gas.note == "0.000004123 ETH at 0.01 gwei, 0.000002 ETH for data on L1, $0.012"
+    assert gas.note in route_text(view)
+    document = route_document(charged)
+    assert (document["l1Fee"], document["estimatedGasUsed"]) == ("2000000000000", "6123000000000")
+    assert "l1Fee" not in route_document(answer)
 
 
 def test_a_service_is_named_and_said_not_to_tell_its_state() -> None:

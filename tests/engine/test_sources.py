@@ -168,6 +168,32 @@ def test_wrapping_gives_back_the_same_amount(amount: int, unwrap: bool, reverse:
     assert answer.result.swap_type == int(unwrap)
 
 
+def test_the_gas_of_wrapping_is_that_of_a_transaction_which_does_nothing_else() -> None:
+    base = embedded("base")
+    native, wrapped = base.token("ETH"), base.token("WETH")
+    wrap, unwrap = (exact(told(base, Order(*ends, 10**18))) for ends in ((native, wrapped), (wrapped, native)))
+    assert (wrap.gas_units, unwrap.gas_units) == (69_300, 78_300)
+    assert wrap.wei_usd == pytest.approx((wrap.price_in_usd or 0) / 10**18)
+    assert wrap.gas_usd == pytest.approx(wrap.gas_units * wrap.gas_price_wei * (wrap.wei_usd or 0)) != 0
+
+
+@pytest.mark.parametrize("generation", Generation)
+@pytest.mark.parametrize(("name_in", "name_out", "more"), [("ETH", "USDC", -1_400), ("USDC", "ETH", 13_800)])
+def test_native_ends_change_the_gas_of_a_route_and_all_that_tells_of_it(
+    name_in: str, name_out: str, more: int, generation: Generation
+) -> None:
+    base, names = embedded("base"), (name_in, name_out)
+    native, held = (
+        base.quote(Ask(Order(base.token(sold), base.token(bought), 10**9), generation))
+        for sold, bought in (names, (name.replace("ETH", "WETH") for name in names))
+    )
+    assert exact(native).steps == exact(held).steps
+    assert exact(native).gas_units == exact(held).gas_units + more
+    price_wei = exact(native).gas_price_wei if generation is Generation.V2 else 1
+    assert native.result.gas == held.result.gas + more * price_wei
+    assert native.result.gas_usd == exact(native).gas_usd != held.result.gas_usd
+
+
 @pytest.mark.parametrize("name", [name for name in network_names() if network(name).wrapped_native])
 def test_wrapping_without_the_wrapper_has_no_route(name: str) -> None:
     served = network(name)

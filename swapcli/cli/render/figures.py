@@ -9,6 +9,7 @@ from decimal import Decimal
 from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd
 from swapcli.cli.render.words import NOT_LIVE, clean, how_old
 from swapcli.engine.answer import Answer
+from swapcli.model.route import Quote
 from swapcli.model.terms import Terms, after_fee, min_received
 from swapcli.model.token import Token, whole_tokens
 from swapcli.wire.terms import Generation, percent
@@ -103,13 +104,18 @@ def _gas(answer: Answer, _: Terms) -> Iterator[Fact]:
     quote, result, native = answer.quote, answer.result, answer.network.native
     worth = "" if result.gas_usd is None else usd(result.gas_usd)
     if quote is not None:
-        cost = f"{whole_tokens(quote.gas_units * quote.gas_price_wei, native.decimals)} {symbol(native)}"
-        priced = f"{cost} at {whole_tokens(quote.gas_price_wei, 9)} gwei"
-        yield Fact("Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [priced, worth])))
+        yield Fact("Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [*_gas_costs(quote, native), worth])))
     elif result.generation is Generation.V2:
         yield Fact("Gas", f"{whole_tokens(result.gas, native.decimals)} {symbol(native)}", worth)
     else:
         yield Fact("Gas", f"{result.gas:,} units", worth)
+
+
+def _gas_costs(quote: Quote, native: Token) -> Iterator[str]:
+    cost = whole_tokens(quote.gas_units * quote.gas_price_wei, native.decimals)
+    yield f"{cost} {symbol(native)} at {whole_tokens(quote.gas_price_wei, 9)} gwei"
+    if quote.l1_fee_wei:
+        yield f"{whole_tokens(quote.l1_fee_wei, native.decimals)} {symbol(native)} for data on L1"
 
 
 def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:

@@ -17,14 +17,16 @@ def route_document(answer: Answer) -> dict[str, object]:
 
 
 def about(answer: Answer) -> dict[str, object]:
-    """What the interface does not tell of an answer: `network`, `market` (where the state comes from), and
-    `certificate` if asked for."""
+    """What the interface does not tell of an answer: `network`, `market` (where the state comes from), `l1Fee` if there
+    is one (the part of the gas that is for data on L1, in wei), and `certificate` if asked for."""
     invented = {answer.pools[key].address for key in answer.invented}
     shown = [display_address(address, answer.network.kind) for address in sorted(invented)]
     document: dict[str, object] = {
         "network": answer.network.name,
         "market": state(answer.origin) | {"inventedPools": shown},
     }
+    if answer.quote and answer.quote.l1_fee_wei:
+        document["l1Fee"] = str(answer.quote.l1_fee_wei)
     if answer.quote and answer.quote.certificate:
         document["certificate"] = _certificate(answer.quote.certificate)
     return document

@@ -1,0 +1,103 @@
+"""The fee for data on L1 reaches whatever an answer tells of gas, and is about what the network will charge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.engine.answer import Answer, Ask, Delivery
+from swapcli.engine.clock import Clock
+from swapcli.engine.fees import with_l1_fee
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.opening import open_market
+from swapcli.errors import NoRoute, SameToken
+from swapcli.evm.l1_fee import L1Terms
+from swapcli.evm.unsigned import Gas, unsigned
+from swapcli.model.order import Order
+from swapcli.model.payload import Payload, Transaction
+from swapcli.model.route import Quote
+from swapcli.networks.catalogue import network
+from swapcli.wire.terms import Generation
+from tests.cli.build import NOW_S, small_market
+from tests.evm.l1_oracle import RealOracle
+
+TERMS = L1Terms(7 * 10**9, 3 * 10**6, 2_269, 1_055_762)
+BYTE_WEI = 0.8365 * (16 * 0.002269 * 7 * 10**9 + 1.055762 * 3 * 10**6)
+"""What each compressed byte costs under these terms."""
+FEW_BYTES = 16
+"""Of some hundreds to some thousands."""
+ORACLE = RealOracle()
+
+
+@cache
+def base() -> MarketSource:
+    return MarketSource(open_market("base", network).market, Clock(lambda: NOW_S, lambda: 0.0))
+
+
+def built(rng: Random) -> tuple[Answer, Payload]:
+    """An answer to a random order, with its payload for anybody."""
+    tokens = [base().network.native, *base().market.tokens.values()]
+    while True:
+        sold, bought = rng.sample(tokens, 2)
+        order = Order(sold, bought, int(10 ** rng.uniform(8, 24)))
+        delivery = Delivery(rng.randint(0, 10**5), f"0x{rng.getrandbits(160):040x}")
+        try:
+            return base().quote_and_build(Ask(order, rng.choice(list(Generation))), delivery)
+        except (NoRoute, SameToken):
+            continue
+
+
+def exact(answer: Answer) -> Quote:
+    assert answer.quote is not None
+    return answer.quote
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_fee_is_what_the_networks_contract_says_of_what_is_sent_to_a_few_bytes(seed: int) -> None:
+    rng = Random(f"fees {seed}")
+    answer, payload = built(rng)
+    ORACLE.set(TERMS)
+    swap = Transaction(payload.to, payload.calldata, payload.value)
+    gas = Gas(limit=rng.randint(10**5, 10**7), fee_wei=rng.randint(10**6, 10**10), priority_fee_wei=10**6)
+    charged = ORACLE.fee_wei(unsigned(swap, base().network.chain_id, rng.randrange(2**20), gas))
+    known, guessed = (exact(with_l1_fee(answer, TERMS, each)).l1_fee_wei for each in (payload, None))
+    assert known == pytest.approx(charged, abs=FEW_BYTES * BYTE_WEI)
+    assert guessed == pytest.approx(known, abs=FEW_BYTES * BYTE_WEI)
+
+
+@given(st.integers(0, 2**32), st.builds(L1Terms, *[st.integers(0, 10**12)] * 2, *[st.integers(0, 2**32 - 1)] * 2))
+def test_it_is_added_to_all_that_tells_of_gas_once_and_nothing_else_changes(seed: int, terms: L1Terms) -> None:
+    answer, payload = built(Random(seed))
+    charged = with_l1_fee(answer, terms, payload)
+    before, after = exact(answer), exact(charged)
+    fee_wei = after.l1_fee_wei
+    assert before.l1_fee_wei == 0
+    assert after.gas_wei == before.gas_wei + fee_wei
+    if before.wei_usd is not None:
+        assert after.gas_usd == pytest.approx((before.gas_wei + fee_wei) * before.wei_usd)
+    told = after.gas_wei if answer.result.generation is Generation.V2 else before.gas_units
+    assert (charged.result.gas, charged.result.gas_usd) == (told, after.gas_usd)
+    assert with_l1_fee(charged, terms, payload) == charged
+    assert charged._replace(quote=before, result=answer.result) == answer
+    assert after._replace(l1_fee_wei=0) == before
+
+
+def test_no_router_needs_to_be_known_for_the_fee_of_a_route() -> None:
+    source = MarketSource(small_market(), Clock(lambda: NOW_S, lambda: 0.0))
+    assert source.network.router is None
+    order = Order(source.network.native, source.token("USDC"), 25 * 10**18)
+    answer = source.quote(Ask(order, Generation.V2))
+    assert exact(with_l1_fee(answer, TERMS)).l1_fee_wei > 0
+
+
+def test_an_answer_without_steps_or_of_protocols_that_no_router_knows_stays_as_it_is() -> None:
+    answer = base().quote(Ask(Order(base().network.native, base().token("USDC"), 10**18), Generation.V2))
+    unknown = answer._replace(network=replace(answer.network, protocols=()))
+    assert with_l1_fee(unknown, TERMS) == unknown
+    from_service = answer._replace(quote=None, pools={})
+    assert with_l1_fee(from_service, TERMS) == from_service
