@@ -11,6 +11,7 @@ from swapcli.model.network import ProtocolInfo
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources
 from tests.contracts.evm import DEPLOYER, OLD_SOLC, ZERO_ADDRESS, AnyChain, Contract, compile_solidity, load_artifact
+from tests.pools.real_pools import slipstream_pool
 
 V2 = ProtocolInfo(1, "v2", "V2", "constant_product")
 V3 = ProtocolInfo(2, "v3", "V3", "concentrated", ("fee",))
@@ -26,7 +27,7 @@ _PANCAKE = "@pancakeswap/v3-core/artifacts/contracts"
 _ALGEBRA = "@cryptoalgebra/integral-core/artifacts/contracts"
 _V4 = "@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"
 _SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts"
-_SLIPSTREAM = "sphere-mezo-solidity-files/domains/aerodrome-slipstream/contracts/core"
+_SLIPSTREAM = "sphere-mezo-solidity-files/domains/aerodrome-slipstream/contracts/core/CLFactory.sol"
 _PRICE = sqrt_ratio_at_tick(7)
 
 
@@ -72,12 +73,11 @@ def _by_fee(contract: Contract, protocol: ProtocolInfo, fees: Sequence[int]) -> 
 
 def slipstream(chain: AnyChain) -> Factory:
     """With a voter, and an older factory, that know of nothing."""
-    found = compile_solidity(f"{_SLIPSTREAM}/CLFactory.sol", f"{_SLIPSTREAM}/CLPool.sol", solc=OLD_SOLC)
     nobody = chain.deploy(sources()["OddToken"])
     for signature in ("factoryRegistry()", "getPool(address,address,int24)"):
         nobody.send("say", signature, bytes(32))
-    pool = chain.deploy(found["CLPool"])
-    contract = chain.deploy(found["CLFactory"], nobody.address, nobody.address, pool.address)
+    artifact = compile_solidity(_SLIPSTREAM, solc=OLD_SOLC)["CLFactory"]
+    contract = chain.deploy(artifact, nobody.address, nobody.address, chain.deploy(slipstream_pool()).address)
     contract.send("enableTickSpacing", 60, 2_500)
     home = Home(contract.address, Kind.UNISWAP_V3, SLIPSTREAM)
     return Factory(home, (1, 50, 60, 2_000), lambda a, b, key: contract.send("createPool", a, b, key, _PRICE))

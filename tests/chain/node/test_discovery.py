@@ -37,6 +37,7 @@ from swapcli.networks.catalogue import network
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import BLOCK, EvmNode
+from tests.chain.node.factories import ALGEBRA, SLIPSTREAM, STABLE, V2, V3, V4, VOLATILE
 from tests.contracts.evm import (
     DEPLOYER,
     ZERO_ADDRESS,
@@ -46,13 +47,6 @@ from tests.contracts.evm import (
 )
 from tests.pools.test_weighted_differential import Balancer, random_pool
 
-V2 = ProtocolInfo(1, "v2", "V2", "constant_product")
-V3 = ProtocolInfo(2, "v3", "V3", "concentrated", ("fee",))
-SLIPSTREAM = ProtocolInfo(3, "slipstream", "Slipstream", "concentrated", ("tickSpacing",))
-ALGEBRA = ProtocolInfo(4, "algebra", "Algebra", "concentrated")
-V4 = ProtocolInfo(5, "v4", "V4", "concentrated", ("poolId",))
-VOLATILE = ProtocolInfo(6, "volatile", "Volatile", "constant_product")
-STABLE = ProtocolInfo(7, "stable", "Stable", "solidly_stable")
 WEIGHTED = ProtocolInfo(8, "weighted", "Weighted", "weighted")
 CURVE = ProtocolInfo(9, "curve", "Curve", "stableswap")
 UNKNOWN = ProtocolInfo(10, "unknown", "Unknown")
