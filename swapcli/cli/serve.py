@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,12 +16,11 @@ from swapcli.cli.options import FormOptions, option, with_options
 from swapcli.cli.output import to_stderr
 from swapcli.cli.session import Session, open_session
 from swapcli.cli.tree import GroupedCommand, new_app
-from swapcli.config import network_names_from
 from swapcli.config.sources import flag
 from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from swapcli.service.desk import Desk
+    from swapcli.cli.served import Served
 
 LISTENING, ENDING = "Listening", "Ending"
 
@@ -52,6 +50,9 @@ def serve(
     ] = None,
     market: options.MarketFile = None,
     skip_bad_pools: options.SkipBadPools = False,
+    store: options.StoreDir = None,
+    max_age: options.MaxAge = None,
+    offline: options.Offline = False,
     form: FormOptions,
 ) -> int:
     """Serve routes and payloads over HTTP.
@@ -61,32 +62,41 @@ def serve(
 
     Once it accepts connections it prints one line of JSON, {"url", "pid", "networks"}. The log, a line of JSON a
     request, goes to stderr. Told to stop by SIGTERM or an interruption, it answers what was asked, and ends with 0.
+
+    Of a network whose node the settings name the pools are kept at its newest block; state that has grown too old is
+    answered with 503.
     """
     flags = {
         "service.host": flag("--host", host),
         "service.port": flag("--port", port),
         "service.keys_file": flag("--keys-file", keys_file),
         "market": market,
+        "store_dir": flag("--store", store),
+        "max_age_s": flag("--max-age", max_age),
     }
-    session = open_session(form, flags)
+    session = open_session(form, flags, offline=offline)
     most = _most_requests(once, max_requests)
-    desk = _desk(session, networks, skip_bad_pools)
-    served = [network.name for network in desk.served]
+    from swapcli.cli.served import open_served
+
+    chosen = [name.strip() for each in networks or [] for name in each.split(",") if name.strip()]
+    served = open_served(session, chosen, skip_bad_pools=skip_bad_pools)
+    names = [network.name for network in served.desk.served]
 
     def on_ready(url: str) -> None:
         _warn_of_strangers(session.settings.service.host)
-        line = json.dumps({"url": url, "pid": os.getpid(), "networks": served})
+        line = json.dumps({"url": url, "pid": os.getpid(), "networks": names})
         if ready_file is not None:
             write_whole(ready_file, line + "\n")
         print(line, flush=True)
 
-    return _serve(session, desk, most, on_ready)
+    return _serve(session, served, most, on_ready)
 
 
-def _serve(session: Session, desk: "Desk", most: int | None, on_ready: Callable[[str], None]) -> int:
+def _serve(session: Session, served: "Served", most: int | None, on_ready: Callable[[str], None]) -> int:
     # Whoever asks for help should not wait for a web server to be loaded.
     from swapcli.service.access_log import AccessLog
     from swapcli.service.app import create_app
+    from swapcli.service.keeping import Keepers
     from swapcli.service.keys import KeyStore
     from swapcli.service.server import serve as run
 
@@ -95,8 +105,13 @@ def _serve(session: Session, desk: "Desk", most: int | None, on_ready: Callable[
     settings = session.settings.service
     # One-shot commands go without it; what runs for long cannot.
     gc.enable()
-    service = create_app(desk, settings, keys=keys, log=AccessLog(sys.stderr))
-    return run(service, host=settings.host, port=settings.port, on_ready=on_ready, max_requests=most)
+    log = AccessLog(sys.stderr)
+    with Keepers(served.kept, served.desk, log) as keepers:
+        service = create_app(served.desk, settings, keys=keys, log=log, failures=keepers.failures)
+        # Where requests are counted, none should be lost while the first state is read.
+        is_prepared = keepers.are_settled if most else None
+        host, port = settings.host, settings.port
+        return run(service, host=host, port=port, on_ready=on_ready, is_prepared=is_prepared, max_requests=most)
 
 
 def _most_requests(once: bool, text: str | None) -> int | None:
@@ -107,35 +122,6 @@ def _most_requests(once: bool, text: str | None) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text)):
         raise InvalidOption("--max-requests: expected a whole number above 0")
     return int(text)
-
-
-def _desk(session: Session, names: list[str] | None, skip_bad_pools: bool) -> "Desk":
-    """The markets to answer from: of a market file, its network alone unless others are named; else the embedded."""
-    from swapcli.markets.embedded import embedded_names
-    from swapcli.service.desk import Desk
-
-    held = session.file_market(skip_bad_pools=skip_bad_pools)
-    chosen = [name.strip() for each in names or [] for name in each.split(",") if name.strip()]
-    if held is not None:
-        if any(name.lower() not in (held.network.name.lower(), str(held.network.chain_id)) for name in chosen):
-            raise InvalidOption(f"the market file is of {held.network.name} alone", hint="leave --networks out")
-        served = [held.network]
-    else:
-        served = [session.network(name) for name in chosen or network_names_from(session.settings)]
-    settings = session.settings
-    # Of a network without a market the service knows the tokens and protocols; orders on it are refused.
-    quoted = {held.network.name} if held else set(embedded_names())
-    return Desk(
-        served,
-        {
-            each.name: (lambda: held) if held else partial(session.market, each.name)
-            for each in served
-            if each.name in quoted
-        },
-        route_ttl_s=settings.route_ttl_s,
-        max_hops=settings.max_hops,
-        gas_price_wei=settings.gas_price_wei,
-    )
 
 
 def _warn_of_strangers(host: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
@@ -38,6 +38,15 @@ class MarketSource:
         self._clock = clock
         self._route_ttl_s = route_ttl_s
         self._router = Router(market)
+
+    def warm(self) -> None:
+        """Build what all orders share, ahead of the first one."""
+        self._router.warm()
+
+    def moved(self, market: Market, changed: Set[str]) -> MarketSource:
+        """The source once the market has become `market`, which differs in the pools with the keys `changed` alone."""
+        del changed
+        return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
     @property
     def network(self) -> Network:

@@ -35,6 +35,12 @@ class Router:
         self._zero: dict[tuple[frozenset[str], int, int], ZeroSizePrices] = {}
         self._is_first_pricing = True
 
+    def warm(self) -> None:
+        """Build what all orders share, ahead of the first one."""
+        graph = self._graph(frozenset())
+        _ = graph.core_best, graph.core_best_into, self._usd
+        self._is_first_pricing = False
+
     def quote(
         self,
         order: Order,

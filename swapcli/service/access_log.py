@@ -1,4 +1,5 @@
-"""A JSON line per request, with nothing in it that a client would not want to be kept.
+"""A JSON line per request, with nothing in it that a client would not want to be kept; and one where a market can no
+longer be kept fresh.
 
 No query, body, key, address or user agent is written, and of the path only the pattern that it matched.
 """
@@ -10,8 +11,10 @@ import re
 import secrets
 import traceback
 from contextlib import suppress
+from threading import Lock
 from typing import Literal, NamedTuple, TextIO
 
+from swapcli.errors import SwapcliError
 from swapcli.service.limits import is_loopback
 from swapcli.wire.time import iso_utc
 
@@ -41,7 +44,7 @@ class AccessLog:
     """Writes to a stream of text, such as stderr. A stream that is closed or full loses lines, not requests."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self._stream, self._lock = stream, Lock()
 
     def write(self, access: Access, now_s: float) -> None:
         """Writes the line of a request that ended `now_s` (Unix)."""
@@ -59,16 +62,27 @@ class AccessLog:
         )
 
     def defect(self, request_id: str, error: BaseException, now_s: float) -> None:
-        """Writes where a defect showed: the kind of error and the lines that it came through. Its message and the
-        values are left out, since they may hold what the client sent."""
-        where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
-        kind = type(error).__qualname__
-        self._line({"time": iso_utc(int(now_s * 1000)), "request_id": request_id, "defect": kind, "where": where})
+        """Writes where a defect showed in answering a request."""
+        self._line({"time": iso_utc(int(now_s * 1000)), "request_id": request_id, **_defect(error)})
+
+    def keeping(self, network: str, error: Exception | None, now_s: float) -> None:
+        """Writes that a network's market can no longer be kept fresh, and why; without an error, that it can again."""
+        told: dict[str, object] = {"keeping": "failing" if error else "well"}
+        if error:
+            told |= {"message": error.message} if isinstance(error, SwapcliError) else _defect(error)
+        self._line({"time": iso_utc(int(now_s * 1000)), "network": network, **told})
 
     def _line(self, fields: dict[str, object]) -> None:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError), self._lock:
             self._stream.write(json.dumps(fields, separators=(",", ":")) + "\n")
             self._stream.flush()
+
+
+def _defect(error: BaseException) -> dict[str, object]:
+    """The kind of error and the lines that it came through. Its message and the values are left out, since they may
+    hold what a client sent."""
+    where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
+    return {"defect": type(error).__qualname__, "where": where}
 
 
 def request_id(given: str | None) -> str:

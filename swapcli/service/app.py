@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
@@ -14,14 +14,13 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Route
 
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.answer import Origin
 from swapcli.errors import MarketUnavailable
 from swapcli.service.access_log import REQUEST_ID_HEADER, AccessLog
 from swapcli.service.desk import Desk
 from swapcli.service.health import HealthDesk
 from swapcli.service.layers import Gate, Journal, Keys, NoKeys
 from swapcli.service.limits import Limiter
-from swapcli.service.metrics import Metrics
+from swapcli.service.metrics import Metrics, Watched
 from swapcli.service.pages import pages_of
 from swapcli.service.resource import HealthResource, PageResource, Resource, Workshop, nothing
 from swapcli.service.solving import IsCancelled, Solver
@@ -39,11 +38,16 @@ def create_app(
     *,
     keys: Keys = _NO_KEYS,
     log: AccessLog | None = None,
+    failures: Callable[[], Mapping[str, int]] = dict,
 ) -> Starlette:
-    """The application. Markets open in the background as it starts, or when they are first asked."""
+    """The application. Markets open in the background as it starts, or when they are first asked.
+
+    `failures` tells how often those that are kept fresh could not be, by network.
+    """
     solver = Solver(settings.max_queue)
     metrics = Metrics(desk.networks, PATHS)
     metrics.watch_queue(lambda: solver.queue_length)
+    metrics.watch_markets(lambda: _watched(desk, failures()))
     workshop = Workshop(desk, solver, metrics)
     health = HealthDesk(desk, solver)
     app = Starlette(
@@ -103,11 +107,10 @@ async def _life(workshop: Workshop, health: HealthDesk) -> AsyncIterator[None]:
 
 
 async def _open_markets(workshop: Workshop) -> None:
-    desk, solver, metrics = workshop
+    desk, solver, _ = workshop
     for network in desk.served:
         with suppress(MarketUnavailable):
             await solver.run(partial(_open, desk, network.name), is_urgent=True)
-            _watch(metrics, desk, network.name)
     # Markets live as long as the service: looking through them again and again would make everybody wait.
     gc.collect()
     gc.freeze()
@@ -117,7 +120,9 @@ def _open(desk: Desk, name: str, _: IsCancelled) -> None:
     desk.open(name)
 
 
-def _watch(metrics: Metrics, desk: Desk, name: str) -> None:
-    market = desk.loaded[name].market
-    age_s = None if market.timestamp is None else lambda: float(Origin.of(market, desk.clock.now_s()).age_s or 0)
-    metrics.watch_market(name, len(market.pools), age_s)
+def _watched(desk: Desk, failures: Mapping[str, int]) -> Iterator[Watched]:
+    for name, source in desk.loaded.items():
+        origin = source.origin
+        yield Watched(name, len(source.market.pools), origin.age_s, origin.block, failures.get(name))
+    for name in failures.keys() - desk.loaded.keys():
+        yield Watched(name, failures=failures[name])

@@ -1,15 +1,15 @@
 """What the service answers from: the networks it serves, their markets, and the routes it gave out.
 
-Markets are opened once, each when it is first needed. Whatever asks them runs in one thread; `networks`, `loaded` and
-`missing` may be looked at from any.
+A market is opened once, when it is first needed, or kept fresh by somebody else, who puts one source after the other.
+Whatever asks them runs in one thread; the rest may be looked at from any, and `put` and `tell` be called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from swapcli.engine.answer import Origin
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
+from swapcli.engine.holders import check_fresh
 from swapcli.engine.market_source import MarketSource
 from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market, Provenance
@@ -24,8 +24,9 @@ Opener = Callable[[], Market]
 class Desk:
     """The markets of a service by network.
 
-    `networks` are those whose paths exist; `openers` give the markets of those that are quoted on. `gas_price_wei`
-    None takes each market's own.
+    `networks` are those whose paths exist; `openers` give the markets of those that are quoted on, `kept` names those
+    of which somebody puts the sources. State that is older than `max_age_s` is not quoted on; where that is None,
+    state that was read from a node not if it is older than `route_ttl_s`. `gas_price_wei` None takes each market's own.
     """
 
     def __init__(
@@ -34,45 +35,55 @@ class Desk:
         openers: Mapping[str, Opener],
         clock: Clock = SYSTEM_CLOCK,
         *,
+        kept: Iterable[str] = (),
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
+        max_age_s: int | None = None,
         max_hops: int = DEFAULT_MAX_HOPS,
         gas_price_wei: int | None = None,
     ) -> None:
         self.networks = {network.name: network for network in networks}
         self.clock = clock
+        self.route_ttl_s = route_ttl_s
         self.max_hops = max_hops
         self.gas_price_wei = gas_price_wei
         self.issued = IssuedRoutes()
         self._openers = dict(openers)
-        self._route_ttl_s = route_ttl_s
+        self._awaited = {name: f"the pools of {name} are being read" for name in kept}
+        self._max_age_s = max_age_s
         self._sources: dict[str, MarketSource] = {}
 
     @property
     def served(self) -> tuple[Network, ...]:
         """The networks that are quoted on."""
-        return tuple(network for name, network in self.networks.items() if name in self._openers)
+        quoted = self._openers.keys() | self._awaited.keys()
+        return tuple(network for name, network in self.networks.items() if name in quoted)
 
     @property
     def loaded(self) -> Mapping[str, MarketSource]:
-        """The markets that are open, by network."""
-        return self._sources
+        """The markets that are there now, by network."""
+        return dict(self._sources)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The networks whose markets are still to be opened, or could not be."""
-        return tuple(name for name in self._openers if name not in self._sources)
+        return tuple(network.name for network in self.served if network.name not in self._sources)
+
+    def is_kept(self, name: str) -> bool:
+        """Does somebody keep the market of a network fresh?"""
+        return name in self._awaited
 
     def source(self, name: str) -> MarketSource:
         """What answers orders on a network. Raises `MarketUnavailable` where there is no market, or an old one."""
         source = self.open(name)
-        if source.market.provenance is Provenance.SYNCED:
-            self._check_fresh(source.market)
+        self.check_age(source)
         return source
 
     def open(self, name: str) -> MarketSource:
         """What the market of a network gives, however old; opens it the first time. Raises `MarketUnavailable`."""
         if name in self._sources:
             return self._sources[name]
+        if name in self._awaited:
+            raise MarketUnavailable(self._awaited[name])
         opener = self._openers.get(name)
         if opener is None:
             raise MarketUnavailable(f"there is no market of {name} to quote on")
@@ -80,16 +91,28 @@ class Desk:
             market = opener()
         except SwapcliError:
             raise MarketUnavailable(f"the market of {name} cannot be loaded") from None
-        source = self._sources[name] = MarketSource(market, self.clock, route_ttl_s=self._route_ttl_s)
+        source = MarketSource(market, self.clock, route_ttl_s=self.route_ttl_s)
+        self._sources[name] = source
         # Where the market is a file, it describes its network itself.
         self.networks[name] = market.network
         return source
 
+    def put(self, source: MarketSource) -> None:
+        """Let a source answer from now on, in place of the one before."""
+        self.networks[source.network.name] = source.network
+        self._sources[source.network.name] = source
+
+    def tell(self, name: str, why: str) -> None:
+        """Say why a network that is kept has no market yet."""
+        self._awaited[name] = why
+
+    def check_age(self, source: MarketSource) -> None:
+        """Raises `MarketUnavailable` where the state is too old to quote on."""
+        origin, max_age_s = source.origin, self._max_age_s
+        if max_age_s is None and origin.provenance is Provenance.SYNCED and origin.age_s is not None:
+            max_age_s = self.route_ttl_s
+        check_fresh(origin, source.network, max_age_s)
+
     def now_ms(self) -> int:
         """Unix time in milliseconds."""
         return int(self.clock.now_s() * 1000)
-
-    def _check_fresh(self, market: Market) -> None:
-        age_s = Origin.of(market, self.clock.now_s()).age_s
-        if age_s is not None and age_s > self._route_ttl_s:
-            raise MarketUnavailable(f"the market of {market.network.name} is {age_s} seconds old, too old to quote on")

@@ -10,8 +10,10 @@ import asyncio
 from functools import partial
 from typing import NamedTuple
 
+from swapcli.engine.answer import Origin
 from swapcli.engine.health import UNHEALTHY
 from swapcli.errors import MarketUnavailable
+from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.service.desk import Desk
 from swapcli.service.faults import Reply
@@ -44,10 +46,23 @@ class HealthDesk:
 
     async def check(self, network: Network, generation: Generation) -> Reply:
         """The answer of a health check; its status is also what the body says."""
-        sample = await self._sample(network.name)
+        status, message = await self._state(network.name)
         if generation is Generation.V2:
-            return Reply(sample.status, render_health_v2(sample.status, sample.message, self._desk.now_ms()))
-        return Reply(sample.status, render_health_v1(sample.status, sample.message))
+            return Reply(status, render_health_v2(status, message, self._desk.now_ms()))
+        return Reply(status, render_health_v1(status, message))
+
+    async def _state(self, name: str) -> tuple[int, str]:
+        """What is known without a sample is told at once, and as it is now."""
+        held = self._desk.loaded.get(name)
+        try:
+            if held:
+                self._desk.check_age(held)
+            elif self._desk.is_kept(name):
+                self._desk.open(name)
+        except MarketUnavailable as error:
+            return UNHEALTHY, error.message
+        sample = await self._sample(name)
+        return sample.status, sample.message + (_moment(held.origin) if held else "")
 
     async def _sample(self, name: str) -> Sampled:
         held = self._samples.get(name)
@@ -86,6 +101,13 @@ class HealthDesk:
         """Gives up the samples that are being taken."""
         for task in self._sampling.values():
             task.cancel()
+
+
+def _moment(origin: Origin) -> str:
+    """Of what state the answers are, where it was read from a node."""
+    if origin.provenance is not Provenance.SYNCED or origin.age_s is None:
+        return ""
+    return f", block {origin.block}, {origin.age_s} s old"
 
 
 def _status(desk: Desk, name: str) -> tuple[int, str]:

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 OTHER = "other"
 
 _REQUEST_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _STATUSES = range(100, 600)
+_LABELS = ("network",)
+
+
+class Watched(NamedTuple):
+    """What is told of a network's market; None is left out. `failures` is how often it could not be kept fresh."""
+
+    network: str
+    pools: int | None = None
+    age_s: float | None = None
+    block: int | None = None
+    failures: int | None = None
 
 
 class Metrics:
@@ -53,10 +67,6 @@ class Metrics:
             "swapcli_rate_limited", "Requests over the limit of their client.", registry=registry
         )
         self._defects = Counter("swapcli_defects", "Requests that met a defect of the service.", registry=registry)
-        self._age_s = Gauge(
-            "swapcli_market_age_seconds", "Age of the state that is quoted on.", ("network",), registry=registry
-        )
-        self._pools = Gauge("swapcli_market_pools", "Pools of the market.", ("network",), registry=registry)
 
     def requested(self, endpoint: str | None, network: str | None, status: int, duration_s: float) -> None:
         """A request was answered; `endpoint` None where no endpoint took it."""
@@ -89,11 +99,13 @@ class Metrics:
         """A request met a defect of ours."""
         self._defects.inc()
 
-    def watch_market(self, network: str, pools: int, age_s: Callable[[], float] | None) -> None:
-        """A market is quoted on; its age is looked up whenever the counters are read, None where it carries no time."""
-        self._pools.labels(self._network(network)).set(pools)
-        if age_s is not None:
-            self._age_s.labels(self._network(network)).set_function(age_s)
+    def watch_markets(self, look: Callable[[], Iterable[Watched]]) -> None:
+        """The markets are looked at whenever the counters are read."""
+
+        def known() -> Iterator[Watched]:
+            return (each._replace(network=self._network(each.network)) for each in look())
+
+        self._registry.register(_Markets(known))
 
     def render(self) -> bytes:
         """All counters, as `CONTENT_TYPE`."""
@@ -101,3 +113,28 @@ class Metrics:
 
     def _network(self, network: str | None) -> str:
         return network if network in self._networks and network is not None else OTHER
+
+
+class _Markets(Collector):
+    """Of each market what is known at the moment."""
+
+    def __init__(self, look: Callable[[], Iterable[Watched]]) -> None:
+        self._look = look
+
+    def collect(self) -> Iterator[Metric]:
+        """As the registry asks for it."""
+        gauges = (
+            GaugeMetricFamily("swapcli_market_pools", "Pools of the market.", labels=_LABELS),
+            GaugeMetricFamily("swapcli_market_age_seconds", "Age of the state that is quoted on.", labels=_LABELS),
+            GaugeMetricFamily("swapcli_market_block", "Block of the state that is quoted on.", labels=_LABELS),
+        )
+        failures = CounterMetricFamily(
+            "swapcli_keeping_failures", "Times that the market could not be kept fresh.", labels=_LABELS
+        )
+        for network, pools, age_s, block, failed in self._look():
+            for gauge, value in zip(gauges, (pools, age_s, block), strict=True):
+                if value is not None:
+                    gauge.add_metric((network,), value)
+            if failed is not None:
+                failures.add_metric((network,), failed)
+        yield from (*gauges, failures)

@@ -32,6 +32,7 @@ SWITCH_INTERVAL_S = 0.0005
 """How long the solver may keep the interpreter while the event loop wants it."""
 
 _BACKLOG = 2_048
+_GLANCE_S = 0.02
 _CLOSE = (("Connection", "close"),)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -42,13 +43,14 @@ def serve(
     host: str,
     port: int,
     on_ready: Callable[[str], None],
+    is_prepared: Callable[[], bool] | None = None,
     max_requests: int | None = None,
     grace_s: int = GRACE_S,
 ) -> int:
     """Serves until told to stop; 0 is returned. `port` 0 takes a free one.
 
-    `on_ready` is called with the base URL once connections are accepted. Raises `InvalidOption` where the address
-    cannot be bound.
+    Connections are accepted once `is_prepared` says so, or at once; then `on_ready` is called with the base URL. Raises
+    `InvalidOption` where the address cannot be bound.
     """
     listener = bind(host, port)
     door = Door(app, max_requests)
@@ -66,7 +68,7 @@ def serve(
         timeout_graceful_shutdown=grace_s,
         backlog=_BACKLOG,
     )
-    server = _Server(config, door, lambda: on_ready(base_url(listener)))
+    server = _Server(config, door, is_prepared, lambda: on_ready(base_url(listener)))
     with listener, _responsive():
         server.run(sockets=[listener])
     return 0
@@ -147,14 +149,24 @@ class Door:
 class _Server(uvicorn.Server):
     """Ends as told, and returns then, instead of dying of the signal that told it."""
 
-    def __init__(self, config: uvicorn.Config, door: Door, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        door: Door,
+        is_prepared: Callable[[], bool] | None,
+        on_ready: Callable[[], None],
+    ) -> None:
         super().__init__(config)
         self._door = door
+        self._is_prepared = is_prepared
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        while self._is_prepared and not self._is_prepared() and not self.should_exit:
+            await asyncio.sleep(_GLANCE_S)
         await super().startup(sockets)
-        self._on_ready()
+        if not self.should_exit:
+            self._on_ready()
 
     async def on_tick(self, counter: int) -> bool:
         return await super().on_tick(counter) or self._door.is_done

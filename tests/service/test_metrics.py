@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from swapcli.service.metrics import CONTENT_TYPE, OTHER, Metrics
+from swapcli.service.metrics import CONTENT_TYPE, OTHER, Metrics, Watched
 
 NETWORKS = ("base", "starknet")
 ENDPOINTS = ("/{network}/route", "/metrics")
@@ -60,7 +60,7 @@ def test_no_label_comes_from_a_client(endpoint: str, network: str, status: int, 
         metrics.requested(each, network, status, 0.1)
         metrics.solved(each, 0.1)
         metrics.cancelled(each)
-        metrics.watch_market(each, 3, lambda: 1.0)
+    metrics.watch_markets(lambda: [Watched(each, 3, 1.0, 4, 5) for each in (endpoint, *others)])
     allowed = {"endpoint": {*ENDPOINTS, OTHER}, "network": {*NETWORKS, OTHER}}
     for _, labels in samples(metrics):
         for name, text in labels:
@@ -87,20 +87,25 @@ def test_a_request_lies_in_every_bucket_from_its_time_on() -> None:
 def test_the_queue_and_the_age_of_the_market_are_looked_up_when_read() -> None:
     metrics, queue, age = Metrics(NETWORKS, ENDPOINTS), [0], [5.0]
     metrics.watch_queue(lambda: queue[0])
-    metrics.watch_market("base", 220, lambda: age[0])
+    metrics.watch_markets(lambda: [Watched("base", 220, age[0], 7_000_000, 3)])
     assert value(metrics, "swapcli_solve_queue_length") == 0
     assert value(metrics, "swapcli_market_age_seconds", network="base") == 5
     queue[0], age[0] = 7, 6.5
     assert value(metrics, "swapcli_solve_queue_length") == 7
     assert value(metrics, "swapcli_market_age_seconds", network="base") == 6.5
     assert value(metrics, "swapcli_market_pools", network="base") == 220
+    assert value(metrics, "swapcli_market_block", network="base") == 7_000_000
+    assert value(metrics, "swapcli_keeping_failures_total", network="base") == 3
 
 
 def test_a_market_without_a_time_has_no_age() -> None:
     metrics = Metrics(NETWORKS, ENDPOINTS)
-    metrics.watch_market("base", 220, None)
+    metrics.watch_markets(lambda: [Watched("base", 220), Watched("starknet", failures=2)])
     assert value(metrics, "swapcli_market_pools", network="base") == 220
     assert value(metrics, "swapcli_market_age_seconds", network="base") is None
+    assert value(metrics, "swapcli_keeping_failures_total", network="base") is None
+    assert value(metrics, "swapcli_market_pools", network="starknet") is None
+    assert value(metrics, "swapcli_keeping_failures_total", network="starknet") == 2
 
 
 def test_what_befalls_requests_is_counted() -> None:
