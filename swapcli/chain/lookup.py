@@ -1,7 +1,7 @@
 """Finds the pools among given tokens by asking factories for each pair of them, in few round trips for few tokens.
 
 Lists and events (`discovery`) tell of every pool, but public nodes allow neither at length. What cannot be asked for by
-its tokens is left to them: Balancer's and Curve's pools, and Uniswap V4's with unusual keys.
+its tokens is left to them: Balancer's and Curve's pools, and those of Uniswap V3 and V4 with unusual fees.
 """
 
 from __future__ import annotations
@@ -137,10 +137,10 @@ def _in_manager(home: Home, currencies: _Pair, pair: _Pair) -> Reading[_Found]:
     return [place._replace(near_tick=tick) for place, (price, tick) in zip(places, positions, strict=True) if price]
 
 
-def _usual_keys(home: Home) -> Iterator[tuple[int, int]]:
-    """Fees of Uniswap V4 and their tick spacings: in general twice the fee's hundredths of a percent."""
-    for fee in sorted({*home.fee_tiers, *USUAL_FEES}):
-        yield fee, home.fee_tiers.get(fee) or max(1, (fee + 25) // 50)
+def _usual_keys(home: Home) -> list[tuple[int, int]]:
+    """Fees of Uniswap V4 and their tick spacings, which anybody may choose: most take a fiftieth of the fee."""
+    known = [(fee, spacing) for fee, spacing in home.fee_tiers.items() if spacing]
+    return sorted({(100, 1), *known, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
 
 
 def _ways(home: Home, pair: _Pair) -> Reading[Sequence[_Way]]:

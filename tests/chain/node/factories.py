@@ -28,6 +28,7 @@ _ALGEBRA = "@cryptoalgebra/integral-core/artifacts/contracts"
 _V4 = "@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"
 _SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts"
 _SLIPSTREAM = "sphere-mezo-solidity-files/domains/aerodrome-slipstream/contracts/core/CLFactory.sol"
+_V4_SPACINGS = {20: 1, 77: 13, 100: 1, 500: 10, 3_000: 60, 10_000: 200}
 _PRICE = sqrt_ratio_at_tick(7)
 
 
@@ -103,6 +104,7 @@ def uniswap_v4(chain: AnyChain, wrapped: str) -> Factory:
         pair = [ZERO_ADDRESS if each == wrapped and key < 0 else each for each in (a, b)]
         currencies = sorted(pair, key=lambda each: int(each, 16))
         fee = abs(key)
-        manager.send("initialize", (*currencies, fee, max(1, fee // 50), ZERO_ADDRESS), _PRICE)
+        manager.send("initialize", (*currencies, fee, _V4_SPACINGS[fee], ZERO_ADDRESS), _PRICE)
 
-    return Factory(Home(manager.address, Kind.UNISWAP_V4, V4), (50, 500, 3_000, 10_000, -500, -3_000), make)
+    home = Home(manager.address, Kind.UNISWAP_V4, V4, fee_tiers={77: 13})
+    return Factory(home, (*_V4_SPACINGS, -500, -3_000), make)
