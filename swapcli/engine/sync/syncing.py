@@ -25,13 +25,13 @@ _SHORT_S, _LONG_S = 0.5, 2.0
 """A portion is what a kill costs, and what progress waits for."""
 
 
-def sync(store: Store, node: Node, wanted: Wanted, clock: Clock) -> Iterator[Progress]:
+def sync(store: Store, node: Node, wanted: Wanted, clock: Clock, *, portion: int = _PORTION) -> Iterator[Progress]:
     """Fill a store with what is wanted, and bring it to the newest block; whoever stops goes on where it stopped.
 
-    Each progress is one committed transaction. Pools that are held already stay, wanted or not. Raises `UpstreamError`,
-    and `ConfigError` where another process is writing to the store.
+    Each progress is one committed transaction, the first of about `portion` pools. Pools that are held already stay,
+    wanted or not. Raises `UpstreamError`, and `ConfigError` where another process is writing to the store.
     """
-    size, span, has_begun = _PORTION, FIRST_SPAN, False
+    size, span, has_begun = portion, FIRST_SPAN, False
 
     def hunt(view: View, footing: Footing) -> Found:
         is_begun = has_begun and footing.rewound_to is None

@@ -1,46 +1,70 @@
-"""A first sync fills a store with what a fresh read of the chain gives."""
+"""A first sync fills a store with what a fresh read of the chain gives, whatever it was stopped by."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Wanted, sync
-from swapcli.model.network import Deployment
-from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
-from tests.chain.reading import read_pools
-from tests.chain.world import World
-from tests.store.build import create
+from swapcli.model.market import Provenance
+from tests.chain.anvil import running_anvil
+from tests.chain.sync.town import EVERY_PROTOCOL, Town
+from tests.chain.sync.truth import check_true, connected, store_at, synced
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[World]:
+def town() -> Iterator[Town]:
+    """Which nobody changes."""
+    rng = Random("town")
     with running_anvil() as chain:
-        yield World(chain)
+        made = Town(chain)
+        for name in EVERY_PROTOCOL:
+            for _ in range(3):
+                made.make(rng, name)
+        for _ in range(60):
+            made.use(rng)
+        yield made
 
 
 @pytest.fixture
-def node(world: World) -> Iterator[RpcNode]:
-    assert isinstance(world.chain, AnvilChain)
-    port = world.chain.node._connection.port
-    made = RpcNode(f"http://127.0.0.1:{port}", shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
-    yield made
-    made.close()
+def node(town: Town) -> Iterator[RpcNode]:
+    with connected(town.chain) as made:
+        yield made
 
 
-def test_all_pairs_of_a_factory_are_held_as_a_fresh_read_gives_them(
-    world: World, node: RpcNode, tmp_path: Path
-) -> None:
-    deployment = Deployment(("uniswapV2",), "Uniswap V2", {"factory": world.factory.address}, fee_tiers={3000: 0})
-    network = replace(world.network, deployments=(deployment,))
-    with create(tmp_path / "store", network) as store:
-        *_, last = sync(store, node, Wanted(), SYSTEM_CLOCK)
-        held = store.read_market()
-    places = [place for place in world.places if place.protocol == "uniswapV2"]
-    assert held.pools == {pool.key: pool for pool in read_pools(world, places)}
-    assert (last.done, last.total, last.pools, last.block) == (4, 4, 4, held.block)
+def test_pools_of_every_kind_are_held_as_they_are(town: Town, node: RpcNode, tmp_path: Path) -> None:
+    with store_at(tmp_path / "store", town.network) as store:
+        *_, last = synced(store, node)
+        check_true(store, node, town.made)
+        market = store.read_market()
+        assert {pool.protocol for pool in market.pools.values()} == set(EVERY_PROTOCOL)
+        assert (last.pools, last.tokens, last.block) == (len(town.made), len(market.tokens), market.block)
+        assert (market.provenance, market.source) == (Provenance.SYNCED, "the local node")
+        assert market.gas_price_wei == node.head().gas_price_wei
+
+
+def test_whoever_stops_goes_on_where_it_stopped(town: Town, node: RpcNode, tmp_path: Path) -> None:
+    """Each time only one portion, in a store that is opened anew."""
+    path = tmp_path / "store"
+    portions: list[tuple[str, int]] = []
+    for _ in range(100):
+        with store_at(path, town.network) as store:
+            hasty = sync(store, node, Wanted(), SYSTEM_CLOCK, portion=2)
+            progress = next(hasty, None)
+            hasty.close()
+            assert progress
+            assert progress.pools == store.register.counts()[0]
+            check_true(store, node)
+            if progress.phase == "blocks":
+                break
+        portions.append((progress.phase, progress.done))
+    assert len(portions) == len(set(portions)), "no portion was found twice"
+    assert {phase for phase, _ in portions} == {"V2 pairs", "Volatile pairs", "creation events"}
+    with store_at(path, town.network) as store:
+        check_true(store, node, town.made)
+        assert [each.phase for each in synced(store, node)] == ["blocks"]
