@@ -119,8 +119,9 @@ class Town:
         factory = self.factories[home]
         keys = factory.keys if name not in PAIRS else [int(name == "stable")]
         a, b, key = self._unused(rng, name, list(keys))
-        (address,) = factory.make(a, b, key)  # type: ignore[misc]
-        contract = self.chain.at(str(address), _artifact(name))
+        told = factory.make(a, b, key)
+        assert isinstance(told, tuple)
+        contract = self.chain.at(str(told[0]), _artifact(name))
         made = Made(name, contract.address, contract, (a, b))
         if name in CONCENTRATED:
             if name != "slipstream":

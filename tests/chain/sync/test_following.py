@@ -1,0 +1,93 @@
+"""Whatever happens on the chain, a store that follows it equals a fresh read at every block that it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from swapcli.chain.rpc import RpcNode
+from swapcli.engine.sync import Wanted, follow
+from swapcli.errors import MarketUnavailable
+from swapcli.store import Store
+from tests.chain.anvil import AnvilChain, running_anvil
+from tests.chain.sync.town import CONCENTRATED, EVERY_PROTOCOL, PAIRS, Town
+from tests.chain.sync.truth import check_true, connected, followed, store_at, synced
+
+
+@pytest.fixture
+def town() -> Iterator[Town]:
+    """With a pool of every kind."""
+    rng = Random("town")
+    with running_anvil() as chain:
+        made = Town(chain)
+        for name in EVERY_PROTOCOL:
+            made.make(rng, name)
+        yield made
+
+
+@pytest.fixture
+def node(town: Town) -> Iterator[RpcNode]:
+    with connected(town.chain) as made:
+        yield made
+
+
+@pytest.fixture
+def store(town: Town, node: RpcNode, tmp_path: Path) -> Iterator[Store]:
+    with store_at(tmp_path / "store", town.network) as made:
+        synced(made, node)
+        yield made
+
+
+def test_pools_of_every_kind_are_followed_through_whatever_is_done_with_them(
+    town: Town, node: RpcNode, store: Store
+) -> None:
+    rng = Random("use")
+    for _ in range(40):
+        used = {town.use(rng).key for _ in range(rng.choice((1, 1, 2, 8)))}
+        advance = follow(store, node)
+        assert advance
+        assert set(advance.touched) <= used
+        assert advance == (node.head().block, advance.touched, (), (), (), None)
+        check_true(store, node, town.made)
+        assert follow(store, node) is None
+
+
+@pytest.mark.parametrize("name", EVERY_PROTOCOL)
+def test_every_kind_of_change_is_heard_of(town: Town, node: RpcNode, store: Store, name: str) -> None:
+    rng = Random(name)
+    (made,) = (each for each in town.made if each.protocol == name)
+    acts = [town.use] if name in (*PAIRS, "weighted") else [town.swap, town.provide, town.withdraw]
+    for act in acts * 3:
+        act(rng, made)
+        before = store.market_of([made.key]).pools
+        advance = follow(store, node)
+        assert advance
+        assert advance.touched == (made.key,)
+        assert store.market_of([made.key]).pools != before
+        check_true(store, node, town.made)
+
+
+def test_pools_that_appear_are_added_whether_listed_or_told_of(town: Town, node: RpcNode, store: Store) -> None:
+    rng = Random("new")
+    for name in EVERY_PROTOCOL * 2:
+        made = town.make(rng, name)
+        advance = follow(store, node)
+        assert advance
+        assert advance.added == (made.key,)
+        check_true(store, node, town.made)
+
+
+@pytest.mark.parametrize("name", (*PAIRS, *CONCENTRATED, "v4"))
+def test_a_pool_that_is_made_first_and_filled_later_is_held_once_it_can_be_read(
+    town: Town, node: RpcNode, store: Store, name: str
+) -> None:
+    rng = Random(name)
+    made = town.make(rng, name, empty=True)
+    assert follow(store, node)
+    check_true(store, node)
+    town.fill(rng, made)
+    assert follow(store, node)
+    check_true(store, node, town.made)
