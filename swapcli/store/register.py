@@ -67,6 +67,11 @@ class Register:
         query = f"SELECT id, key FROM pools WHERE id > ?1 {where} ORDER BY id LIMIT ?2"
         return dict(self._rows(query, after, limit, *values))
 
+    def last_pool(self) -> int:
+        """The highest number of a pool, 0 where there are none."""
+        ((number,),) = self._rows("SELECT coalesce(max(id), 0) FROM pools")
+        return int(number)
+
     def held(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys whose pools are held."""
         found = self._rows("SELECT key FROM pools WHERE key IN (SELECT value FROM json_each(?1))", _listed(keys))

@@ -24,6 +24,7 @@ def test_all_pools_are_met_once_in_portions_of_any_size(tmp_path: Path) -> None:
                 assert not met.keys() & found.keys()
                 met |= found
             assert list(met.values()) == list(market.pools)
+            assert max(met) == store.register.last_pool()
         for protocol, _ in store.register.protocols():
             keys = list(store.register.pools(0, 500, protocol).values())
             assert keys == [key for key, each in market.pools.items() if each.protocol == protocol]

@@ -96,19 +96,22 @@ class Refresher:
         return tuple(dict.fromkeys([*contracts, *(place.address for place in left), *(home.address for home in found)]))
 
     def _read_sample(self, touched: Iterable[str], done: Refreshed) -> None:
-        """Some pools each time, round and round."""
-        after = self._store.note(_SAMPLED)
-        after = after if isinstance(after, int) else 0
-        sample = self._register.pools(after, _SAMPLE)
-        if len(sample) < _SAMPLE:
-            sample = {**sample, **self._register.pools(0, _SAMPLE - len(sample))}
-        self._writer.put_note(_SAMPLED, max(self._register.pools(after, _SAMPLE), default=0))
+        sample = self._sample()
         drifted: list[str] = []
-        self._read([key for key in sample.values() if key not in touched], drifted, done.removed)
+        self._read([key for key in sample if key not in touched], drifted, done.removed)
         protocols = {pool.protocol for pool in self._store.market_of(drifted).pools.values()}
         for name in protocols:
             self._read(self._keys(name), drifted, done.removed)
         done.drifted.extend(drifted)
+
+    def _sample(self) -> list[str]:
+        """Pools at equal distances, since those of one protocol lie together; each time the ones after the last."""
+        stride = self._register.last_pool() // _SAMPLE + 1
+        note = self._store.note(_SAMPLED)
+        start = note % stride if isinstance(note, int) else 0
+        self._writer.put_note(_SAMPLED, start + 1)
+        chosen = [self._register.pools(after, 1).values() for after in range(start, _SAMPLE * stride, stride)]
+        return list(dict.fromkeys(key for keys in chosen for key in keys))
 
     def _keys(self, protocol: str | None = None) -> Iterator[str]:
         after = 0

@@ -9,12 +9,11 @@ from random import Random
 import pytest
 
 from swapcli.chain.rpc import RpcNode
-from swapcli.engine.sync import Wanted, follow
-from swapcli.errors import MarketUnavailable
+from swapcli.engine.sync import follow
 from swapcli.store import Store
-from tests.chain.anvil import AnvilChain, running_anvil
+from tests.chain.anvil import running_anvil
 from tests.chain.sync.town import CONCENTRATED, EVERY_PROTOCOL, PAIRS, Town
-from tests.chain.sync.truth import check_true, connected, followed, store_at, synced
+from tests.chain.sync.truth import check_true, connected, store_at, synced
 
 
 @pytest.fixture
@@ -80,7 +79,7 @@ def test_pools_that_appear_are_added_whether_listed_or_told_of(town: Town, node:
         check_true(store, node, town.made)
 
 
-@pytest.mark.parametrize("name", (*PAIRS, *CONCENTRATED, "v4"))
+@pytest.mark.parametrize("name", [*PAIRS, *CONCENTRATED, "v4"])
 def test_a_pool_that_is_made_first_and_filled_later_is_held_once_it_can_be_read(
     town: Town, node: RpcNode, store: Store, name: str
 ) -> None:
