@@ -11,6 +11,7 @@ from swapcli.errors import SwapcliError
 from swapcli.evm.l1_fee import L1Terms, l1_fee_wei
 from swapcli.evm.unsigned import Gas, unsigned
 from swapcli.model.payload import Payload, Transaction
+from swapcli.model.route import Quote
 from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM
 from swapcli.wire.result import with_gas
 
@@ -20,17 +21,19 @@ _NONCE: Final = 1_000
 
 
 def with_l1_fee(answer: Answer, terms: L1Terms, payload: Payload | None = None) -> Answer:
-    """An answer of the core that tells the fee for its swap's data too, in its quote and its result.
+    """An answer that tells the fee for its swap's data too, in its quote and its result.
 
     The fee goes by the size of the transaction, so it is that of `payload`. Without one, as for a route whose receiver
     nobody has named, a payload is made for some other receiver and slippage: sizes differ by a few bytes. What only
     the sender knows, as the nonce, is taken to be of usual length. An approval, where one is needed, is not counted, and
-    the core does not weigh the fee of a pool's bytes against what the pool gains. An answer that no payload can be made
-    for is returned as it is.
+    the core does not weigh the fee of a pool's bytes against what the pool gains. An answer that is not
+    the core's, or that no payload can be made for, is returned as it is.
     """
-    quote, built = answer.quote, payload or _payload_for_somebody(answer)
+    quote = answer.quote
+    built = payload or (_payload_for_somebody(answer, quote) if quote else None)
     if quote is None or built is None:
         return answer
+    # A limit leaves room for refunds, a fee for a base fee that rises.
     gas = Gas(quote.gas_units * 5 // 4, 2 * quote.gas_price_wei, quote.gas_price_wei)
     swap = Transaction(built.to, built.calldata, built.value)
     fee_wei = l1_fee_wei(unsigned(swap, answer.network.chain_id, _NONCE, gas), terms)
@@ -38,11 +41,9 @@ def with_l1_fee(answer: Answer, terms: L1Terms, payload: Payload | None = None) 
     return answer._replace(quote=charged, result=with_gas(answer.result, charged))
 
 
-def _payload_for_somebody(answer: Answer) -> Payload | None:
-    """None where there are no steps to carry out, or the router cannot be told of them."""
-    quote, network = answer.quote, replace(answer.network, router=answer.network.router or _SOMEBODY)
-    if quote is None:
-        return None
+def _payload_for_somebody(answer: Answer, quote: Quote) -> Payload | None:
+    """None where no router can be told of the route."""
+    network = replace(answer.network, router=answer.network.router or _SOMEBODY)
     delivery = Delivery(DEFAULT_SLIPPAGE_PPM, _SOMEBODY)
     try:
         return make_payload(answer.result, quote.steps, quote.amount_out, answer.pools, network, delivery)
