@@ -25,9 +25,9 @@ def with_l1_fee(answer: Answer, terms: L1Terms, payload: Payload | None = None) 
 
     The fee goes by the size of the transaction, so it is that of `payload`. Without one, as for a route whose receiver
     nobody has named, a payload is made for some other receiver and slippage: sizes differ by a few bytes. What only
-    the sender knows, as the nonce, is taken to be of usual length. An approval, where one is needed, is not counted, and
-    the core does not weigh the fee of a pool's bytes against what the pool gains. An answer that is not
-    the core's, or that no payload can be made for, is returned as it is.
+    the sender knows, as the nonce, is taken to be of usual length. An approval, where one is needed, is not counted,
+    and the core does not weigh the fee of a pool's bytes against what the pool gains. An answer that is not the
+    core's, or that no payload can be made for, is returned as it is.
     """
     quote = answer.quote
     built = payload or (_payload_for_somebody(answer, quote) if quote else None)
