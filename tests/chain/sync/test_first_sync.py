@@ -54,10 +54,7 @@ def test_whoever_stops_goes_on_where_it_stopped(town: Town, node: RpcNode, tmp_p
     portions: list[tuple[str, int]] = []
     for _ in range(100):
         with store_at(path, town.network) as store:
-            hasty = sync(store, node, Wanted(), SYSTEM_CLOCK, portion=2)
-            progress = next(hasty, None)
-            hasty.close()
-            assert progress
+            progress = next(sync(store, node, Wanted(), SYSTEM_CLOCK, portion=2))
             assert progress.pools == store.register.counts()[0]
             check_true(store, node)
             if progress.phase == "blocks":

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from eth_abi.abi import encode
 
@@ -62,6 +62,16 @@ class Made:
     fee: int = 0
     native: bool = False
     ranges: list[tuple[int, int, int]] = field(default_factory=list)
+
+
+class Mark(NamedTuple):
+    """A moment of a town; `height` is its newest block."""
+
+    chain: str
+    height: int
+    made: list[Made]
+    used: set[tuple[str, str, str, int]]
+    coins: dict[str, Contract]
 
 
 class Town:
@@ -157,6 +167,20 @@ class Town:
             self.coins[token].send("setBalance", DEPLOYER, 2**255)
         join = (list(made.tokens), amounts, encode(["uint256", "uint256[]"], [0, amounts]), False)
         self.vault.send("joinPool", made.contract.call("getPoolId")[0], DEPLOYER, DEPLOYER, join)
+
+    def mark(self) -> Mark:
+        """Where `go_back` may go, once."""
+        made = [replace(each, ranges=list(each.ranges)) for each in self.made]
+        return Mark(self.chain.mark(), self.height(), made, set(self._used), dict(self.coins))
+
+    def go_back(self, mark: Mark) -> None:
+        """The chain as it was, on which other things may happen."""
+        self.chain.go_back(mark.chain)
+        self.made, self._used, self.coins = mark.made, mark.used, mark.coins
+
+    def height(self) -> int:
+        """The number of the newest block."""
+        return int(self.chain.node.ask("eth_blockNumber"), 16)
 
     # --- using
 
