@@ -7,7 +7,7 @@ _swapcli() {
         --market|--api-key-file|--batch|--config|--keys-file|--ready-file) COMPREPLY=($(compgen -f -- "$current")); return ;;
         --api-version) COMPREPLY=($(compgen -W "v1 v2" -- "$current")); return ;;
         --color) COMPREPLY=($(compgen -W "auto always never" -- "$current")); return ;;
-        --destination|--integrator-address|--host|--integrator-fee-bps|--integrator-surplus-bps|--store|--get|--exclude-protocols|--networks|--max-hops|--max-requests|--retries|--network|--slippage|--port|--gas-price|--max-age|--timeout|--deadline|--rpc-url|--api-url) return ;;
+        --destination|--integrator-address|--from|--host|--integrator-fee-bps|--integrator-surplus-bps|--store|--get|--exclude-protocols|--networks|--max-hops|--max-requests|--retries|--network|--slippage|--port|--gas-price|--max-age|--timeout|--deadline|--rpc-url|--api-url) return ;;
     esac
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$place $word" in
@@ -17,8 +17,8 @@ _swapcli() {
     case "$place" in
         "") words="route calldata execute router market serve health keys networks tokens protocols config completion" options="--version --debug -h --help" ;;
         " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
-        " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
-        " execute") words="" options="--slippage --destination --deadline --network --with-approval --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
+        " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --simulate --from --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
+        " execute") words="" options="--slippage --destination --deadline --network --with-approval --simulate --from --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
         " router") words="deploy-payload" options="-h --help" ;;
         " router deploy-payload") words="base citrea hyperevm monad starknet" options="--json --plain --table --color --config -h --help" ;;
         " market") words="import export info" options="-h --help" ;;

@@ -3,16 +3,16 @@
 # Annotations are values here: they are what Typer reads.
 
 from swapcli.cli import exits, options
+from swapcli.cli.checks import checks_of
 from swapcli.cli.desk import Desk, open_desk, order_given
 from swapcli.cli.options import FormOptions, OrderOptions, PayloadOptions, SourceOptions, with_options
-from swapcli.cli.payloads import delivery_to, is_whole, tell_payload, warn_of_payload
+from swapcli.cli.payloads import Ready, delivery_to, is_whole, tell_payload, warn_of_payload
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.render.sendings import Sending
 from swapcli.cli.render.words import answer_warning
 from swapcli.cli.session import open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.engine.answer import Answer
-from swapcli.model.payload import Payload
 
 app = new_app()
 
@@ -47,21 +47,24 @@ def calldata(
     desk = open_desk(session, network, order, source)
     terms = desk.wishes.terms
     delivery = delivery_to(terms.destination, terms.slippage_ppm, desk.source.network)
+    checks = checks_of(session, desk.source.network, payload)
     answer, built = desk.source.quote_and_build(desk.ask(desk.order(*words)), delivery)
-    _tell(desk, answer, built, payload)
+    checked = checks.quoted(answer, built) if checks else None
+    _tell(desk, answer, Ready(built, answer.network, checked), payload)
     return exits.OK
 
 
-def _tell(desk: Desk, answer: Answer, built: Payload, told: PayloadOptions) -> None:
-    session, network, terms = desk.session, answer.network, desk.wishes.terms
+def _tell(desk: Desk, answer: Answer, ready: Ready, told: PayloadOptions) -> None:
+    session, terms, built = desk.session, desk.wishes.terms, ready.payload
 
     def people(sendings: list[Sending]) -> None:
+        from swapcli.cli.render.check_view import with_checks
         from swapcli.cli.render.payload_view import amount_words, payload_view
         from swapcli.cli.render.view import view_of
 
         sold = amount_words(built.call.route.amount_in, answer.order.token_in)
         view = payload_view(sendings, sold, full=is_whole(session, told))
-        session.output.payload(view, view_of(answer, terms))
+        session.output.payload(view, with_checks(view_of(answer, terms), ready.checked))
 
-    warn_of_payload(session, built, network, answer_warning(answer, terms.ttl_s))
-    tell_payload(session, built, network, told, lambda swap: calldata_document(answer, built, swap), people)
+    warn_of_payload(session, ready, answer_warning(answer, terms.ttl_s))
+    tell_payload(session, ready, told, lambda swap: calldata_document(answer, built, swap), people)

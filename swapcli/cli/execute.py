@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from typing import Annotated, NamedTuple
 
 from swapcli.cli import exits, options
+from swapcli.cli.checks import checks_of
 from swapcli.cli.deadline import parse_deadline_s
 from swapcli.cli.files import STDIN, is_terminal, read_file
 from swapcli.cli.options import FormOptions, PayloadOptions, SourceOptions, argument, option, with_options
-from swapcli.cli.payloads import delivery_to, is_whole, tell_payload, warn_of_payload
+from swapcli.cli.payloads import Ready, delivery_to, is_whole, tell_payload, warn_of_payload
 from swapcli.cli.render.payload_json import execute_document
 from swapcli.cli.render.sendings import Sending
 from swapcli.cli.render.words import state_warning
@@ -21,7 +22,6 @@ from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources import QuoteSource
 from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
-from swapcli.model.payload import Payload
 from swapcli.wire.json_text import parse_json
 from swapcli.wire.result import RouteResult
 from swapcli.wire.route import parse
@@ -68,8 +68,10 @@ def execute(
     document = _read(file)
     asked = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
     given = _given(session, asked.network, document, destination)
+    checks = checks_of(session, asked.network, payload)
     built = asked.build(given.result, given.delivery)
-    _tell(session, asked, given, built, payload, deadline_s)
+    checked = checks.posted(asked, given.result, built) if checks else None
+    _tell(session, asked, given, Ready(built, asked.network, checked), payload, deadline_s)
     return exits.OK
 
 
@@ -116,24 +118,27 @@ def _network_name(document: dict[str, object], asked: str | None, session: Sessi
 
 
 def _tell(
-    session: Session, asked: QuoteSource, given: _Given, built: Payload, told: PayloadOptions, deadline_s: int | None
+    session: Session, asked: QuoteSource, given: _Given, ready: Ready, told: PayloadOptions, deadline_s: int | None
 ) -> None:
-    network, origin, slippage_ppm = asked.network, asked.origin, given.delivery.slippage_ppm
+    built, network, checked = ready
+    origin, slippage_ppm = asked.origin, given.delivery.slippage_ppm
 
     def document(swap: Sending) -> dict[str, object]:
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
         return execute_document(built, swap, network, origin, given.result.generation, now_ms)
 
     def people(sendings: list[Sending]) -> None:
+        from swapcli.cli.render.check_view import with_checks
         from swapcli.cli.render.payload_view import call_view
 
         full = is_whole(session, told)
-        session.output.payload(call_view(given.result, built, sendings, network, slippage_ppm, full=full))
+        view = call_view(given.result, built, sendings, network, slippage_ppm, full=full)
+        session.output.payload(with_checks(view, checked))
 
-    warn_of_payload(session, built, network, state_warning(origin, session.settings.route_ttl_s))
+    warn_of_payload(session, ready, state_warning(origin, session.settings.route_ttl_s))
     if deadline_s is not None:
         moment = datetime.fromtimestamp(deadline_s, UTC).isoformat()
         session.output.remark(
             f"the router's swap takes no deadline, so the transaction does not expire by itself at {moment}"
         )
-    tell_payload(session, built, network, told, document, people)
+    tell_payload(session, ready, told, document, people)

@@ -158,11 +158,17 @@ class SourceOptions(NamedTuple):
 
 
 class PayloadOptions(NamedTuple):
-    """What is told of a payload."""
+    """What is checked of a payload, and what is told of it."""
 
     with_approval: Annotated[
         bool, option("--with-approval", "The transactions in order, the allowance first where one is needed.", ANSWER)
     ] = False
+    simulate: Annotated[
+        bool, option("--simulate", "Have a node execute it, and compare what arrives with the quote.", ANSWER)
+    ] = False
+    sender: Annotated[
+        str | None, option("--from", "Who sends: check balance and allowance on a node.", ANSWER, "ADDRESS")
+    ] = None
     get: Annotated[
         str | None,
         option("--get", "One field of the JSON, raw, as in calldata or route.min_received.", OUTPUT, "FIELD"),

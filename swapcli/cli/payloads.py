@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from swapcli.cli.checks import remarks_of
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.output import Form
-from swapcli.cli.render.payload_json import pick, transactions_field
+from swapcli.cli.render.payload_json import pick, simulation_field, transactions_field
 from swapcli.cli.render.sendings import Sending, sendings_of, swap_of
 from swapcli.cli.render.words import clean
 from swapcli.cli.session import Session
@@ -29,43 +30,72 @@ def delivery_to(destination: str | None, slippage_ppm: int, network: Network) ->
     return Delivery(slippage_ppm, destination)
 
 
-def warn_of_payload(session: Session, payload: Payload, network: Network, of_state: str | None) -> None:
-    """What must be said before anyone signs: that prices are not real, and whose router it is."""
+if TYPE_CHECKING:
+    from swapcli.engine.checks import Checked
+
+
+class Ready(NamedTuple):
+    """A payload, and what was found of it where it was checked."""
+
+    payload: Payload
+    network: Network
+    checked: Checked | None
+
+    @property
+    def is_simulated(self) -> bool:
+        """Has a node carried it out?"""
+        return self.checked is not None and self.checked.simulation is not None
+
+
+def warn_of_payload(session: Session, ready: Ready, of_state: str | None) -> None:
+    """What must be said before anyone signs: that prices are not real, and whose router it is; a simulation on the real
+    state has shown what comes of both."""
+    payload, network, _ = ready
     if of_state:
-        session.output.remark(f"{of_state}; do not sign the payload")
+        session.output.remark(of_state if ready.is_simulated else f"{of_state}; do not sign the payload")
     own = session.settings.networks.get(network.name)
-    if own is None or own.router is None:
+    if (own is None or own.router is None) and not ready.is_simulated:
         router = clean(display_address(payload.to, network.kind))
         session.output.remark(
             f"the payload targets the public router {router}, whose code is not published in full: simulate it before"
-            " signing"
+            " signing, with --simulate"
         )
 
 
 def tell_payload(
     session: Session,
-    payload: Payload,
-    network: Network,
+    ready: Ready,
     options: PayloadOptions,
     document: Callable[[Sending], dict[str, Any]],
     people: Callable[[list[Sending]], None],
 ) -> None:
     """The payload in the form that is asked for: one field, the JSON `document`, or what `people` read."""
-    output = session.output
+    output, (payload, network, checked) = session.output, ready
     swap = swap_of(payload, network)
+    sendings = sendings_of(payload, network, (checked and checked.allowance) or 0) if options.with_approval else [swap]
+    for remark in remarks_of(checked, payload, with_approval=options.with_approval) if checked else ():
+        output.remark(remark)
     if options.get is None and output.form is not Form.JSON:
-        if not options.with_approval and payload.call.route.swap_type is not SwapType.NATIVE_TO_TOKEN:
+        if _may_lack_allowance(ready) and not options.with_approval:
             output.remark("the router needs an allowance first: --with-approval adds its transaction")
-        people(sendings_of(payload, network) if options.with_approval else [swap])
+        people(sendings)
         return
     told = document(swap)
     if options.with_approval:
-        told["transactions"] = transactions_field(sendings_of(payload, network))
+        told["transactions"] = transactions_field(sendings)
+    if checked and checked.simulation:
+        told["simulation"] = simulation_field(checked.simulation, network)
     if options.get is None:
         output.document(told)
     else:
         print(pick(told, options.get))
         output.tell_remarks()
+
+
+def _may_lack_allowance(ready: Ready) -> bool:
+    """Nobody has looked, and it takes one."""
+    is_native = ready.payload.call.route.swap_type is SwapType.NATIVE_TO_TOKEN
+    return not is_native and (ready.checked is None or ready.checked.holdings is None)
 
 
 def is_whole(session: Session, options: PayloadOptions) -> bool:

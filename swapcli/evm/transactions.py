@@ -31,13 +31,18 @@ def approval(token: str, spender: str, amount: int) -> Transaction:
     return Transaction(token, f"0x{APPROVE}{address_word(spender, 'spender')}{uint_word(amount, 256, 'amount')}", 0)
 
 
-def transactions(payload: Payload) -> tuple[Transaction, ...]:
-    """In the order to send them: an approval of exactly the input, unless the input is native, then the swap."""
+def transactions(payload: Payload, allowance: int = 0) -> tuple[Transaction, ...]:
+    """In the order to send them: an approval of exactly the input, then the swap, which goes alone where the input is
+    native, or the router may take enough already.
+
+    An `allowance` that is too small is taken back first: some tokens refuse another on top of it.
+    """
     swap = Transaction(payload.to, payload.calldata, payload.value)
     route = payload.call.route
-    if route.swap_type is SwapType.NATIVE_TO_TOKEN:
+    if route.swap_type is SwapType.NATIVE_TO_TOKEN or allowance >= route.amount_in:
         return (swap,)
-    return approval(route.token_in, payload.to, route.amount_in), swap
+    amounts = (0, route.amount_in) if allowance else (route.amount_in,)
+    return *(approval(route.token_in, payload.to, amount) for amount in amounts), swap
 
 
 def _value_wei(call: Call) -> int:

@@ -24,7 +24,12 @@ def whole_tokens(amount: int, decimals: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def in_tokens(amount: int, token: Token) -> str:
+    """The same with the token's symbol."""
+    return f"{whole_tokens(amount, token.decimals)} {token.symbol}"
+
+
 def fixed_point(amount: int, decimals: int) -> str:
-    """The same with all its decimals."""
+    """An amount in base units in whole tokens, with all its decimals."""
     whole, fraction = divmod(amount, 10**decimals)
     return f"{whole:,}.{fraction:0{decimals}d}" if decimals else f"{whole:,}"

@@ -212,6 +212,23 @@ contract Obedient {
     }
 }
 
+/// A router with the published functions, which takes the input and pays the output that was quoted, but for a part, from
+/// what it holds of tokens.
+contract Skimmer {
+    uint256 private immutable _skimmed;
+
+    constructor(uint256 skimmed) {
+        _skimmed = skimmed;
+    }
+
+    fallback() external payable {
+        (address sold, address bought, uint256 amount, uint256 quoted,, address receiver) =
+            abi.decode(msg.data[4:196], (address, address, uint256, uint256, uint256, address));
+        if (msg.value == 0) IAny(sold).transferFrom(msg.sender, address(this), amount);
+        IAny(bought).transfer(receiver, quoted - _skimmed);
+    }
+}
+
 /// A wallet with code, which counts what it is sent and can be told to refuse it.
 contract Wallet {
     uint256 public immutable least;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swapcli.cli.render.json import about, dump, state
 from swapcli.cli.render.sendings import Sending
@@ -10,10 +10,14 @@ from swapcli.engine.answer import Answer, Origin
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.payload import Payload
+from swapcli.networks.address import display_address
 from swapcli.wire.calldata import render_call_route
 from swapcli.wire.payloads import render_calldata_v1, render_calldata_v2, render_execute
 from swapcli.wire.route import render, render_short
 from swapcli.wire.terms import Generation
+
+if TYPE_CHECKING:
+    from swapcli.engine.checks import Simulation
 
 
 def calldata_document(answer: Answer, payload: Payload, swap: Sending) -> dict[str, Any]:
@@ -38,6 +42,19 @@ def execute_document(
     else:
         document = {**render_execute(payload, network)}
     return document | swap.fields | {"network": network.name, "market": state(origin)}
+
+
+def simulation_field(simulation: Simulation, network: Network) -> dict[str, object]:
+    """What a node made of the swap; amounts in smallest units. `gas_used` is before refunds, a fifth of it at most."""
+    return {
+        "block": simulation.block,
+        "amount_received": str(simulation.received),
+        "expected": str(simulation.expected),
+        "gas_used": simulation.gas_used,
+        "matches": simulation.matches,
+        "sender": display_address(simulation.sender, network.kind),
+        "overrides": list(simulation.assumed),
+    }
 
 
 def transactions_field(sendings: list[Sending]) -> list[dict[str, object]]:

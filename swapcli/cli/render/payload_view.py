@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from swapcli.cli.render.figures import Fact, symbol
-from swapcli.cli.render.sendings import APPROVE, Sending
+from swapcli.cli.render.sendings import APPROVE, REVOKE, Sending
+from swapcli.cli.render.words import clean
 from swapcli.model.network import Network
 from swapcli.model.payload import Payload, SwapType
-from swapcli.model.token import Token, whole_tokens
+from swapcli.model.token import Token, in_tokens
 from swapcli.networks.address import display_address
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import percent
@@ -65,7 +66,7 @@ def traded(result: RouteResult, payload: Payload, network: Network) -> tuple[Tok
 
 def amount_words(amount: int, token: Token) -> str:
     """An amount in whole tokens."""
-    return f"{whole_tokens(amount, token.decimals)} {symbol(token)}"
+    return clean(in_tokens(amount, token))
 
 
 def _promises(payload: Payload, token_in: Token, token_out: Token, slippage_ppm: int) -> Iterator[Fact]:
@@ -77,7 +78,8 @@ def _promises(payload: Payload, token_in: Token, token_out: Token, slippage_ppm:
 
 
 def _block(sending: Sending, number: int, allowance: str, numbered: bool, full: bool) -> Block:
-    purpose = f"let the router take {allowance}" if sending.what == APPROVE else "swap"
+    purposes = {REVOKE: "take back what the router may take now", APPROVE: f"let the router take {allowance}"}
+    purpose = purposes.get(sending.what, "swap")
     title = f"{number}. {purpose[:1].upper()}{purpose[1:]}" if numbered else ""
     texts = {name: " ".join(value) if isinstance(value, list) else str(value) for name, value in sending.fields.items()}
     order = [name for name in ("to", "entrypoint", "value", "calldata") if name in texts]

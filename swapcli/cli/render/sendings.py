@@ -8,7 +8,7 @@ from swapcli.model.network import Kind, Network
 from swapcli.model.payload import Payload
 from swapcli.networks.address import display_address
 
-APPROVE, SWAP = "approve", "swap"
+REVOKE, APPROVE, SWAP = "revoke", "approve", "swap"
 
 
 class Sending(NamedTuple):
@@ -38,17 +38,26 @@ def swap_of(payload: Payload, network: Network) -> Sending:
     return Sending(SWAP, to, render_felts(payload.felts), value, ENTRYPOINT)
 
 
-def sendings_of(payload: Payload, network: Network) -> list[Sending]:
-    """The swap, and before it what lets the router take the input, where that needs leave."""
-    approvals = _approvals_on_starknet if network.kind is Kind.STARKNET else _approvals
-    return [*approvals(payload, network), swap_of(payload, network)]
+def sendings_of(payload: Payload, network: Network, allowance: int = 0) -> list[Sending]:
+    """The swap, and before it what lets the router take the input, where that needs leave beyond its `allowance`."""
+    if network.kind is Kind.STARKNET:
+        return [*_approvals_on_starknet(payload, network), swap_of(payload, network)]
+    return [*_approvals(payload, network, allowance), swap_of(payload, network)]
 
 
-def _approvals(payload: Payload, network: Network) -> list[Sending]:
+def _approvals(payload: Payload, network: Network, allowance: int) -> list[Sending]:
     from swapcli.evm import transactions
 
-    before = transactions(payload)[:-1]
-    return [Sending(APPROVE, display_address(each.to, network.kind), each.calldata, str(each.value)) for each in before]
+    before = transactions(payload, allowance)[:-1]
+    return [
+        Sending(
+            what=APPROVE if each is before[-1] else REVOKE,
+            to=display_address(each.to, network.kind),
+            calldata=each.calldata,
+            value=str(each.value),
+        )
+        for each in before
+    ]
 
 
 def _approvals_on_starknet(payload: Payload, network: Network) -> list[Sending]:
