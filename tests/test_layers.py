@@ -14,8 +14,9 @@ from swapcli.model.pool import Pool
 
 PACKAGE = Path(pools.__file__).parents[1]
 ASKING = (
-    "engine/remote_source.py", "engine/store_source.py", "engine/live_source.py", "engine/sync/", "engine/checks.py",
-    "engine/keeper.py", "cli/market.py", "cli/stores.py", "cli/sync.py", "cli/render/store_view.py",
+    "engine/remote_source.py", "engine/store_source.py", "engine/live_source.py", "engine/moment.py", "engine/sync/",
+    "engine/checks.py", "engine/keeper.py", "cli/market.py", "cli/stores.py", "cli/sync.py", "cli/wanted.py", "cli/render/store_view.py",
+    "cli/render/sync_view.py",
 )  # fmt: skip
 """Imported only by who asks a service, a store or a node."""
 
@@ -49,7 +50,9 @@ what is known of networks is handed to the wire."""
 
 HEAVY = {"rich", "yaml", "Crypto", "numpy", "scipy", "web3", "httpx", "starlette", "uvicorn", "msgspec", "eth_abi"}
 """Never imported by a module as it loads, but for modules that are themselves loaded on demand."""
-LOADED_ON_DEMAND = ("cli/render/table.py", "config/yaml_text.py", "remote/", "service/", "chain/", "store/")
+LOADED_ON_DEMAND = (
+    "cli/render/table.py", "cli/render/progress.py", "config/yaml_text.py", "remote/", "service/", "chain/", "store/",
+)  # fmt: skip
 """Modules, and parts of which nothing else imports anything as it loads."""
 
 

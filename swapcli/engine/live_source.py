@@ -8,24 +8,20 @@ decides only which pools are read.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import NamedTuple
 
-from swapcli.chain.loaders import load_pools
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Head, Node
-from swapcli.chain.place import place_of
+from swapcli.chain.node import Node
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
+from swapcli.engine.fees import with_l1_fee
 from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.holders import Holder, check_fresh, is_fresh
 from swapcli.engine.market_source import MarketSource
+from swapcli.engine.moment import Moment
 from swapcli.errors import NoRoute, Reorganised, SwapcliError
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.payload import Payload
-from swapcli.model.pool import Pool
 from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
 from swapcli.wire.result import RouteResult
@@ -54,7 +50,7 @@ class LiveSource:
     ) -> None:
         self._holder, self._node, self._clock = holder, node, clock
         self._max_age_s, self._route_ttl_s, self._most_pools = max_age_s, route_ttl_s, most_pools
-        self._moment: _Moment | None = None
+        self._moment: Moment | None = None
         self._answering: MarketSource | None = None
 
     @property
@@ -73,11 +69,12 @@ class LiveSource:
 
     def quote(self, ask: Ask) -> Answer:
         """As `QuoteSource.quote`."""
-        return self._source_for(ask).quote(ask)
+        return self._charged(self._source_for(ask).quote(ask))
 
     def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
         """As `QuoteSource.quote_and_build`."""
-        return self._source_for(ask).quote_and_build(ask, delivery)
+        answer, payload = self._source_for(ask).quote_and_build(ask, delivery)
+        return self._charged(answer, payload), payload
 
     def build(self, result: RouteResult, delivery: Delivery) -> Payload:
         """As `QuoteSource.build`, on the route's own pools as they are now."""
@@ -112,54 +109,28 @@ class LiveSource:
         for attempt in range(1, _ATTEMPTS + 1):
             moment = self._present()
             try:
-                moment.read(real, self._node, self.network)
+                moment.read(real)
                 break
             except Reorganised:
                 self._moment = None
                 if attempt == _ATTEMPTS:
                     raise
-        market = moment.market(held.market, [pool.key for pool in real], self._node.shown)
+        market = moment.market(held.market, [pool.key for pool in real])
         self._answering = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
         check_fresh(self._answering.origin, self.network, self._max_age_s)
         return self._answering
 
-    def _present(self) -> _Moment:
+    def _charged(self, answer: Answer, payload: Payload | None = None) -> Answer:
+        """With what its data costs on L1, where the network has such a fee and the answer is live."""
+        terms = self._moment.l1_terms if self._moment and answer.origin.provenance is Provenance.LIVE else None
+        return with_l1_fee(answer, terms, payload) if terms else answer
+
+    def _present(self) -> Moment:
         """The newest block; orders that follow each other closely share one."""
         now_s, block_time_s = self._clock.timer_s(), self.network.block_time_s or _BLOCK_TIME_S
         if self._moment is None or now_s - self._moment.since_s > block_time_s:
-            self._moment = _Moment(self._node.head(), now_s, {})
+            self._moment = Moment(self._node, self.network, self._node.head(), now_s)
         return self._moment
-
-
-class _Moment(NamedTuple):
-    """A block, and the pools that were read at it; None stands for one that could not be."""
-
-    head: Head
-    since_s: float
-    pools: dict[str, Pool | None]
-
-    def read(self, pools: Iterable[Pool], node: Node, network: Network) -> None:
-        """Reads those of the pools that have not been read. Raises `UpstreamError`."""
-        places = [place for pool in pools if pool.key not in self.pools and (place := place_of(pool))]
-        read = load_pools(View(node, self.head.block, network.multicall), places)
-        self.pools.update(
-            {place.key: each if isinstance(each, Pool) else None for place, each in zip(places, read, strict=True)}
-        )
-
-    def market(self, held: Market, keys: list[str], asked: str) -> Market:
-        """`held` with these pools alone, as they are at the block."""
-        pools = {key: pool for key in keys if (pool := self.pools.get(key))}
-        unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
-        return replace(
-            held,
-            pools=pools,
-            provenance=Provenance.LIVE,
-            source=f"{asked}: {len(pools)} pools considered{unread}",
-            gas_price_wei=self.head.gas_price_wei,
-            block=self.head.block.number,
-            timestamp=self.head.block.timestamp,
-            invented=frozenset(),
-        )
 
 
 def _considered(around: MarketSource, ask: Ask, most: int) -> Iterable[str]:

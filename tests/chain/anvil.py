@@ -14,7 +14,15 @@ from tempfile import TemporaryDirectory
 from time import sleep
 from typing import Any, NamedTuple
 
-from tests.contracts.evm import DEPLOYER, NODE_MODULES, AnyChain, MissingPackagesError, RevertedError
+from tests.contracts.evm import (
+    DEPLOYER,
+    NODE_MODULES,
+    AnyChain,
+    Artifact,
+    Contract,
+    MissingPackagesError,
+    RevertedError,
+)
 
 CHAIN_ID = 31_337
 START_S = 1_700_000_000
@@ -96,6 +104,12 @@ class AnvilChain(AnyChain):
             raise RevertedError(b"", "the contract was not created")
         return receipt.created
 
+    def place(self, address: str, artifact: Artifact) -> Contract:
+        """The contract at an address that it has by decree; its constructor takes nothing."""
+        code = self.node.ask("eth_getCode", self.create(artifact.bytecode), "latest")
+        self.node.ask("anvil_setCode", address, code)
+        return self.at(address, artifact)
+
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
         """As `AnyChain.send`."""
         call = {"from": sender, "to": to, "data": f"0x{calldata.hex()}", "value": hex(value), "gas": hex(_GAS)}
@@ -135,11 +149,21 @@ class AnvilChain(AnyChain):
     @contextmanager
     def undone(self) -> Iterator[None]:
         """As `AnyChain.undone`."""
-        mark = self.node.ask("evm_snapshot")
+        mark = self.mark()
         try:
             yield
         finally:
-            assert self.node.ask("evm_revert", mark)
+            self.go_back(mark)
+
+    def mark(self) -> str:
+        """Where `go_back` may go, once."""
+        return str(self.node.ask("evm_snapshot"))
+
+    def go_back(self, mark: str) -> None:
+        """The chain as it was, on which other blocks may follow."""
+        assert self.node.ask("evm_revert", mark)
+        # Of what its pool has not yet seen mined, the node would take the next of that sender for done.
+        self.node.ask("anvil_dropAllTransactions")
 
 
 def _calls(
@@ -151,11 +175,11 @@ def _calls(
 
 
 @contextmanager
-def running_anvil() -> Iterator[AnvilChain]:
+def running_anvil(chain_id: int = CHAIN_ID) -> Iterator[AnvilChain]:
     """A fresh node, which ends with the block."""
     command = [
         str(_binary()),
-        *("--port", "0", "--accounts", "1", "--chain-id", str(CHAIN_ID), "--hardfork", "cancun"),
+        *("--port", "0", "--accounts", "1", "--chain-id", str(chain_id), "--hardfork", "cancun"),
         *("--auto-impersonate", "--order", "fifo", "--gas-limit", "1000000000", "--base-fee", "0", "--gas-price", "0"),
         *("--timestamp", str(START_S), "--disable-code-size-limit"),
     ]

@@ -26,19 +26,22 @@ from swapcli.errors import (
     SlippageExceeded,
     UpstreamTimeout,
 )
+from swapcli.evm.l1_fee import L1Terms
+from swapcli.evm.unsigned import Gas, unsigned
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.payload import Payload
+from swapcli.model.payload import Payload, Transaction
 from swapcli.model.pool import Pool
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.wire.terms import Generation
-from tests.chain.anvil import AnvilChain
+from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.test_anvil import node_of
 from tests.chain.random_routes import random_route
 from tests.chain.reading import read_market
 from tests.chain.trading import USER, Desk, Trade, random_amount
 from tests.chain.world import DECIMALS, WETH
+from tests.evm.l1_oracle import ORACLE, RealOracle
 
 LIVE_TRADES = 24
 
@@ -247,6 +250,30 @@ def test_wrapping_and_wrong_orders_need_no_pools(desk: Desk, node: RpcNode) -> N
     assert wrap.origin.provenance is Provenance.LIVE
     with pytest.raises(SameToken):
         source.quote(Ask(Order(network.native, network.native, 10**18), Generation.V2))
+
+
+def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(desk: Desk) -> None:
+    oracle = RealOracle(desk.chain)
+    oracle.set(L1Terms(7 * 10**9, 10**6, 2_269, 1_055_762))
+    desk.world.network = replace(desk.world.network, multicall=deploy_multicall(desk.chain))
+    held = replace(desk.market, network=replace(desk.world.network, l1_fee_oracle=ORACLE))
+    with closing(node_of(desk.world)) as node:
+        asked = Ask(order(desk), Generation.V2)
+        answer, payload = live(held, node).quote_and_build(asked, Delivery(0, USER))
+        assert node.round_trips <= 3
+        assert answer.quote is not None
+        plain = live(replace(held, network=desk.world.network), node).quote(asked)
+        assert answer.result.gas - plain.result.gas == answer.quote.l1_fee_wei > 0
+        rough = live(held, node).quote(asked).quote
+        assert rough is not None
+        assert rough.l1_fee_wei == pytest.approx(answer.quote.l1_fee_wei, rel=0.05)
+        assert l1_fee_told(oracle, payload) == pytest.approx(answer.quote.l1_fee_wei, rel=0.02)
+
+
+def l1_fee_told(oracle: RealOracle, payload: Payload) -> int:
+    """What the network's own contract says of about that transaction."""
+    sent = Transaction(payload.to, payload.calldata, payload.value)
+    return oracle.fee_wei(unsigned(sent, CHAIN_ID, 7, Gas(300_000, 10**9, 10**9)))
 
 
 def test_orders_that_follow_each_other_closely_share_a_block_and_what_was_read(desk: Desk, node: RpcNode) -> None:

@@ -1,8 +1,9 @@
-"""What data costs on L1 as an OP-stack network's own contracts tell it: published bytecode, in an EVM in process."""
+"""What data costs on L1 as an OP-stack network's own contracts tell it: published bytecode, on any chain."""
 
 from __future__ import annotations
 
 from swapcli.evm.l1_fee import L1Terms
+from tests.chain.anvil import AnvilChain
 from tests.contracts.evm import Artifact, Chain, load_artifact
 
 ORACLE = "0x420000000000000000000000000000000000000f"
@@ -21,11 +22,12 @@ def l1_block() -> Artifact:
 class RealOracle:
     """`GasPriceOracle` 1.3.0 where every network has it, after the Ecotone and Fjord upgrades."""
 
-    def __init__(self) -> None:
-        self.chain = Chain()
+    def __init__(self, chain: Chain | AnvilChain | None = None) -> None:
+        self.chain = chain or Chain()
         artifact = load_artifact(f"{_PACKAGE}/GasPriceOracle.sol/GasPriceOracle.json")
         self.contract = self.chain.place(ORACLE, artifact)
         self.chain.place(_L1_BLOCK, l1_block())
+        self.chain.fund(_DEPOSITOR, 10**18)
         for upgrade in ("setEcotone", "setFjord"):
             self.contract.send(upgrade, sender=_DEPOSITOR)
 
