@@ -18,6 +18,8 @@ MOST_SPAN: Final = 1 << 17
 """Blocks that are asked about at once."""
 
 _MANY: Final = 2_000
+_REST: Final = 8
+"""Ranges, after one that was refused: the limit of most nodes stays where it is."""
 
 
 class Scanned(NamedTuple):
@@ -32,7 +34,7 @@ def scan(node: Node, query: LogQuery, span: int = FIRST_SPAN) -> Iterator[Scanne
 
     A node that refuses a single block refuses for another reason, which its error then tells.
     """
-    first = query.first
+    first, before_growing = query.first, 0
     while first <= query.last:
         last = min(first + span - 1, query.last)
         try:
@@ -40,11 +42,12 @@ def scan(node: Node, query: LogQuery, span: int = FIRST_SPAN) -> Iterator[Scanne
         except (UpstreamRefused, UpstreamTimeout):
             if last == first or node.block(last) is None:
                 raise
-            span = (last - first + 1) // 2
+            span, before_growing = (last - first + 1) // 2, _REST
             continue
         yield Scanned(last, logs)
         first = last + 1
-        if len(logs) < _MANY:
+        before_growing -= 1
+        if before_growing < 0 and len(logs) < _MANY:
             span = min(2 * span, MOST_SPAN)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.logs import scan
+from swapcli.chain.logs import first_told, scan
 from swapcli.chain.node import Block, Log, LogQuery
 from swapcli.errors import UpstreamRefused, UpstreamTimeout
 from tests.chain.node.evm_node import EvmNode
@@ -104,3 +104,32 @@ def test_a_node_that_has_not_got_so_far_is_not_asked_for_smaller_ranges() -> Non
     with pytest.raises(UpstreamRefused):
         list(scan(node, LogQuery((), (TOPIC,), 0, 1_000)))
     assert node.queries == 1
+
+
+def test_a_limit_of_the_node_is_not_tried_at_every_range() -> None:
+    node = Limited([*range(0, 8_000, 100)], 64, 10**9)
+    parts = list(scan(node, LogQuery((), (TOPIC,), 0, 8_000)))
+    assert sum(len(part.logs) for part in parts) == 80
+    assert node.queries < 1.2 * len(parts) + 10
+
+
+@given(st.integers(0, 5_000), st.integers(0, 5_000), st.integers(0, 12_000))
+def test_where_a_node_begins_to_remember_is_found_by_few_questions(first: int, length: int, remembered: int) -> None:
+    node = Forgetful(remembered)
+    query = LogQuery((), (TOPIC,), first, first + length)
+    assert first_told(node, query) == min(max(first, remembered), query.last + 1)
+    assert node.queries <= 14
+
+
+class Forgetful(Limited):
+    """Knows no events before a block."""
+
+    def __init__(self, remembered: int) -> None:
+        super().__init__([], 10**9, 10**9)
+        self.remembered = remembered
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        found = super().logs(query)
+        if query.first < self.remembered:
+            raise UpstreamRefused("the node refused: history has been pruned")
+        return found

@@ -16,6 +16,7 @@ from swapcli.errors import Reorganised, StaleNode
 from swapcli.store import Store
 from swapcli.store.journal import KEPT_BLOCKS
 from tests.chain.anvil import running_anvil
+from tests.chain.sync.nodes import Late, Lesser
 from tests.chain.sync.town import EVERY_PROTOCOL, Town
 from tests.chain.sync.truth import check_true, connected, followed, store_at, synced
 
@@ -150,35 +151,17 @@ def test_a_node_that_is_behind_on_the_same_chain_changes_nothing(town: Town, nod
     assert store.read_market() == held
 
 
-class Late:
-    """A node that has not seen the newest blocks."""
-
-    shown = "a late node"
-
-    def __init__(self, node: RpcNode, number: int) -> None:
-        self._node, self._number = node, number
-        self.call, self.batch, self.logs = node.call, node.batch, node.logs
-
-    def head(self) -> Head:
-        block = self._node.block(self._number)
-        assert block
-        return Head(block, 1)
-
-    def block(self, number: int) -> Block | None:
-        return self._node.block(number) if number <= self._number else None
-
-
-class Turning(Late):
+class Turning(Lesser):
     """A node whose chain takes another way just before a step is kept, as often as it is told to."""
 
     def __init__(self, node: RpcNode, turns: int, turn: Town) -> None:
-        super().__init__(node, 10**9)
+        super().__init__(node)
         self._turns, self._town, self._rng = turns, turn, Random("turning")
 
     def head(self) -> Head:
         self._mark = self._town.mark()
         live(self._town, self._rng, 1)
-        self._head = self._node.head()
+        self._head = self.node.head()
         return self._head
 
     def block(self, number: int) -> Block | None:
@@ -186,7 +169,7 @@ class Turning(Late):
             self._turns -= 1
             self._town.go_back(self._mark)
             live(self._town, self._rng, 2)
-        return self._node.block(number)
+        return self.node.block(number)
 
 
 @pytest.mark.parametrize("turns", [1, 2, 3])

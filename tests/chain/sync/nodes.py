@@ -1,0 +1,67 @@
+"""Nodes that are less than they should be, before a real one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery
+from swapcli.chain.rpc import RpcNode
+from swapcli.errors import UpstreamRefused
+
+
+class Lesser:
+    """Passes everything on. `ranges` are the queries for events that came."""
+
+    shown = "a lesser node"
+
+    def __init__(self, node: RpcNode) -> None:
+        self.node = node
+        self.ranges: list[LogQuery] = []
+        self.calls = 0
+
+    def head(self) -> Head:
+        return self.node.head()
+
+    def block(self, number: int) -> Block | None:
+        return self.node.block(number)
+
+    def call(self, to: str, calldata: bytes, at: At) -> Answer:
+        return self.batch([Call(to, calldata)], at)[0]
+
+    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+        self.calls += len(calls)
+        return self.node.batch(calls, at)
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        self.ranges.append(query)
+        return self.node.logs(query)
+
+
+class Late(Lesser):
+    """Has not seen the blocks after `number`."""
+
+    def __init__(self, node: RpcNode, number: int) -> None:
+        super().__init__(node)
+        self.number = number
+
+    def head(self) -> Head:
+        block = self.node.block(self.number)
+        assert block
+        return Head(block, 1)
+
+    def block(self, number: int) -> Block | None:
+        return self.node.block(number) if number <= self.number else None
+
+
+class Silent(Lesser):
+    """Tells of events in none but ranges of `most` blocks, all after `forgotten`."""
+
+    def __init__(self, node: RpcNode, most: int = 0, forgotten: int = -1) -> None:
+        super().__init__(node)
+        self.most, self.forgotten = most, forgotten
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        if query.last - query.first + 1 > self.most or query.first <= self.forgotten:
+            self.ranges.append(query)
+            raise UpstreamRefused(f"{self.shown} refused: not these blocks")
+        return super().logs(query)
