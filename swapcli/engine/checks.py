@@ -22,6 +22,7 @@ from swapcli.model.terms import after_fee
 from swapcli.model.token import Token, in_tokens
 
 _DIFFERS: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
+_ELSEWHERE: Final = "the quote rests on another state: quote anew, on that of the node"
 
 
 class Ends(NamedTuple):
@@ -123,20 +124,22 @@ def _check(run: Run, simulation: Simulation, payload: Payload, ends: Ends, is_ex
     where = f"at block {simulation.block}"
     match run.outcome:
         case Outcome.NO_ROUTER:
-            raise _failed(simulation, f"nothing is deployed at the router's address {payload.to} {where}")
+            problem = f"nothing is deployed at the router's address {payload.to} {where}"
+            raise _failed(simulation, problem, "see the router in the network's settings")
         case Outcome.NOT_APPROVED:
             why = revert_reason(run.output)
-            raise _failed(simulation, f"{ends.token_in.symbol} refuses to be approved {where}: {why}", run.output)
+            raise _failed(simulation, f"{ends.token_in.symbol} refuses to be approved {where}: {why}", None, run.output)
         case Outcome.REVERTED:
-            raise _failed(simulation, f"the swap reverts {where}: {revert_reason(run.output)}", run.output)
+            hint = _DIFFERS if is_exact else _ELSEWHERE
+            raise _failed(simulation, f"the swap reverts {where}: {revert_reason(run.output)}", hint, run.output)
     least = simulation.expected if is_exact else payload.call.route.min_received
     if (is_exact and not simulation.matches) or simulation.received < least:
         pays, due = (in_tokens(amount, ends.token_out) for amount in (simulation.received, least))
         promise = "the quote says" if is_exact else "it promises at least"
-        raise _failed(simulation, f"the swap pays {pays} {where}, and {promise} {due}", hint=_DIFFERS)
+        raise _failed(simulation, f"the swap pays {pays} {where}, and {promise} {due}", _DIFFERS)
 
 
-def _failed(simulation: Simulation, message: str, output: bytes = b"", hint: str | None = None) -> SimulationError:
+def _failed(simulation: Simulation, message: str, hint: str | None, output: bytes = b"") -> SimulationError:
     figures = {
         "block": simulation.block,
         "amount_received": str(simulation.received),

@@ -25,7 +25,7 @@ from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.server import Refused, node_of, serving
 from tests.chain.settings import url_of
 from tests.chain.trading import USER, Desk, asking_more, encoded
-from tests.contracts.evm import Contract, compile_solidity, load_artifact, selector
+from tests.contracts.evm import Contract, compile_solidity, load_artifact
 
 POOR = "0x" + "90" * 20
 """Holds nothing."""
@@ -355,28 +355,3 @@ def test_a_node_that_heeds_no_overrides_or_says_nonsense_is_not_believed(
 ) -> None:
     with serving(lambda _: answer) as server, node_of(server) as node, pytest.raises(error, match=said):
         simulate(node, 7, SWAP, POOR, NOTHING)
-
-
-def test_why_calls_revert_is_told_in_words() -> None:
-    address = "0x" + "ab" * 20
-    word = bytes.fromhex(address[2:]).rjust(32, b"\0")
-    reasons = {
-        b"": "no reason given",
-        b"\x12": "an error with the selector 0x12",
-        bytes.fromhex("12345678") + slot(1): "an error with the selector 0x12345678",
-        selector("Error(string)") + slot(32) + slot(3) + b"abc": '"abc"',
-        selector("Error(string)") + slot(32) + slot(9) + b"a\x1b[31m\nb".ljust(32, b"\0"): '"a[31m b"',
-        selector("Error(string)") + slot(2**200): "an error with the selector 0x08c379a0",
-        selector("Error(string)"): "an error with the selector 0x08c379a0",
-        selector("Panic(uint256)") + slot(0x11): "panic 0x11, arithmetic out of range",
-        selector("Panic(uint256)") + slot(0x99): "panic 0x99, of an unknown kind",
-        selector("RateZero()"): "RateZero",
-        selector("NothingBought(address)") + word: f"NothingBought (pool {address})",
-        selector("NothingBought(address)") + slot(2**255): f"an error with the selector "
-        f"0x{selector('NothingBought(address)').hex()}",
-        selector("UnknownProtocol(int24)") + b"\xff" * 32: "UnknownProtocol (protocol_id -1)",
-        selector("WrongValue(uint256,uint256)") + slot(1) + slot(2): "WrongValue (sent 1, expected 2)",
-    }
-    assert {output: revert_reason(output) for output in reasons} == reasons
-    long = revert_reason(selector("Error(string)") + slot(32) + slot(5_000) + b"x" * 5_024)
-    assert len(long) < 200

@@ -73,18 +73,14 @@ contract SolidityKept is Kept {
         _slot = slot;
     }
 
-    function _place(address owner) internal view override returns (bytes32) {
+    function _place(address owner) internal view virtual override returns (bytes32) {
         return keccak256(abi.encode(owner, _slot));
     }
 }
 
 /// As Vyper does.
-contract VyperKept is Kept {
-    bytes32 private immutable _slot;
-
-    constructor(bytes32 slot) {
-        _slot = slot;
-    }
+contract VyperKept is SolidityKept {
+    constructor(bytes32 slot) SolidityKept(slot) {}
 
     function _place(address owner) internal view override returns (bytes32) {
         return keccak256(abi.encode(_slot, owner));

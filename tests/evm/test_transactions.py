@@ -58,6 +58,27 @@ def test_other_input_is_approved_first_and_nothing_is_sent_with_it(call: Call) -
     assert second == (ROUTER, payload.calldata, 0)
 
 
+@given(st.integers(0, 2**256 - 1), st.integers(1, 2**256 - 1))
+def test_only_an_allowance_that_is_too_small_is_mended_and_what_is_left_of_one_taken_back_first(
+    allowance: int, amount: int
+) -> None:
+    payload = transaction(CALL._replace(route=CALL.route._replace(amount_in=amount)), EVM, ROUTER)
+    *before, swap = transactions(payload, allowance)
+    allowed = allowance
+    for each in before:
+        assert (allowed == 0) != (each == approval(CALL.route.token_in, ROUTER, 0)), "nothing on top of another"
+        allowed = int(each.calldata[-64:], 16)
+    assert allowed >= amount
+    assert (len(before) == 0) == (allowance >= amount)
+    assert allowance >= amount or allowed == amount
+    assert swap == (ROUTER, payload.calldata, 0)
+
+
+def test_native_input_needs_no_approval_whatever_the_allowance() -> None:
+    payload = transaction(NATIVE_IN, EVM, ROUTER)
+    assert {transactions(payload, allowance) for allowance in (0, 1, 2**256 - 1)} == {transactions(payload)}
+
+
 @pytest.mark.parametrize("call", [NATIVE_IN, NATIVE_OUT])
 def test_no_native_token_is_sent_or_expected_in_the_name_of_another(call: Call) -> None:
     other = CALL.route._replace(swap_type=call.route.swap_type)

@@ -1,0 +1,58 @@
+"""Why calls revert, in words, whatever they return."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.chain.reverts import revert_reason
+from swapcli.evm.router import read_artifact
+from tests.contracts.evm import selector
+
+ERROR, PANIC = selector("Error(string)"), selector("Panic(uint256)")
+
+
+def word(value: int) -> bytes:
+    return value.to_bytes(32)
+
+
+def test_why_calls_revert_is_told_in_words() -> None:
+    address = "0x" + "ab" * 20
+    reasons = {
+        b"": "no reason given",
+        b"\x12": "an error with the selector 0x12",
+        bytes.fromhex("12345678") + word(1): "an error with the selector 0x12345678",
+        ERROR + word(32) + word(3) + b"abc": '"abc"',
+        ERROR + word(32) + word(9) + b"a\x1b[31m\nb".ljust(32, b"\0"): '"a[31m b"',
+        ERROR + word(2**200): "an error with the selector 0x08c379a0",
+        ERROR: "an error with the selector 0x08c379a0",
+        PANIC + word(0x11): "panic 0x11, arithmetic out of range",
+        PANIC + word(0x99): "panic 0x99, of an unknown kind",
+        selector("RateZero()"): "RateZero",
+        selector("NothingBought(address)") + word(int(address, 16)): f"NothingBought (pool {address})",
+        selector("NothingBought(address)") + word(2**255): f"an error with the selector "
+        f"0x{selector('NothingBought(address)').hex()}",
+        selector("UnknownProtocol(int24)") + b"\xff" * 32: "UnknownProtocol (protocol_id -1)",
+        selector("WrongValue(uint256,uint256)") + word(1) + word(2): "WrongValue (sent 1, expected 2)",
+    }
+    assert {output: revert_reason(output) for output in reasons} == reasons
+    long = revert_reason(ERROR + word(32) + word(5_000) + b"x" * 5_024)
+    assert len(long) < 200
+
+
+@given(st.sampled_from([ERROR, PANIC, selector("WrongPool(address)"), b""]), st.binary(max_size=200))
+def test_whatever_is_returned_gives_one_printable_line(beginning: bytes, rest: bytes) -> None:
+    told = revert_reason(beginning + rest)
+    assert told.isprintable()
+    assert 0 < len(told) < 200
+
+
+def test_every_error_of_the_router_is_known_by_name() -> None:
+    for entry in read_artifact().abi:
+        if entry["type"] == "error":
+            inputs = entry["inputs"]
+            assert isinstance(inputs, list)
+            signature = f"{entry['name']}({','.join(each['type'] for each in inputs)})"
+            told = revert_reason(selector(signature) + word(1) * len(inputs))
+            assert told.split(" ")[0] == entry["name"]
+            assert all(each["name"] in told for each in inputs)

@@ -1,0 +1,319 @@
+"""`--simulate` and `--from` on the command line, by somebody who has a store and a node."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swapcli.evm import approval
+from swapcli.markets.format import render_market
+from swapcli.model.market import Provenance
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import Transaction
+from swapcli.store import create_store
+from tests.chain.anvil import running_anvil
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.node.server import SECRET
+from tests.chain.reading import read_market
+from tests.chain.settings import url_of, write_settings
+from tests.chain.trading import INTEGRATOR, USER, Desk
+from tests.chain.world import WETH, World
+from tests.cli.build import Ran, swapcli
+from tests.cli.running import PROCESS, nobodys
+from tests.store.build import only
+
+POOR = "0x" + "90" * 20
+BOB = "0x" + "b0" * 20
+
+
+class Client:
+    """Somebody with a store of the world, and its node in the settings."""
+
+    def __init__(self, desk: Desk, folder: Path) -> None:
+        self.desk, self.folder, self.name = desk, folder, desk.world.network.name
+        self.settings = write_settings(folder, desk.world.network, url_of(desk.chain), timeout_s=5)
+        file = folder / "stores" / f"{self.name}.sqlite"
+        file.parent.mkdir()
+        with create_store(str(file), desk.world.network, only(desk.world.network)) as store:
+            store.write_market(read_market(desk.world))
+
+    def calldata(self, sold: str, bought: str, amount: str, *options: str, to: str = BOB, **env: str) -> Ran:
+        words = ("calldata", self.name, sold, bought, amount, "--destination", to)
+        return swapcli(*words, *options, env={"SWAPCLI_CONFIG": str(self.settings)} | env)
+
+    def execute(self, route: str, *options: str, to: str = BOB) -> Ran:
+        words = ("execute", "-", "--destination", to, *options)
+        return swapcli(*words, stdin=route.encode(), env={"SWAPCLI_CONFIG": str(self.settings)})
+
+    def route(self, sold: str, bought: str, amount: str, *options: str) -> str:
+        words = ("route", self.name, sold, bought, amount, "--json", *options)
+        return swapcli(*words, env={"SWAPCLI_CONFIG": str(self.settings)}).out
+
+    def mine(self, document: dict[str, Any], sender: str = USER) -> bool:
+        """Has what was printed mined, without a signature."""
+        fields = {name: document[name] for name in ("to", "value")}
+        fields["value"] = hex(int(fields["value"]))
+        call = {"from": sender, "data": document["calldata"], "gas": hex(12_000_000), **fields}
+        return self.desk.chain.receipt(self.desk.chain.node.ask("eth_sendTransaction", call)).succeeded
+
+    def block(self) -> int:
+        return int(self.desk.chain.node.ask("eth_blockNumber"), 16)
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with running_anvil() as chain:
+        world = World(chain)
+        world.network = replace(world.network, multicall=deploy_multicall(chain))
+        made = Desk(world, chain, read_market(world))
+        made.endow()
+        yield Client(made, tmp_path_factory.mktemp("checks"))
+
+
+ORDERS = [
+    ("ETH", "USDC", "1.5", ["balance of ETH"]),
+    ("USDC", "ETH", "2000", ["balance of USDC", "allowance"]),
+    ("USDT", "WBTC", "60000", ["balance of USDT", "allowance"]),
+    ("ETH", "WETH", "1", ["balance of ETH"]),
+    ("WETH", "ETH", "1", ["balance of WETH", "allowance"]),
+]
+
+
+@pytest.mark.parametrize(("sold", "bought", "amount", "lacking"), ORDERS)
+def test_a_payload_is_simulated_on_the_block_of_its_quote(
+    client: Client, sold: str, bought: str, amount: str, lacking: list[str]
+) -> None:
+    ran = client.calldata(sold, bought, amount, "--simulate", "--json")
+    assert ran.status == 0, ran.err
+    document, found = ran.json, ran.json["simulation"]
+    assert list(found) == ["block", "amount_received", "expected", "gas_used", "matches", "sender", "overrides"]
+    assert found["block"] == document["market"]["block"] == client.block()
+    assert found["amount_received"] == found["expected"] == document["route"]["outputAmount"]
+    assert found["matches"] is True
+    assert (found["sender"].lower(), found["overrides"]) == (BOB, lacking)
+    with client.desk.chain.undone():
+        before = client.desk.world.balance(address_of(client, bought), BOB)
+        for each in client.calldata(sold, bought, amount, "--with-approval", "--json").json["transactions"]:
+            assert client.mine(each)
+        after = client.desk.world.balance(address_of(client, bought), BOB)
+    assert after - before == int(found["amount_received"])
+
+
+def address_of(client: Client, symbol: str) -> str:
+    return ZERO_ADDRESS if symbol == "ETH" else client.desk.world.address(symbol)
+
+
+def test_what_an_integrator_takes_is_not_expected(client: Client) -> None:
+    options = ("--integrator-address", INTEGRATOR, "--integrator-fee-bps", "100", "--simulate", "--json")
+    ran = client.calldata("WETH", "USDC", "1", *options, SWAPCLI_API_KEY="a-key")
+    assert ran.status == 0, ran.err
+    assert ran.json["simulation"]["expected"] == ran.json["route"]["outputAmountAfterFee"]
+    assert ran.json["simulation"]["matches"] is True
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_route_that_was_found_before_is_simulated_too(client: Client, version: str) -> None:
+    route = client.route("USDT", "ETH", "3000", "--api-version", version)
+    ran = client.execute(route, "--simulate", "--from", USER, "--json")
+    assert ran.status == 0, ran.err
+    found = ran.json["simulation"]
+    assert found["amount_received"] == json.loads(route)["outputAmount"]
+    assert (found["matches"], found["overrides"]) == (True, ["allowance"])
+    assert ran.json["market"]["block"] == found["block"] == client.block()
+
+
+@pytest.mark.parametrize("form", ["--plain", "--table"])
+def test_people_read_what_was_simulated(client: Client, form: str) -> None:
+    document = client.calldata("ETH", "USDC", "1.5", "--simulate", "--json").json["simulation"]
+    pays = f"{int(document['amount_received']) / 10**6:,}".rstrip("0")
+    told = f"at block {document['block']}, up to {document['gas_used']:,} gas, supposing balance of ETH"
+    route = client.route("ETH", "USDC", "1.5")
+    for ran in (client.calldata("ETH", "USDC", "1.5", "--simulate", form), client.execute(route, "--simulate", form)):
+        assert ran.status == 0, ran.err
+        letters = " ".join(ran.out.split())
+        assert f"Simulated {pays} USDC" in letters
+        if form == "--plain":
+            assert f"exactly as quoted, {told}" in letters
+        assert "simulate it before signing" not in ran.err
+
+
+@pytest.mark.parametrize("path", ["matches", "amount_received", "overrides.0"])
+def test_a_field_of_the_simulation_is_told_raw(client: Client, path: str) -> None:
+    ran = client.calldata("ETH", "USDC", "1.5", "--simulate", "--get", f"simulation.{path}")
+    assert (ran.status, len(ran.out.split("\n"))) == (0, 2)
+    assert client.calldata("ETH", "USDC", "1.5", "--get", f"simulation.{path}").status == 2
+
+
+def test_who_holds_too_little_hears_it_before_anything_is_printed(client: Client) -> None:
+    for options in ([], ["--simulate"], ["--get", "calldata"]):
+        ran = client.calldata("USDC", "ETH", "2000", "--from", POOR, "--json", *options)
+        assert (ran.status, ran.out, ran.error["code"]) == (7, "", "INSUFFICIENT_BALANCE")
+        said = "Insufficient balance: the sender holds 0 USDC, and the swap takes 2,000 USDC"
+        assert (ran.error["message"], ran.error["exit_code"]) == (said, 7)
+    ran = client.execute(client.route("USDC", "ETH", "2000"), "--from", POOR)
+    assert ran.status == 7
+    assert ran.err.startswith(f"error: {said}\n")
+    assert POOR not in ran.err
+
+
+def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client) -> None:
+    desk = client.desk
+    usdt, router = desk.world.address("USDT"), desk.world.network.router
+    assert router
+    remark = "the router may take {} USDT from the sender, and the swap takes 2,000 USDT: add --with-approval"
+    for allowed, purposes in (
+        (0, ["approve", "swap"]),
+        (7 * 10**6, ["revoke", "approve", "swap"]),
+        (2_000 * 10**6, ["swap"]),
+    ):
+        with desk.chain.undone():
+            assert client.mine(document_of(approval(usdt, router, allowed)))
+            plain = client.calldata("USDT", "ETH", "2000", "--from", USER)
+            assert plain.status == 0, plain.err
+            assert (remark.format(allowed // 10**6) in plain.err) == (len(purposes) > 1)
+            assert "needs an allowance first" not in plain.err
+            mended = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--simulate", "--json")
+            assert "the router may take" not in mended.err
+            assert [each["what"] for each in mended.json["transactions"]] == purposes
+            lacking = [] if len(purposes) == 1 else ["allowance"]
+            assert mended.json["simulation"]["overrides"] == lacking
+            before = desk.world.balance(ZERO_ADDRESS, BOB)
+            for each in mended.json["transactions"]:
+                assert client.mine(each)
+            received = desk.world.balance(ZERO_ADDRESS, BOB) - before
+            assert received == int(mended.json["simulation"]["amount_received"])
+
+
+def document_of(transaction: Transaction) -> dict[str, Any]:
+    return {"to": transaction.to, "value": str(transaction.value), "calldata": transaction.calldata}
+
+
+def test_people_read_what_is_taken_back_first(client: Client) -> None:
+    usdt, router = client.desk.world.address("USDT"), client.desk.world.network.router
+    assert router
+    with client.desk.chain.undone():
+        assert client.mine(document_of(approval(usdt, router, 5)))
+        out = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--plain").out
+    titles = [line for line in out.splitlines() if line[:3] in ("1. ", "2. ", "3. ")]
+    assert titles == ["1. Take back what the router may take now", "2. Let the router take 2,000 USDT", "3. Swap"]
+
+
+def test_too_little_for_gas_is_a_remark(client: Client) -> None:
+    desk = client.desk
+    sender = "0x" + "95" * 20
+    with desk.chain.undone():
+        desk.world.give("USDC", sender, 2_000 * 10**6)
+        for wei, words in ((0, "0 ETH"), (10**12, "0.000001 ETH"), (10**18, None)):
+            desk.chain.fund(sender, wei)
+            ran = client.calldata("USDC", "ETH", "2000", "--from", sender, "--simulate", "--gas-price", "1gwei")
+            assert ran.status == 0, ran.err
+            assert ("too little for gas" in ran.err) == (words is not None)
+            assert words is None or f"the sender holds {words}, too little for gas of about 0.000" in ran.err
+        desk.chain.fund(sender, 10**18)
+        ran = client.calldata("ETH", "USDC", "1", "--from", sender, "--gas-price", "1gwei", "--json")
+        assert ran.status == 0, ran.err
+        assert "too little for gas of about 0.000" in ran.err
+        assert ran.err.rstrip().endswith("beside what is sold")
+
+
+def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> None:
+    desk = client.desk
+    file = client.folder / "market.json"
+    market = replace(read_market(desk.world), block=client.block(), timestamp=1, provenance=Provenance.RECORDED)
+    options = ("--market", str(file), "--slippage", "1", "--simulate", "--json")
+    with desk.chain.undone():
+        move(client)
+        file.write_text(render_market(market))
+        then = client.calldata("WETH", "USDC", "1", *options)
+        assert then.status == 0, then.err
+        assert (then.json["simulation"]["block"], then.json["simulation"]["matches"]) == (market.block, True)
+        file.write_text(render_market(replace(market, block=client.block())))
+        differs = client.calldata("WETH", "USDC", "1", *options)
+        assert (differs.status, differs.error["code"], differs.out) == (7, "SIMULATION_FAILED", "")
+        assert differs.error["details"]["expected"] == then.json["simulation"]["expected"]
+
+
+def move(client: Client) -> None:
+    """Somebody else trades: the market moves by a thousandth or so."""
+    trade = client.desk.quoted(Order(client.desk.world.tokens[WETH], client.desk.world.tokens["USDC"], 2 * 10**18))
+    allowing = approval(trade.payload.call.route.token_in, trade.payload.to, 2 * 10**18)
+    swap = Transaction(trade.payload.to, trade.payload.calldata, trade.payload.value)
+    assert all(client.mine(document_of(each)) for each in (allowing, swap))
+
+
+def test_on_modelled_state_what_really_arrives_is_told(client: Client) -> None:
+    desk = client.desk
+    file = client.folder / "modelled.json"
+    market = replace(read_market(desk.world), block=3, timestamp=1, provenance=Provenance.MODELLED)
+    file.write_text(render_market(market))
+    words = ("WETH", "USDC", "1", "--market", str(file), "--slippage", "1", "--simulate")
+    with desk.chain.undone():
+        move(client)
+        ran = client.calldata(*words, "--json")
+        assert ran.status == 0, ran.err
+        found = ran.json["simulation"]
+        assert (found["block"], found["matches"]) == (client.block(), False)
+        assert int(found["amount_received"]) < int(found["expected"])
+        assert "the quote rests on another state: it says " in ran.err
+        assert "modelled" in ran.err
+        assert "do not sign" not in ran.err
+        assert "not as quoted, at block" in client.calldata(*words, "--plain").out
+        too_tight = client.calldata(
+            "WETH", "USDC", "1", "--market", str(file), "--slippage", "0", "--simulate", "--json"
+        )
+        assert (too_tight.status, too_tight.error["code"]) == (7, "SIMULATION_FAILED")
+        assert "reverts at block" in too_tight.error["message"]
+
+
+def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
+    nowhere = write_settings(
+        client.folder / "..", client.desk.world.network, None, store_dir=str(client.folder / "stores")
+    )
+    for check in (["--simulate"], ["--from", USER]):
+        offline = client.calldata("ETH", "USDC", "1", *check, "--offline", "--json")
+        none = client.calldata("ETH", "USDC", "1", *check, "--json", SWAPCLI_CONFIG=str(nowhere))
+        for ran, why in ((offline, "--offline lets none be asked"), (none, "none is set")):
+            assert (ran.status, ran.error["code"]) == (2, "INVALID_OPTION")
+            assert ran.error["message"] == f"{check[0]} asks a node of {client.name}, and {why}"
+            assert ran.error["hint"] == f"set networks.{client.name}.rpc_url"
+
+
+@pytest.mark.parametrize("check", [["--simulate"], ["--from", "0x1234"]])
+def test_starknet_is_not_simulated(check: list[str]) -> None:
+    ran = swapcli("calldata", "starknet", "STRK", "USDC", "100", "--destination", "0x1234", *check, "--json")
+    assert (ran.status, ran.error["code"]) == (2, "INVALID_OPTION")
+    assert ran.error["message"] == f"{check[0]} works on EVM networks only, and starknet is none"
+
+
+def test_what_is_no_address_sends_nothing(client: Client) -> None:
+    ran = client.calldata("ETH", "USDC", "1", "--from", "0x12", "--json")
+    assert (ran.status, ran.error["code"]) == (2, "INVALID_ADDRESS")
+    assert ran.error["message"].startswith("--from: ")
+
+
+def test_a_process_of_its_own_does_the_same_and_never_tells_the_nodes_secrets(client: Client) -> None:
+    url = url_of(client.desk.chain).replace("127.0.0.1", f"user:{SECRET}@127.0.0.1") + f"/?key={SECRET}"
+    folder = client.folder / "secret"
+    folder.mkdir()
+    stores = str(client.folder / "stores")
+    settings = write_settings(folder, client.desk.world.network, url, store_dir=stores)
+    words = ("calldata", client.name, "USDC", "ETH", "2000", "--destination", BOB, "--config", str(settings), "--json")
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*PROCESS, *words, *options], env=nobodys(), capture_output=True, text=True, check=False, timeout=60
+        )
+
+    done = run("--simulate", "--from", USER)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["simulation"]["matches"] is True
+    refused = run("--from", POOR)
+    assert (refused.returncode, refused.stdout) == (7, "")
+    assert json.loads(refused.stderr)["code"] == "INSUFFICIENT_BALANCE"
+    assert SECRET not in done.stdout + done.stderr + refused.stderr
