@@ -62,6 +62,10 @@ class Refusal(NamedTuple):
         return not self.is_revert and (self.code == _TOO_MANY_CODE or bool(_PASSING.search(self.message)))
 
 
+class Nothing(UpstreamNonsense):
+    """Null, again and again, where that is no answer."""
+
+
 Result = object
 """What a request gave: JSON, or a `Refusal`."""
 
@@ -214,7 +218,7 @@ class JsonRpc:
         if result is _MISSING:
             raise _PassingError(UpstreamNonsense(f"{self._line.shown} left requests unanswered"))
         if result is None and not request.may_be_null:  # so do some that have not seen the block yet
-            raise _PassingError(UpstreamNonsense(f"{self._line.shown} answered {request.method} with nothing"))
+            raise _PassingError(Nothing(f"{self._line.shown} answered {request.method} with nothing"))
         if isinstance(result, Refusal) and not (request.method == "eth_call" and result.is_revert):
             failure = self._refused(result)
             raise _PassingError(failure) if result.is_passing else failure

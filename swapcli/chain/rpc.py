@@ -8,7 +8,7 @@ from time import sleep
 from typing import Final, NoReturn
 
 from swapcli.chain.http import Line
-from swapcli.chain.json_rpc import JsonRpc, Refusal, Request, Result, Witness
+from swapcli.chain.json_rpc import JsonRpc, Nothing, Refusal, Request, Result, Witness
 from swapcli.chain.node import Account, Answer, At, Block, Call, Head, Log, LogQuery, Override, Supposed, number_of
 from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
 
@@ -44,6 +44,7 @@ class RpcNode:
         self._line = Line(url, shown)
         self._rpc = JsonRpc(self._line, timeout_s, attempts, pause)
         self._chain_id = chain_id
+        self._newest = -1
 
     @property
     def shown(self) -> str:
@@ -65,11 +66,16 @@ class RpcNode:
             [Request("eth_chainId", ()), Request(_BLOCK, ("latest", False)), Request("eth_gasPrice", ())]
         )
         self._check_chain(self._number(chain, "eth_chainId"))
-        return Head(self._block(block), self._number(gas_price, "eth_gasPrice"))
+        head = Head(self._block(block), self._number(gas_price, "eth_gasPrice"))
+        self._newest = head.block.number
+        return head
 
     def block(self, number: int) -> Block | None:
-        """As `Node.block`."""
-        (found,) = self._rpc.ask([_block_request(number)])
+        """As `Node.block`. One that it knew already is asked for a few times: the node may be several, some behind."""
+        try:
+            (found,) = self._rpc.ask([_block_request(number, may_be_null=number > self._newest)])
+        except Nothing:
+            return None
         if found is None:
             return None
         block = self._block(found)
@@ -215,8 +221,8 @@ def _read_hex(text: str) -> bytes | None:
     return None if has_spaces or not text.startswith("0x") else content
 
 
-def _block_request(number: int) -> Request:
-    return Request(_BLOCK, (hex(number), False), may_be_null=True)
+def _block_request(number: int, *, may_be_null: bool = True) -> Request:
+    return Request(_BLOCK, (hex(number), False), may_be_null)
 
 
 def _message(call: Call, sender: str | None = None) -> dict[str, str]:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from swapcli.errors import (
     Reorganised,
-    SwapcliError,
     Unreachable,
     UpstreamError,
     UpstreamNonsense,
@@ -86,8 +85,11 @@ MIXED = tuple(mode for mode in MODES if mode.timeout_s == TIMEOUT_S)
 """Those that take no time."""
 
 
-def check_said(error: SwapcliError) -> None:
-    """One plain sentence that names the node, and nowhere anything that nobody may see."""
+def checked(error: UpstreamError) -> type[UpstreamError]:
+    """Its kind, of those that everybody may see.
+
+    It is said in one plain sentence that names the node, and nowhere shows anything that nobody may see.
+    """
     assert SHOWN in error.message
     assert error.message.isprintable()
     assert len(error.message) < 220
@@ -96,6 +98,7 @@ def check_said(error: SwapcliError) -> None:
     told = "".join(traceback.format_exception(error))
     for text in (error.message, error.hint or "", str(error.details), repr(error), str(error.args), told):
         check_shown(text)
+    return next(kind for kind in type(error).__mro__ if kind.__module__ == UpstreamError.__module__)
 
 
 def check_shown(text: str) -> None:

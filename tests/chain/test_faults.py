@@ -23,7 +23,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from tests.chain import proxy as faults
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
-from tests.chain.modes import MIXED, MODES, NOWHERE, TIMEOUT_S, Mode, check_said
+from tests.chain.modes import MIXED, MODES, NOWHERE, TIMEOUT_S, Mode, checked
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import SHOWN, Pauses
 from tests.chain.proxy import Proxy, proxying
@@ -109,8 +109,7 @@ def end_of(bench: Bench, mode: Mode, multicall: str | None = None) -> type[Upstr
             block = node.head().block
             read = bench.read(node, block, multicall)
         except UpstreamError as error:
-            check_said(error)
-            return type(error)
+            return checked(error)
     assert read == bench.expected(block)
     return None
 
@@ -162,8 +161,7 @@ def test_a_chain_that_turns_while_it_is_read_is_never_read_half_and_half(bench: 
                 assert bench.read(node, block, rng.choice([None, bench.multicall])) == expected
                 ends.append(None)
             except Reorganised as error:
-                check_said(error)
-                ends.append(type(error))
+                ends.append(checked(error))
             bench.proxy.faults = []
             again = node.head().block
             assert bench.read(node, again, bench.multicall) == bench.expected(again)
@@ -173,7 +171,7 @@ def test_a_chain_that_turns_while_it_is_read_is_never_read_half_and_half(bench: 
 def turning(bench: Bench, rng: Random) -> Callable[[], None]:
     """Lets a pair change for some blocks now, and otherwise when it is called."""
     pair = next(place.contract for place in bench.world.places if place.protocol == "uniswapV2")
-    mark = bench.chain.node.ask("evm_snapshot")
+    mark = bench.chain.mark()
 
     def happens() -> None:
         for _ in range(rng.randint(1, 3)):
@@ -181,7 +179,7 @@ def turning(bench: Bench, rng: Random) -> Callable[[], None]:
             pair.send("sync")
 
     def turn() -> None:
-        assert bench.chain.node.ask("evm_revert", mark)
+        bench.chain.go_back(mark)
         happens()
 
     happens()

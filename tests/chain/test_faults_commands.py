@@ -106,11 +106,11 @@ def test_a_live_quote_survives_what_passes(desk: Desk) -> None:
 
 def test_a_chain_that_turns_under_a_live_quote_is_asked_anew(desk: Desk) -> None:
     pair = next(place.contract for place in desk.world.places if place.protocol == "uniswapV2")
-    mark = desk.chain.node.ask("evm_snapshot")
+    mark = desk.chain.mark()
     pair.send("sync")
 
     def turn() -> None:
-        assert desk.chain.node.ask("evm_revert", mark)
+        desk.chain.go_back(mark)
         desk.world.give("USDC", pair.address, 10**12)
         pair.send("sync")
 

@@ -93,3 +93,21 @@ def test_refusals_that_pass_are_told_from_those_that_do_not(server: Server, code
     with node_of(server) as node, pytest.raises(UpstreamRefused, match="refused: "):
         node.head()
     assert len(server.exchanges) == ATTEMPTS
+
+
+@pytest.mark.parametrize("missing", [0, 1, ATTEMPTS - 1, ATTEMPTS])
+def test_a_block_that_the_node_has_told_of_is_asked_for_a_few_times(server: Server, missing: int) -> None:
+    asked: list[str] = []
+
+    def some_are_behind(request: dict[str, Any]) -> object:
+        asked.append(request["params"][0] if request["params"] else "")
+        return None if 0 < asked.count(hex(NUMBER)) <= missing else answer(request)
+
+    server.answering = some_are_behind
+    with node_of(server) as node:
+        node.head()
+        assert (node.block(NUMBER) is None) == (missing == ATTEMPTS)
+        assert asked.count(hex(NUMBER)) == min(missing + 1, ATTEMPTS)
+        before = len(asked)
+        assert node.block(NUMBER + 1) is None
+        assert len(asked) == before + 1, "of a later block it may truly not know"

@@ -1,0 +1,119 @@
+"""A small world whose pools come from real factories, and in which things go on happening."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from swapcli.model.network import Deployment, Network
+from swapcli.model.order import ZERO_ADDRESS
+from tests.chain.anvil import AnvilChain
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.world import DECIMALS, WETH, World
+from tests.contracts.evm import Contract, load_artifact
+
+_V3 = "@uniswap/v3-core/artifacts/contracts"
+_COINS = sorted(set(DECIMALS) - {WETH})
+_FEES = {500: 10, 3_000: 60, 10_000: 200}
+"""Of Uniswap V3: the tick spacing of each fee."""
+
+
+class Village:
+    """Pairs of a Uniswap V2, which lists them, and pools of a V3 and a V4, of which only events tell."""
+
+    def __init__(self, chain: AnvilChain) -> None:
+        self.chain = chain
+        self.world = World(chain, pools=False)
+        self.trader = chain.deploy(self.world.kit["Trader"])
+        self.factory = chain.deploy(load_artifact(f"{_V3}/UniswapV3Factory.sol/UniswapV3Factory.json"))
+        self.pairs = [self.world.open_uniswap_v2(*each).contract for each in (("USDC", "TKN"), ("WBTC", "USDC"))]
+        self.pools = [self._opened("TKN", "USDC", 500), self._opened("WBTC", "DAI", 3_000)]
+        self.singletons = [self.world.open_uniswap_v4("WBTC", "USDC", 3_000, 60)]
+        self.network = self._network()
+
+    def happen(self, rng: Random, most: int = 4) -> None:
+        """A few things, each in blocks of its own; never the same twice."""
+        for _ in range(rng.randint(1, most)):
+            rng.choices(*zip(*self._happenings(), strict=True))[0](rng)
+
+    def head(self) -> int:
+        """The number of the newest block."""
+        return int(self.chain.node.ask("eth_blockNumber"), 16)
+
+    def turning(self, rng: Random) -> Callable[[], None]:
+        """Lets things happen now, and others in their place when it is called."""
+        mark = self.chain.mark()
+        self.happen(rng)
+
+        def turn() -> None:
+            self.chain.go_back(mark)
+            self.happen(rng)
+
+        return turn
+
+    def _network(self) -> Network:
+        deployments = (
+            Deployment(("uniswapV2",), "Uniswap V2", {"factory": self.world.factory.address}, fee_tiers={3_000: 0}),
+            Deployment(("uniswapV3",), "Uniswap V3", {"factory": self.factory.address}, fee_tiers=_FEES),
+            Deployment(("uniswapV4",), "Uniswap V4", {"pool_manager": self.world.manager.address}),
+        )
+        multicall = deploy_multicall(self.chain)
+        return replace(self.world.network, deployments=deployments, multicall=multicall)
+
+    def _happenings(self) -> list[tuple[Callable[[Random], object], int]]:
+        return [
+            (self._pay, 4),
+            (self._swap, 4),
+            (self._provide, 2),
+            (self._provide_singleton, 1),
+            (self._open_pair, 1),
+            (self._open_pool, 1),
+            (self._rest, 1),
+        ]
+
+    def _pay(self, rng: Random) -> None:
+        """A pair is given something."""
+        pair = rng.choice(self.pairs)
+        self.world.give("USDC", pair.address, rng.randint(1, 10**9))
+        pair.send("sync")
+
+    def _swap(self, rng: Random) -> None:
+        self.trader.send("swap", rng.choice(self.pools).address, False, rng.random() < 0.5, rng.randint(10**4, 10**7))
+
+    def _provide(self, rng: Random) -> None:
+        """A new position somewhere around the price."""
+        pool = rng.choice(self.pools)
+        (spacing,), tick = pool.call("tickSpacing"), pool.call("slot0")[1]
+        lower = (tick // spacing + rng.randint(-8, 6)) * spacing
+        self.trader.send("mint", pool.address, lower, lower + rng.randint(1, 5) * spacing, rng.randint(10**6, 10**12))
+
+    def _provide_singleton(self, rng: Random) -> None:
+        place = rng.choice(self.singletons)
+        key = (*place.tokens, place.fee_ppm, place.tick_spacing, ZERO_ADDRESS)
+        lower = place.ticks[0] + rng.randint(0, 20) * place.tick_spacing
+        upper = lower + rng.randint(1, 9) * place.tick_spacing
+        self.world.provider.send("mintSingleton", self.world.manager.address, key, lower, upper, rng.randint(1, 10**12))
+
+    def _open_pair(self, rng: Random) -> None:
+        """One that there is not yet on this chain, while there is any."""
+        a, b = rng.sample(_COINS, 2)
+        if self.world.factory.call("getPair", *map(self.world.address, (a, b))) == (ZERO_ADDRESS,):
+            self.world.open_uniswap_v2(a, b)
+
+    def _open_pool(self, rng: Random) -> None:
+        (a, b), fee = rng.sample(_COINS, 2), rng.choice(list(_FEES))
+        if self.factory.call("getPool", *map(self.world.address, (a, b)), fee) == (ZERO_ADDRESS,):
+            self._opened(a, b, fee)
+
+    def _rest(self, rng: Random) -> None:
+        self.chain.node.ask("anvil_mine", hex(rng.randint(1, 5)))
+
+    def _opened(self, a: str, b: str, fee: int) -> Contract:
+        world = self.world
+        token0, token1 = sorted((a, b), key=lambda each: int(world.address(each), 16))
+        (address,) = self.factory.send("createPool", world.address(token0), world.address(token1), fee)
+        pool = self.chain.at(address, load_artifact(f"{_V3}/UniswapV3Pool.sol/UniswapV3Pool.json"))
+        pool.send("initialize", world._sqrt_price(token0, token1))
+        world._ladder(token0, token1, _FEES[fee], lambda *position: self.trader.send("mint", address, *position))
+        return pool

@@ -1,0 +1,235 @@
+"""Between a store and its node everything goes wrong that can: the store is true to a block of the chain, always."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from shutil import copyfile
+
+import pytest
+
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.multicall import View
+from swapcli.chain.place import place_of
+from swapcli.chain.rpc import RpcNode
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.sync import Wanted, follow, sync
+from swapcli.errors import UpstreamError, UpstreamNonsense, UpstreamRefused
+from swapcli.model.pool import Pool
+from swapcli.store import Store
+from tests.chain import proxy as faults
+from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.living import Village
+from tests.chain.modes import MIXED, MODES, NOWHERE, Mode, checked
+from tests.chain.node.server import SHOWN, Pauses
+from tests.chain.proxy import Proxy, proxying
+from tests.store.build import create, reopen
+
+SEEDS = 12
+STEPS = 5
+FORGOTTEN_BLOCKS = 200
+
+End = type[UpstreamError] | None
+
+
+class Bench:
+    """A village behind a proxy, and stores of it in `folder`."""
+
+    def __init__(self, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
+        self.chain, self.proxy, self.folder = chain, proxy, folder
+        self.village = Village(chain)
+        self.network = self.village.network
+        self._stores = iter(range(1 << 30))
+        self._synced, self._synced_at = self.new_path(), 0
+
+    def new_path(self) -> Path:
+        return self.folder / f"store-{next(self._stores)}.sqlite"
+
+    @contextmanager
+    def node(self, timeout_s: float = 10.0, direct: bool = False) -> Iterator[RpcNode]:
+        url = f"http://127.0.0.1:{self.chain.node.port}" if direct else self.proxy.url
+        made = RpcNode(url, shown=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses())
+        with closing(made):
+            yield made
+
+    @contextmanager
+    def store(self, is_new: bool) -> Iterator[Store]:
+        """A new one, or one that has been synced a while ago."""
+        path = self.new_path()
+        if is_new:
+            create(path, self.network).close()
+        else:
+            copyfile(self._synced_lately(), path)
+        with reopen(path, self.network) as store:
+            yield store
+
+    def _synced_lately(self) -> Path:
+        """The node forgets the states of old blocks."""
+        if not self._synced_at or self.village.head() - self._synced_at > FORGOTTEN_BLOCKS:
+            with create(self._synced, self.network) as store, self.node(direct=True) as node:
+                assert synced(store, node) is None
+            self._synced_at = self.village.head()
+        return self._synced
+
+    def is_true(self, store: Store) -> bool:
+        """Is every pool as the node tells it at the store's block? False where the chain no longer has that block."""
+        held = store.read_market()
+        head = store.register.head()
+        if head is None:
+            assert not held.pools
+            return True
+        with self.node(direct=True) as node:
+            block = node.block(head.number)
+            if block is None or block.hash != head.hash:
+                return False
+            places = [place for pool in held.pools.values() if (place := place_of(pool))]
+            assert len(places) == len(held.pools)
+            found = [each for each in load_pools(View(node, block, None), places) if isinstance(each, Pool)]
+        assert held.pools == {pool.key: pool for pool in found}
+        return True
+
+    def check_whole(self, store: Store) -> None:
+        """Nothing fails any more: it comes to the newest block, and to all that a new store comes to."""
+        self.proxy.faults, self.proxy.always = [], None
+        with self.node() as node:
+            assert synced(store, node) is None
+        assert self.is_true(store)
+        with self.node(direct=True) as node, create(self.new_path(), self.network) as other:
+            assert synced(other, node) is None
+            assert store.register.head() == other.register.head()
+            assert store.read_market().pools == other.read_market().pools
+            assert store.tokens().keys() >= other.tokens().keys()
+
+
+def synced(store: Store, node: RpcNode, after_each: Callable[[], object] = bool) -> End:
+    """Syncs: what it came to."""
+    try:
+        for _ in sync(store, node, Wanted(), SYSTEM_CLOCK):
+            after_each()
+    except UpstreamError as error:
+        return checked(error)
+    return None
+
+
+def followed(store: Store, node: RpcNode) -> End:
+    """Takes a step: what it came to."""
+    try:
+        follow(store, node)
+    except UpstreamError as error:
+        return checked(error)
+    return None
+
+
+@pytest.fixture(scope="module")
+def whole_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with running_anvil() as chain, proxying(chain.node.port) as proxy:
+        yield Bench(chain, proxy, tmp_path_factory.mktemp("stores"))
+
+
+@pytest.fixture
+def bench(whole_bench: Bench, capfd: pytest.CaptureFixture[str]) -> Iterator[Bench]:
+    """Afterwards nothing has been printed."""
+    whole_bench.proxy.faults, whole_bench.proxy.always = [], None
+    yield whole_bench
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+def test_a_sync_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(bench: Bench, mode: Mode) -> None:
+    with bench.store(is_new=True) as store:
+        bench.proxy.faults = [faults.passes_on] * Random(mode.name).randint(0, 9)
+        bench.proxy.always = mode.fault(Random(3))
+        with bench.node(mode.timeout_s) as node:
+            assert synced(store, node, lambda: bench.is_true(store)) in {*mode.lasting, None}
+        assert bench.is_true(store)
+        bench.check_whole(store)
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+def test_a_step_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(bench: Bench, mode: Mode) -> None:
+    bench.village.happen(Random(mode.name))
+    with bench.store(is_new=False) as store:
+        bench.proxy.faults = [faults.passes_on] * Random(mode.name).randint(0, 5)
+        bench.proxy.always = mode.fault(Random(4))
+        with bench.node(mode.timeout_s) as node:
+            assert followed(store, node) in {*mode.lasting, None}
+        assert bench.is_true(store)
+        bench.check_whole(store)
+
+
+def test_what_passes_is_waited_out_in_syncs_and_steps(bench: Bench) -> None:
+    passing = [mode for mode in MIXED if mode.passing == (None,)]
+    for seed in range(SEEDS):
+        rng = Random(seed)
+        bench.village.happen(rng)
+        bench.proxy.always = faults.every(2, faults.any_of(rng, [mode.fault(rng) for mode in passing], 0.9))
+        with bench.store(is_new=seed % 2 == 0) as store, bench.node() as node:
+            assert (followed if store.blocks() else synced)(store, node) is None
+            bench.check_whole(store)
+
+
+def test_whatever_happens_in_whatever_order_a_store_is_true_and_ends_whole(bench: Bench) -> None:
+    """Failures of all sorts, a chain that goes on and takes other ways, and stores that are closed and opened again."""
+    ends: list[End] = []
+    for seed in range(SEEDS):
+        rng = Random(seed)
+        with bench.store(is_new=rng.random() < 0.3) as store:
+            for _ in range(STEPS):
+                ends.append(disturbed(bench, store, rng))
+                bench.is_true(store)
+            path = Path(store.path)
+        with reopen(path, bench.network) as store:
+            bench.check_whole(store)
+    assert {None, UpstreamRefused, UpstreamNonsense} <= set(ends)
+
+
+def disturbed(bench: Bench, store: Store, rng: Random) -> End:
+    """A sync or a step while failures, or a turn of the chain, strike at random: what it came to."""
+    turns = rng.random() < 0.5
+    turn = bench.village.turning(rng)
+    fault = rng.choice([faults.first(turn), faults.meanwhile(turn, rng)])
+    bench.proxy.faults = [faults.passes_on] * rng.randint(0, 12) + [fault] * turns
+    failing = [mode.fault(rng) for mode in rng.sample(MIXED, 3)]
+    bench.proxy.always = faults.any_of(rng, failing, rng.choice([0.0, 0.2, 0.6]))
+    with bench.node() as node:
+        if store.register.counts()[0] and rng.random() < 0.7:
+            return followed(store, node)
+        return synced(store, node, lambda: bench.is_true(store))
+
+
+def test_a_chain_that_turns_deeper_than_a_store_remembers_is_read_anew(bench: Bench) -> None:
+    mark = bench.chain.mark()
+    rng = Random("deep")
+    bench.village.happen(rng)
+    with bench.store(is_new=True) as store:
+        with bench.node() as node:
+            assert synced(store, node) is None
+        bench.chain.go_back(mark)
+        bench.village.happen(rng)
+        bench.village.happen(rng)
+        with bench.node() as node:
+            assert followed(store, node) is None
+        assert bench.is_true(store)
+        bench.check_whole(store)
+
+
+def test_a_node_of_another_chain_changes_nothing(bench: Bench) -> None:
+    bench.village.happen(Random("another chain"))
+    with bench.store(is_new=False) as store:
+        before = store.read_market()
+        bench.proxy.always = faults.moves_to(1)
+        with bench.node() as node:
+            assert followed(store, node) is UpstreamNonsense
+            assert synced(store, node) is UpstreamNonsense
+        assert store.read_market() == before
+
+
+def test_without_a_multicall_on_the_chain_a_sync_comes_to_the_same(bench: Bench) -> None:
+    network = replace(bench.network, multicall=NOWHERE)
+    with bench.store(is_new=True) as store, create(bench.new_path(), network) as other, bench.node() as node:
+        assert synced(store, node) is synced(other, node) is None
+        assert other.read_market().pools == store.read_market().pools
+        assert bench.is_true(other)
