@@ -21,6 +21,8 @@ from swapcli.cli.exits import MEANING
 from swapcli.config.show import example_config
 from swapcli.engine.opening import open_market
 from swapcli.networks.catalogue import network
+from tests.chain.anvil import running_anvil
+from tests.chain.settings import url_of
 from tests.cli.build import swapcli
 from tests.cli.running import Service, serving
 
@@ -32,7 +34,7 @@ COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
-SERVICE = "http://127.0.0.1:8000"
+SERVICE, NODE = "http://127.0.0.1:8000", "http://127.0.0.1:8545"
 
 
 def commands() -> list[str]:
@@ -55,11 +57,12 @@ def picture() -> tuple[str, str]:
 def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str]:
     """Runs a line as a shell does, stores in a folder of its own.
 
-    A service among its words is told to stop once it had time to start.
+    A service, or a watch, among its words is told to stop once it had time to start.
     """
     function = f"""swapcli() {{
     case $1 in
         serve) timeout --preserve-status 4 "{sys.executable}" -m swapcli "$@" ;;
+        sync) timeout --preserve-status 8 "{sys.executable}" -m swapcli "$@" ;;
         *) "{sys.executable}" -m swapcli "$@" ;;
     esac
 }}
@@ -105,9 +108,16 @@ def service() -> Iterator[Service]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def node() -> Iterator[str]:
+    """The address of a node of base, a chain on which nothing has happened."""
+    with running_anvil(network("base").chain_id) as chain:
+        yield url_of(chain)
+
+
 @pytest.mark.parametrize("command", commands())
-def test_every_command_of_the_readme_works(command: str, service: Service) -> None:
-    ran = shell(command.replace(SERVICE, service.url))
+def test_every_command_of_the_readme_works(command: str, service: Service, node: str) -> None:
+    ran = shell(command.replace(SERVICE, service.url).replace(NODE, node))
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
 
@@ -224,12 +234,13 @@ def test_the_example_settings_are_the_ones_that_init_writes_and_change_nothing()
         if node.path and node.path not in {each.path[:1] for each in nodes() if len(each.path) > 1}
     ],
 )
-def test_the_example_in_a_help_page_works(path: tuple[str, ...], tmp_path: Path) -> None:
+def test_the_example_in_a_help_page_works(path: tuple[str, ...], tmp_path: Path, node: str) -> None:
     example = re.compile(r'^ +(?:Example: )?((?:[A-Z_]+=\S+ |eval "\$\()?swapcli .+)$', re.MULTILINE)
     examples = example.findall(re.sub(r" \\\n +", " ", swapcli(*path, "--help").out))
     assert examples
     for command in examples:
-        ran = shell(f"export XDG_CONFIG_HOME={tmp_path}; {command.replace('jq -r .outputAmount', 'cat')}")
+        line = command.replace("jq -r .outputAmount", "cat").replace(NODE, node)
+        ran = shell(f"export XDG_CONFIG_HOME={tmp_path}; {line}")
         assert ran.returncode == 0, ran.stderr
 
 

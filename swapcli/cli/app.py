@@ -27,6 +27,7 @@ class Root(LazyGroup):
         "calldata": Entry("swapcli.cli.calldata", "Build", "Find the best route and build its transaction."),
         "execute": Entry("swapcli.cli.execute", "Build", "Build the transaction of a route."),
         "router": Entry("swapcli.cli.router", "Build", "Deploy a router for what swapcli calldata makes."),
+        "sync": Entry("swapcli.cli.sync", "Keep", "Fill a store with the pools of a network, read from a node."),
         "market": Entry("swapcli.cli.market", "Keep", "Import, export and describe what swapcli sync keeps."),
         "serve": Entry("swapcli.cli.serve", "Run", "Serve routes and payloads over HTTP."),
         "health": Entry("swapcli.cli.health", "Run", "Check that every network is answered for."),

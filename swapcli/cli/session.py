@@ -158,8 +158,7 @@ class Session(NamedTuple):
         return node
 
     def _node_at(self, url: Secret, network: Network) -> RpcNode:
-        if network.kind is not Kind.EVM:
-            raise InvalidOption(f"{network.name} is no EVM network, and of others no node can be asked")
+        check_has_nodes(network)
         from swapcli.chain.rpc import RpcNode
 
         return RpcNode(url.reveal(), shown=url.shown, chain_id=network.chain_id, timeout_s=self.settings.timeout_s)
@@ -244,6 +243,12 @@ class Session(NamedTuple):
         key, timeout_s = self.api_key(), self.settings.timeout_s
         network = self.network(name)
         return RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
+
+
+def check_has_nodes(network: Network) -> None:
+    """Raises `InvalidOption` for a network whose nodes do not speak the language of an EVM's."""
+    if network.kind is not Kind.EVM:
+        raise InvalidOption(f"{network.name} is no EVM network, and of others no node can be asked")
 
 
 def open_session(

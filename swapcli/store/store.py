@@ -101,17 +101,12 @@ class Store:
         of another chain: all that is held has to be written anew, and nobody can go back behind it.
         """
         with writing(self._connection, self.path):
-            head, head_hash, provenance = self._one("SELECT head, hash, provenance FROM meta")
+            self.check_can_follow()
+            head, head_hash = self._one("SELECT head, hash FROM meta")
             if anew:
                 journal.forget_all(self._connection)
             else:
                 check_order(head, head_hash, number, block_hash)
-            if provenance != Provenance.SYNCED and self._one("SELECT count(*) FROM pools") != (0,):
-                raise MarketError(
-                    f"the store {self.path} holds a {provenance} market, which no block can follow",
-                    hint="sync into another store",
-                    details={"store": self.path, "provenance": provenance},
-                )
             mark = BlockMark(number, block_hash, timestamp)
             journal.remember(self._connection, mark)
             writer = BlockWriter(self._connection, number, self._anchors)
@@ -119,6 +114,17 @@ class Store:
             yield writer
             writer.finish()
             self._move_to(mark)
+
+    def check_can_follow(self) -> None:
+        """Raises `MarketError` where the store holds something else than a synced market: no block can follow that."""
+        with reading(self._connection, self.path):
+            (provenance,) = self._one("SELECT provenance FROM meta")
+            if provenance != Provenance.SYNCED and self._one("SELECT count(*) FROM pools") != (0,):
+                raise MarketError(
+                    f"the store {self.path} holds a {provenance} market, which no block can follow",
+                    hint="sync into another store",
+                    details={"store": self.path, "provenance": provenance},
+                )
 
     def rewind_to(self, number: int) -> BlockMark:
         """Go back to that block, one of `blocks()`: every token and pool is as it was. Raises `MarketUnavailable`."""

@@ -20,8 +20,8 @@ WORDS = [
     "v1", "v2", "v3", "always", "never", "-", "--", "", "=", "--json=1", "\x00", "\udcff", "٣", "🦄", "%s", "{0}",
 ]  # fmt: skip
 words = st.sampled_from(WORDS) | st.text(max_size=8)
-# These write files, or serve until they are stopped; neither is a fuzzer's business.
-LASTING = {"init", "create", "revoke", "serve"}
+# These write files, ask nodes, or serve until they are stopped; none of it is a fuzzer's business.
+LASTING = {"init", "create", "revoke", "serve", "sync", "import", "export"}
 command_lines = st.lists(words, max_size=9).filter(lambda line: not LASTING.intersection(line))
 
 

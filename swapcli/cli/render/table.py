@@ -1,4 +1,4 @@
-"""Tables for a terminal. The only module that imports rich; it folds what does not fit and never cuts."""
+"""Tables for a terminal, which fold what does not fit and never cut. But for `progress`, only this imports rich."""
 
 from __future__ import annotations
 

@@ -1,0 +1,40 @@
+"""Follows a chain, block after block, through failures that pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Never
+
+from swapcli.errors import UpstreamError
+
+MOST_FAILURES: Final = 30
+"""In a row."""
+
+_BLOCK_TIME_S: Final = 2.0
+_SHORTEST_S: Final = 1.0
+_LONGEST_S: Final = 60.0
+
+
+def watch_chain(
+    step: Callable[[], object],
+    failed: Callable[[UpstreamError, int, float], object],
+    pause: Callable[[float], object],
+    block_time_s: float | None,
+) -> Never:
+    """Makes steps until one of its parts raises, with pauses of a block's time.
+
+    While steps fail the pauses grow; `failed` takes the error, how many there have been in a row, and the seconds of
+    the next pause. Raises the error of the last step when there have been too many.
+    """
+    usual_s = min(max(block_time_s or _BLOCK_TIME_S, _SHORTEST_S), _LONGEST_S)
+    failures, pause_s = 0, usual_s
+    while True:
+        pause(pause_s)
+        try:
+            step()
+            failures, pause_s = 0, usual_s
+        except UpstreamError as error:
+            failures, pause_s = failures + 1, min(pause_s * 2, _LONGEST_S)
+            if failures == MOST_FAILURES:
+                raise
+            failed(error, failures, pause_s)

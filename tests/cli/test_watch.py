@@ -1,0 +1,135 @@
+"""Following a chain: the pauses between steps, failures that pass and those that do not, and being told to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.cli.interruption import SIGNALS, Interruption, interruptible
+from swapcli.cli.watch import MOST_FAILURES, watch_chain
+from swapcli.errors import ConfigError, Reorganised, SwapcliError, Unreachable, UpstreamError
+
+
+class Chain:
+    """Fails where it is told so; ends as somebody who presses Ctrl-C when there is nothing left to do."""
+
+    def __init__(self, outcomes: list[SwapcliError | None]) -> None:
+        self._outcomes: Iterator[SwapcliError | None] = iter(outcomes)
+        self.pauses: list[float] = []
+        self.failures: list[tuple[UpstreamError, int, float]] = []
+
+    def step(self) -> None:
+        try:
+            error = next(self._outcomes)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+        if error:
+            raise error
+
+    def watch(self, block_time_s: float | None) -> None:
+        watch_chain(self.step, lambda *told: self.failures.append(told), self.pauses.append, block_time_s)
+
+
+outcomes = st.lists(st.booleans(), max_size=3 * MOST_FAILURES)
+
+
+@given(outcomes, st.none() | st.floats(0.1, 1_000))
+def test_failures_are_told_and_end_it_only_when_they_go_on(fails: list[bool], block_time_s: float | None) -> None:
+    errors = [Unreachable(f"the node is silent, {number}") if fail else None for number, fail in enumerate(fails)]
+    chain = Chain([*errors])
+    longest = max(map(len, "".join("x" if fail else " " for fail in fails).split()), default=0)
+    with pytest.raises(UpstreamError if longest >= MOST_FAILURES else KeyboardInterrupt) as ended:
+        chain.watch(block_time_s)
+    told = [error for error, _, _ in chain.failures]
+    given_up_at = errors.index(ended.value) if isinstance(ended.value, Unreachable) else len(errors)
+    assert told == [error for error in errors[:given_up_at] if error]
+    assert all(1 <= count < MOST_FAILURES for _, count, _ in chain.failures)
+
+
+@given(outcomes, st.none() | st.floats(0.1, 1_000))
+def test_pauses_are_those_of_the_chain_and_grow_while_steps_fail(fails: list[bool], block_time_s: float | None) -> None:
+    chain = Chain([Reorganised("it turned") if fail else None for fail in fails])
+    with pytest.raises((KeyboardInterrupt, UpstreamError)):
+        chain.watch(block_time_s)
+    usual, *_ = chain.pauses
+    assert usual == min(max(2.0 if block_time_s is None else block_time_s, 1.0), 60.0)
+    for fail, before, after in zip(fails, chain.pauses, chain.pauses[1:], strict=False):
+        assert after == (min(2 * before, 60.0) if fail else usual)
+    assert [pause_s for _, _, pause_s in chain.failures] == [
+        pause_s for fail, pause_s in zip(fails, chain.pauses[1:], strict=False) if fail
+    ]
+
+
+def test_what_is_no_failure_of_the_node_ends_it_at_once() -> None:
+    chain = Chain([None, ConfigError("another process is writing to it"), None])
+    with pytest.raises(ConfigError):
+        chain.watch(2.0)
+    assert (len(chain.pauses), chain.failures) == (2, [])
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_breaks_a_pause_off(number: signal.Signals) -> None:
+    def pause() -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(30)
+
+    started_s = time.monotonic()
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        pause()
+    assert time.monotonic() - started_s < 10
+
+
+class Stretch:
+    """Tells this process to stop by each of some signals, with some work after each."""
+
+    def __init__(self, *signals: signal.Signals, error: SwapcliError | None = None) -> None:
+        self._signals, self._error = signals, error
+        self.done = 0
+
+    def run(self, interruption: Interruption) -> None:
+        with interruption.whole():
+            for each in self._signals:
+                os.kill(os.getpid(), each)
+                self.done += 1
+            if self._error:
+                raise self._error
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_whole_stretch_is_ended_first_and_then_it_stops(number: signal.Signals) -> None:
+    stretch = Stretch(number)
+    with interruptible() as interruption, pytest.raises(KeyboardInterrupt):
+        stretch.run(interruption)
+    assert stretch.done == 1
+
+
+def test_a_whole_stretch_that_fails_stops_too_where_that_was_told() -> None:
+    with interruptible() as interruption, pytest.raises(KeyboardInterrupt):
+        Stretch(signal.SIGTERM, error=Unreachable("the node is silent")).run(interruption)
+
+
+def test_who_is_told_twice_does_not_wait() -> None:
+    stretch = Stretch(signal.SIGINT, signal.SIGTERM)
+    with interruptible() as interruption, pytest.raises(KeyboardInterrupt):
+        stretch.run(interruption)
+    assert stretch.done == 1
+
+
+def test_signals_are_what_they_were_afterwards() -> None:
+    before = [signal.getsignal(each) for each in SIGNALS]
+    with interruptible():
+        assert all(signal.getsignal(each) != known for each, known in zip(SIGNALS, before, strict=True))
+    assert [signal.getsignal(each) for each in SIGNALS] == before
+
+
+def test_without_a_signal_a_whole_stretch_is_nothing_special() -> None:
+    with interruptible() as interruption:
+        Stretch().run(interruption)
+        with pytest.raises(Unreachable):
+            Stretch(error=Unreachable("the node is silent")).run(interruption)
