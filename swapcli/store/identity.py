@@ -19,10 +19,14 @@ Networks = Callable[[str], Network]
 _SOURCE = "read from a node"
 
 
-def begin(connection: sqlite3.Connection, network: Network, networks: Networks) -> None:
-    """The row of `meta`. A network that is known as it is needs only its name: what is learnt of it later holds."""
+def begin(connection: sqlite3.Connection, network: Network, networks: Networks) -> bool:
+    """The row of `meta`. A network that is known as it is needs only its name: what is learnt of it later holds.
+
+    Else it is described, which is returned, and needs its wrapped native token among the store's.
+    """
     entry: dict[str, object] = {"name": network.name}
-    if not _is_known(network, networks):
+    is_described = not _is_known(network, networks)
+    if is_described:
         entry = network_field.rendered(network)
     row = (network.name, str(network.chain_id), json.dumps(entry), Provenance.SYNCED, _SOURCE)
     connection.execute(
@@ -30,6 +34,7 @@ def begin(connection: sqlite3.Connection, network: Network, networks: Networks) 
         "VALUES (?, ?, ?, ?, ?, ?, 0)",
         (*row, str(network.gas_price_wei)),
     )
+    return is_described
 
 
 def _is_known(network: Network, networks: Networks) -> bool:

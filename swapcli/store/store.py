@@ -60,7 +60,9 @@ def create_store(path: str, network: Network, networks: Networks) -> Store:
     try:
         with writing(connection, path):
             if connection.execute("SELECT count(*) FROM meta").fetchone() == (0,):
-                begin(connection, network, networks)
+                is_described = begin(connection, network, networks)
+                if is_described and network.wrapped_native:
+                    BlockWriter(connection, None, {}).put_tokens([network.wrapped_native])
             held = connection.execute("SELECT network, chain_id FROM meta").fetchone()
         check_same(path, held, network.name, network.chain_id)
     except BaseException:

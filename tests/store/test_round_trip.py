@@ -134,3 +134,14 @@ def test_pools_remember_the_block_of_their_state(tmp_path: Path) -> None:
 def reopen_market(folder: Path) -> Market:
     with reopen(folder / "store") as store:
         return store.read_market()
+
+
+def test_an_empty_store_of_a_network_that_nobody_knows_can_be_opened(tmp_path: Path) -> None:
+    """It describes the network itself, and needs the token that stands for the native one."""
+    path = str(tmp_path / "store")
+    known = network("base")
+    create_store(path, known, no_networks).close()
+    with open_store(path, no_networks) as store:
+        held = store.network
+        assert (held.name, held.chain_id, held.wrapped_native) == (known.name, known.chain_id, known.wrapped_native)
+        assert list(store.tokens().values()) == [known.wrapped_native]

@@ -53,10 +53,10 @@ def sync(store: Store, node: Node, wanted: Wanted, clock: Clock, *, portion: int
         yield _progress(store, step)
 
 
-def adopt(store: Store, node: Node, market: Market) -> Iterator[Progress]:
+def adopt(store: Store, node: Node, market: Market, *, portion: int = _PORTION) -> Iterator[Progress]:
     """Fill an empty store with those pools of a market that are not invented, as the node tells them now.
 
-    Raises as `sync`, and `ConfigError` for a store that something else has filled.
+    Whoever stops goes on where it stopped, with the same market. Raises as `sync`, and `ConfigError` for a store that something else has filled.
     """
     search = search_of(store)
     if store.register.counts()[0] if search is None else search.wanted != NOTHING:
@@ -70,7 +70,7 @@ def adopt(store: Store, node: Node, market: Market) -> Iterator[Progress]:
     def hunt(view: View, footing: Footing) -> Found:
         del view, footing
         search = search_of(store) or Search(NOTHING, is_judged=True)
-        last = min(search.adopted + _PORTION, len(places))
+        last = min(search.adopted + portion, len(places))
         return Found(
             replace(search, adopted=last),
             places[search.adopted : last],

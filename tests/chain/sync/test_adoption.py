@@ -1,0 +1,110 @@
+"""A market that somebody has described is taken over as the chain has it now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from swapcli.chain.rpc import RpcNode
+from swapcli.engine.sync import Wanted, adopt, follow, skipped
+from swapcli.errors import ConfigError, MarketUnavailable
+from swapcli.model.market import Market, Provenance
+from swapcli.model.token import Token
+from swapcli.store import Store
+from tests.chain.anvil import running_anvil
+from tests.chain.reading import read_market
+from tests.chain.sync.truth import check_true, connected, store_at, synced
+from tests.chain.trading import Desk
+from tests.chain.world import World
+from tests.store.build import pool
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    with running_anvil() as chain:
+        world = World(chain)
+        made = Desk(world, chain, read_market(world))
+        made.endow()
+        yield made
+
+
+@pytest.fixture
+def node(desk: Desk) -> Iterator[RpcNode]:
+    with connected(desk.chain) as made:
+        yield made
+
+
+@pytest.fixture
+def store(desk: Desk, tmp_path: Path) -> Iterator[Store]:
+    with store_at(tmp_path / "store", desk.world.network) as made:
+        yield made
+
+
+def described(market: Market) -> Market:
+    """As if it came from a table: states of the past, and pools that only stand for unknown ones."""
+    fakes = {each.key: each for each in (pool(k) for k in range(3))}
+    tokens = {address: Token(address, "F", "Fake", 18) for fake in fakes.values() for address in fake.tokens}
+    return replace(
+        market,
+        pools={**market.pools, **fakes},
+        tokens={**tokens, **market.tokens},
+        provenance=Provenance.MODELLED,
+        invented=frozenset(list(fakes)[:2]),
+    )
+
+
+def test_what_is_real_of_a_market_is_held_and_followed_through_trades_on_all_families(
+    desk: Desk, node: RpcNode, store: Store
+) -> None:
+    market = described(desk.market)
+    rng = Random("adopted")
+    for trade in desk.trades(rng, 5):
+        desk.carry_out(trade)
+    (progress,) = adopt(store, node, market)
+    real = len(market.pools) - len(market.invented)
+    assert (progress.phase, progress.done, progress.total) == ("pools of the market", real, real)
+    assert set(store.read_market().pools) == set(desk.market.pools)
+    assert store.read_market().tokens == desk.market.tokens
+    (left,) = skipped(store)
+    assert left.count == 1, "an address without a contract"
+    check_true(store, node)
+    families: set[str] = set()
+    for trade in desk.trades(rng, 25):
+        desk.carry_out(trade)
+        advance = follow(store, node)
+        assert advance
+        assert set(trade.replay.pools_after) <= set(advance.touched)
+        families |= {desk.market.pools[key].family for key in trade.replay.pools_after}
+        check_true(store, node)
+    assert families == {pool.family for pool in desk.market.pools.values()}
+
+
+def test_only_an_empty_store_adopts_and_whoever_is_interrupted_goes_on(desk: Desk, node: RpcNode, store: Store) -> None:
+    with pytest.raises(MarketUnavailable, match="holds no market yet"):
+        follow(store, node)
+    list(adopt(store, node, desk.market))
+    held = store.read_market()
+    list(adopt(store, node, desk.market))
+    assert store.read_market() == held
+    synced(store, node, Wanted(frozenset({"uniswapV4"})))
+    with pytest.raises(ConfigError, match="holds another market already"):
+        next(adopt(store, node, desk.market))
+    assert store.read_market() == held
+
+
+def test_a_market_that_was_synced_elsewhere_is_read_anew_before_it_is_followed(
+    desk: Desk, node: RpcNode, store: Store
+) -> None:
+    """Nobody has told the hash of its block."""
+    store.write_market(replace(desk.market, block=node.head().block.number - 1, timestamp=1))
+    for trade in desk.trades(Random("imported"), 3):
+        desk.carry_out(trade)
+    advance = follow(store, node)
+    assert advance
+    assert advance.touched
+    check_true(store, node)
+    assert set(store.read_market().pools) == set(desk.market.pools)

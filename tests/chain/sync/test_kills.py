@@ -1,0 +1,125 @@
+"""Whoever syncs may be killed at any moment, and several may sync at once: the store holds one whole block of the
+chain."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import NoReturn
+
+import pytest
+
+from swapcli.chain.rpc import RpcNode
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.sync import Wanted, follow, sync
+from swapcli.errors import ConfigError, UpstreamError
+from tests.chain.anvil import running_anvil
+from tests.chain.sync.town import Town
+from tests.chain.sync.truth import check_true, connected, followed, store_at, synced
+from tests.store.build import is_sound
+
+KILLS = 50
+POOLS = 40
+
+
+def work(path: Path, town: Town) -> NoReturn:
+    """Sync in small portions, then follow, until somebody ends it."""
+    with connected(town.chain) as node:
+        while True:
+            try:
+                with store_at(path, town.network) as store:
+                    for _ in sync(store, node, Wanted(), SYSTEM_CLOCK, portion=3):
+                        pass
+                    while True:
+                        follow(store, node)
+            except (ConfigError, UpstreamError):
+                continue  # another one was writing, or the chain never came to rest
+
+
+def start(path: Path, town: Town) -> int:
+    """A process of its own that works; nothing is open that it could share."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work(path, town)
+        finally:
+            os._exit(1)
+    return child
+
+
+def end(child: int) -> None:
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL, "it was still at work"
+
+
+@pytest.fixture
+def town() -> Iterator[Town]:
+    rng = Random("town")
+    with running_anvil() as chain:
+        made = Town(chain)
+        for _ in range(POOLS):
+            made.make(rng)
+        yield made
+
+
+@pytest.fixture
+def node(town: Town) -> Iterator[RpcNode]:
+    with connected(town.chain) as made:
+        yield made
+
+
+def test_whoever_is_killed_leaves_one_whole_block_of_the_chain(town: Town, node: RpcNode, tmp_path: Path) -> None:
+    path, rng = tmp_path / "store", Random("kills")
+    heads: list[int] = []
+    sizes: list[int] = []
+    for _ in range(KILLS):
+        child = start(path, town)
+        for _ in range(rng.randint(1, 3)):
+            time.sleep(rng.uniform(0.0, 0.1))
+            town.use(rng)
+        end(child)
+        with store_at(path, town.network) as store:
+            if mark := store.register.head():
+                check_true(store, node)
+                heads.append(mark.number)
+                sizes.append(store.register.counts()[0])
+        assert is_sound(path)
+    assert sizes[0] < POOLS, "the first were killed before they had found everything"
+    assert sorted(set(sizes)) == list(dict.fromkeys(sizes)), "nothing that was found is lost"
+    assert len(set(heads)) > KILLS / 4, "most came to write something"
+    with store_at(path, town.network) as store:
+        synced(store, node)
+        check_true(store, node, town.made)
+
+
+def test_several_that_sync_at_once_do_no_harm(town: Town, node: RpcNode, tmp_path: Path) -> None:
+    """Also while the chain takes other ways."""
+    path, rng = tmp_path / "store", Random("several")
+    children = [start(path, town) for _ in range(3)]
+    try:
+        for _ in range(12):
+            mark = town.mark()
+            for _ in range(rng.randint(1, 12)):
+                town.use(rng)
+            if rng.random() < 0.5:
+                lost = town.height() - mark.height
+                town.go_back(mark)
+                for _ in range(lost + 1):
+                    town.use(rng)
+            time.sleep(rng.uniform(0.0, 0.3))
+    finally:
+        for child in children:
+            end(child)
+    assert is_sound(path)
+    with store_at(path, town.network) as store:
+        assert store.register.counts()[0] > 0, "they came to write something"
+        synced(store, node)
+        check_true(store, node, town.made)
+        town.use(rng)
+        followed(store, node)
+        check_true(store, node, town.made)

@@ -1,0 +1,129 @@
+"""Thin pools are taken out once everything has been found, and come in when they are no longer thin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from swapcli.chain.rpc import RpcNode
+from swapcli.engine.sync import Wanted, follow, skipped
+from swapcli.store import Store
+from tests.chain.anvil import running_anvil
+from tests.chain.sync.town import Town
+from tests.chain.sync.truth import check_true, connected, store_at, synced
+
+PAIRS = 24
+
+
+@pytest.fixture(scope="module")
+def town() -> Iterator[Town]:
+    """Pairs with a thousand to a million whole tokens on either side, of which one kind is a dollar."""
+    rng = Random("town")
+    with running_anvil() as chain:
+        made = Town(chain)
+        for _ in range(PAIRS):
+            made.make(rng, rng.choice(("v2", "volatile", "stable")))
+        yield made
+
+
+@pytest.fixture
+def node(town: Town) -> Iterator[RpcNode]:
+    with connected(town.chain) as made:
+        yield made
+
+
+@pytest.fixture
+def depths(town: Town, node: RpcNode, tmp_path: Path) -> dict[str, float]:
+    """In dollars, as a store with all pools ranks them, the thinnest first."""
+    with store_at(tmp_path / "all", town.network) as store:
+        synced(store, node)
+        store.rank()
+        found = {key: bisected(store, key) for key in store.read_market().pools}
+    return dict(sorted(found.items(), key=lambda each: each[1]))
+
+
+def bisected(store: Store, key: str) -> float:
+    low, high = 0.0, 1e9
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if store.register.thinner_than(middle, [key]) else (middle, high)
+    return high
+
+
+@pytest.fixture
+def store(town: Town, tmp_path: Path) -> Iterator[Store]:
+    with store_at(tmp_path / "store", town.network) as made:
+        yield made
+
+
+def between(depths: dict[str, float], place: int) -> float:
+    """A depth that so many pools do not reach."""
+    ordered = list(depths.values())
+    return (ordered[place - 1] + ordered[place]) / 2
+
+
+def test_thin_pools_are_left_out_and_found_again_when_less_is_asked_for(
+    town: Town, node: RpcNode, store: Store, depths: dict[str, float]
+) -> None:
+    assert len(depths) == PAIRS
+    for place in (16, 8, 3):
+        bound = between(depths, place)
+        synced(store, node, Wanted(min_liquidity_usd=bound))
+        assert set(store.read_market().pools) == {key for key, depth in depths.items() if depth >= bound}
+        check_true(store, node)
+        assert sum(each.count for each in skipped(store) if "dollars deep" in each.reason) == place
+    synced(store, node, Wanted(min_liquidity_usd=between(depths, 20)))
+    assert set(store.read_market().pools) == set(list(depths)[20:])
+    synced(store, node)
+    check_true(store, node, town.made)
+    assert skipped(store) == ()
+
+
+def test_thin_pools_are_not_followed_and_new_ones_are_held_if_they_are_deep(
+    town: Town, node: RpcNode, store: Store, depths: dict[str, float]
+) -> None:
+    rng = Random("thin")
+    bound = between(depths, 12)
+    synced(store, node, Wanted(min_liquidity_usd=bound))
+    thin = [each for each in town.made if each.key in list(depths)[:12]]
+    with town.chain.undone():
+        for _ in range(6):
+            town.use(rng, rng.choice(thin))
+            advance = follow(store, node)
+            assert advance
+            assert advance == (advance.block, (), (), (), (), None)
+        for whole, is_deep in ((10, False), (10**7, True)) * 3:
+            made = town.make(rng, "v2", empty=True)
+            town.made.remove(made)
+            for token in made.tokens:
+                town.coins[token].send("mint", made.key, whole * 10 ** town.coins[token].call("decimals")[0])
+            made.contract.send("mint", town.keeper.address)
+            advance = follow(store, node)
+            assert advance
+            assert advance.added == ((made.key,) if is_deep else ())
+            check_true(store, node)
+
+
+def test_a_thin_pool_that_grows_deep_is_held_from_then_on(
+    town: Town, node: RpcNode, store: Store, depths: dict[str, float]
+) -> None:
+    synced(store, node, Wanted(min_liquidity_usd=between(depths, 6)))
+    thin = next(each for each in town.made if each.key == list(depths)[5])
+    with town.chain.undone():
+        for token in thin.tokens:
+            town.coins[token].send("mint", thin.key, 10**6 * 10 ** town.coins[token].call("decimals")[0])
+        thin.contract.send("mint", town.keeper.address)
+        advance = follow(store, node)
+        assert advance
+        assert advance.added == (thin.key,)
+        check_true(store, node)
+
+
+def test_where_no_dollar_is_known_nothing_is_too_thin(town: Town, node: RpcNode, store: Store) -> None:
+    dollar = town.network.stablecoins[0]
+    others = frozenset(town.coins) - {dollar}
+    synced(store, node, Wanted(tokens=others, min_liquidity_usd=1e12))
+    check_true(store, node, [each for each in town.made if dollar not in each.tokens])
