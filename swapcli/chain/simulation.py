@@ -55,7 +55,7 @@ def simulate(node: SimulatingNode, at: At, swap: SwapCall, sender: str, holdings
         call = Supposed(sender, Call(sender, encode_simulate(swap)), tuple(overrides))
         (answer,) = node.simulate([call], at)
     except UpstreamRefused as error:
-        error.hint = "to simulate takes a node that knows state overrides and still keeps the block"
+        error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
         raise
     if answer is None:
         raise SimulationError("the swap cannot be simulated: a token does not tell balances, or it takes too much gas")

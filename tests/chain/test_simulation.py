@@ -22,7 +22,7 @@ from swapcli.evm.simulation import Outcome, SwapCall
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.payload import Payload, SwapType
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
-from tests.chain.node.server import Refused, node_of, serving
+from tests.chain.node.server import Refused, node_of, says, serving
 from tests.chain.settings import url_of
 from tests.chain.trading import USER, Desk, asking_more, encoded
 from tests.contracts.evm import Contract, compile_solidity, load_artifact
@@ -355,3 +355,19 @@ def test_a_node_that_heeds_no_overrides_or_says_nonsense_is_not_believed(
 ) -> None:
     with serving(lambda _: answer) as server, node_of(server) as node, pytest.raises(error, match=said):
         simulate(node, 7, SWAP, POOR, NOTHING)
+
+
+def test_a_node_that_has_enough_of_us_is_not_taken_for_one_that_cannot_simulate() -> None:
+    with serving(lambda _: "0x") as server, node_of(server) as node:
+        server.always = says(429)
+        with pytest.raises(UpstreamRefused) as caught:
+            simulate(node, 7, SWAP, POOR, NOTHING)
+    assert caught.value.hint == "try again later, or set another node"
+
+
+@pytest.mark.parametrize(("balance", "code"), [("0x", "0x"), ("0x1", "0x1"), (None, "0x"), ("0x1", None), (1, "0x")])
+def test_an_account_that_is_told_wrong_is_nonsense(balance: object, code: object) -> None:
+    told = {"eth_getBalance": balance, "eth_getCode": code}
+    nonsense = pytest.raises(UpstreamNonsense, match="answered eth_get")
+    with serving(lambda asked: told[asked["method"]]) as server, node_of(server) as node, nonsense:
+        node.account(POOR, 7)
