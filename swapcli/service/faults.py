@@ -30,7 +30,7 @@ from swapcli.errors import (
 from swapcli.wire import faults as wire
 from swapcli.wire.dialect import FaultShape, dialect_of
 from swapcli.wire.payloads import render_own_no_route
-from swapcli.wire.route import render_no_route
+from swapcli.wire.route import render_meta, render_no_route
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -119,6 +119,14 @@ def reply_to(error: SwapcliError, style: Style = Style.PLAIN) -> Reply | None:
         if isinstance(error, kind):
             return refusal(status, error.message, _retry_after(error))
     return Reply(400, _bad_request(error, style)) if isinstance(error, _BAD_REQUEST) else None
+
+
+def in_v2(reply: Reply, now_ms: int) -> Reply:
+    """The answer as the second generation gives it: with its time, but for the form that all endpoints share."""
+    document = reply.document
+    if isinstance(document, dict) and document.get("success") is False:
+        return reply._replace(document={**document, "meta": render_meta(now_ms)})
+    return reply
 
 
 def refusal(status: int, message: str, headers: Headers = (), *, request_id: str | None = None) -> Reply:

@@ -15,7 +15,7 @@ from swapcli.wire.terms import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, Slippa
 V1, V2, STARKNET, DISCOVERY, SERVICE = "First generation", "Second generation", "Starknet", "Discovery", "Service"
 
 _DEFAULT_SLIPPAGE = DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT
-_NOT_FOUND = "RouteNotFound"
+_NOT_FOUND, _NOT_FOUND_V2 = "RouteNotFound", "RouteNotFoundV2"
 _STATUS, _BRIEF, _DETAILED = "StatusFault", "BriefFault", "DetailedFault"
 _FAULTS = {FaultShape.STATUS: _STATUS, FaultShape.BRIEF: _BRIEF, FaultShape.DETAILED: _DETAILED}
 
@@ -152,7 +152,7 @@ def _second_generation(network: Network) -> Iterator[Operation]:
         "routeV2",
         V2,
         "Find the best route",
-        ("RouteV2", _NOT_FOUND),
+        ("RouteV2", _NOT_FOUND_V2),
         order,
         description="`inputToken` and `outputToken` carry the wrapped native token in place of the native one; "
         "`routeSwapType` says what they stand for: 0 sells the native token, 1 buys it, 2 does neither.",
@@ -165,7 +165,7 @@ def _second_generation(network: Network) -> Iterator[Operation]:
         "Make a found route into a call of the router",
         ("CalldataV2",),
         body=("CalldataRequestV2",),
-        refusals=(_DETAILED,),
+        refusals=("DetailedFaultV2",),
         description="The whole answer of V2 route goes in; it is good for a minute after its `meta.timestamp`.",
     )
     yield Operation(
@@ -174,7 +174,7 @@ def _second_generation(network: Network) -> Iterator[Operation]:
         "routeAndCalldataV2",
         V2,
         "Find a route and its call",
-        ("RouteAndCalldataV2", _NOT_FOUND),
+        ("RouteAndCalldataV2", _NOT_FOUND_V2),
         (*order, *_terms(network, V2_SLIPPAGE, is_required=True)),
     )
     health = "Is quoting possible?"

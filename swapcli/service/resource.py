@@ -16,7 +16,7 @@ from swapcli.errors import Cancelled, Overloaded, SwapcliError
 from swapcli.model.network import Network
 from swapcli.service.asked import Asked
 from swapcli.service.desk import Desk
-from swapcli.service.faults import Reply, refusal, reply_to, style_on
+from swapcli.service.faults import Reply, in_v2, refusal, reply_to, style_on
 from swapcli.service.health import HealthDesk
 from swapcli.service.metrics import Metrics
 from swapcli.service.pages import PageMaker
@@ -66,7 +66,8 @@ class Resource:
             reply = reply_to(error, style_on(endpoint.style, network.name))
             if reply is None:
                 raise
-            return await send_reply(send, reply)
+            is_v2 = endpoint.generation is Generation.V2
+            return await send_reply(send, in_v2(reply, self._workshop.desk.now_ms()) if is_v2 else reply)
         return await send_body(send, OK, JSON, content)
 
     async def _work(self, endpoint: Endpoint, asked: Asked, receive: Receive) -> bytes:

@@ -61,11 +61,12 @@ _FORMS: Final[Mapping[str, Schema]] = {
 }  # fmt: skip
 """By the name of a field: what its values look like, wherever they have that type."""
 
+_REFUSED: Final = ("RouteNotFound", "RouteNotFoundV2", "DetailedFault", "DetailedFaultV2")
 _ALWAYS: Final[Mapping[tuple[str, str], object]] = {
     **{
         (name, "success"): True for name in ("RouteV1", "RouteV2", "CalldataV1", "StarknetCalldataV1", "CitreaCalldata")
     },
-    **{(name, "success"): False for name in ("RouteNotFound", "DetailedFault")},
+    **{(name, "success"): False for name in _REFUSED},
     ("Meta", "apiVersion"): "2.0",
 }
 """By type and field: values that are always the same."""

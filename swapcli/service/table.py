@@ -11,6 +11,7 @@ from swapcli.service.asked import Asked
 from swapcli.service.desk import Desk
 from swapcli.service.faults import Style
 from swapcli.wire.dialect import OwnCalldata, dialect_of
+from swapcli.wire.terms import Generation
 
 
 def everywhere(_network: Network) -> bool:
@@ -58,6 +59,11 @@ class Endpoint(NamedTuple):
     style: Style = Style.PLAIN
     where: Callable[[Network], bool] = everywhere
     has_body: bool = False
+
+    @property
+    def generation(self) -> Generation:
+        """Which one it belongs to."""
+        return Generation.V2 if self.path.startswith("/{network}/v2/") else Generation.V1
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (

@@ -150,6 +150,12 @@ class RouteNotFound(TypedDict):
     errorMessage: str
 
 
+class RouteNotFoundV2(RouteNotFound):
+    """The same in V2."""
+
+    meta: Meta
+
+
 class CalldataRoute(TypedDict):
     """What a call promises. V1 on base leaves out the two tokens."""
 
@@ -371,11 +377,17 @@ class ListedProtocol(TypedDict):
 
 
 class DetailedFault(TypedDict):
-    """An error of V2 calldata, of hyperevm execute, and of hyperevm and citrea calldata."""
+    """An error of hyperevm execute, and of hyperevm and citrea calldata."""
 
     success: bool
     error: str
     details: str
+
+
+class DetailedFaultV2(DetailedFault):
+    """An error of V2 calldata, which carries its time as all of V2 does."""
+
+    meta: Meta
 
 
 class BriefFault(TypedDict):

@@ -39,6 +39,11 @@ def detailed(error: str, details: str) -> Json:
     return {"success": False, "error": error, "details": details}
 
 
+def dated(service: World, error: str, details: str) -> Json:
+    """The same in V2, which says when."""
+    return detailed(error, details) | {"meta": service.meta}
+
+
 def brief(error: str, message: str) -> Json:
     return {"error": error, "message": message}
 
@@ -82,17 +87,17 @@ OLD = "the route is 61 seconds old, and routes are good for 60"
 
 def test_v2_calldata_invalid_slippage(service: World) -> None:
     answer = v2_calldata(service, slippage=49.0001)
-    assert (answer.status_code, answer.json()) == (400, detailed("Invalid slippage", OUT_OF_49))
+    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid slippage", OUT_OF_49))
 
 
 def test_v2_calldata_invalid_route(service: World) -> None:
     answer = v2_calldata(service, route={"success": True, "meta": {}})
-    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", "route.inputToken is missing"))
+    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", "route.inputToken is missing"))
 
 
 def test_v2_calldata_expired_route(service: World) -> None:
     answer = v2_calldata(service, after_s=61)
-    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", OLD))
+    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", OLD))
 
 
 def test_v2_calldata_route_that_now_gives_too_little(service: World) -> None:
@@ -102,13 +107,13 @@ def test_v2_calldata_route_that_now_gives_too_little(service: World) -> None:
     least = out * 2 - out * 2 * 5_000 // 1_000_000
     answer = v2_calldata(service, route=promised)
     said = f"the route now gives {out}, less than the {least} that its slippage allows"
-    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", said))
+    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", said))
 
 
 def test_v2_calldata_wants_the_whole_v2_route(service: World) -> None:
     answer = v2_calldata(service, route=service.found("/base/route", order("base")))
     said = "route.meta is missing: V2 calldata takes the complete response of V2 route"
-    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", said))
+    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", said))
 
 
 def test_citrea_calldata_invalid_route(service: World) -> None:
@@ -300,7 +305,7 @@ def test_a_posted_route_with_both_fee_and_surplus(service: World) -> None:
     wish = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9, "integratorSurplusPercentageBps": 9}
     route = service.found("/base/v2/route", order("base")) | wish
     answer = service.post("/base/v2/calldata", {"route": route, **terms("base")}, headers={"X-API-Key": "good"})
-    assert (answer.status_code, answer.json()) == (400, detailed("Bad Request", BOTH_FEE_AND_SURPLUS))
+    assert (answer.status_code, answer.json()) == (400, dated(service, "Bad Request", BOTH_FEE_AND_SURPLUS))
 
 
 def test_nobody_can_earn_on_starknet(service: World) -> None:
@@ -425,7 +430,7 @@ def test_a_network_whose_router_is_not_known_says_which_setting_names_it() -> No
         route = served.found("/testnet/v2/route", order("testnet"))
         answer = served.post("/testnet/v2/calldata", {"route": route, **terms("testnet")})
         said = "the router of testnet is not known, so no payload can be made for it"
-        assert (answer.status_code, answer.json()) == (400, detailed("Bad Request", said))
+        assert (answer.status_code, answer.json()) == (400, dated(served, "Bad Request", said))
         answer = served.get("/testnet/v2/routeAndCalldata", {**order("testnet"), **terms("testnet")})
         assert (answer.status_code, answer.json()) == (400, bad(said))
     finally:

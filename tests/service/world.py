@@ -24,6 +24,7 @@ from swapcli.service.access_log import AccessLog
 from swapcli.service.app import create_app
 from swapcli.service.desk import Desk, Opener
 from swapcli.service.layers import Keys, NoKeys
+from swapcli.wire.time import iso_utc
 from tests.cli.build import NOW_S, USDC, market_document, small_market
 
 RECEIVER = "0x" + "12" * 20
@@ -114,6 +115,11 @@ class World:
     def run(self, work: Any) -> Any:
         """What a coroutine on the service's loop gives."""
         return self._runner.run(work)
+
+    @property
+    def meta(self) -> Json:
+        """What an answer of the second generation carries now."""
+        return {"apiVersion": "2.0", "timestamp": iso_utc(self.desk.now_ms())}
 
     def get(self, path: str, query: Mapping[str, object] | None = None, **request: Any) -> httpx.Response:
         return self.ask("GET", path, params=dict(query or {}), **request)
