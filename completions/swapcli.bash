@@ -5,9 +5,10 @@ _swapcli() {
     COMPREPLY=()
     case $previous in
         --market|--api-key-file|--batch|--config|--keys-file|--ready-file) COMPREPLY=($(compgen -f -- "$current")); return ;;
+        --store) COMPREPLY=($(compgen -d -- "$current")); return ;;
         --api-version) COMPREPLY=($(compgen -W "v1 v2" -- "$current")); return ;;
         --color) COMPREPLY=($(compgen -W "auto always never" -- "$current")); return ;;
-        --destination|--integrator-address|--from|--host|--integrator-fee-bps|--integrator-surplus-bps|--store|--get|--exclude-protocols|--tokens|--protocols|--networks|--max-hops|--from-block|--max-requests|--retries|--network|--slippage|--port|--gas-price|--max-age|--timeout|--deadline|--rpc-url|--api-url|--min-liquidity) return ;;
+        --destination|--integrator-address|--from|--host|--integrator-fee-bps|--integrator-surplus-bps|--get|--exclude-protocols|--tokens|--protocols|--networks|--max-hops|--from-block|--max-requests|--retries|--network|--slippage|--port|--gas-price|--max-age|--timeout|--deadline|--rpc-url|--api-url|--min-liquidity) return ;;
     esac
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$place $word" in

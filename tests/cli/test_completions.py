@@ -64,6 +64,10 @@ def completed(*words: str) -> set[str]:
         (("route", "base", "--api-version", ""), {"v1", "v2"}),
         (("route", "base", "--slippage", ""), set()),
         (("route", "--color", "a"), {"auto", "always"}),
+        (("sync", "--store", str(FOLDER)), {str(FOLDER)}),
+        (("sync", "--store", f"{FOLDER}/_s"), set()),
+        (("market", ""), {"import", "export", "info"}),
+        (("market", "import", f"{FOLDER}/_s"), {f"{FOLDER}/_swapcli"}),
         (("completion", ""), {"bash", "zsh", "fish"}),
     ],
 )

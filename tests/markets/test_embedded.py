@@ -49,7 +49,7 @@ def test_a_network_without_one_is_named_with_those_that_have_one(name: str) -> N
     with pytest.raises(MarketError) as caught:
         embedded_market(name)
     assert caught.value.details == {"network": name, "embedded": list(NAMES)}
-    assert caught.value.hint == "give a market file with --market"
+    assert caught.value.hint == "give a market file with --market, or fill a store with swapcli sync"
 
 
 def eip_55(address: str) -> str:
