@@ -78,8 +78,7 @@ def serve(
     most = _most_requests(once, max_requests)
     from swapcli.cli.served import open_served
 
-    chosen = [name.strip() for each in networks or [] for name in each.split(",") if name.strip()]
-    served = open_served(session, chosen, skip_bad_pools=skip_bad_pools)
+    served = open_served(session, options.listed(networks or ()), skip_bad_pools=skip_bad_pools)
     names = [network.name for network in served.desk.served]
 
     def on_ready(url: str) -> None:

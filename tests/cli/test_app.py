@@ -28,7 +28,7 @@ def test_the_version_is_told_in_process_and_by_the_short_cut() -> None:
 def test_the_overview_groups_commands_by_purpose() -> None:
     out = swapcli("--help").out
     assert out == swapcli().out == swapcli("-h").out
-    for section in ("Quote:", "Build:", "Run:", "Look up:", "Configure:"):
+    for section in ("Quote:", "Build:", "Keep:", "Run:", "Look up:", "Configure:"):
         assert section in out
     assert out.index("route") < out.index("Configure:")
 
