@@ -12,7 +12,16 @@ from swapcli.service.faults import refusal, reply_to
 from swapcli.service.key_file import ApiKey
 from swapcli.service.limits import Allowance, Limiter, Purpose
 from swapcli.service.metrics import Metrics
-from swapcli.service.visit import BodyTooLarge, ClientLeft, Visit, begin_visit, header, send_reply, visit_of
+from swapcli.service.visit import (
+    BodyTooLarge,
+    BodyTooSlow,
+    ClientLeft,
+    Visit,
+    begin_visit,
+    header,
+    send_reply,
+    visit_of,
+)
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -114,6 +123,8 @@ class Gate:
             await self._app(scope, receive, send)
         except BodyTooLarge:
             await send_reply(send, refusal(413, "the body is larger than 1 MiB", _CLOSE))
+        except BodyTooSlow:
+            await send_reply(send, refusal(408, "the body did not arrive in time", _CLOSE))
         except SwapcliError as error:
             await _tell(error, send)
         except ClientLeft:

@@ -33,6 +33,7 @@ _TAGS = {
 _FAULTS = {
     401: "The key is unknown or revoked, or one is needed for an integrator to earn.",
     404: "There is no such network, or nothing at this path.",
+    408: "The body did not arrive in time.",
     413: "The body is longer than 1 MiB.",
     429: "Too many requests; `Retry-After` says in how many seconds to try again.",
     500: "A defect of the service; `requestId` finds it in the log.",
@@ -174,7 +175,7 @@ def _responses(operation: Operation) -> dict[str, Any]:
 
 
 def _statuses(operation: Operation) -> Iterable[int]:
-    return set(_FAULTS) if operation.body else set(_FAULTS) - {413}
+    return set(_FAULTS) if operation.body else set(_FAULTS) - {408, 413}
 
 
 def _answers(operation: Operation, status: int) -> tuple[str, ...]:

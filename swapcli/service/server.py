@@ -1,7 +1,8 @@
 """Runs the application: binds, says when it accepts, and ends without losing a request.
 
-Told to stop (SIGTERM, SIGINT), it takes no new connections, answers what has been asked, and waits for that at most
-`GRACE_S`. With `max_requests` it answers so many requests, and stops likewise.
+A client has `PATIENCE_S` for the head of a request, and as much for its body. Told to stop (SIGTERM, SIGINT), the
+service takes no new connections, answers what has been asked, and waits for that at most `GRACE_S`. With `max_requests`
+it answers so many requests, and stops likewise.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ import asyncio
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 
 from swapcli.errors import InvalidOption
 from swapcli.service.faults import refusal
+from swapcli.service.patience import Patience, prompt
 from swapcli.service.visit import send_reply
 
 if TYPE_CHECKING:
@@ -25,7 +28,10 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from swapcli.service.patience import Connection
+
 GRACE_S = 10
+PATIENCE_S = 10.0
 LAST_CALL_S = 0.2
 """How long connections that are open, and not in use, may still send a request after the service was told to stop."""
 SWITCH_INTERVAL_S = 0.0005
@@ -46,6 +52,7 @@ def serve(
     is_prepared: Callable[[], bool] | None = None,
     max_requests: int | None = None,
     grace_s: int = GRACE_S,
+    patience_s: float = PATIENCE_S,
 ) -> int:
     """Serves until told to stop; 0 is returned. `port` 0 takes a free one.
 
@@ -53,7 +60,7 @@ def serve(
     `InvalidOption` where the address cannot be bound.
     """
     listener = bind(host, port)
-    door = Door(app, max_requests)
+    door = Door(app, max_requests, patience_s)
     config = uvicorn.Config(
         door,
         loop="auto",
@@ -68,7 +75,7 @@ def serve(
         timeout_graceful_shutdown=grace_s,
         backlog=_BACKLOG,
     )
-    server = _Server(config, door, is_prepared, lambda: on_ready(base_url(listener)))
+    server = _Server(config, door, Patience(patience_s), is_prepared, lambda: on_ready(base_url(listener)))
     with listener, _responsive():
         server.run(sockets=[listener])
     return 0
@@ -108,9 +115,10 @@ def base_url(listener: socket.socket) -> str:
 class Door:
     """Counts requests in and out, and closes after the last one that is to be answered."""
 
-    def __init__(self, app: ASGIApp, max_requests: int | None) -> None:
+    def __init__(self, app: ASGIApp, max_requests: int | None, patience_s: float = PATIENCE_S) -> None:
         self._app = app
         self._left = max_requests
+        self._patience_s = patience_s
         self._answering = 0
         self.is_closing = False
 
@@ -129,7 +137,7 @@ class Door:
             self._left -= 1
         self._answering += 1
         try:
-            await self._app(scope, receive, self._last(send))
+            await self._app(scope, prompt(receive, self._patience_s), self._last(send))
         finally:
             self._answering -= 1
         return None
@@ -153,11 +161,13 @@ class _Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         door: Door,
+        patience: Patience,
         is_prepared: Callable[[], bool] | None,
         on_ready: Callable[[], None],
     ) -> None:
         super().__init__(config)
         self._door = door
+        self._patience = patience
         self._is_prepared = is_prepared
         self._on_ready = on_ready
 
@@ -169,6 +179,7 @@ class _Server(uvicorn.Server):
             self._on_ready()
 
     async def on_tick(self, counter: int) -> bool:
+        self._patience.look(cast("set[Connection]", self.server_state.connections), time.monotonic())
         return await super().on_tick(counter) or self._door.is_done
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

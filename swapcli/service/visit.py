@@ -24,6 +24,10 @@ class BodyTooLarge(Exception):
     """The body is over `MAX_BODY_BYTES`."""
 
 
+class BodyTooSlow(Exception):
+    """The body has not arrived in time."""
+
+
 class ClientLeft(Exception):
     """The client went away before its request was complete."""
 
@@ -64,7 +68,7 @@ def header(scope: Scope, name: bytes) -> str | None:
 
 
 async def read_body(scope: Scope, receive: Receive) -> bytes:
-    """The whole body. Raises `BodyTooLarge` as soon as that is known, `ClientLeft`."""
+    """The whole body. Raises `BodyTooLarge` as soon as that is known, `BodyTooSlow`, `ClientLeft`."""
     declared = header(scope, b"content-length")
     if declared is not None and declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
         raise BodyTooLarge

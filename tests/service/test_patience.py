@@ -1,0 +1,196 @@
+"""Clients that send slowly, or nothing: they are left in time, and whoever asks properly notices nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.service.patience import Patience, prompt
+from swapcli.service.visit import BodyTooSlow
+from tests.service.serving import Serving, get, read_all, serving
+from tests.service.world import order, terms
+
+PATIENCE_S = 1.0
+"""Of the service here; what follows has to be slower or faster by far."""
+DRIP_S = 0.2
+
+
+class FakeCycle:
+    def __init__(self) -> None:
+        self.response_complete = False
+
+
+class FakeConnection:
+    """As uvicorn's: it notes when it was closed."""
+
+    def __init__(self) -> None:
+        self.cycle: FakeCycle | None = None
+        self.transport: Any = self
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+EVENTS = st.lists(st.sampled_from(["asks", "is answered", "waits"]), max_size=40)
+
+
+@given(events=EVENTS, patience_s=st.integers(1, 6))
+def test_a_connection_is_closed_once_nothing_has_been_asked_for_longer_than_patience(
+    events: list[str], patience_s: int
+) -> None:
+    patience, connection = Patience(patience_s), FakeConnection()
+    idle_since = 0
+    for now, event in enumerate(events):
+        if event == "asks" and (connection.cycle is None or connection.cycle.response_complete):
+            connection.cycle = FakeCycle()
+        elif event == "is answered" and connection.cycle and not connection.cycle.response_complete:
+            connection.cycle.response_complete, idle_since = True, now
+        patience.look([connection], now)
+        is_idle = connection.cycle is None or connection.cycle.response_complete
+        assert connection.closed == (is_idle and now - idle_since > patience_s)
+        if connection.closed:
+            break
+
+
+def test_who_asks_and_is_answered_between_two_looks_is_not_idle() -> None:
+    patience, busy, gone = Patience(1), FakeConnection(), FakeConnection()
+    for now in range(10):
+        busy.cycle = FakeCycle()
+        busy.cycle.response_complete = True
+        patience.look([busy, gone] if now < 1 else [busy], now)
+    assert not busy.closed
+    assert not gone.closed
+
+
+@given(pieces=st.lists(st.booleans(), max_size=5))
+def test_what_is_sent_in_time_is_received_as_it_is(pieces: list[bool]) -> None:
+    sent = [{"type": "http.request", "body": b"x" * k, "more_body": True} for k, _ in enumerate(pieces)]
+    sent += [{"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}]
+    messages = iter(sent)
+
+    async def receive() -> Any:
+        return next(messages)
+
+    async def received() -> list[Any]:
+        receive_prompt = prompt(receive, 5.0)
+        return [await receive_prompt() for _ in sent]
+
+    assert asyncio.run(received()) == sent
+
+
+def test_only_the_body_has_to_be_prompt_not_the_clients_leaving() -> None:
+    async def waits(whole_first: bool) -> float:
+        whole = iter([{"type": "http.request", "body": b"", "more_body": False}] if whole_first else [])
+
+        async def receive() -> Any:
+            for message in whole:
+                return message
+            await asyncio.sleep(0.3)
+            return {"type": "http.disconnect"}
+
+        receive_prompt = prompt(receive, 0.05)
+        started_s = time.monotonic()
+        if whole_first:
+            await receive_prompt()
+            assert (await receive_prompt())["type"] == "http.disconnect"
+        else:
+            with pytest.raises(BodyTooSlow):
+                await receive_prompt()
+        return time.monotonic() - started_s
+
+    assert asyncio.run(waits(whole_first=True)) >= 0.3
+    assert asyncio.run(waits(whole_first=False)) < 0.3
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("service"), patience_s=PATIENCE_S) as service:
+        yield service
+
+
+QUERY = "&".join(f"{key}={value}" for key, value in order("testnet").items())
+HEAD = b"POST /testnet/calldata HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+BODY = json.dumps({**order("testnet"), **terms("testnet")}).encode()
+
+
+def dripped(service: Serving, pieces: list[bytes]) -> tuple[bytes, float]:
+    """What comes back to who sends a piece after the other, slowly, and how long the connection stood."""
+    with service.connect() as connection:
+        started_s = time.monotonic()
+        for piece in pieces:
+            try:
+                connection.sendall(piece)
+            except OSError:
+                break
+            time.sleep(DRIP_S)
+        try:
+            answer = read_all(connection)
+        except OSError:
+            answer = b""
+        return answer, time.monotonic() - started_s
+
+
+def announced(length: int) -> bytes:
+    return HEAD + f"Content-Length: {length}\r\n\r\n".encode()
+
+
+SLOW = {
+    "nothing": ([], b""),
+    "a head that never ends": ([b"GET /readyz HTTP/1.1\r\n", *[b"X-A: b\r\n"] * 15], b""),
+    "a body that never ends": ([announced(10**5), *[b" "] * 15], b"HTTP/1.1 408"),
+    "a body that never begins": ([announced(10)], b"HTTP/1.1 408"),
+    "chunks that never end": ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *[b"1\r\n \r\n"] * 15], b"HTTP/1.1 408"),
+    "a request, then half of one": ([get("/readyz"), *[b"GET /"] + [b"a"] * 15], b"HTTP/1.1 200"),
+}
+
+
+def test_who_sends_slowly_is_left_and_who_asks_meanwhile_is_answered(running: Serving) -> None:
+    with ThreadPoolExecutor(len(SLOW)) as pool:
+        slow = {name: pool.submit(dripped, running, pieces) for name, (pieces, _) in SLOW.items()}
+        for _ in range(5):
+            assert running.send(get(f"/testnet/route?{QUERY}", close=True)).startswith(b"HTTP/1.1 200")
+            time.sleep(DRIP_S)
+        found = {name: each.result() for name, each in slow.items()}
+    for name, (answer, stood_s) in found.items():
+        assert answer.startswith(SLOW[name][1]), name
+        assert bool(answer) == bool(SLOW[name][1]), name
+        assert PATIENCE_S * 0.9 < stood_s < PATIENCE_S * 4, name
+    late = found["a body that never ends"][0]
+    assert b"connection: close" in late.lower()
+    told = {"statusCode": 408, "message": "the body did not arrive in time", "error": "Request Timeout"}
+    assert json.loads(late.partition(b"\r\n\r\n")[2]) == told
+
+
+def test_a_body_in_pieces_that_arrives_in_time_is_answered(running: Serving) -> None:
+    half = len(BODY) // 2
+    closing = HEAD + f"Connection: close\r\nContent-Length: {len(BODY)}\r\n\r\n".encode()
+    answer, _ = dripped(running, [closing, BODY[:half], BODY[half:]])
+    assert answer.startswith(b"HTTP/1.1 200")
+
+
+def test_a_connection_in_use_outlives_patience(running: Serving) -> None:
+    with running.connect() as connection:
+        until_s = time.monotonic() + 2 * PATIENCE_S
+        while time.monotonic() < until_s:
+            connection.sendall(get("/readyz"))
+            answer = b""
+            while not answer.endswith(b"}"):
+                answer += connection.recv(65_536)
+            assert answer.startswith(b"HTTP/1.1 200")
+            time.sleep(DRIP_S)
+
+
+def test_who_waits_for_a_long_answer_is_not_slow(tmp_path: Path) -> None:
+    with serving(tmp_path, patience_s=0.3, slow_s=1.0) as service:
+        answer = service.send(get(f"/testnet/route?{QUERY}", close=True))
+        assert answer.startswith(b"HTTP/1.1 200")
