@@ -17,7 +17,7 @@ from tests.bench.cases import OTHER_PROTOCOLS, Case, made_up, real
 from tests.bench.core_time import time_in_core
 from tests.bench.figures import Spread, ahead_bps, gap_bps, p95
 from tests.bench.measure import exactness_of, peer_out, results_of, scored_bound
-from tests.bench.plan import parse
+from tests.bench.plan import PARTS, parse
 from tests.bench.quoting import amount_out, proven_bound, quote_batch
 from tests.bench.results import Exactness, Judged, Times
 from tests.bench.running import Failed, clean_environment, run
@@ -102,8 +102,32 @@ def test_a_plain_run_measures_everything(monkeypatch: pytest.MonkeyPatch) -> Non
     plan = parse([])
     assert (plan.sizes, plan.seeds) == ((100, 1_000, 10_000), (7, 1))
     assert plan.runs >= 15
+    assert plan.out is not None
     assert plan.out.name == "BENCHMARKS.md"
+    assert plan.is_whole
     assert plan.yardsticks is None
+
+
+def test_a_run_of_parts_leaves_the_report_alone_unless_told() -> None:
+    plan = parse(["--only", "chain,store"])
+    assert (plan.parts, plan.is_whole, plan.out) == (("store", "chain"), False, None)
+    assert parse(["--only", "chain", "--out", "page.md"]).out == Path("page.md")
+    assert parse(["--only", ",".join(PARTS)]) == parse([])
+
+
+@pytest.mark.parametrize("parts", ["", "chains", "chain,", "chain;store"])
+def test_parts_that_there_are_not_are_refused(parts: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse([f"--only={parts}"])
+    assert ended.value.code == 2
+    assert "expected some of routes, process" in capsys.readouterr().err
+
+
+def test_a_quick_run_is_smaller_in_every_part() -> None:
+    whole, quick = parse([]), parse(["--quick"])
+    assert all(less < more for less, more in zip(quick.chain, whole.chain, strict=True) if more != whole.chain.swaps)
+    assert set(quick.stores) < set(whole.stores)
+    assert quick.store_runs < whole.store_runs
 
 
 def test_what_is_said_wins_over_quick() -> None:

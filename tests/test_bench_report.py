@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -14,17 +15,27 @@ from hypothesis import strategies as st
 
 from tests.bench.bars import Check
 from tests.bench.cases import SIZES, Case, made_up
+from tests.bench.chain.first_sync import SyncFigures
+from tests.bench.chain.following import Followed, FollowFigures
+from tests.bench.chain.live import LiveQuote
+from tests.bench.chain.measure import ChainFigures
+from tests.bench.chain.one_sync import Synced
+from tests.bench.chain.received import Mined
 from tests.bench.plan import Plan, parse
+from tests.bench.report.chain import following_section, live_section, received_section, sync_section
 from tests.bench.report.machine import machine, processor, revision
 from tests.bench.report.optimum import exactness_section, gap_section
-from tests.bench.report.page import Circumstances, Findings, page, sections
+from tests.bench.report.page import Circumstances, Findings, page, refreshed, sections
 from tests.bench.report.peer import peer_section, real_section
 from tests.bench.report.select import ratio
 from tests.bench.report.service import service_section
 from tests.bench.report.speed import process_section, time_section
+from tests.bench.report.store import store_section
 from tests.bench.report.tables import MISSED, Section, at_most, bps, number
+from tests.bench.report.verdict import Counts, read_verdict, verdict
 from tests.bench.results import Exactness, Judged, Measured, Times
 from tests.bench.service import ServiceFigures
+from tests.bench.store import Held, Part
 from tests.bench.whole_process import Runs, WholeProcess
 from tests.service.soak import Outcome
 
@@ -87,7 +98,33 @@ def findings(tmp_path: Path) -> Findings:
         [real_measured(tmp_path)],
         WholeProcess(bare, quote, version, 250, ()),
         service_figures(),
+        (held(1_000, 0.2), held(100_000, 0.3)),
+        chain_figures(),
     )
+
+
+def held(pools: int, seconds: float, *, peak_bytes: int = 60_000_000, gap: float = 0.01) -> Held:
+    """A store that meets every bar, unless told otherwise."""
+    runs = tuple((size, Runs((seconds,) * 3, peak_bytes)) for size in SIZES)
+    return Held(pools, 10**6, 1.0, runs, tuple(Part(size, gap, 700, 12.0) for size in SIZES for _ in range(2)))
+
+
+def chain_figures() -> ChainFigures:
+    """A chain on which every bar is met."""
+    v2, v3 = Synced(0.5, 1_000, 700, 2, 18, 40_000_000), Synced(0.5, 200, 40, 1, 9, 50_000_000)
+    syncs = [SyncFigures(("uniswapV2",), (v2, v2)), SyncFigures(("uniswapV3",), (v3,))]
+    syncs.append(SyncFigures(("uniswapV2", "uniswapV3"), (v2._replace(pools=1_200),)))
+    return ChainFigures("anvil/v1", syncs, [live_quote(0.2)], follow_figures(), [Mined(100, 100, 1_000, 1_050)] * 20)
+
+
+def live_quote(live_s: float, round_trips: int = 3) -> LiveQuote:
+    live, offline, embedded = (Runs((seconds,) * 3, 40_000_000) for seconds in (live_s, 0.15, 0.1))
+    return LiveQuote("one for another", 64, round_trips, live, offline, embedded)
+
+
+def follow_figures(*, drifted: int = 0, wrong: int = 0, round_trips: int = 3) -> FollowFigures:
+    stores = [Followed(1, [0.02] * 100, 1_000), Followed(10, [0.03] * 10, 230, drifted, wrong)]
+    return FollowFigures(100, 50, Counter({"uniswapV2": 4, "algebra": 2}), stores, [2, round_trips])
 
 
 def service_figures(*, health_ms: float = 9.0, lost: str = "") -> ServiceFigures:
@@ -99,8 +136,12 @@ def service_figures(*, health_ms: float = 9.0, lost: str = "") -> ServiceFigures
 
 
 def written(plan: Plan, found: Findings) -> str:
-    started = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
-    return page(plan, found, Circumstances(started, 12.3, (0.1, 1.2), ("abc", "abc"), {"Node": "v20"}))
+    return page(plan, found, circumstances())
+
+
+def circumstances(day: int = 2, revision: str = "abc") -> Circumstances:
+    started = datetime(2030, 1, day, 3, 4, tzinfo=UTC)
+    return Circumstances(started, 12.3, (0.1, 1.2), (revision, revision), {"Node": "v20"})
 
 
 def test_a_report_has_every_part_and_whole_tables(findings: Findings) -> None:
@@ -124,15 +165,18 @@ def test_a_report_names_no_folder_of_the_machine(findings: Findings, tmp_path: P
 def test_missed_bars_are_marked_and_listed(findings: Findings, tmp_path: Path) -> None:
     bad = made_up_measured(100, 9, tmp_path, out=998_700_000)
     text = written(parse([]), replace(findings, made_up=[*findings.made_up, bad]))
-    verdict = text.split("## How it was measured")[0]
-    assert "| gap, 100 pools, seed 9, small orders, median | 13.000 | ≤ 0.050 |" in verdict
-    assert "| bps ahead of Tines, 100 pools, small orders, worst order | -3.003 | ≥ -2.000 |" in verdict
+    told = text.split("## How it was measured")[0]
+    assert "| gap, 100 pools, seed 9, small orders, median | 13.000 | ≤ 0.050 |" in told
+    assert "| bps ahead of Tines, 100 pools, small orders, worst order | -3.003 | ≥ -2.000 |" in told
     assert f"13.000{MISSED} / 13.000{MISSED}" in text
 
 
 def test_every_bar_is_held(findings: Findings) -> None:
     made_up_cases, real_cases = findings.made_up, findings.real
-    held = {
+    assert findings.processes
+    assert findings.service
+    assert findings.chain
+    by_name = {
         "exactness": exactness_section([*made_up_cases, *real_cases]),
         "gap": gap_section(made_up_cases),
         "peer": peer_section(made_up_cases),
@@ -140,9 +184,14 @@ def test_every_bar_is_held(findings: Findings) -> None:
         "time": time_section(made_up_cases, real_cases),
         "process": process_section(findings.processes),
         "service": service_section(findings.service),
+        "store": store_section(findings.store),
+        "sync": sync_section("anvil/v1", findings.chain.syncs),
+        "live": live_section(findings.chain.live, [2, 3]),
+        "following": following_section(findings.chain.following),
+        "received": received_section(findings.chain.mined),
     }
     # Markets by families, routed and exact; sizes and markets by class, less the two without a maximum; and so on.
-    assert {name: len(section.checks) for name, section in held.items()} == {
+    assert {name: len(section.checks) for name, section in by_name.items()} == {
         "exactness": 2 * (4 + 4 + 1),
         "gap": (2 + 4) * 4 + (1 + 2) * (3 + 2) + 2,
         "peer": 2 * 4 * 3,
@@ -150,8 +199,13 @@ def test_every_bar_is_held(findings: Findings) -> None:
         "time": 3 * 2 + 1,
         "process": 4,
         "service": 5,
+        "store": 2 * (2 + 2),
+        "sync": 2 + 3,
+        "live": 1 + 2 + 1,
+        "following": 2 * 2,
+        "received": 3,
     }
-    assert all(check.is_met for section in held.values() for check in section.checks)
+    assert all(check.is_met for section in by_name.values() for check in section.checks)
 
 
 def test_slower_than_the_peer_is_a_miss_even_within_the_bar(tmp_path: Path) -> None:
@@ -180,3 +234,97 @@ def test_a_slow_health_check_or_a_lost_answer_of_the_service_is_a_miss() -> None
     assert all(check.is_met for check in service_section(service_figures()).checks)
     for bad in (service_figures(health_ms=20.1), service_figures(lost="7")):
         assert sum(not check.is_met for check in service_section(bad).checks) == 1
+
+
+# Stores and chains
+
+
+def missed(section: Section) -> list[str]:
+    return [check.what for check in section.checks if not check.is_met]
+
+
+def test_a_large_store_that_is_slow_or_takes_memory_or_loses_is_a_miss() -> None:
+    small = held(1_000, 0.2)
+    slow, large, losing = held(100_000, 0.41), held(100_000, 0.3, peak_bytes=121_000_000), held(100_000, 0.3, gap=0.2)
+    assert missed(store_section((small, slow))) == ["quote from a store of 100,000 pools, ratio"]
+    assert missed(store_section((small, large))) == ["bytes of a quote, 100,000 pools"]
+    sizes = [f"gap of the neighbourhood, 100,000 pools, {size}" for size in ("small", "medium")]
+    assert missed(store_section((small, losing))) == sizes
+
+
+def test_a_first_sync_has_a_bar_for_each_protocol_and_one_for_memory() -> None:
+    slow, large = Synced(1.1, 1_000, 700, 2, 18, 40_000_000), Synced(0.1, 1_000, 700, 2, 18, 201_000_000)
+    for protocols, count in ((("uniswapV2",), 1), (("uniswapV3",), 0), (("uniswapV2", "uniswapV3"), 0)):
+        assert len(missed(sync_section("anvil", [SyncFigures(protocols, (slow,))]))) == count
+        assert len(missed(sync_section("anvil", [SyncFigures(protocols, (large,))]))) == 1
+    assert missed(sync_section("anvil", [SyncFigures(("uniswapV3",), (slow._replace(pools=200),))]))
+
+
+def test_a_live_quote_is_held_against_both_others_and_its_round_trips() -> None:
+    assert missed(live_section([live_quote(0.251)], [3])) == ["live quote, ms more than embedded, one for another"]
+    assert len(missed(live_section([live_quote(0.301)], [3]))) == 2
+    assert missed(live_section([live_quote(0.2, round_trips=4)], [3])) == [
+        "round trips of a live quote, one for another"
+    ]
+    assert missed(live_section([live_quote(0.2)], [3, 4])) == ["round trips of a live quote, every family"]
+
+
+def test_a_store_that_follows_must_be_right_without_the_sample() -> None:
+    assert missed(following_section(follow_figures(drifted=1))) == ["pools that drifted, followed every 10 blocks"]
+    assert missed(following_section(follow_figures(wrong=2))) == ["wrong pools in the end, followed every 10 blocks"]
+
+
+def test_one_route_that_pays_a_unit_less_is_a_miss() -> None:
+    good, short = Mined(10**30, 10**30, 100, 100), Mined(10**30, 10**30 - 1, 100, 100)
+    section = received_section([good] * 599 + [short])
+    assert missed(section) == ["routes that paid just what was quoted, %", "largest difference, base units"]
+    assert "| largest difference, base units | 1 ✗ |" in section.text
+    costly = Mined(10**30, 10**30, 100, 120)
+    assert len(missed(received_section([good] * 94 + [costly] * 6))) == 1
+    assert not missed(received_section([good] * 95 + [costly] * 5))
+
+
+# Parts of a page measured anew
+
+CELLS = st.text("abcdef 0123456789.,≤≥-", min_size=1).map(str.strip).filter(lambda cell: cell and not cell.isdecimal())
+COUNTS = st.builds(
+    Counts, st.integers(0, 99).map(str), st.integers(0, 99).map(str), st.lists(st.tuples(CELLS, CELLS, CELLS).map(list))
+)
+
+
+@given(st.dictionaries(CELLS, COUNTS))
+def test_a_verdict_reads_back(counts: dict[str, Counts]) -> None:
+    assert read_verdict(verdict(counts).text) == counts
+
+
+def test_the_same_findings_change_nothing_but_what_is_told_of_how_they_were_found(findings: Findings) -> None:
+    text = written(parse([]), findings)
+    parts = Findings(store=findings.store, chain=findings.chain)
+    again = refreshed(text, parts, circumstances(3, "def"))
+    new = [line for line in again.splitlines() if line not in text.splitlines()]
+    titles = ", ".join(section.title for section in sections(parts))
+    when = "2030-01-03 03:04 UTC, 12 min, load average 0.10 before and 1.20 after"
+    assert new == [f"* measured anew ({titles}): {when}, revision def"]
+    assert again.replace(f"{new[0]}\n", "") == text
+    assert refreshed(again, parts, circumstances(3, "def")) == again
+
+
+def test_sections_measured_anew_take_the_place_of_the_old_and_count_in_the_verdict(findings: Findings) -> None:
+    bad = replace(findings, store=(held(1_000, 0.2), held(100_000, 0.9)))
+    text = written(parse([]), bad)
+    row = "| One-shot quotes from a store | quote from a store of 100,000 pools, ratio | 4.500 | ≤ 2.000 |"
+    assert row in text
+    good = refreshed(text, Findings(store=findings.store), circumstances())
+    assert MISSED not in good.split("\n## ", 1)[1]
+    assert good.count("\n## ") == text.count("\n## ")
+    assert row in refreshed(good, Findings(store=bad.store), circumstances())
+
+
+def test_a_page_without_a_section_gets_it_before_the_remarks(findings: Findings) -> None:
+    without = written(parse([]), replace(findings, chain=None, store=()))
+    whole = written(parse([]), findings)
+    again = refreshed(without, Findings(store=findings.store, chain=findings.chain), circumstances())
+    assert [line for line in again.splitlines() if line.startswith("## ")] == [
+        line for line in whole.splitlines() if line.startswith("## ")
+    ]
+    assert again.split("## How")[0] == whole.split("## How")[0]

@@ -6,19 +6,22 @@ import os
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.bench.cases import made_up, real
+from tests.bench.chain.measure import measure_chain
 from tests.bench.measure import measure_made_up, measure_real
 from tests.bench.plan import Plan, parse
 from tests.bench.report.machine import revision
-from tests.bench.report.page import Circumstances, Findings, page, sections
+from tests.bench.report.page import Circumstances, Findings, page, refreshed, sections
 from tests.bench.running import Failed
 from tests.bench.service import measure_service
+from tests.bench.store import measure_store
 from tests.bench.whole_process import measure_processes
-from tests.bench.yardsticks import Yardsticks, open_yardsticks
+from tests.bench.yardsticks import Yardsticks, find_folder, open_yardsticks
 
 
 def main() -> int:
@@ -43,28 +46,56 @@ def _usable(folder: Path) -> Path:
 
 
 def _bench(plan: Plan, folder: Path) -> None:
-    note("yardsticks")
-    yardsticks = open_yardsticks(plan.yardsticks)
+    yardsticks = _yardsticks(plan)
     started, began_s, load, measured = datetime.now(UTC), time.monotonic(), os.getloadavg()[0], revision()
     found = measure(plan, yardsticks, folder)
     minutes = (time.monotonic() - began_s) / 60
     loads, revisions = (load, os.getloadavg()[0]), (measured, revision())
-    circumstances = Circumstances(started, minutes, loads, revisions, yardsticks.versions())
-    plan.out.write_text(page(plan, found, circumstances))
+    circumstances = Circumstances(started, minutes, loads, revisions, yardsticks.versions() if yardsticks else {})
+    _write(plan, found, circumstances)
     checks = [check for section in sections(found) for check in section.checks]
     note(f"{sum(check.is_met for check in checks)} of {len(checks)} figures meet their bar, in {minutes:.1f} minutes")
 
 
-def measure(plan: Plan, yardsticks: Yardsticks, folder: Path) -> Findings:
-    """Everything, one after the other. Raises `Failed`."""
-    note("whole process")
-    processes = measure_processes(plan.runs, folder)
-    note("service")
-    service = measure_service(plan.service_s, plan.soaked)
-    cases = [made_up(pools, seed, folder) for pools in plan.sizes for seed in plan.seeds]
-    measured = [measure_made_up(case, yardsticks, plan, note) for case in cases]
-    copies = [real(market, folder) for market in yardsticks.real_markets()]
-    return Findings(measured, [measure_real(case, yardsticks, plan, note) for case in copies], processes, service)
+def _yardsticks(plan: Plan) -> Yardsticks | None:
+    """None where the plan does without those that must be installed."""
+    if "routes" not in plan.parts:
+        return None
+    note("yardsticks")
+    return open_yardsticks(plan.yardsticks)
+
+
+def _write(plan: Plan, found: Findings, circumstances: Circumstances) -> None:
+    if plan.out is None:
+        print("\n\n".join(section.text for section in sections(found)))
+    elif plan.is_whole:
+        plan.out.write_text(page(plan, found, circumstances))
+    else:
+        plan.out.write_text(refreshed(plan.out.read_text(), found, circumstances))
+
+
+def measure(plan: Plan, yardsticks: Yardsticks | None, folder: Path) -> Findings:
+    """All parts of the plan, one after the other. Raises `Failed`."""
+    found = Findings()
+    if "process" in plan.parts:
+        note("whole process")
+        found = replace(found, processes=measure_processes(plan.runs, folder))
+    if "service" in plan.parts:
+        note("service")
+        found = replace(found, service=measure_service(plan.service_s, plan.soaked))
+    if "store" in plan.parts:
+        note("stores")
+        stores = measure_store(folder, find_folder(plan.yardsticks), plan.store_runs, plan.stores)
+        found = replace(found, store=stores)
+    if "chain" in plan.parts:
+        found = replace(found, chain=measure_chain(plan.chain, folder, note))
+    if yardsticks:
+        cases = [made_up(pools, seed, folder) for pools in plan.sizes for seed in plan.seeds]
+        measured = [measure_made_up(case, yardsticks, plan, note) for case in cases]
+        copies = [real(market, folder) for market in yardsticks.real_markets()]
+        real_cases = [measure_real(case, yardsticks, plan, note) for case in copies]
+        found = replace(found, made_up=measured, real=real_cases)
+    return found
 
 
 def note(text: str) -> None:

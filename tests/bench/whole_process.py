@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from tests.bench.quoting import console_script
-from tests.bench.running import clean_environment, run
+from tests.bench.running import Command, clean_environment, run
 
 QUOTE = ("route", "base", "ETH", "USDC", "1", "--json")
 
@@ -53,13 +54,17 @@ class WholeProcess:
 
 def measure_processes(runs: int, home: Path) -> WholeProcess:
     """Runs the commands in turn, in an environment without settings. Raises `Failed`."""
-    script, env = str(console_script()), clean_environment(home)
-    commands = [[sys.executable, "-c", "pass"], [script, *QUOTE], [script, "--version"]]
-    words = [word for command in commands for word in ("--", *command)]
-    printed = run([sys.executable, "-I", "-S", _STOPWATCH, str(runs), *words], env=env)
-    bare, quote, version = (_runs(rows) for rows in json.loads(printed))
+    script = console_script()
+    bare, quote, version = timed([[sys.executable, "-c", "pass"], [script, *QUOTE], [script, "--version"]], runs, home)
     loaded = modules_of_a_quote()
     return WholeProcess(bare, quote, version, len(loaded), banned_among(loaded))
+
+
+def timed(commands: Sequence[Command], runs: int, home: Path) -> list[Runs]:
+    """Each of the commands, run in turn with the others in an environment without settings. Raises `Failed`."""
+    words = [str(word) for command in commands for word in ("--", *command)]
+    printed = run([sys.executable, "-I", "-S", _STOPWATCH, str(runs), *words], env=clean_environment(home))
+    return [_runs(rows) for rows in json.loads(printed)]
 
 
 def modules_of_a_quote() -> tuple[str, ...]:

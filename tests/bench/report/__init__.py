@@ -1,2 +1,2 @@
-"""BENCHMARKS.md: `tables` how it is written, `select` groups of measurements, `optimum`, `peer` and `speed` its
-sections, `machine` what it was measured on, `page` the whole."""
+"""BENCHMARKS.md: `tables` how it is written, `select` groups of measurements, `optimum`, `peer`, `speed`, `service`,
+`store` and `chain` its sections, `machine` what it was measured on, `verdict` what comes of it, `page` the whole."""

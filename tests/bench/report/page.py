@@ -6,16 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tests.bench.chain.measure import ChainFigures
 from tests.bench.plan import FEW_PASSES, Plan
+from tests.bench.report.chain import chain_sections
 from tests.bench.report.machine import machine
 from tests.bench.report.optimum import exactness_section, families_section, gap_section
 from tests.bench.report.peer import peer_section, real_section
 from tests.bench.report.service import service_section
 from tests.bench.report.speed import process_section, time_section
-from tests.bench.report.tables import MISSED, Section, bps
+from tests.bench.report.store import store_section
+from tests.bench.report.tables import MISSED, Section
+from tests.bench.report.verdict import TITLE as VERDICT
+from tests.bench.report.verdict import counts_of, read_verdict, verdict
 from tests.bench.results import Measured
 from tests.bench.service import ServiceFigures
+from tests.bench.store import StoreFigures
 from tests.bench.whole_process import WholeProcess
+
+_METHOD, _REMARKS = "How it was measured", "Remarks"
+_BREAK = "\n## "
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +40,35 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that a run measured."""
+    """All that a run measured; nothing in the place of parts that it left out."""
 
-    made_up: Sequence[Measured]
-    real: Sequence[Measured]
-    processes: WholeProcess
-    service: ServiceFigures
+    made_up: Sequence[Measured] = ()
+    real: Sequence[Measured] = ()
+    processes: WholeProcess | None = None
+    service: ServiceFigures | None = None
+    store: StoreFigures = ()
+    chain: ChainFigures | None = None
 
 
 def sections(found: Findings) -> list[Section]:
     """The sections in order, with their checks."""
     return [
+        *(_route_sections(found) if found.made_up else []),
+        *([real_section(found.real)] if found.real else []),
+        *([time_section(found.made_up, found.real)] if found.made_up else []),
+        *([process_section(found.processes)] if found.processes else []),
+        *([service_section(found.service)] if found.service else []),
+        *([store_section(found.store)] if found.store else []),
+        *(chain_sections(found.chain) if found.chain else []),
+    ]
+
+
+def _route_sections(found: Findings) -> list[Section]:
+    return [
         exactness_section([*found.made_up, *found.real]),
         gap_section(found.made_up),
         families_section(found.made_up),
         peer_section(found.made_up),
-        *([real_section(found.real)] if found.real else []),
-        time_section(found.made_up, found.real),
-        process_section(found.processes),
-        service_section(found.service),
     ]
 
 
@@ -60,37 +79,59 @@ def page(plan: Plan, found: Findings, circumstances: Circumstances) -> str:
         "# Benchmarks",
         "Written by `make bench`: every figure of one run beside its bar, and beside the peer's where there is one. "
         f"A figure that misses its bar is marked{MISSED}.",
-        _verdict(parts),
+        verdict(counts_of(parts)).text,
         _method(plan, circumstances),
     ]
     return "\n\n".join([*head, *(part.text for part in parts), _remarks()]) + "\n"
 
 
-def _verdict(parts: Sequence[Section]) -> str:
-    summary = Section("Verdict")
-    rows = [[p.title, str(len(p.checks)), str(sum(c.is_met for c in p.checks))] for p in parts if p.checks]
-    summary.table(["figures", "held against a bar", "met"], rows)
-    missed = [check for part in parts for check in part.checks if not check.is_met]
-    if missed:
-        summary.say("Missed:")
-        signs = ["≥" if check.is_floor else "≤" for check in missed]
-        bars = [f"{sign} {bps(check.limit)}" for sign, check in zip(signs, missed, strict=True)]
-        figures = [[check.what, bps(check.value), bar] for check, bar in zip(missed, bars, strict=True)]
-        summary.table(["figure", "reached", "bar"], figures)
-    return summary.text
+def refreshed(text: str, found: Findings, circumstances: Circumstances) -> str:
+    """A page with the sections of these findings in the place of its own; what it does not have comes last."""
+    parts = sections(found)
+    head, *blocks = text.split(_BREAK)
+    kept = {block.partition("\n")[0]: block for block in blocks}
+    remarks = kept.pop(_REMARKS)
+    kept |= {part.title: _block(part) for part in parts}
+    kept[_METHOD] = _with_line(kept[_METHOD], parts, circumstances)
+    before = read_verdict(kept[VERDICT])
+    counts = {title: each for title, each in before.items() if title in kept} | counts_of(parts)
+    kept[VERDICT] = _block(verdict({title: counts[title] for title in kept if title in counts}))
+    return _BREAK.join([head, *kept.values(), remarks])
+
+
+def _block(section: Section) -> str:
+    """As it stands between two breaks."""
+    return section.text.removeprefix("## ") + "\n"
+
+
+def _with_line(method: str, parts: Sequence[Section], circumstances: Circumstances) -> str:
+    """What is told of how a page was measured, and of sections that were measured anew."""
+    name = f"* measured anew ({', '.join(part.title for part in parts)}): "
+    lines = [line for line in method.splitlines() if not line.startswith(name)]
+    last = max(at for at, line in enumerate(lines) if line.startswith("* "))
+    told = f"{_when(circumstances)}, revision {_revision(circumstances)}"
+    return "\n".join([*lines[: last + 1], name + told, *lines[last + 1 :]]) + "\n"
+
+
+def _when(circumstances: Circumstances) -> str:
+    began, (before, after) = circumstances.started.strftime("%Y-%m-%d %H:%M UTC"), circumstances.load
+    return f"{began}, {circumstances.minutes:.0f} min, load average {before:.2f} before and {after:.2f} after"
+
+
+def _revision(circumstances: Circumstances) -> str:
+    return ", then ".join(dict.fromkeys(circumstances.revisions))
 
 
 def _method(plan: Plan, circumstances: Circumstances) -> str:
-    section = Section("How it was measured")
-    began, (before, after) = circumstances.started.strftime("%Y-%m-%d %H:%M UTC"), circumstances.load
+    section = Section(_METHOD)
     rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
     fewer = f" ({FEW_PASSES} on real markets and those of more than 1,000 pools)" if plan.passes > FEW_PASSES else ""
     facts = [
         ("command", f"`{plan.command}`"),
-        ("date", f"{began}, {circumstances.minutes:.0f} min, load average {before:.2f} before and {after:.2f} after"),
+        ("date", _when(circumstances)),
         ("repetitions", f"{rounds} of {plan.passes} passes{fewer}; {plan.runs} runs of one-shot commands"),
         *machine(circumstances.versions),
-        ("revision", ", then ".join(dict.fromkeys(circumstances.revisions))),
+        ("revision", _revision(circumstances)),
     ]
     section.items(f"{name}: {value}" for name, value in facts)
     section.say(
@@ -104,7 +145,7 @@ def _method(plan: Plan, circumstances: Circumstances) -> str:
 
 
 def _remarks() -> str:
-    section = Section("Remarks")
+    section = Section(_REMARKS)
     section.items(
         [
             "Bounds are in real numbers. Integer rounding in the pools, whole percents for segments and hundredths of "

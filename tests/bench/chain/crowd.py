@@ -1,0 +1,69 @@
+"""People who trade with all pools of a world, again and again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+from swapcli.evm import build_call, transaction
+from swapcli.model.market import Market
+from swapcli.model.payload import CallRoute, SwapType
+from swapcli.model.route import RATE_SCALE, Step
+from tests.bench.running import Failed
+from tests.chain.anvil import AnvilChain
+from tests.chain.node.evm_node import deploy_multicall, sources
+from tests.chain.world import CENTS, World
+from tests.contracts.evm import DEPLOYER
+
+_ALL = 2**256 - 1
+_WEALTH = 10**9
+_GAS = 30_000_000
+_CENTS = (3.0, 6.5)
+"""Powers of ten between which swaps lie: ten dollars to some thirty thousand."""
+_BACK = 0.7
+"""How often a swap goes back to where its pool came from: else prices would leave the liquidity behind."""
+
+
+class Crowd:
+    """Swaps through the world's router, many in each transaction; `market` says which pools there are."""
+
+    def __init__(self, chain: AnvilChain, world: World, market: Market, rng: Random) -> None:
+        self._chain, self._world, self._market, self._rng = chain, world, market, rng
+        self._purse = chain.at(deploy_multicall(chain), sources()["Multicall"])
+        self._sold: Counter[tuple[str, str]] = Counter()
+        approvals = []
+        for symbol, token in world.contracts.items():
+            world.give(symbol, self._purse.address, _WEALTH * 10 ** world.tokens[symbol].decimals)
+            approvals.append((token.address, False, token.calldata("approve", world.router.address, _ALL)))
+        self._purse.send("aggregate3", approvals)
+
+    def trade(self, swaps: int) -> None:
+        """Makes one block, in which half of the pools rest. Raises `Failed` where a swap fails."""
+        keys = self._rng.sample(sorted(self._market.pools), len(self._market.pools) // 2)
+        calls = [(self._world.router.address, False, self._swap(self._rng.choice(keys))) for _ in range(swaps)]
+        calldata = f"0x{self._purse.calldata('aggregate3', calls).hex()}"
+        message = {"from": DEPLOYER, "to": self._purse.address, "data": calldata, "gas": hex(_GAS)}
+        if not self._chain.receipt(self._chain.node.ask("eth_sendTransaction", message)).succeeded:
+            raise Failed("a swap of the crowd failed")
+
+    def _swap(self, key: str) -> bytes:
+        """Calldata of the router."""
+        cents = round(10 ** self._rng.uniform(*_CENTS))
+        sold, bought = self._rng.sample(self._market.pools[key].tokens, 2)
+        is_further = self._sold[key, sold] > self._sold[key, bought]
+        if is_further == (self._rng.random() < _BACK):
+            sold, bought = bought, sold
+        self._sold[key, sold] += cents
+        self._sold[key, bought] -= cents
+        amount = amount_of(self._world, sold, cents)
+        route = CallRoute(sold, bought, amount, 1, 1, self._purse.address, SwapType.TOKEN_TO_TOKEN)
+        steps = [Step(key, sold, bought, RATE_SCALE, amount, 1)]
+        call = build_call(route, steps, self._market.pools, self._world.network)
+        return bytes.fromhex(transaction(call, self._world.network, self._world.router.address).calldata[2:])
+
+
+def amount_of(world: World, address: str, cents: int) -> int:
+    """So much of a token, in base units."""
+    symbol = world.symbol(address)
+    one: int = 10 ** world.tokens[symbol].decimals
+    return max(cents * one // CENTS[symbol], 1)

@@ -1,0 +1,130 @@
+"""Keeping stores at the newest block of a chain on which much is traded with pools of every family."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import NamedTuple
+
+from swapcli.chain.rpc import RpcNode
+from swapcli.engine.answer import Ask
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.live_source import LiveSource
+from swapcli.engine.store_source import StoreSource
+from swapcli.engine.sync import adopt, follow
+from swapcli.model.market import Market
+from swapcli.model.order import Order
+from swapcli.store import Store
+from swapcli.wire.terms import Generation
+from tests.bench.chain.crowd import Crowd, amount_of
+from tests.bench.running import Failed
+from tests.chain.anvil import AnvilChain, running_anvil
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.reading import read_market
+from tests.chain.sync.truth import connected, fresh
+from tests.chain.world import World
+from tests.store.build import create
+
+EVERY = (1, 10)
+"""One store is brought to each block, another to each tenth."""
+
+_LIVE_CENTS = (10**5, 10**8)
+
+
+@dataclass
+class Followed:
+    """A store that followed after every so many blocks. `touched` and `drifted` add up what `Advance` tells; `wrong`
+    counts the pools that differ in the end from a fresh read."""
+
+    every: int
+    seconds: list[float] = field(default_factory=list)
+    touched: int = 0
+    drifted: int = 0
+    wrong: int = 0
+
+    @property
+    def blocks_per_s(self) -> float:
+        """The time of trading is not counted."""
+        return self.every * len(self.seconds) / sum(self.seconds)
+
+
+class FollowFigures(NamedTuple):
+    """What there was to follow, how that went, and the round trips of live quotes that rest on such a store."""
+
+    blocks: int
+    swaps: int
+    pools: Counter[str]
+    followed: Sequence[Followed]
+    round_trips: Sequence[int]
+
+
+def measure_following(blocks: int, swaps: int, folder: Path) -> FollowFigures:
+    """Follows so many blocks of so many swaps with stores in `folder`. Raises `Failed`."""
+    with ExitStack() as stack:
+        chain = stack.enter_context(running_anvil())
+        node, world = stack.enter_context(connected(chain)), _world(chain)
+        market = read_market(world)
+        crowd = Crowd(chain, world, market, Random("a crowd"))
+        kept = [(Followed(every), stack.enter_context(_adopted(folder, every, node, market))) for every in EVERY]
+        for number in range(1, blocks + 1):
+            crowd.trade(swaps)
+            for followed, store in kept:
+                if number % followed.every == 0 or number == blocks:
+                    _follow(followed, store, node)
+        for followed, store in kept:
+            followed.wrong = _wrong(store, node, len(market.pools))
+        crowd.trade(swaps)
+        round_trips = list(_round_trips(kept[0][1], chain, world))
+        protocols = Counter(pool.protocol for pool in market.pools.values())
+        return FollowFigures(blocks, swaps, protocols, [followed for followed, _ in kept], round_trips)
+
+
+def _world(chain: AnvilChain) -> World:
+    world = World(chain)
+    world.network = replace(world.network, multicall=deploy_multicall(chain))
+    return world
+
+
+def _adopted(folder: Path, every: int, node: RpcNode, market: Market) -> Store:
+    file = folder / f"every_{every}.sqlite"
+    file.unlink(missing_ok=True)
+    store = create(file, market.network)
+    if [progress.pools for progress in adopt(store, node, market)][-1:] != [len(market.pools)]:
+        raise Failed("a store did not take in all pools of the world")
+    return store
+
+
+def _follow(followed: Followed, store: Store, node: RpcNode) -> None:
+    started_s = perf_counter()
+    advance = follow(store, node)
+    followed.seconds.append(perf_counter() - started_s)
+    if advance is None:
+        raise Failed("a new block was not followed")
+    followed.touched += len(advance.touched)
+    followed.drifted += len(advance.drifted)
+
+
+def _wrong(store: Store, node: RpcNode, pools: int) -> int:
+    """Pools that are other than as they are read by other ways at the node's newest block. Raises `Failed` unless the
+    store is at that block and holds so many."""
+    number, held = node.head().block.number, store.read_market()
+    true = fresh(node, held.pools.values(), number)
+    if (held.block, len(true)) != (number, pools):
+        raise Failed(f"a store has {len(true)} pools at block {held.block}, there are {pools} at {number}")
+    return sum(held.pools[key] != pool for key, pool in true.items())
+
+
+def _round_trips(store: Store, chain: AnvilChain, world: World) -> Iterator[int]:
+    """Of a live quote from each token to each other, small and large, each from a process that has asked nothing."""
+    for sold, bought in permutations(world.tokens.values(), 2):
+        for cents in _LIVE_CENTS:
+            order = Order(sold, bought, amount_of(world, sold.address, cents))
+            with connected(chain) as node:
+                LiveSource(StoreSource(store, SYSTEM_CLOCK), node, SYSTEM_CLOCK).quote(Ask(order, Generation.V2))
+                yield node.round_trips

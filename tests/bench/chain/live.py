@@ -1,0 +1,68 @@
+"""Live one-shot quotes: what the real command takes with a node, without one, and on the embedded market."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from tests.bench.chain.many_pools import NETWORK, Coin
+from tests.bench.quoting import console_script
+from tests.bench.running import Command, Failed, clean_environment, run
+from tests.bench.whole_process import QUOTE, Runs, timed
+from tests.chain.proxy import proxying
+
+_CONSIDERED = re.compile(r"(\d+) pools considered")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveQuote:
+    """One order, its runs in step with each other; `pools` were read for it, in so many `round_trips`."""
+
+    what: str
+    pools: int
+    round_trips: int
+    live: Runs
+    offline: Runs
+    embedded: Runs
+
+    def more_ms(self, others: Runs) -> float:
+        """What the live quote takes beyond others: the median of neighbouring runs."""
+        return median(mine - theirs for mine, theirs in zip(self.live.times_s, others.times_s, strict=True)) * 1e3
+
+
+def measure_live(coins: Sequence[Coin], settings: Path, port: int, runs: int) -> tuple[LiveQuote, ...]:
+    """Quotes from the store that the settings lead to, with the node at `port`. Raises `Failed`.
+
+    Of the coins, all are paired with the first, and those with odd places with the second.
+    """
+    orders = {
+        "native to stablecoin, $1,000": (coins[0], coins[1], 1_000.0),
+        "native to stablecoin, $1,000,000": (coins[0], coins[1], 1_000_000.0),
+        "token to token, $1,000": (coins[3], coins[5], 1_000.0),
+    }
+    return tuple(_measure(what, _command(*order, settings), port, runs) for what, order in orders.items())
+
+
+def _command(sold: Coin, bought: Coin, dollars: float, settings: Path) -> list[str | Path]:
+    order = [NETWORK, sold.address, bought.address, str(sold.units(dollars))]
+    return [console_script(), "route", *order, "--raw", "--json", "--config", settings]
+
+
+def _measure(what: str, command: list[str | Path], port: int, runs: int) -> LiveQuote:
+    home = Path(command[-1]).parent
+    commands: list[Command] = [command, [*command, "--offline"], [console_script(), *QUOTE]]
+    return LiveQuote(what, *_asked(command, port, home), *timed(commands, runs, home))
+
+
+def _asked(command: list[str | Path], port: int, home: Path) -> tuple[int, int]:
+    """The pools that a run reads, and its exchanges with the node."""
+    with proxying(port) as proxy:
+        told = json.loads(run([*command, "--rpc-url", proxy.url], env=clean_environment(home)))
+        considered = _CONSIDERED.search(told["market"]["source"])
+        if considered is None:
+            raise Failed(f"no live quote: {told['market']}")
+        return int(considered[1]), len(proxy.exchanges)

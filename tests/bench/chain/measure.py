@@ -1,0 +1,54 @@
+"""Everything that is measured on chains, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.bench.chain.first_sync import SyncFigures, measure_first_sync
+from tests.bench.chain.following import FollowFigures, measure_following
+from tests.bench.chain.live import LiveQuote, measure_live
+from tests.bench.chain.many_pools import NETWORK, V2, V3, open_many_pools
+from tests.bench.chain.received import Mined, measure_received
+from tests.bench.plan import ChainPlan
+from tests.chain.anvil import running_anvil
+from tests.chain.settings import url_of, write_settings
+
+
+class ChainFigures(NamedTuple):
+    """`syncs` are of pairs of V2, of pools of V3, and of both; `client` is what the node calls itself."""
+
+    client: str
+    syncs: Sequence[SyncFigures]
+    live: Sequence[LiveQuote]
+    following: FollowFigures
+    mined: Sequence[Mined]
+
+
+def measure_chain(plan: ChainPlan, folder: Path, note: Callable[[str], None]) -> ChainFigures:
+    """Measures on fresh chains, with files in `folder`. Raises `Failed`."""
+    client, syncs, live = _measure_many_pools(plan, folder, note)
+    note(f"chain: {plan.blocks} blocks to follow")
+    following = measure_following(plan.blocks, plan.swaps, folder)
+    note(f"chain: {plan.routes} routes to mine")
+    return ChainFigures(client, syncs, live, following, measure_received(plan.routes))
+
+
+def _measure_many_pools(
+    plan: ChainPlan, folder: Path, note: Callable[[str], None]
+) -> tuple[str, list[SyncFigures], Sequence[LiveQuote]]:
+    with running_anvil() as chain:
+        note("chain: many pools")
+        many = open_many_pools(chain, plan.pairs, plan.pools)
+        settings = write_settings(folder, many.network, url_of(chain))
+        kept = folder / "stores" / f"{NETWORK}.sqlite"
+        kept.parent.mkdir(exist_ok=True)
+        parts: dict[tuple[str, ...], int] = {(V2.amm_name,): plan.pairs, (V3.amm_name,): plan.pools}
+        parts[V2.amm_name, V3.amm_name] = plan.pairs + plan.pools
+        note("chain: first syncs")
+        # The last is of all pools, and live quotes rest on it.
+        syncs = [measure_first_sync(settings, kept, protocols, pools, plan.syncs) for protocols, pools in parts.items()]
+        note("chain: live quotes")
+        live = measure_live(many.coins, settings, chain.node.port, plan.runs)
+        return str(chain.node.ask("web3_clientVersion")), syncs, live

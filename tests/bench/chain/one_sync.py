@@ -1,0 +1,63 @@
+"""One first sync, in a process that loads no more than it needs.
+
+    python -m tests.bench.chain.one_sync SETTINGS NETWORK STORE PROTOCOL...
+
+fills the store and prints what `Synced` has, as a list.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+from swapcli.chain.rpc import RpcNode
+from swapcli.config import load_settings, networks_from
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.sync import Wanted, sync
+from swapcli.store import create_store
+
+
+class Synced(NamedTuple):
+    """`seconds` are those from making the store to the last block that was written; `steps` counts those blocks."""
+
+    seconds: float
+    pools: int
+    tokens: int
+    steps: int
+    round_trips: int
+    peak_bytes: int
+
+
+def sync_once(file: Path, name: str, store_file: str, protocols: Sequence[str]) -> Synced:
+    """Fills a new store with pools of a network that the settings in `file` describe."""
+    settings = load_settings(flags={}, environ={}, config_path=file, home=file.parent)
+    networks, url = networks_from(settings), settings.networks[name].rpc_url
+    assert url is not None
+    network = networks(name)
+    with closing(RpcNode(url.reveal(), shown="the node", chain_id=network.chain_id)) as node:
+        started_s = perf_counter()
+        with create_store(store_file, network, networks) as store:
+            steps = sum(1 for _ in sync(store, node, Wanted(frozenset(protocols)), SYSTEM_CLOCK))
+            seconds = perf_counter() - started_s
+            return Synced(seconds, *store.register.counts(), steps, node.round_trips, _peak_bytes())
+
+
+def _peak_bytes() -> int:
+    """The highest resident memory of this process so far, however large the one was that started it."""
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Prints what became of one sync."""
+    file, name, store_file, *protocols = arguments
+    print(json.dumps(sync_once(Path(file), name, store_file, protocols)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

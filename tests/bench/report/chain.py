@@ -1,0 +1,176 @@
+"""What is reached on a chain: first syncs, live quotes, following, and routes that were mined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from tests.bench.bars import (
+    EXACT_PERCENT,
+    MAX_LIVE_MS,
+    MAX_ROUND_TRIPS,
+    MAX_SYNC_BYTES,
+    MIN_GAS_PERCENT,
+    MIN_V2_PER_S,
+    MIN_V3_PER_S,
+    Check,
+)
+from tests.bench.chain.first_sync import SyncFigures
+from tests.bench.chain.following import Followed, FollowFigures
+from tests.bench.chain.live import LiveQuote
+from tests.bench.chain.many_pools import TICKS, V2, V3
+from tests.bench.chain.measure import ChainFigures
+from tests.bench.chain.received import Mined
+from tests.bench.figures import Spread
+from tests.bench.report.tables import NOTHING, Section, at_most, ms, number, pair
+from tests.bench.whole_process import QUOTE
+from tests.chain.gas import TOLERANCE
+
+_MIN_PER_S: dict[tuple[str, ...], float] = {(V2.amm_name,): MIN_V2_PER_S, (V3.amm_name,): MIN_V3_PER_S}
+
+
+def chain_sections(found: ChainFigures) -> list[Section]:
+    """All of them, in order."""
+    return [
+        sync_section(found.client, found.syncs),
+        live_section(found.live, found.following.round_trips),
+        following_section(found.following),
+        received_section(found.mined),
+    ]
+
+
+def sync_section(client: str, found: Sequence[SyncFigures]) -> Section:
+    """How fast a store is filled from a node."""
+    section = Section("First sync")
+    section.say(
+        f"An empty store is filled from a local node ({client}), in a fresh process: pairs of Uniswap V2 from the "
+        f"factory's list, pools of Uniswap V3, each with {TICKS} initialised ticks, from events; their tokens too. "
+        f"*Seconds*: the median of {len(found[0].syncs)} syncs, the node's own part of it included; peak memory is "
+        "the highest of any."
+    )
+    header = ["pools", "tokens", "steps", "round trips", "seconds", "pools/s", "bar", "peak MB", "bar"]
+    section.table(header, [_sync_row(section, each) for each in found])
+    return section
+
+
+def _sync_row(section: Section, found: SyncFigures) -> list[str]:
+    one, least = found.syncs[-1], _MIN_PER_S.get(found.protocols)
+    what = f"{one.pools:,} of {' and '.join(found.protocols)}"
+    speed = [Check(f"pools/s of a first sync, {what}", found.pools_per_s, least, is_floor=True)] if least else []
+    memory = Check(f"bytes of a first sync, {what}", found.peak_bytes, MAX_SYNC_BYTES)
+    return [
+        what,
+        f"{one.tokens:,}",
+        str(one.steps),
+        str(one.round_trips),
+        number(median(each.seconds for each in found.syncs), 2),
+        section.hold(number(found.pools_per_s, 0), *speed),
+        f"≥ {least:,.0f}" if least else NOTHING,
+        section.hold(number(found.peak_bytes / 1e6, 1), memory),
+        at_most(MAX_SYNC_BYTES / 1e6),
+    ]
+
+
+def live_section(found: Sequence[LiveQuote], round_trips: Sequence[int]) -> Section:
+    """What it costs to ask a node."""
+    section = Section("Live quotes")
+    section.say(
+        "`swapcli route ... --json` over the store of all those pools, with the node, in turn with the same order "
+        f"`--offline` and with the embedded market (`swapcli {' '.join(QUOTE)}`), {len(found[0].live.times_s)} runs. "
+        "Settings, which a file has for it, are read too, but not for the embedded market. *More*: the median "
+        "difference of neighbouring runs, in milliseconds."
+    )
+    header = ["order", "pools read", "round trips", "bar", "live ms", "offline ms", "embedded ms", "more than offline"]
+    section.table([*header, "than embedded", "bar", "peak MB"], [_live_row(section, each) for each in found])
+    most = max(round_trips)
+    held = section.hold(str(most), Check("round trips of a live quote, every family", most, MAX_ROUND_TRIPS))
+    section.say(
+        f"Over pools of every family, on a chain that has moved on since the store was written: {len(round_trips)} "
+        f"orders from each token to each other, small and large, take at most {held} round trips."
+    )
+    return section
+
+
+def _live_row(section: Section, found: LiveQuote) -> list[str]:
+    what, trips = found.what, found.round_trips
+    times = [ms(median(runs.times_s) * 1e3) for runs in (found.live, found.offline, found.embedded)]
+    beside = {"offline": found.more_ms(found.offline), "embedded": found.more_ms(found.embedded)}
+    more = [
+        section.hold(number(value, 0), Check(f"live quote, ms more than {name}, {what}", value, MAX_LIVE_MS))
+        for name, value in beside.items()
+    ]
+    return [
+        what,
+        str(found.pools),
+        section.hold(str(trips), Check(f"round trips of a live quote, {what}", trips, MAX_ROUND_TRIPS)),
+        at_most(MAX_ROUND_TRIPS),
+        *times,
+        *more,
+        at_most(MAX_LIVE_MS),
+        number(found.live.peak_bytes / 1e6, 1),
+    ]
+
+
+def following_section(found: FollowFigures) -> Section:
+    """How a store keeps up with a chain, and whether it is right."""
+    section = Section("Following a chain")
+    pools = ", ".join(f"{count} {name}" for name, count in sorted(found.pools.items()))
+    section.say(
+        f"{found.blocks:,} blocks of {found.swaps} swaps each with half of {found.pools.total()} pools ({pools}), "
+        "which stores follow while they come. In the end every pool is read afresh, one by one and as if nothing had "
+        "been known of it: *wrong* are those that differ. *Drifted* had changed unnoticed, which a sample brought to "
+        "light."
+    )
+    header = ["followed after every", "follows", "ms: median", "p95", "blocks/s", "pools read anew", "drifted", "bar"]
+    section.table([*header, "wrong", "bar"], [_followed_row(section, each) for each in found.followed])
+    return section
+
+
+def _followed_row(section: Section, found: Followed) -> list[str]:
+    what = "block" if found.every == 1 else f"{found.every} blocks"
+    times_ms = Spread.of(seconds * 1e3 for seconds in found.seconds)
+    return [
+        what,
+        f"{len(found.seconds):,}",
+        ms(times_ms.median),
+        ms(times_ms.p95),
+        number(found.blocks_per_s, 0),
+        f"{found.touched:,}",
+        section.hold(str(found.drifted), Check(f"pools that drifted, followed every {what}", found.drifted, 0)),
+        at_most(0),
+        section.hold(str(found.wrong), Check(f"wrong pools in the end, followed every {what}", found.wrong, 0)),
+        at_most(0),
+    ]
+
+
+def received_section(found: Sequence[Mined]) -> Section:
+    """What became of routes that were mined."""
+    section = Section("Received as quoted")
+    section.say(
+        f"{len(found):,} random routes over real contracts of every family, up to eight segments and four hops, native "
+        "both ways, with fees and in reverse: quoted on state read from the node, signed, mined on anvil. Pools of "
+        "Curve's kind are modelled. Gas is that of the transaction, of pools that have been used before."
+    )
+    exact, known = (100.0 * sum(judged) / len(found) for judged in zip(*map(_judged, found), strict=True))
+    errors = Spread.of(100.0 * mined.gas_error for mined in found)
+    shown = pair(pair(number(errors.median, 1), number(errors.p95, 1)), number(errors.maximum, 1))
+    most = max(abs(mined.received - mined.quoted) for mined in found)
+    section.table(
+        ["figure", "reached", "bar"],
+        [
+            _row(section, "routes that paid just what was quoted, %", exact, EXACT_PERCENT, is_floor=True),
+            _row(section, "largest difference, base units", most, 0),
+            _row(section, f"routes whose gas was known to {TOLERANCE:.0%}, %", known, MIN_GAS_PERCENT, is_floor=True),
+            ["error of the gas estimate, %: median / p95 / maximum", shown, NOTHING],
+        ],
+    )
+    return section
+
+
+def _judged(mined: Mined) -> tuple[bool, bool]:
+    return mined.is_exact, mined.is_gas_known
+
+
+def _row(section: Section, what: str, value: float, limit: float, *, is_floor: bool = False) -> list[str]:
+    shown = f"{value:,.1f}".removesuffix(".0")
+    return [what, section.hold(shown, Check(what, value, limit, is_floor)), f"{'≥' if is_floor else '≤'} {limit:g}"]

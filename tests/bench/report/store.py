@@ -1,0 +1,65 @@
+"""One-shot quotes from stores: time and memory by size, and what a neighbourhood loses."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from tests.bench.bars import MAX_NEIGHBOURHOOD_GAP_BPS, MAX_STORE_BYTES, MAX_STORE_RATIO, Check
+from tests.bench.cases import SIZES
+from tests.bench.figures import Spread
+from tests.bench.report.tables import Section, at_most, bps, ms, number
+from tests.bench.store import Held, StoreFigures
+
+
+def store_section(found: StoreFigures) -> Section:
+    """Time and memory of one-shot quotes by the size of the store, and what a neighbourhood loses."""
+    section = Section("One-shot quotes from a store")
+    section.say(
+        "`swapcli route NETWORK ... --json --store DIR`, the installed command in fresh processes. *Time*: the median "
+        "over the orders of their median times; *ratio* to the smallest store, also by the size of the order."
+    )
+    header = ["store", "file MB", "import s", "time ms", "ratio", "bar", *SIZES, "peak MB", "bar"]
+    section.table(header, [_time_row(section, held, found[0]) for held in found])
+    section.say(
+        "What the neighbourhood's quote pays less than the quote over the whole market, in basis points, with gas for "
+        "nothing; and the pools that were read for it, and how long that took."
+    )
+    header = ["store, size", "orders", "median", "bar", "p95", "max", "pools: median", "max", "read ms"]
+    section.table(header, [_gap_row(section, held, size) for held in found for size in SIZES])
+    return section
+
+
+def _time_row(section: Section, held: Held, base: Held) -> list[str]:
+    ratio = held.time_s() / base.time_s()
+    what = f"{held.pools:,} pools"
+    memory = Check(f"bytes of a quote, {what}", held.peak_bytes, MAX_STORE_BYTES)
+    return [
+        what,
+        number(held.file_bytes / 1e6, 1),
+        number(held.import_s, 1),
+        ms(held.time_s() * 1e3),
+        section.hold(number(ratio, 2), Check(f"quote from a store of {what}, ratio", ratio, MAX_STORE_RATIO)),
+        at_most(MAX_STORE_RATIO),
+        *(number(held.time_s(size) / base.time_s(size), 2) for size in SIZES),
+        section.hold(number(held.peak_bytes / 1e6, 1), memory),
+        at_most(MAX_STORE_BYTES / 1e6),
+    ]
+
+
+def _gap_row(section: Section, held: Held, size: str) -> list[str]:
+    parts = [part for part in held.parts if part.size == size]
+    gaps = Spread.of(part.gap_bps for part in parts if part.gap_bps is not None)
+    bar = MAX_NEIGHBOURHOOD_GAP_BPS.get(size)
+    what = f"{held.pools:,} pools, {size}"
+    checks = [Check(f"gap of the neighbourhood, {what}", gaps.median, bar)] if bar is not None else []
+    return [
+        what,
+        str(gaps.count),
+        section.hold(bps(gaps.median), *checks),
+        at_most(bar),
+        bps(gaps.p95),
+        bps(gaps.maximum),
+        f"{median(part.pools for part in parts):,.0f}",
+        f"{max(part.pools for part in parts):,}",
+        ms(median(part.read_ms for part in parts)),
+    ]
