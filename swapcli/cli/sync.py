@@ -105,7 +105,7 @@ def _fill(session: Session, kept: Store, node: Node, wanted: Wanted) -> Synced:
         session.output.remark(f"{_kept(kept)}; the same command goes on from there")
         raise
     seconds, summary = SYSTEM_CLOCK.timer_s() - started_s, kept.summary()
-    return Synced(summary, summary.pools - before, skipped(kept), seconds)
+    return Synced(summary, max(summary.pools - before, 0), skipped(kept), seconds)
 
 
 @contextmanager
