@@ -15,8 +15,8 @@ from swapcli.model.pool import Pool
 PACKAGE = Path(pools.__file__).parents[1]
 ASKING = (
     "engine/remote_source.py", "engine/store_source.py", "engine/live_source.py", "engine/moment.py", "engine/sync/",
-    "engine/checks.py", "engine/keeper.py", "cli/market.py", "cli/stores.py", "cli/sync.py", "cli/wanted.py", "cli/render/store_view.py",
-    "cli/render/sync_view.py",
+    "engine/checks.py", "engine/keeper.py", "cli/market.py", "cli/stores.py", "cli/sync.py", "cli/wanted.py",
+    "cli/render/store_view.py", "cli/render/sync_view.py",
 )  # fmt: skip
 """Imported only by who asks a service, a store or a node."""
 
