@@ -59,7 +59,7 @@ class Village:
             Deployment(("uniswapV4",), "Uniswap V4", {"pool_manager": self.world.manager.address}),
         )
         multicall = deploy_multicall(self.chain)
-        return replace(self.world.network, deployments=deployments, multicall=multicall)
+        return replace(self.world.network, deployments=deployments, multicall=multicall, block_time_s=1.0)
 
     def _happenings(self) -> list[tuple[Callable[[Random], object], int]]:
         return [

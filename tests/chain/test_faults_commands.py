@@ -3,52 +3,58 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from random import Random
+from threading import Timer
+from typing import Any
 
 import pytest
 
-from swapcli.store import create_store
 from tests.chain import proxy as faults
 from tests.chain.anvil import AnvilChain, running_anvil
+from tests.chain.living import Village
 from tests.chain.modes import HTML, MIXED, REPEATED, check_shown
-from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import Fault, hangs_up, says
 from tests.chain.proxy import Proxy, proxying
-from tests.chain.reading import read_market
 from tests.chain.settings import write_settings
-from tests.chain.world import World
 from tests.cli.build import Ran, swapcli
-from tests.store.build import only
+from tests.cli.running import PATIENCE_S, PROCESS, nobodys
 
 UPSTREAM_STATUS = 5
-SEEDS = 8
+SEEDS = 6
 
 
 class Desk:
-    """Somebody with a store of a small world, and a node of it behind a proxy that the settings name."""
+    """Somebody with a store of a village, and a node of it behind a proxy that the settings name."""
 
-    def __init__(self, world: World, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
-        self.world, self.chain, self.proxy = world, chain, proxy
-        self.settings = write_settings(folder, world.network, proxy.url, timeout_s=0.5)
-        file = folder / "stores" / f"{world.network.name}.sqlite"
-        file.parent.mkdir()
-        with create_store(str(file), world.network, only(world.network)) as store:
-            store.write_market(read_market(world))
+    def __init__(self, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
+        self.chain, self.proxy, self.folder = chain, proxy, folder
+        self.village = Village(chain)
+        self.name = self.village.network.name
+        self.env = {"SWAPCLI_CONFIG": str(write_settings(folder, self.village.network, proxy.url, timeout_s=0.5))}
+        self._folders = count()
+        assert self.sync().status == 0
 
     def route(self, *options: str) -> Ran:
-        order = (self.world.network.name, "WETH", "USDC", "2")
-        return swapcli("route", *order, *options, env={"SWAPCLI_CONFIG": str(self.settings)})
+        return swapcli("route", self.name, "TKN", "USDC", "2", *options, env=self.env)
+
+    def sync(self, *options: str) -> Ran:
+        return swapcli("sync", self.name, *options, env=self.env)
+
+    def new_store(self) -> tuple[str, str]:
+        """The option that names a folder for one."""
+        return "--store", str(self.folder / f"stores-{next(self._folders)}")
 
 
 @pytest.fixture(scope="module")
 def whole_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     with running_anvil() as chain, proxying(chain.node.port) as proxy:
-        world = World(chain)
-        world.network = replace(world.network, multicall=deploy_multicall(chain))
-        yield Desk(world, chain, proxy, tmp_path_factory.mktemp("desk"))
+        yield Desk(chain, proxy, tmp_path_factory.mktemp("desk"))
 
 
 @pytest.fixture
@@ -59,12 +65,12 @@ def desk(whole_desk: Desk) -> Iterator[Desk]:
 
 
 def check_failed(ran: Ran, code: str) -> None:
-    """Nothing but one sentence, or one object, tells of it."""
+    """Nothing but one object tells of it, in one sentence."""
     assert (ran.status, ran.out) == (UPSTREAM_STATUS, "")
     check_shown(ran.err)
     assert "Traceback" not in ran.err
     assert ran.error["code"] == code
-    check_shown(str(ran.error["message"]))
+    assert str(ran.error["message"]).isprintable()
 
 
 LASTING: list[tuple[str, Fault, str]] = [
@@ -75,6 +81,7 @@ LASTING: list[tuple[str, Fault, str]] = [
     ("another chain", faults.moves_to(1), "UPSTREAM_NONSENSE"),
     ("refused", faults.refuses_some(Random(1), 1.0, -32_000, REPEATED), "UPSTREAM_REFUSED"),
 ]
+PASSING = [mode for mode in MIXED if mode.passing == (None,)]
 
 
 @pytest.mark.parametrize(("fault", "code"), [each[1:] for each in LASTING], ids=[each[0] for each in LASTING])
@@ -83,38 +90,49 @@ def test_a_live_quote_on_a_node_that_fails_ends_in_a_sentence(desk: Desk, fault:
     check_failed(desk.route("--json"), code)
 
 
-def test_people_are_told_in_one_sentence_and_a_hint(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("untroubled", "fault", "code"), [(0, *LASTING[4][1:]), (4, *LASTING[2][1:]), (6, *LASTING[0][1:])]
+)
+def test_a_sync_from_a_node_that_fails_ends_in_a_sentence_and_goes_on_afterwards(
+    desk: Desk, untroubled: int, fault: Fault, code: str
+) -> None:
+    store = desk.new_store()
+    desk.proxy.faults = [faults.passes_on] * untroubled
+    desk.proxy.always = fault
+    check_failed(desk.sync("--json", *store), code)
+    desk.proxy.always = None
+    ran = desk.sync("--json", *store)
+    assert ran.status == 0, ran.err
+    whole = json.loads(desk.sync("--json", *desk.new_store()).out)
+    assert json.loads(ran.out)["pools"] == whole["pools"] > 0
+
+
+@pytest.mark.parametrize("command", ["route", "sync"])
+def test_people_are_told_in_a_sentence_and_a_hint(desk: Desk, command: str) -> None:
     desk.proxy.always = faults.moves_to(1)
-    ran = desk.route()
-    assert ran.status == UPSTREAM_STATUS
+    ran = desk.route() if command == "route" else desk.sync()
+    assert (ran.status, ran.out) == (UPSTREAM_STATUS, "")
     check_shown(ran.err)
-    assert len(ran.err.strip().splitlines()) <= 2
+    assert len(ran.err.strip().splitlines()) == 2
 
 
-def test_a_live_quote_survives_what_passes(desk: Desk) -> None:
+def test_live_quotes_and_syncs_survive_what_passes(desk: Desk) -> None:
     expected = json.loads(desk.route("--json").out)
-    passing = [mode for mode in MIXED if mode.passing == (None,)]
     for seed in range(SEEDS):
         rng = Random(seed)
-        desk.proxy.faults = [faults.passes_on] * rng.randint(0, 2) + [rng.choice(passing).fault(rng)]
+        desk.proxy.faults = [faults.passes_on] * rng.randint(0, 2) + [rng.choice(PASSING).fault(rng)]
         ran = desk.route("--json")
         assert ran.status == 0, ran.err
-        told = json.loads(ran.out)
-        assert told["outputAmount"] == expected["outputAmount"]
+        assert json.loads(ran.out)["outputAmount"] == expected["outputAmount"]
+        check_shown(ran.err)
+        desk.proxy.faults = [faults.passes_on] * rng.randint(0, 6) + [rng.choice(PASSING).fault(rng)]
+        ran = desk.sync("--json", *desk.new_store())
+        assert ran.status == 0, ran.err
         check_shown(ran.err)
 
 
 def test_a_chain_that_turns_under_a_live_quote_is_asked_anew(desk: Desk) -> None:
-    pair = next(place.contract for place in desk.world.places if place.protocol == "uniswapV2")
-    mark = desk.chain.mark()
-    pair.send("sync")
-
-    def turn() -> None:
-        desk.chain.go_back(mark)
-        desk.world.give("USDC", pair.address, 10**12)
-        pair.send("sync")
-
-    desk.proxy.faults = [faults.passes_on, faults.first(turn)]
+    desk.proxy.faults = [faults.passes_on, faults.first(desk.village.turning(Random(5)))]
     ran = desk.route("--json")
     assert ran.status == 0, ran.err
     assert json.loads(ran.out)["outputAmount"] == json.loads(desk.route("--json").out)["outputAmount"]
@@ -124,3 +142,41 @@ def test_nobody_asks_the_node_who_stays_offline(desk: Desk) -> None:
     desk.proxy.always = hangs_up
     ran = desk.route("--json", "--offline")
     assert ran.status == 0, ran.err
+
+
+def test_a_watch_goes_on_through_failures_and_turns_of_the_chain(desk: Desk) -> None:
+    with watching(desk) as lines:
+        assert next(lines)["pools"] > 0
+        for fault, times in ((faults.passes_on, 0), (hangs_up, 2), (faults.moves_to(1), 1)):
+            desk.proxy.faults = [fault] * times
+            desk.village.happen(Random(desk.village.head()))
+            assert next(lines)["rewoundTo"] is None
+        turn = desk.village.turning(Random(9))
+        caught_up = next(lines)["block"]
+        turn()
+        desk.chain.node.ask("anvil_mine", "0x40")
+        while (line := next(lines))["block"] < desk.village.head():
+            assert line["block"] > caught_up
+        assert line["rewoundTo"] < caught_up
+
+
+@contextmanager
+def watching(desk: Desk) -> Iterator[Iterator[dict[str, Any]]]:
+    """The lines of a watch of a new store; in the end it is told to stop, and does."""
+    command = [*PROCESS, "sync", desk.name, "--watch", "--json", *desk.new_store()]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=nobodys(desk.env), stdout=pipe, stderr=pipe, text=True) as child:
+        # Whoever waits for a line that never comes is freed.
+        watchdog = Timer(PATIENCE_S, child.kill)
+        watchdog.start()
+        try:
+            assert child.stdout
+            yield map(json.loads, child.stdout)
+            child.send_signal(signal.SIGINT)
+            _, err = child.communicate()
+            assert child.returncode == 0, err
+            check_shown(err)
+            assert "Traceback" not in err
+        finally:
+            watchdog.cancel()
+            child.kill()
