@@ -1,0 +1,306 @@
+"""`swapcli serve` beside a chain that goes on: what it quotes is paid to the unit, and it says when it cannot know.
+
+The service is a process of its own; its node is a real one, behind a proxy where it has to fail.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from threading import Event, Thread
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+import pytest
+
+from swapcli.engine.answer import Ask
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.sync import adopt
+from swapcli.model.market import Provenance
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.store import create_store
+from swapcli.wire.terms import Generation
+from tests.chain.anvil import AnvilChain, Node, running_anvil
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.node.server import SECRET, hangs_up, stays_silent
+from tests.chain.proxy import Proxy, proxying
+from tests.chain.reading import read_market
+from tests.chain.settings import described, url_of, write_settings
+from tests.chain.sync.truth import connected
+from tests.chain.trading import USER, Desk, random_amount
+from tests.chain.world import DECIMALS, WETH, World
+from tests.cli.running import Service, serving
+from tests.store.build import only
+
+TICK_S = 1.0
+MAX_AGE_S = 4
+PATIENCE_S = 20.0
+TRADES = 5
+MUCH = 1_000 * 10**18
+STORED, TAKEN = "anvil", "twin"
+"""Of the first there is a store that was synced; of the second only what somebody wrote down of its pools."""
+
+
+class Scene:
+    """A chain where a block follows the other, and somebody with two networks of it in his settings."""
+
+    def __init__(self, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
+        self.chain, self.proxy = chain, proxy
+        world = World(chain)
+        self.desk = Desk(world, chain, read_market(world))
+        self.desk.endow()
+        self.network = world.network = replace(world.network, multicall=deploy_multicall(chain), block_time_s=TICK_S)
+        self.chain.node.ask("anvil_removeBlockTimestampInterval")
+        self.live_now()
+        for symbol in DECIMALS:
+            world.contracts[symbol].send("approve", world.router.address, 2**255, sender=USER)
+        networks = {
+            STORED: described(self.network, proxy.url),
+            TAKEN: described(replace(self.network, name=TAKEN), url_of(chain)),
+        }
+        settings = write_settings(folder, self.network, None, networks=networks, timeout_s=0.5)
+        self.env = {"SWAPCLI_CONFIG": str(settings)}
+        self._fill_stores(folder / "stores")
+
+    def live_now(self) -> None:
+        """From the next block on, what is read at one is as old as that block is to the clock."""
+        self.chain.node.ask("evm_setNextBlockTimestamp", int(time.time()) + 1)
+
+    def _fill_stores(self, folder: Path) -> None:
+        folder.mkdir()
+        market = replace(read_market(self.desk.world), network=self.network)
+        with (
+            create_store(str(folder / f"{STORED}.sqlite"), self.network, only(self.network)) as store,
+            connected(self.chain) as node,
+        ):
+            assert [progress.done for progress in adopt(store, node, market)] == [len(market.pools)]
+        twin = replace(self.network, name=TAKEN)
+        noted = replace(market, network=twin, provenance=Provenance.RECORDED)
+        with create_store(str(folder / f"{TAKEN}.sqlite"), twin, only(twin)) as store:
+            store.write_market(noted)
+
+    def head(self) -> int:
+        return int(self.chain.node.ask("eth_blockNumber"), 16)
+
+    def out(self) -> int:
+        """What a quote for much WETH says on pools that are read as they are now."""
+        market, tokens = read_market(self.desk.world), self.desk.world.tokens
+        order = Order(tokens[WETH], tokens["USDC"], MUCH)
+        ask = Ask(order, Generation.V2, gas_price_wei=int(self.chain.node.ask("eth_gasPrice"), 16))
+        return MarketSource(market, SYSTEM_CLOCK).quote(ask).result.output_amount
+
+    def swap(self, call: Any) -> None:
+        """Has a call mined for the user."""
+        self.chain.send(call["to"], bytes.fromhex(call["calldata"][2:]), value=int(call["value"]), sender=USER)
+
+
+class Client:
+    """Somebody who asks a service."""
+
+    def __init__(self, service: Service) -> None:
+        self.url = service.url
+        self.said: list[str] = []
+
+    def ask(self, path: str, body: object = None) -> tuple[int, Any]:
+        """Status and document."""
+        told = None if body is None else json.dumps(body).encode()
+        try:
+            with urlopen(Request(self.url + path, told, {"Content-Type": "application/json"})) as reply:
+                status, text = reply.status, reply.read().decode()
+        except HTTPError as error:
+            with error:
+                status, text = error.code, error.read().decode()
+        self.said.append(text)
+        return status, text if path == "/metrics" else json.loads(text)
+
+    def health(self, name: str) -> tuple[int, str]:
+        status, document = self.ask(f"/{name}/v2/healthcheck")
+        assert status == document["status"]
+        return status, str(document["message"])
+
+    def figure(self, name: str, network: str) -> float:
+        """Of the metrics."""
+        lines = self.ask("/metrics")[1].splitlines()
+        return next(float(line.split()[-1]) for line in lines if line.startswith(f'{name}{{network="{network}"}}'))
+
+    def out(self, name: str, scene: Scene) -> int:
+        """What is quoted for much WETH."""
+        world = scene.desk.world
+        order = {
+            "amount": MUCH,
+            "tokenInAddress": world.address(WETH),
+            "tokenOutAddress": world.address("USDC"),
+        }
+        status, route = self.ask(f"/{name}/v2/route?{urlencode(order)}")
+        assert status == 200, route
+        return int(route["outputAmount"])
+
+    def call(self, scene: Scene, rng: Random, receiver: str) -> tuple[Any, str]:
+        """A random order with the transaction that carries it out, and the token that is bought."""
+        bought, sold = rng.sample(sorted(DECIMALS), 2)
+        tokens = scene.desk.world.tokens
+        ends = [
+            ZERO_ADDRESS if symbol == WETH and rng.random() < 0.5 else tokens[symbol].address
+            for symbol in (sold, bought)
+        ]
+        order = {"amount": str(random_amount(rng, tokens[sold])), "tokenInAddress": ends[0], "tokenOutAddress": ends[1]}
+        status, call = self.ask(f"/{STORED}/calldata", {**order, "slippage": 0.1, "destination": receiver})
+        assert status == 200, call
+        return call, ends[1]
+
+
+@contextmanager
+def ticking(chain: AnvilChain) -> Iterator[None]:
+    """A block every now and then."""
+    ended = Event()
+
+    def mine() -> None:
+        node = Node(chain.node.port)
+        while not ended.wait(TICK_S):
+            node.ask("evm_mine")
+        node.close()
+
+    thread = Thread(target=mine, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def has_reached(client: Client, block: int) -> Callable[[], bool]:
+    """Are both networks at the block?"""
+    return lambda: all(client.figure("swapcli_market_block", name) >= block for name in (STORED, TAKEN))
+
+
+def until(is_so: Callable[[], object]) -> float:
+    """Waits; how long it took."""
+    started_s = time.monotonic()
+    while not is_so():
+        assert time.monotonic() - started_s < PATIENCE_S
+        time.sleep(0.05)
+    return time.monotonic() - started_s
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with running_anvil() as chain, proxying(chain.node.port) as proxy:
+        made = Scene(chain, proxy, tmp_path_factory.mktemp("scene"))
+        with ticking(chain):
+            yield made
+
+
+@pytest.fixture(scope="module")
+def service(scene: Scene) -> Iterator[Service]:
+    with serving("--networks", f"{STORED},{TAKEN}", "--max-age", str(MAX_AGE_S), env=scene.env) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(service: Service) -> Client:
+    made = Client(service)
+    until(lambda: made.ask("/readyz")[0] == 200)
+    return made
+
+
+def test_what_is_quoted_is_paid_and_what_was_paid_shows_in_the_next_quotes(scene: Scene, client: Client) -> None:
+    rng, world = Random("served"), scene.desk.world
+    for number in range(TRADES):
+        receiver = f"0x{number + 1:038x}cc"
+        call, bought = client.call(scene, rng, receiver)
+        scene.swap(call)
+        assert world.balance(bought, receiver) == int(call["route"]["outputAmount"])
+        assert until(has_reached(client, scene.head())) < 4 * TICK_S, "a few blocks"
+        assert client.out(STORED, scene) == client.out(TAKEN, scene) == scene.out()
+
+
+def test_a_big_swap_moves_the_quote_and_the_chains_other_way_moves_it_back(scene: Scene, client: Client) -> None:
+    before, held, mark = client.out(STORED, scene), scene.head(), scene.chain.mark()
+    world = scene.desk.world
+    ends = {"tokenInAddress": world.address(WETH), "tokenOutAddress": world.address("USDC")}
+    order = {"amount": str(5_000 * 10**18), **ends, "slippage": 0.5, "destination": USER}
+    scene.swap(client.ask(f"/{STORED}/calldata", order)[1])
+    until(has_reached(client, scene.head()))
+    assert client.out(STORED, scene) == client.out(TAKEN, scene) < before
+    lost = scene.head() - held
+    scene.chain.go_back(mark)
+    scene.chain.node.ask("anvil_mine", hex(lost + 1))
+    scene.live_now()
+    until(lambda: client.out(STORED, scene) == client.out(TAKEN, scene) == before)
+
+
+def test_without_its_node_a_network_grows_too_old_alone_and_recovers_by_itself(scene: Scene, client: Client) -> None:
+    status, message = client.health(STORED)
+    assert status == 200
+    block, age = (
+        message.rpartition(" pools, synced state, ")[2].removeprefix("block ").removesuffix(" s old").split(", ")
+    )
+    assert scene.head() - 3 <= int(block) <= scene.head()
+    assert 0 <= int(age) <= MAX_AGE_S
+    failures = client.figure("swapcli_keeping_failures_total", STORED)
+    scene.proxy.always = hangs_up
+    until(lambda: client.health(STORED)[0] == 503)
+    status, message = client.health(STORED)
+    age_s = int(message.removeprefix(f"the state of the pools of {STORED} is ").partition(" ")[0])
+    assert age_s > MAX_AGE_S
+    assert message == f"the state of the pools of {STORED} is {age_s} seconds old, and {MAX_AGE_S} seconds are allowed"
+    order = urlencode(
+        {"amount": 1, "tokenInAddress": ZERO_ADDRESS, "tokenOutAddress": scene.desk.world.address("USDC")}
+    )
+    for path in (f"/{STORED}/v2/route?{order}", f"/{STORED}/route?{order}", f"/{STORED}/healthcheck"):
+        assert client.ask(path)[0] == 503
+    assert client.health(TAKEN)[0] == 200
+    assert client.figure("swapcli_market_age_seconds", STORED) > MAX_AGE_S
+    assert client.figure("swapcli_keeping_failures_total", STORED) > failures
+    assert client.figure("swapcli_keeping_failures_total", TAKEN) == 0
+    assert client.ask(f"/{STORED}/tokens")[0] == 200
+    scene.proxy.always = None
+    until(lambda: client.health(STORED)[0] == 200)
+    assert client.out(STORED, scene) == client.out(TAKEN, scene)
+
+
+def test_it_ends_well_and_told_what_failed_without_a_secret(scene: Scene, service: Service, client: Client) -> None:
+    scene.proxy.always = stays_silent
+    time.sleep(0.2)
+    started_s = time.monotonic()
+    assert service.stop() == 0
+    assert time.monotonic() - started_s < 4
+    scene.proxy.always = None
+    lines = [json.loads(line) for line in service.err.splitlines()]
+    told = [(line["network"], line["keeping"]) for line in lines if "keeping" in line]
+    assert told[:2] == [(STORED, "failing"), (STORED, "well")]
+    assert SECRET not in service.err + "".join(client.said)
+    assert not any("defect" in line for line in lines)
+
+
+def test_one_request_waits_for_the_first_state(scene: Scene) -> None:
+    with serving("--once", "--networks", TAKEN, env=scene.env) as once:
+        assert Client(once).out(TAKEN, scene) > 0
+        assert once.wait() == 0
+
+
+def test_a_node_of_another_chain_is_not_believed_and_no_number_is_made_up(scene: Scene, tmp_path: Path) -> None:
+    """The pools of base that are built in stand for modelled numbers."""
+    networks = {"base": {"rpc_url": scene.proxy.url}}
+    env = {"SWAPCLI_CONFIG": str(write_settings(tmp_path, scene.network, None, networks=networks))}
+    with serving("--networks", "base", "--max-requests", "3", env=env) as service:
+        client = Client(service)
+        assert client.health("base") == (503, "the pools of base are being read")
+        assert client.ask("/readyz") == (503, {"ready": False, "missing": ["base"]})
+        assert client.ask("/base/tokens")[0] == 503
+        assert service.wait() == 0
+    failed = next(json.loads(line) for line in service.err.splitlines() if "keeping" in line)
+    assert "is a node of chain 31337, not of chain 8453" in failed["message"]
+    with serving("--networks", "base", "--offline", "--once", env=env) as service:
+        status, message = Client(service).health("base")
+        assert (status, "modelled" in message) == (200, True)
+        assert service.wait() == 0
