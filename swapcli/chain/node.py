@@ -82,7 +82,8 @@ class Node(Protocol):
         """Many calls on the state after a block, answers in their order. Raises `Reorganised` as `call` does."""
 
     def logs(self, query: LogQuery) -> list[Log]:
-        """Events in the order of the chain. Raises `UpstreamRefused` also where they are too many for the node."""
+        """Events in the order of the chain. Raises `UpstreamRefused` also where they are too many for the node, and
+        `Reorganised` where they reach up to the block that was the newest, and the chain no longer has that one."""
 
 
 class Account(NamedTuple):

@@ -44,7 +44,7 @@ class RpcNode:
         self._line = Line(url, shown)
         self._rpc = JsonRpc(self._line, timeout_s, attempts, pause)
         self._chain_id = chain_id
-        self._newest = -1
+        self._newest: Block | None = None
 
     @property
     def shown(self) -> str:
@@ -67,13 +67,14 @@ class RpcNode:
         )
         self._check_chain(self._number(chain, "eth_chainId"))
         head = Head(self._block(block), self._number(gas_price, "eth_gasPrice"))
-        self._newest = head.block.number
+        self._newest = head.block
         return head
 
     def block(self, number: int) -> Block | None:
         """As `Node.block`. One that it knew already is asked for a few times: the node may be several, some behind."""
+        is_new = self._newest is None or number > self._newest.number
         try:
-            (found,) = self._rpc.ask([_block_request(number, may_be_null=number > self._newest)])
+            (found,) = self._rpc.ask([_block_request(number, may_be_null=is_new)])
         except Nothing:
             return None
         if found is None:
@@ -117,7 +118,7 @@ class RpcNode:
         }
         if query.addresses:
             wanted["address"] = list(query.addresses)
-        (found,) = self._rpc.ask([Request(_LOGS, (wanted,))], self._known(query.last))
+        (found,) = self._rpc.ask([Request(_LOGS, (wanted,))], self._reaching(query.last))
         if not isinstance(found, list):
             self._refuse(_LOGS, "no list")
         logs = [self._log(entry) for entry in found]
@@ -147,8 +148,10 @@ class RpcNode:
 
         return Witness(_block_request(block.number), objection)
 
-    def _known(self, number: int) -> Witness:
-        """That the chain has got to the block."""
+    def _reaching(self, number: int) -> Witness:
+        """That the chain has got to the block, and where that is the newest one told of, still has it."""
+        if self._newest and self._newest.number == number:
+            return self._standing(self._newest)
 
         def objection(found: Result) -> UpstreamError | None:
             return UpstreamRefused(f"{self.shown} does not know block {number}") if found is None else None

@@ -201,6 +201,18 @@ def meanwhile(action: Callable[[], object], rng: Random) -> Fault:
     return rewrites(change)
 
 
+def amid(action: Callable[[], object], rng: Random) -> Fault:
+    """The same with a node that answers the requests of a batch side by side: any of them before, the others after."""
+
+    def change(asked: list[Asked], proxy: Proxy) -> list[Told]:
+        early = [request for request in asked if rng.random() < 0.5]
+        told = proxy.tell(early)
+        action()
+        return told + proxy.tell([request for request in asked if request not in early])
+
+    return rewrites(change)
+
+
 def any_of(rng: Random, faults: Sequence[Fault], share: float) -> Fault:
     """One of these does something to a share of the exchanges."""
 

@@ -17,7 +17,7 @@ from swapcli.chain.rpc import ATTEMPTS, RpcNode
 from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
-from tests.chain.node.server import SHOWN, Pauses, Refused, Server, node_of, serving
+from tests.chain.node.server import CHAIN_ID, SHOWN, Pauses, Refused, Server, node_of, serving
 
 NUMBER = 1_000
 ECHO, REVERTING = "0x" + "11" * 20, "0x" + "22" * 20
@@ -39,9 +39,11 @@ class Chain:
         method, params = request["method"], request["params"]
         self.asked.append(method)
         if method == "eth_getBlockByNumber":
-            return self.block_json(int(params[0], 16))
+            return self.block_json(NUMBER if params[0] == "latest" else int(params[0], 16))
         if method == "eth_getLogs":
             return []
+        if method in ("eth_chainId", "eth_gasPrice"):
+            return hex(CHAIN_ID)
         if int(params[1], 16) > self.known:
             if self.unknown is None:
                 return None
@@ -235,6 +237,21 @@ def test_that_there_are_no_events_is_not_believed_of_a_node_that_has_not_seen_th
         with pytest.raises(UpstreamRefused, match=f"^{SHOWN} does not know block {NUMBER + 1}$"):
             node.logs(query._replace(last=NUMBER + 1))
     assert len(server.exchanges) == 1 + ATTEMPTS
+
+
+def test_events_up_to_the_newest_block_are_believed_only_of_a_chain_that_still_has_it(
+    chain: Chain, server: Server
+) -> None:
+    query = LogQuery((), (TOPIC,), 1, NUMBER)
+    with node_of(server) as node:
+        assert node.head().block == chain.block()
+        assert node.logs(query) == []
+        chain.fork = 2
+        assert node.logs(query._replace(last=NUMBER - 1)) == []
+        with pytest.raises(Reorganised, match=f"^{GONE}$"):
+            node.logs(query)
+        node.head()
+        assert node.logs(query) == []
 
 
 @pytest.fixture(scope="module")
