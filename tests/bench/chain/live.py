@@ -15,6 +15,9 @@ from tests.bench.running import Command, Failed, clean_environment, run
 from tests.bench.whole_process import QUOTE, Runs, timed
 from tests.chain.proxy import proxying
 
+GAS_PRICE = "0.005gwei"
+"""That of the embedded market. It is free on the local node, where routes would go through pools without number."""
+
 _CONSIDERED = re.compile(r"(\d+) pools considered")
 
 
@@ -41,27 +44,31 @@ def measure_live(coins: Sequence[Coin], settings: Path, port: int, runs: int) ->
     """
     orders = {
         "native to stablecoin, $1,000": (coins[0], coins[1], 1_000.0),
-        "native to stablecoin, $1,000,000": (coins[0], coins[1], 1_000_000.0),
+        "native to stablecoin, $100,000": (coins[0], coins[1], 100_000.0),
         "token to token, $1,000": (coins[3], coins[5], 1_000.0),
     }
-    return tuple(_measure(what, _command(*order, settings), port, runs) for what, order in orders.items())
+    return tuple(_measure(what, _words(*order), settings, port, runs) for what, order in orders.items())
 
 
-def _command(sold: Coin, bought: Coin, dollars: float, settings: Path) -> list[str | Path]:
+def _words(sold: Coin, bought: Coin, dollars: float) -> list[str]:
     order = [NETWORK, sold.address, bought.address, str(sold.units(dollars))]
-    return [console_script(), "route", *order, "--raw", "--json", "--config", settings]
+    return ["route", *order, "--raw", "--json", "--gas-price", GAS_PRICE]
 
 
-def _measure(what: str, command: list[str | Path], port: int, runs: int) -> LiveQuote:
-    home = Path(command[-1]).parent
-    commands: list[Command] = [command, [*command, "--offline"], [console_script(), *QUOTE]]
-    return LiveQuote(what, *_asked(command, port, home), *timed(commands, runs, home))
+def _measure(what: str, words: list[str], settings: Path, port: int, runs: int) -> LiveQuote:
+    commands = [_command(each, settings) for each in (words, [*words, "--offline"], QUOTE)]
+    return LiveQuote(what, *_asked(words, settings, port), *timed(commands, runs, settings.parent))
 
 
-def _asked(command: list[str | Path], port: int, home: Path) -> tuple[int, int]:
+def _command(words: Sequence[str], settings: Path) -> Command:
+    return [console_script(), *words, "--config", settings]
+
+
+def _asked(words: list[str], settings: Path, port: int) -> tuple[int, int]:
     """The pools that a run reads, and its exchanges with the node."""
     with proxying(port) as proxy:
-        told = json.loads(run([*command, "--rpc-url", proxy.url], env=clean_environment(home)))
+        command = _command([*words, "--rpc-url", proxy.url], settings)
+        told = json.loads(run(command, env=clean_environment(settings.parent)))
         considered = _CONSIDERED.search(told["market"]["source"])
         if considered is None:
             raise Failed(f"no live quote: {told['market']}")

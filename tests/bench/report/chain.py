@@ -77,8 +77,7 @@ def live_section(found: Sequence[LiveQuote], round_trips: Sequence[int]) -> Sect
     section.say(
         "`swapcli route ... --json` over the store of all those pools, with the node, in turn with the same order "
         f"`--offline` and with the embedded market (`swapcli {' '.join(QUOTE)}`), {len(found[0].live.times_s)} runs. "
-        "Settings, which a file has for it, are read too, but not for the embedded market. *More*: the median "
-        "difference of neighbouring runs, in milliseconds."
+        "All read the same settings file. *More*: the median difference of neighbouring runs, in milliseconds."
     )
     header = ["order", "pools read", "round trips", "bar", "live ms", "offline ms", "embedded ms", "more than offline"]
     section.table([*header, "than embedded", "bar", "peak MB"], [_live_row(section, each) for each in found])
