@@ -1,8 +1,9 @@
-"""Hypothesis profiles: `default` for everyday runs, `thorough` for nights (`HYPOTHESIS_PROFILE=thorough`)."""
+"""For all tests: the depth of recursion, and hypothesis profiles: `default` for everyday runs, `thorough` for nights (`HYPOTHESIS_PROFILE=thorough`)."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 from hypothesis import HealthCheck, settings
 
@@ -16,3 +17,10 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+_RECURSION_LIMIT = sys.getrecursionlimit()
+
+
+def pytest_runtest_setup() -> None:
+    """Libraries that sign for tests let Python recurse a hundred times deeper, down to where the stack ends."""
+    sys.setrecursionlimit(_RECURSION_LIMIT)
