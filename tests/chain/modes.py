@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import traceback
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from random import Random
 from typing import NamedTuple
 
+from swapcli.chain.rpc import RpcNode
 from swapcli.errors import (
     Reorganised,
     Unreachable,
@@ -17,7 +19,8 @@ from swapcli.errors import (
     UpstreamTimeout,
 )
 from tests.chain import proxy as faults
-from tests.chain.node.server import SECRET, SHOWN, Fault, breaks_off, drips, hangs_up, says
+from tests.chain.anvil import CHAIN_ID
+from tests.chain.node.server import SECRET, SHOWN, Fault, Pauses, breaks_off, drips, hangs_up, says
 
 TIMEOUT_S = 10.0
 LATE_S = 0.3
@@ -83,6 +86,13 @@ MODES = (
 )
 MIXED = tuple(mode for mode in MODES if mode.timeout_s == TIMEOUT_S)
 """Those that take no time."""
+
+
+@contextmanager
+def asking(url: str, timeout_s: float = TIMEOUT_S) -> Iterator[RpcNode]:
+    """The test chain's node at `url`, without real pauses."""
+    with closing(RpcNode(url, shown=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses())) as node:
+        yield node
 
 
 def checked(error: UpstreamError) -> type[UpstreamError]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from random import Random
 from typing import NamedTuple
 
@@ -16,18 +15,18 @@ from swapcli.chain.multicall import View
 from swapcli.chain.node import Block, Log, LogQuery, Node
 from swapcli.chain.place import Place, place_of
 from swapcli.chain.rounds import Skipped
-from swapcli.chain.rpc import ATTEMPTS, RpcNode
+from swapcli.chain.rpc import ATTEMPTS
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from tests.chain import proxy as faults
-from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
-from tests.chain.modes import MIXED, MODES, NOWHERE, TIMEOUT_S, Mode, checked
+from tests.chain.anvil import AnvilChain, running_anvil
+from tests.chain.modes import MIXED, MODES, NOWHERE, TIMEOUT_S, Mode, asking, checked
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.node.server import SHOWN, Pauses
 from tests.chain.proxy import Proxy, proxying
 from tests.chain.reading import read_pools
+from tests.chain.settings import url_of
 from tests.chain.world import World
 
 SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
@@ -68,21 +67,9 @@ class Bench:
     def expected(self, block: Block) -> Read:
         """What is read with nothing in between."""
         if block.hash not in self._expected:
-            with self.node(direct=True) as node:
+            with asking(url_of(self.chain)) as node:
                 self._expected[block.hash] = self.read(node, block, None)
         return self._expected[block.hash]
-
-    @contextmanager
-    def node(
-        self, timeout_s: float = TIMEOUT_S, pauses: Pauses | None = None, direct: bool = False
-    ) -> Iterator[RpcNode]:
-        url = f"http://127.0.0.1:{self.chain.node.port}" if direct else self.proxy.url
-        pause = Pauses() if pauses is None else pauses
-        made = RpcNode(url, shown=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=pause)
-        try:
-            yield made
-        finally:
-            made.close()
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +91,7 @@ def bench(whole_bench: Bench, capfd: pytest.CaptureFixture[str], caplog: pytest.
 
 def end_of(bench: Bench, mode: Mode, multicall: str | None = None) -> type[UpstreamError] | None:
     """Reads through the proxy: what it came to, after what was read or said was found to be right."""
-    with bench.node(mode.timeout_s) as node:
+    with asking(bench.proxy.url, mode.timeout_s) as node:
         try:
             block = node.head().block
             read = bench.read(node, block, multicall)
@@ -152,7 +139,7 @@ def test_a_chain_that_turns_while_it_is_read_is_never_read_half_and_half(bench: 
     for seed in range(SEEDS):
         rng = Random(seed)
         turn = turning(bench, rng)
-        with bench.node() as node:
+        with asking(bench.proxy.url) as node:
             block = node.head().block
             expected = bench.expected(block)
             fault = rng.choice([faults.first(turn), faults.meanwhile(turn, rng)])
@@ -187,6 +174,6 @@ def turning(bench: Bench, rng: Random) -> Callable[[], None]:
 
 
 def test_without_a_multicall_on_the_chain_batches_are_read(bench: Bench) -> None:
-    with bench.node() as node:
+    with asking(bench.proxy.url) as node:
         block = node.head().block
         assert bench.read(node, block, NOWHERE) == bench.expected(block)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -21,11 +21,12 @@ from swapcli.errors import UpstreamError, UpstreamNonsense
 from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.chain import proxy as faults
-from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.living import Village
-from tests.chain.modes import MIXED, MODES, NOWHERE, Mode, checked
-from tests.chain.node.server import SHOWN, Pauses
+from tests.chain.modes import MIXED, MODES, NOWHERE, Mode, asking, checked
+from tests.chain.node.server import SECRET
 from tests.chain.proxy import Proxy, proxying
+from tests.chain.settings import url_of
 from tests.store.build import create, reopen
 
 SEEDS = 8
@@ -49,13 +50,6 @@ class Bench:
         return self.folder / f"store-{next(self._stores)}.sqlite"
 
     @contextmanager
-    def node(self, timeout_s: float = 10.0, direct: bool = False) -> Iterator[RpcNode]:
-        url = f"http://127.0.0.1:{self.chain.node.port}" if direct else self.proxy.url
-        made = RpcNode(url, shown=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses())
-        with closing(made):
-            yield made
-
-    @contextmanager
     def store(self, is_new: bool) -> Iterator[Store]:
         """A new one, or one that has been synced a while ago."""
         path = self.new_path()
@@ -69,7 +63,7 @@ class Bench:
     def _synced_lately(self) -> Path:
         """The node forgets the states of old blocks."""
         if not self._synced_at or self.village.head() - self._synced_at > FORGOTTEN_BLOCKS:
-            with create(self._synced, self.network) as store, self.node(direct=True) as node:
+            with create(self._synced, self.network) as store, asking(url_of(self.chain)) as node:
                 assert synced(store, node) is None
             self._synced_at = self.village.head()
         return self._synced
@@ -81,7 +75,7 @@ class Bench:
         if head is None:
             assert not held.pools
             return True
-        with self.node(direct=True) as node:
+        with asking(url_of(self.chain)) as node:
             block = node.block(head.number)
             if block is None or block.hash != head.hash:
                 return False
@@ -97,14 +91,16 @@ class Bench:
         # A chain that took another way counts once it has come as far.
         head = store.register.head()
         self.chain.node.ask("anvil_mine", hex(max(1, head.number - self.village.head()) if head else 1))
-        with self.node() as node:
+        with asking(self.proxy.url) as node:
             assert synced(store, node) is None
         assert self.is_true(store)
-        with self.node(direct=True) as node, create(self.new_path(), self.network) as other:
+        with asking(url_of(self.chain)) as node, create(self.new_path(), self.network) as other:
             assert synced(other, node) is None
             assert store.register.head() == other.register.head()
             assert store.read_market().pools == other.read_market().pools
             assert store.tokens().keys() >= other.tokens().keys()
+        for file in Path(store.path).parent.glob(f"{Path(store.path).name}*"):
+            assert SECRET.encode() not in file.read_bytes()
 
 
 def synced(store: Store, node: RpcNode, after_each: Callable[[], object] = bool) -> End:
@@ -145,7 +141,7 @@ def test_a_sync_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(ben
     with bench.store(is_new=True) as store:
         bench.proxy.faults = [faults.passes_on] * Random(mode.name).randint(0, 9)
         bench.proxy.always = mode.fault(Random(3))
-        with bench.node(mode.timeout_s) as node:
+        with asking(bench.proxy.url, mode.timeout_s) as node:
             assert synced(store, node, lambda: bench.is_true(store)) in {*mode.lasting, None}
         assert bench.is_true(store)
         bench.check_whole(store)
@@ -157,7 +153,7 @@ def test_a_step_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(ben
     with bench.store(is_new=False) as store:
         bench.proxy.faults = [faults.passes_on] * Random(mode.name).randint(0, 5)
         bench.proxy.always = mode.fault(Random(4))
-        with bench.node(mode.timeout_s) as node:
+        with asking(bench.proxy.url, mode.timeout_s) as node:
             assert followed(store, node) in {*mode.lasting, None}
         assert bench.is_true(store)
         bench.check_whole(store)
@@ -169,7 +165,7 @@ def test_what_passes_is_waited_out_in_syncs_and_steps(bench: Bench) -> None:
         rng = Random(seed)
         bench.village.happen(rng)
         bench.proxy.always = faults.every(2, faults.any_of(rng, [mode.fault(rng) for mode in passing], 0.9))
-        with bench.store(is_new=seed % 2 == 0) as store, bench.node() as node:
+        with bench.store(is_new=seed % 2 == 0) as store, asking(bench.proxy.url) as node:
             assert (followed if store.blocks() else synced)(store, node) is None
             bench.check_whole(store)
 
@@ -198,7 +194,7 @@ def disturbed(bench: Bench, store: Store, rng: Random) -> End:
     bench.proxy.faults = [faults.passes_on] * rng.randint(0, 12) + [fault] * turns
     failing = [mode.fault(rng) for mode in rng.sample(MIXED, 3)]
     bench.proxy.always = faults.any_of(rng, failing, rng.choice([0.0, 0.2, 0.6]))
-    with bench.node() as node:
+    with asking(bench.proxy.url) as node:
         if store.register.counts()[0] and rng.random() < 0.7:
             return followed(store, node)
         return synced(store, node, lambda: bench.is_true(store))
@@ -209,12 +205,12 @@ def test_a_chain_that_turns_deeper_than_a_store_remembers_is_read_anew(bench: Be
     rng = Random("deep")
     bench.village.happen(rng)
     with bench.store(is_new=True) as store:
-        with bench.node() as node:
+        with asking(bench.proxy.url) as node:
             assert synced(store, node) is None
         bench.chain.go_back(mark)
         bench.village.happen(rng)
         bench.village.happen(rng)
-        with bench.node() as node:
+        with asking(bench.proxy.url) as node:
             assert followed(store, node) is None
         assert bench.is_true(store)
         bench.check_whole(store)
@@ -225,7 +221,7 @@ def test_a_node_of_another_chain_changes_nothing(bench: Bench) -> None:
     with bench.store(is_new=False) as store:
         before = store.read_market()
         bench.proxy.always = faults.moves_to(1)
-        with bench.node() as node:
+        with asking(bench.proxy.url) as node:
             assert followed(store, node) is UpstreamNonsense
             assert synced(store, node) is UpstreamNonsense
         assert store.read_market() == before
@@ -233,7 +229,7 @@ def test_a_node_of_another_chain_changes_nothing(bench: Bench) -> None:
 
 def test_without_a_multicall_on_the_chain_a_sync_comes_to_the_same(bench: Bench) -> None:
     network = replace(bench.network, multicall=NOWHERE)
-    with bench.store(is_new=True) as store, create(bench.new_path(), network) as other, bench.node() as node:
+    with bench.store(is_new=True) as store, create(bench.new_path(), network) as other, asking(bench.proxy.url) as node:
         assert synced(store, node) is synced(other, node) is None
         assert other.read_market().pools == store.read_market().pools
         assert bench.is_true(other)
