@@ -1,4 +1,7 @@
-"""For all tests: the depth of recursion, and hypothesis profiles: `default` for everyday runs, `thorough` for nights (`HYPOTHESIS_PROFILE=thorough`)."""
+"""For all tests: how deep Python recurses, and hypothesis profiles.
+
+`default` is for everyday runs, `thorough` for nights (`HYPOTHESIS_PROFILE=thorough`).
+"""
 
 from __future__ import annotations
 
