@@ -45,8 +45,9 @@ class MarketSource:
 
     def moved(self, market: Market, changed: Set[str]) -> MarketSource:
         """The source once the market has become `market`, which differs in the pools with the keys `changed` alone."""
-        del changed
-        return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        moved = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        moved._router = self._router.moved(market, changed)
+        return moved
 
     @property
     def network(self) -> Network:

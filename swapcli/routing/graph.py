@@ -6,13 +6,17 @@ tokens, the best first-unit rate of each pair, and which tokens can be intermedi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
+from itertools import permutations
+from typing import TypeVar
 
 from swapcli.model.pool import Pool, RateCurve
 
 _JUST_BELOW = 1 - 1e-9
 _BEST_FEW = 5
+
+_V = TypeVar("_V")
 
 
 class Arc:
@@ -35,13 +39,15 @@ class Graph:
     """Arcs of the given pools. Tokens are numbered; `token_index` maps addresses to numbers.
 
     `pairs[i][j]` are the arcs that sell i for j, best first-unit rate first; `best[i][j]` is that rate, and
-    `best_into[j][i]` the same looked up from the other end.
+    `best_into[j][i]` the same looked up from the other end. `mids` keeps what was found out
+    of mid rates.
     """
 
     def __init__(self, pools: Iterable[Pool], addresses: Iterable[str]) -> None:
         self.addresses = tuple(addresses)
         self.token_index: Mapping[str, int] = {address: k for k, address in enumerate(self.addresses)}
         self._depths: dict[tuple[int, int], float] = {}
+        self.mids: dict[tuple[int, int], tuple[float, float]] = {}
         size = len(self.addresses)
         self.pairs: list[dict[int, list[Arc]]] = [{} for _ in range(size)]
         for pool in pools:
@@ -49,9 +55,63 @@ class Graph:
         self.best: list[dict[int, float]] = [{} for _ in range(size)]
         self.best_into: list[dict[int, float]] = [{} for _ in range(size)]
         for i, targets in enumerate(self.pairs):
-            for j, arcs in targets.items():
-                arcs.sort(key=lambda arc: -arc.rate)
-                self.best[i][j] = self.best_into[j][i] = arcs[0].rate
+            for j in targets:
+                self._rank(i, j)
+
+    def moved(self, before: Iterable[Pool], after: Iterable[Pool], addresses: Iterable[str]) -> Graph:
+        """The graph once its pools `before` have become `after`; `addresses` begin with its own.
+
+        Takes as long as there are changes, not pools: what stays is shared by both graphs, and neither changes again.
+        """
+        moved, gone, come = Graph((), addresses), tuple(before), tuple(after)
+        touched = {pair for pool in gone + come for pair in moved._pairs_of(pool)}
+        rows = {i for i, _ in touched}
+        moved._share(self, touched, rows)
+        keys = {pool.key for pool in gone}
+        for i, j in touched:
+            moved.pairs[i][j] = [arc for arc in moved.pairs[i].get(j, ()) if arc.pool.key not in keys]
+        for pool in come:
+            moved._add(pool)
+        for i, j in touched:
+            moved._rank(i, j)
+        if len(self.best) == len(moved.best) and all((j in self.best[i]) == (j in moved.best[i]) for i, j in touched):
+            moved._share_pruning(self, rows)
+        return moved
+
+    def _pairs_of(self, pool: Pool) -> Iterable[tuple[int, int]]:
+        return permutations([self.token_index[token] for token in pool.tokens], 2)
+
+    def _share(self, other: Graph, touched: Iterable[tuple[int, int]], rows: Set[int]) -> None:
+        """Take what `other` knows, but for pairs that are `touched`: their rows are copied, and found out anew."""
+        size = len(self.addresses)
+        self.pairs = _copied(other.pairs, rows, size)
+        self.best, self.best_into = _copied(other.best, rows, size), _copied(other.best_into, rows, size)
+        # Copied in one go, since orders on `other` may be adding to them.
+        self._depths, self.mids = dict(other._depths), dict(other.mids)
+        for pair in touched:
+            self._depths.pop(pair, None)
+            self.mids.pop(pair, None)
+
+    def _share_pruning(self, other: Graph, rows: Iterable[int]) -> None:
+        """Where the same pairs of tokens have pools, the same tokens lie in the core."""
+        vars(self)["_pruning"] = other._pruning
+        core = self.core
+        for name, own in (("core_best", self.best), ("core_best_into", self.best_into)):
+            shared = list(getattr(other, name))
+            for i in rows:
+                shared[i] = {j: rate for j, rate in own[i].items() if j in core}
+            vars(self)[name] = shared
+
+    def _rank(self, token_in: int, token_out: int) -> None:
+        """Bring the arcs of a pair into order, and note the best; without any, forget the pair."""
+        arcs = self.pairs[token_in][token_out]
+        if arcs:
+            arcs.sort(key=lambda arc: -arc.rate)
+            self.best[token_in][token_out] = self.best_into[token_out][token_in] = arcs[0].rate
+        else:
+            del self.pairs[token_in][token_out]
+            self.best[token_in].pop(token_out, None)
+            self.best_into[token_out].pop(token_in, None)
 
     def _add(self, pool: Pool) -> None:
         index = self.token_index
@@ -122,3 +182,9 @@ class Graph:
         while way[-1] not in core and way[-1] in towards:
             way.append(towards[way[-1]])
         return way
+
+
+def _copied(rows: list[dict[int, _V]], changing: Set[int], size: int) -> list[dict[int, _V]]:
+    """The same rows, but copies of those that will change, and empty ones behind them up to `size`."""
+    same = [dict(row) if i in changing else row for i, row in enumerate(rows)]
+    return same + [{} for _ in range(size - len(rows))]

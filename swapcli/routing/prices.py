@@ -43,6 +43,13 @@ def mid_rate(graph: Graph, token: int, other: int) -> tuple[float, float]:
 
     The mean of the pools' mid rates (the fees of the two directions cancel), weighted by their depth.
     """
+    known = graph.mids.get((token, other))
+    if known is None:
+        known = graph.mids[token, other] = _mid_rate(graph, token, other)
+    return known
+
+
+def _mid_rate(graph: Graph, token: int, other: int) -> tuple[float, float]:
     backward = {arc.pool.key: arc for arc in graph.pairs[other].get(token, ())}
     weighted = total = 0.0
     for arc in graph.pairs[token].get(other, ()):

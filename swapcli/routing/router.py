@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from functools import cached_property
 from typing import TypeVar
 
 from swapcli.errors import Cancelled, NoRoute, SameToken, UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
+from swapcli.model.pool import Pool
 from swapcli.model.route import Certificate, Quote
 from swapcli.model.token import Token
 from swapcli.routing.graph import Arc, Graph
@@ -34,6 +35,15 @@ class Router:
         self._graphs: dict[frozenset[str], Graph] = {}
         self._zero: dict[tuple[frozenset[str], int, int], ZeroSizePrices] = {}
         self._is_first_pricing = True
+
+    def moved(self, market: Market, changed: Set[str]) -> Router:
+        """The router once its market has become `market`, which differs in the pools with the keys `changed` alone."""
+        router, graph = Router(market), self._graphs.get(frozenset())
+        addresses = tuple(market.tokens)
+        if graph and addresses[: len(graph.addresses)] == graph.addresses:
+            before, after = (_chosen(each, changed) for each in (self.market, market))
+            router._graphs[frozenset()] = graph.moved(before, after, addresses)
+        return router
 
     def warm(self) -> None:
         """Build what all orders share, ahead of the first one."""
@@ -165,6 +175,10 @@ class Router:
         numbers = None if wanted is None else {graph.token_index[a] for a in wanted if a in graph.token_index}
         found = usd_prices(graph, anchored, numbers)
         return {graph.addresses[n]: price * 10 ** tokens[graph.addresses[n]].decimals for n, price in found.items()}
+
+
+def _chosen(market: Market, keys: Iterable[str]) -> list[Pool]:
+    return [market.pools[key] for key in keys if key in market.pools]
 
 
 def _check(is_cancelled: Callable[[], bool] | None) -> Check:

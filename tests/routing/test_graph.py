@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from dataclasses import replace
+from itertools import combinations, pairwise, permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.errors import NoRoute
 from swapcli.model.market import Market
+from swapcli.model.order import Order
+from swapcli.model.pool import Pool
+from swapcli.routing import Router
 from swapcli.routing.graph import Graph
+from swapcli.routing.prices import mid_rate
 from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
 
@@ -145,3 +151,92 @@ def test_best_rates_towards_and_from_the_core_leave_only_dead_ends_out(graph: Gr
         assert graph.core_best[i].get(j) == (graph.best[i][j] if j in graph.core else None)
         assert graph.core_best_into[j].get(i) == (graph.best[i][j] if i in graph.core else None)
     assert all(set(row) <= graph.core for row in (*graph.core_best, *graph.core_best_into))
+
+
+# --- moving on
+
+
+@st.composite
+def moves(draw: st.DrawFn) -> tuple[Market, Market, frozenset[str]]:
+    """A market, what becomes of it, and the keys of the pools that differ: some moved, some gone, some new, and some
+    that are called changed though they are not. New tokens stand behind the old ones."""
+    whole = draw(markets())
+    keys = sorted(whole.pools)
+    chosen = st.sets(st.sampled_from(keys))
+    gone, new, touched = draw(chosen), draw(chosen), draw(chosen)
+    before = {key: pool for key, pool in whole.pools.items() if key not in new}
+    after = {key: _traded(pool) if key in touched else pool for key, pool in whole.pools.items() if key not in gone}
+    held = {token for pool in before.values() for token in pool.tokens}
+    tokens = {**{a: t for a, t in whole.tokens.items() if a in held}, **whole.tokens}
+    first = {a: t for a, t in tokens.items() if a in held}
+    return (
+        replace(whole, tokens=first, pools=before),
+        replace(whole, tokens=tokens, pools=after),
+        frozenset(gone | new | touched),
+    )
+
+
+def _traded(pool: Pool) -> Pool:
+    sold, bought = pool.tokens[:2]
+    curve = pool.curve(sold, bought)
+    return pool.swap(sold, bought, max(10**6, int(curve.trade_to(curve.start_rate * 0.99)[0])))[1]
+
+
+def told(graph: Graph) -> object:
+    """All that a graph says, in a form that can be compared."""
+    tokens = range(len(graph.addresses))
+    return (
+        graph.addresses,
+        graph.token_index,
+        [{j: sorted((-arc.rate, arc.pool.key) for arc in arcs) for j, arcs in row.items()} for row in graph.pairs],
+        graph.best,
+        graph.best_into,
+        [{j: graph.pair_depth(i, j) for j in row} for i, row in enumerate(graph.pairs)],
+        {(i, j): mid_rate(graph, i, j) for i, j in permutations(tokens, 2)},
+        graph.core,
+        graph.core_best,
+        graph.core_best_into,
+        [graph.way_to_core(t)[-1] in graph.core for t in tokens],
+    )
+
+
+@given(moves(), st.booleans())
+def test_a_graph_that_has_moved_is_the_one_that_is_built_from_what_became_of_its_pools(
+    move: tuple[Market, Market, frozenset[str]], is_known: bool
+) -> None:
+    before, after, changed = move
+    graph = graph_of(before)
+    if is_known:
+        told(graph)
+    moved = graph.moved(chosen(before, changed), chosen(after, changed), after.tokens)
+    assert told(moved) == told(graph_of(after))
+    assert told(graph) == told(graph_of(before)), "the former is as it was"
+
+
+def chosen(held: Market, keys: frozenset[str]) -> list[Pool]:
+    return [held.pools[key] for key in sorted(keys) if key in held.pools]
+
+
+@given(moves(), st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(3, 20)), max_size=4))
+def test_a_router_that_has_moved_quotes_as_a_new_one(
+    move: tuple[Market, Market, frozenset[str]], orders: list[tuple[int, int, int]]
+) -> None:
+    before, after, changed = move
+    router = Router(before)
+    router.warm()
+    moved, new = router.moved(after, changed), Router(after)
+    moved.warm()
+    tokens = list(after.tokens.values())
+    assert moved.usd_prices(*tokens) == new.usd_prices(*tokens)
+    for i, j, digits in orders:
+        if i != j and max(i, j) < len(tokens):
+            wanted = Order(tokens[i], tokens[j], 10**digits)
+            assert quoted(moved, wanted) == quoted(new, wanted)
+
+
+def quoted(router: Router, wanted: Order) -> tuple[int, float | None] | None:
+    try:
+        quote = router.quote(wanted)
+    except NoRoute:
+        return None
+    return quote.amount_out, quote.price_out_usd
