@@ -69,6 +69,8 @@ class Nothing(UpstreamNonsense):
 Result = object
 """What a request gave: JSON, or a `Refusal`."""
 
+_MOST_TIMEOUTS: Final = 2
+
 _MISSING: Final = object()
 """In the place of a result that was not given."""
 
@@ -106,7 +108,9 @@ class JsonRpc:
                 self._fill(requests, results, witness)
             except _PassingError as error:
                 in_vain = in_vain + 1 if len(results) == before else 1
-                if in_vain >= self._attempts:
+                # Who has waited the whole time once more for nothing need not wait again.
+                most = _MOST_TIMEOUTS if isinstance(error.failure, UpstreamTimeout) else self._attempts
+                if in_vain >= min(most, self._attempts):
                     raise error.failure from None
                 wait_s = max(_FIRST_PAUSE_S * 2 ** (in_vain - 1), error.wait_s)
             else:

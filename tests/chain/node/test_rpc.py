@@ -122,10 +122,21 @@ PASSING: list[Fault] = [
 ]
 
 
+SLOW = (stays_silent, drips)
+
+
+@pytest.mark.parametrize("fault", SLOW)
+def test_a_node_that_takes_all_the_time_is_asked_twice(server: Server, fault: Fault) -> None:
+    server.faults = [fault] * ATTEMPTS
+    with node_of(server, 0.2, Pauses()) as node, pytest.raises(UpstreamTimeout):
+        node.batch(echo_calls(3), NUMBER)
+    assert len(server.exchanges) == 2
+
+
 @pytest.mark.parametrize("fault", PASSING)
 def test_what_passes_is_waited_out(server: Server, fault: Fault) -> None:
     pauses = Pauses()
-    server.faults = [fault] * (ATTEMPTS - 1)
+    server.faults = [fault] * (1 if fault in SLOW else ATTEMPTS - 1)
     with node_of(server, 0.4, pauses) as node:
         assert node.batch(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
     assert len(pauses) <= ATTEMPTS - 1
