@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -34,6 +35,7 @@ from tests.bench.report.store import store_section
 from tests.bench.report.tables import MISSED, Section, at_most, bps, number
 from tests.bench.report.verdict import Counts, read_verdict, verdict
 from tests.bench.results import Exactness, Judged, Measured, Times
+from tests.bench.running import Failed, run
 from tests.bench.service import ServiceFigures
 from tests.bench.store import Held, Part
 from tests.bench.whole_process import Runs, WholeProcess
@@ -328,3 +330,27 @@ def test_a_page_without_a_section_gets_it_before_the_remarks(findings: Findings)
         line for line in whole.splitlines() if line.startswith("## ")
     ]
     assert again.split("## How")[0] == whole.split("## How")[0]
+
+
+def bench(*arguments: object) -> str:
+    return run([sys.executable, "-m", "tests.bench", *map(str, arguments)])
+
+
+def test_the_command_writes_one_part_anew_and_prints_it_where_no_page_is_named(
+    findings: Findings, tmp_path: Path
+) -> None:
+    page_file = tmp_path / "page.md"
+    page_file.write_text(written(parse([]), findings))
+    before = page_file.read_text().split("\n## ")
+    bench("--only", "process", "--quick", "--out", page_file)
+    after = page_file.read_text().split("\n## ")
+    changed = [new.partition("\n")[0] for old, new in zip(before, after, strict=True) if old != new]
+    assert set(changed) - {"Verdict"} == {"How it was measured", "Whole process"}
+    printed = bench("--only", "process", "--quick")
+    assert printed.startswith("## Whole process\n")
+    assert printed.count("## ") == 1
+
+
+def test_there_must_be_a_page_whose_parts_are_written_anew(tmp_path: Path) -> None:
+    with pytest.raises(Failed, match="there is no such page"):
+        bench("--only", "chain", "--out", tmp_path / "none.md")

@@ -46,6 +46,8 @@ def _usable(folder: Path) -> Path:
 
 
 def _bench(plan: Plan, folder: Path) -> None:
+    if plan.out and not plan.is_whole and not plan.out.is_file():
+        raise Failed(f"{plan.out}: there is no such page whose parts could be written anew")
     yardsticks = _yardsticks(plan)
     started, began_s, load, measured = datetime.now(UTC), time.monotonic(), os.getloadavg()[0], revision()
     found = measure(plan, yardsticks, folder)

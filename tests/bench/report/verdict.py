@@ -46,7 +46,7 @@ def verdict(counts: Mapping[str, Counts]) -> Section:
     missed = [[title, *row] for title, each in counts.items() for row in each.missed]
     if missed:
         section.say("Missed:")
-        section.table(["figures", "figure", "reached", "bar"], missed)
+        section.table(["section", "figure", "reached", "bar"], missed)
     return section
 
 
