@@ -26,8 +26,8 @@ _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 class RpcNode:
     """A `Node`. `shown` is what people may see of `url`; `chain_id` is the one that the node must have.
 
-    `timeout_s` bounds one exchange; at most `attempts` are made of each, two where it takes all its time, with pauses by
-    `pause`, which waits seconds. Not for several threads at once.
+    `timeout_s` bounds one exchange; at most `attempts` are made of each, two where it takes all its time. `pause` waits
+    the seconds between them. Not for several threads at once.
     """
 
     def __init__(
