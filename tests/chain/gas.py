@@ -22,10 +22,8 @@ from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
 from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, POOL_AGAIN_GAS, TOKEN_BETWEEN_GAS, route_gas
 from swapcli.wire.terms import Generation
-from tests.chain.anvil import running_anvil
-from tests.chain.reading import GAS_PRICE_WEI, read_market
-from tests.chain.trading import Desk, Trade
-from tests.chain.world import World
+from tests.chain.reading import GAS_PRICE_WEI
+from tests.chain.trading import Desk, Trade, open_desk
 
 ROUTES_A_SEED = 100
 TOLERANCE = 0.1
@@ -66,10 +64,7 @@ class Sample(NamedTuple):
 
 def measure(seed: int, routes: int = ROUTES_A_SEED) -> Iterator[Sample]:
     """Random routes on a fresh node."""
-    with running_anvil() as chain:
-        world = World(chain)
-        desk = Desk(world, chain, read_market(world))
-        desk.endow()
+    with open_desk() as desk:
         desk.warm_up()
         for trade in desk.trades(Random(f"gas {seed}"), routes):
             terms, estimate = terms_of(desk, trade), estimate_of(desk, trade)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import permutations
 from random import Random
@@ -25,9 +26,9 @@ from swapcli.model.token import Token
 from swapcli.routing.replay import Replay, replay
 from swapcli.wire.result import RouteResult, result_of
 from swapcli.wire.terms import Generation
-from tests.chain.anvil import AnvilChain, Receipt
+from tests.chain.anvil import AnvilChain, Receipt, running_anvil
 from tests.chain.random_routes import random_route
-from tests.chain.reading import read_pools
+from tests.chain.reading import read_market, read_pools
 from tests.chain.world import CHAIN_ID, DECIMALS, WETH, World
 
 KEY = "0x" + "5a" * 32
@@ -202,6 +203,16 @@ class Desk:
 
     def _held(self, token: Token) -> str:
         return self.world.address(WETH) if token.address == ZERO_ADDRESS else token.address
+
+
+@contextmanager
+def open_desk() -> Iterator[Desk]:
+    """On a fresh node, which ends with the block."""
+    with running_anvil() as chain:
+        world = World(chain)
+        desk = Desk(world, chain, read_market(world))
+        desk.endow()
+        yield desk
 
 
 def asking_more(trade: Trade) -> Payload:

@@ -7,11 +7,8 @@ from random import Random
 from typing import NamedTuple
 
 from tests.bench.running import Failed
-from tests.chain.anvil import running_anvil
 from tests.chain.gas import TOLERANCE, estimate_of
-from tests.chain.reading import read_market
-from tests.chain.trading import Desk
-from tests.chain.world import World
+from tests.chain.trading import open_desk
 
 A_CHAIN = 100
 """Routes on each chain: it slows down as it grows."""
@@ -47,10 +44,7 @@ def measure_received(routes: int) -> list[Mined]:
 
 
 def _carried_out(seed: int, routes: int) -> Iterator[Mined]:
-    with running_anvil() as chain:
-        world = World(chain)
-        desk = Desk(world, chain, read_market(world))
-        desk.endow()
+    with open_desk() as desk:
         desk.warm_up()
         for trade in desk.trades(Random(f"bench {seed}"), routes):
             estimate, outcome = estimate_of(desk, trade), desk.carry_out(trade)
