@@ -106,7 +106,7 @@ def _serve(session: Session, served: "Served", most: int | None, on_ready: Calla
     gc.enable()
     log = AccessLog(sys.stderr)
     with Keepers(served.kept, served.desk, log) as keepers:
-        service = create_app(served.desk, settings, keys=keys, log=log, failures=keepers.failures)
+        service = create_app(served.desk, settings, keys=keys, log=log, failures=keepers.failures, nodes=served.nodes)
         # Where requests are counted, none should be lost while the first state is read.
         is_prepared = keepers.are_settled if most else None
         host, port = settings.host, settings.port

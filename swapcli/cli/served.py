@@ -15,15 +15,17 @@ from swapcli.markets.embedded import embedded_names
 from swapcli.model.network import Network
 
 if TYPE_CHECKING:
+    from swapcli.chain.rpc import RpcNode
     from swapcli.engine.keeper import Kept
     from swapcli.service.desk import Desk, Opener
 
 
 class Served(NamedTuple):
-    """The desk, and those of its markets that have to be kept."""
+    """The desk, those of its markets that have to be kept, and nodes for checks by network."""
 
     desk: Desk
     kept: list[Kept]
+    nodes: dict[str, RpcNode]
 
 
 def open_served(session: Session, names: Iterable[str], *, skip_bad_pools: bool) -> Served:
@@ -36,13 +38,14 @@ def open_served(session: Session, names: Iterable[str], *, skip_bad_pools: bool)
         return _of_networks(session, list(names) or network_names_from(session.settings))
     if any(name.lower() not in (held.network.name.lower(), str(held.network.chain_id)) for name in names):
         raise InvalidOption(f"the market file is of {held.network.name} alone", hint="leave --networks out")
-    return Served(_desk(session, [held.network], {held.network.name: lambda: held}, []), [])
+    return Served(_desk(session, [held.network], {held.network.name: lambda: held}, []), [], {})
 
 
 def _of_networks(session: Session, names: Iterable[str]) -> Served:
     networks: list[Network] = []
     openers: dict[str, Opener] = {}
     kept: list[Kept] = []
+    nodes: dict[str, RpcNode] = {}
     for name in names:
         network, file = _found(session, name)
         networks.append(network)
@@ -54,9 +57,13 @@ def _of_networks(session: Session, names: Iterable[str]) -> Served:
             from swapcli.engine.keeper import Kept
 
             kept.append(Kept(network, session.network, pools, node))
+            # One that only checks use: none is for several threads.
+            checking = session.node(network)
+            if checking is not None:
+                nodes[network.name] = checking
         else:
             openers[network.name] = pools
-    return Served(_desk(session, networks, openers, [each.network.name for each in kept]), kept)
+    return Served(_desk(session, networks, openers, [each.network.name for each in kept]), kept, nodes)
 
 
 def _found(session: Session, name: str) -> tuple[Network, Path | None]:

@@ -7,15 +7,18 @@ import gc
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from types import MappingProxyType
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Route
 
+from swapcli.chain.node import SimulatingNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.errors import MarketUnavailable
 from swapcli.service.access_log import REQUEST_ID_HEADER, AccessLog
+from swapcli.service.checking import Checker
 from swapcli.service.desk import Desk
 from swapcli.service.health import HealthDesk
 from swapcli.service.layers import Gate, Journal, Keys, NoKeys
@@ -28,6 +31,7 @@ from swapcli.service.table import ENDPOINTS, HEALTH_V1, HEALTH_V2, HEALTH_WHERE,
 from swapcli.wire.terms import Generation
 
 _NO_KEYS = NoKeys()
+_NO_NODES: Mapping[str, SimulatingNode] = MappingProxyType({})
 _ASKING_HEADERS = ("X-API-Key", "Authorization", "Content-Type", REQUEST_ID_HEADER)
 _TELLING_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", REQUEST_ID_HEADER)
 
@@ -39,16 +43,17 @@ def create_app(
     keys: Keys = _NO_KEYS,
     log: AccessLog | None = None,
     failures: Callable[[], Mapping[str, int]] = dict,
+    nodes: Mapping[str, SimulatingNode] = _NO_NODES,
 ) -> Starlette:
     """The application. Markets open in the background as it starts, or when they are first asked.
 
-    `failures` tells how often those that are kept fresh could not be, by network.
+    `failures` tells how often those that are kept fresh could not be; `nodes` are asked for checks. Both by network.
     """
     solver = Solver(settings.max_queue)
     metrics = Metrics(desk.networks, PATHS)
     metrics.watch_queue(lambda: solver.queue_length)
     metrics.watch_markets(lambda: _watched(desk, failures()))
-    workshop = Workshop(desk, solver, metrics)
+    workshop = Workshop(desk, solver, metrics, Checker(nodes))
     health = HealthDesk(desk, solver)
     app = Starlette(
         routes=[*_endpoint_routes(workshop), *_health_routes(desk, health), *_page_routes(workshop)],
@@ -104,10 +109,11 @@ async def _life(workshop: Workshop, health: HealthDesk) -> AsyncIterator[None]:
         gc.unfreeze()
         health.close()
         workshop.solver.close()
+        workshop.checker.close()
 
 
 async def _open_markets(workshop: Workshop) -> None:
-    desk, solver, _ = workshop
+    desk, solver = workshop.desk, workshop.solver
     for network in desk.served:
         with suppress(MarketUnavailable):
             await solver.run(partial(_open, desk, network.name), is_urgent=True)

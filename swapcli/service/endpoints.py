@@ -14,11 +14,13 @@ from swapcli.model.payload import Payload
 from swapcli.model.terms import Integrator
 from swapcli.networks.address import display_address, is_native, parse_address
 from swapcli.service.asked import Asked
+from swapcli.service.checking import Check, Pending
 from swapcli.service.desk import Desk
 from swapcli.service.key_file import ApiKey
 from swapcli.wire import requests as form
 from swapcli.wire.batch import parse_batch, render_batch_felts, render_batch_routes
 from swapcli.wire.calldata import render_call
+from swapcli.wire.dialect import dialect_of
 from swapcli.wire.felts import render_felts
 from swapcli.wire.listing import VerifiedToken, render_protocols, render_token, render_tokens
 from swapcli.wire.payloads import (
@@ -50,7 +52,21 @@ def route_v2(desk: Desk, asked: Asked) -> object:
 def execute(desk: Desk, asked: Asked) -> object:
     """POST /{network}/execute."""
     body = form.parse_execute_body(asked.document(), asked.network, form.EXECUTE_V1, int(desk.clock.now_s()))
-    return render_execute(_build(desk, asked, body), asked.network)
+    payload = _build(desk, asked, body)
+    document = render_execute(payload, asked.network)
+    if not dialect_of(asked.network.name).execute_checks_balance:
+        return document
+    return Pending(document, _balance_check(payload, body.result, _source(desk, asked)))
+
+
+def _balance_check(payload: Payload, result: RouteResult, source: MarketSource) -> Check:
+    """Does the wallet hold what is sold? The only one that a request names is the receiver's, who sells as a rule."""
+    from swapcli.engine.checks import Ends, Wanted, check_payload
+
+    token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
+    wanted, ends = Wanted(sender=payload.call.route.destination), Ends(token_in, token_out, source.network.native)
+    origin = source.origin
+    return lambda node: check_payload(node, wanted, payload, origin, ends)
 
 
 def calldata_v1(desk: Desk, asked: Asked) -> object:

@@ -15,6 +15,9 @@ from swapcli.wire.terms import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, Slippa
 V1, V2, STARKNET, DISCOVERY, SERVICE = "First generation", "Second generation", "Starknet", "Discovery", "Service"
 
 _DEFAULT_SLIPPAGE = DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT
+_CHECK = (
+    " Where a node of the network is set, so is one whose `destination`, as the wallet that sells, holds too little."
+)
 _NOT_FOUND, _NOT_FOUND_V2 = "RouteNotFound", "RouteNotFoundV2"
 _STATUS, _BRIEF, _DETAILED = "StatusFault", "BriefFault", "DetailedFault"
 _FAULTS = {FaultShape.STATUS: _STATUS, FaultShape.BRIEF: _BRIEF, FaultShape.DETAILED: _DETAILED}
@@ -83,7 +86,7 @@ def _first_generation(network: Network) -> Iterator[Operation]:
         body=("ExecuteRequest",),
         refusals=(execute_fault,),
         description="The route is worked through anew on the present state: what is encoded comes from that, and a "
-        "route that now gives less than its slippage allows is refused.",
+        f"route that now gives less than its slippage allows is refused.{_CHECK if dialect.execute_checks_balance else ''}",
     )
     calldata = ("StarknetCalldataV1", "Felts") if has_felts else ("CalldataV1", "Execute")
     yield Operation(

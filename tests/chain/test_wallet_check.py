@@ -1,0 +1,177 @@
+"""Execute on hyperevm asks its node whether the wallet holds what it sells, beside all other orders."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.chain.node import SimulatingNode
+from swapcli.chain.rpc import RpcNode
+from swapcli.config.settings import ServiceSettings
+from swapcli.engine.market_source import MarketSource
+from swapcli.errors import InsufficientBalance, UpstreamTimeout
+from swapcli.model.market import Market
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.networks.catalogue import network
+from swapcli.service.app import create_app
+from swapcli.service.checking import MOST_WAITING, PATIENCE_S, Checker
+from swapcli.service.desk import Desk
+from tests.chain.anvil import CHAIN_ID, running_anvil
+from tests.chain.reading import read_market
+from tests.chain.settings import url_of
+from tests.chain.trading import USER
+from tests.chain.trading import Desk as Trader
+from tests.chain.world import WETH, World
+
+POOR = "0x" + "90" * 20
+HELD = 3 * 10**18
+DETAILED, PLAIN = "hyperevm", "anvil"
+
+
+class Service:
+    """Two networks of one chain, one of them with the manners of hyperevm."""
+
+    def __init__(self, market: Market, nodes: Mapping[str, SimulatingNode]) -> None:
+        own = market.network
+        markets = {name: replace(market, network=replace(own, name=name)) for name in (DETAILED, PLAIN)}
+        self.desk = Desk([each.network for each in markets.values()], {}, kept=markets)
+        for each in markets.values():
+            self.desk.put(MarketSource(each, self.desk.clock))
+        self.app = create_app(self.desk, ServiceSettings(), nodes=nodes)
+
+    async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
+        transport = httpx.ASGITransport(app=self.app, client=("127.0.0.1", 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://service.example") as client:
+            return await client.request(method, path, **more)
+
+    async def route(self, name: str, sold: str, bought: str, amount: int = HELD) -> Any:
+        order = {"amount": str(amount), "tokenInAddress": sold, "tokenOutAddress": bought}
+        return (await self.ask("GET", f"/{name}/route", params=order)).json()
+
+    async def execute(self, name: str, route: Any, wallet: str) -> httpx.Response:
+        return await self.ask("POST", f"/{name}/execute", json={"route": route, "slippage": 0.5, "destination": wallet})
+
+
+@pytest.fixture(scope="module")
+def market() -> Iterator[tuple[Market, str]]:
+    """And where the node of its chain is. The user has plenty, the poor one `HELD` less a unit of native currency."""
+    with running_anvil() as chain:
+        world = World(chain)
+        Trader(world, chain, read_market(world)).endow()
+        chain.fund(POOR, HELD - 1)
+        block = int(chain.node.ask("eth_blockNumber"), 16)
+        yield replace(read_market(world), block=block), url_of(chain)
+
+
+@contextmanager
+def node_at(url: str) -> Iterator[dict[str, SimulatingNode]]:
+    node = RpcNode(url, shown="a node", chain_id=CHAIN_ID, timeout_s=20)
+    try:
+        yield {DETAILED: node, PLAIN: node}
+    finally:
+        node.close()
+
+
+def test_a_wallet_that_holds_too_little_is_refused_where_the_interface_says_so(market: tuple[Market, str]) -> None:
+    held, url = market
+    weth, usdc = (next(t.address for t in held.tokens.values() if t.symbol == each) for each in (WETH, "USDC"))
+
+    async def go(service: Service) -> None:
+        orders = (ZERO_ADDRESS, usdc, HELD), (weth, usdc, HELD), (usdc, ZERO_ADDRESS, 3_000 * 10**6)
+        for sold, bought, amount in orders:
+            for name in (DETAILED, PLAIN):
+                route = await service.route(name, sold, bought, amount)
+                rich, poor = [await service.execute(name, route, wallet) for wallet in (USER, POOR)]
+                assert rich.status_code == 200
+                assert poor.status_code == (400 if name == DETAILED else 200)
+                if name == DETAILED:
+                    assert poor.json() == {"success": False, "error": "Insufficient balance", "details": said[sold]}
+        less = await service.route(DETAILED, ZERO_ADDRESS, usdc, HELD - 1)
+        assert (await service.execute(DETAILED, less, POOR)).status_code == 200
+
+    said = {
+        ZERO_ADDRESS: "Insufficient balance: the sender holds 2.999999999999999999 ETH, and the swap takes 3 ETH",
+        weth: "Insufficient balance: the sender holds 0 WETH, and the swap takes 3 WETH",
+        usdc: "Insufficient balance: the sender holds 0 USDC, and the swap takes 3,000 USDC",
+    }
+    with node_at(url) as nodes:
+        asyncio.run(go(Service(held, nodes)))
+
+
+def test_a_route_that_is_wrong_is_told_before_anybody_asks_a_node(market: tuple[Market, str]) -> None:
+    held, url = market
+
+    async def go(service: Service) -> None:
+        route = await service.route(DETAILED, ZERO_ADDRESS, held.network.stablecoins[0])
+        told = await service.execute(DETAILED, {**route, "outputAmount": "1" + route["outputAmount"]}, POOR)
+        assert told.json()["error"] == "Slippage exceeded"
+
+    with node_at(url) as nodes:
+        asyncio.run(go(Service(held, nodes)))
+
+
+def test_without_a_node_or_an_answer_of_it_nobody_is_refused_and_nobody_waits_long(market: tuple[Market, str]) -> None:
+    held, _ = market
+    usdc = held.network.stablecoins[0]
+
+    async def go(service: Service) -> float:
+        route = await service.route(DETAILED, ZERO_ADDRESS, usdc)
+        started_s = time.monotonic()
+        executing = asyncio.create_task(service.execute(DETAILED, route, POOR))
+        await asyncio.sleep(0.2)
+        asked_s = time.monotonic()
+        assert (await service.route(PLAIN, ZERO_ADDRESS, usdc))["success"] is True
+        assert time.monotonic() - asked_s < PATIENCE_S / 2, "orders do not wait for checks"
+        assert (await executing).status_code == 200
+        return time.monotonic() - started_s
+
+    assert asyncio.run(go(Service(held, {}))) < PATIENCE_S
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        node_at(f"http://127.0.0.1:{silent.getsockname()[1]}") as nodes,
+    ):
+        assert PATIENCE_S <= asyncio.run(go(Service(held, nodes))) < 2 * PATIENCE_S
+    with node_at("http://127.0.0.1:1") as nodes:
+        assert asyncio.run(go(Service(held, nodes))) < 2 * PATIENCE_S
+
+
+@given(st.integers(0, 3 * MOST_WAITING), st.booleans())
+def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> None:
+    """However many ask at once: those that are checked are refused if they are poor, the others never."""
+
+    def check(_: object) -> None:
+        if is_poor:
+            raise InsufficientBalance("too little")
+        raise UpstreamTimeout("no answer")
+
+    async def go() -> list[BaseException | None]:
+        checker = Checker({"here": RpcNode("http://127.0.0.1:1", shown="a node", chain_id=1)})
+        try:
+            told = await asyncio.gather(*(checker.run("here", check) for _ in range(count)), return_exceptions=True)
+            assert await asyncio.gather(*(checker.run("there", check) for _ in range(count))) == [None] * count
+            return told
+        finally:
+            checker.close()
+
+    told = asyncio.run(go())
+    refused = [each for each in told if isinstance(each, InsufficientBalance)]
+    assert len(refused) + told.count(None) == count
+    assert (min(count, MOST_WAITING) <= len(refused)) if is_poor else not refused
+
+
+def test_only_hyperevm_checks() -> None:
+    from swapcli.networks.catalogue import network_names
+    from swapcli.wire.dialect import dialect_of
+
+    assert [name for name in network_names() if dialect_of(name).execute_checks_balance] == [DETAILED]
+    assert network(DETAILED).name == DETAILED
