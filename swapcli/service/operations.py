@@ -15,7 +15,11 @@ from swapcli.wire.terms import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, Slippa
 V1, V2, STARKNET, DISCOVERY, SERVICE = "First generation", "Second generation", "Starknet", "Discovery", "Service"
 
 _DEFAULT_SLIPPAGE = DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT
-_CHECK = (
+_REPLAYED = (
+    "The route is worked through anew on the present state: what is encoded comes from that, and a route that now gives"
+    " less than its slippage allows is refused."
+)
+_CHECKED = (
     " Where a node of the network is set, so is one whose `destination`, as the wallet that sells, holds too little."
 )
 _NOT_FOUND, _NOT_FOUND_V2 = "RouteNotFound", "RouteNotFoundV2"
@@ -85,8 +89,7 @@ def _first_generation(network: Network) -> Iterator[Operation]:
         (("StarknetExecute" if has_felts else "Execute") if dialect.execute_has_transaction else "Calldata",),
         body=("ExecuteRequest",),
         refusals=(execute_fault,),
-        description="The route is worked through anew on the present state: what is encoded comes from that, and a "
-        f"route that now gives less than its slippage allows is refused.{_CHECK if dialect.execute_checks_balance else ''}",
+        description=_REPLAYED + _CHECKED if dialect.execute_checks_balance else _REPLAYED,
     )
     calldata = ("StarknetCalldataV1", "Felts") if has_felts else ("CalldataV1", "Execute")
     yield Operation(
