@@ -36,13 +36,13 @@ class Dialect(NamedTuple):
     execute_has_transaction: bool = True
     """Does execute answer with `calldata`, `to` and `value` too?"""
     execute_fault: FaultShape = FaultShape.BRIEF
-    execute_checks_balance: bool = False
-    """Does execute refuse a wallet that holds less than is sold?"""
     reverse: bool = False
     """May the amount of an order be the wanted output?"""
     excludes_by_name: bool = False
     """Are excluded protocols named, rather than numbered?"""
     own_calldata: OwnCalldata | None = None
+    execute_checks_balance: bool = False
+    """Does execute refuse a wallet that holds less than is sold?"""
 
 
 _DIALECTS = {
@@ -51,10 +51,10 @@ _DIALECTS = {
     "hyperevm": Dialect(
         execute_has_transaction=False,
         execute_fault=FaultShape.DETAILED,
-        execute_checks_balance=True,
         reverse=True,
         excludes_by_name=True,
         own_calldata=OwnCalldata.ORDER,
+        execute_checks_balance=True,
     ),
     "starknet": Dialect(own_calldata=OwnCalldata.FELTS),
 }

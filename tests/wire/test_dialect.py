@@ -21,7 +21,8 @@ from swapcli.wire.dialect import Dialect, FaultShape, OwnCalldata, dialect_of
 def test_each_network_speaks_as_the_specification_says(
     network: str, names_tokens: bool, has_transaction: bool, fault: FaultShape, reverse: bool, own: OwnCalldata | None
 ) -> None:
-    assert dialect_of(network) == Dialect(names_tokens, has_transaction, fault, reverse, reverse, own)
+    checks_balance = network == "hyperevm"
+    assert dialect_of(network) == Dialect(names_tokens, has_transaction, fault, reverse, reverse, own, checks_balance)
 
 
 def test_a_network_of_which_nothing_is_known_speaks_plainly() -> None:
