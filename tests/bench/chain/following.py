@@ -48,11 +48,6 @@ class Followed:
     drifted: int = 0
     wrong: int = 0
 
-    @property
-    def blocks_per_s(self) -> float:
-        """The time of trading is not counted."""
-        return self.every * len(self.seconds) / sum(self.seconds)
-
 
 class FollowFigures(NamedTuple):
     """What there was to follow, how that went, and the round trips of live quotes that rest on such a store."""
@@ -93,7 +88,8 @@ def _world(chain: AnvilChain) -> World:
 
 def _adopted(folder: Path, every: int, node: RpcNode, market: Market) -> Store:
     file = folder / f"every_{every}.sqlite"
-    file.unlink(missing_ok=True)
+    for left in folder.glob(f"{file.name}*"):
+        left.unlink()
     store = create(file, market.network)
     if [progress.pools for progress in adopt(store, node, market)][-1:] != [len(market.pools)]:
         raise Failed("a store did not take in all pools of the world")

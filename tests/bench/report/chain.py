@@ -118,14 +118,14 @@ def following_section(found: FollowFigures) -> Section:
         f"{found.blocks:,} blocks of {found.swaps} swaps each with half of {found.pools.total()} pools ({pools}), "
         "which stores follow while they come. In the end every pool is read afresh, one by one and as if nothing had "
         "been known of it: *wrong* are those that differ. *Drifted* had changed unnoticed, which a sample brought to "
-        "light."
+        "light. Times are those of following alone."
     )
     header = ["followed after every", "follows", "ms: median", "p95", "blocks/s", "pools read anew", "drifted", "bar"]
-    section.table([*header, "wrong", "bar"], [_followed_row(section, each) for each in found.followed])
+    section.table([*header, "wrong", "bar"], [_followed_row(section, found.blocks, each) for each in found.followed])
     return section
 
 
-def _followed_row(section: Section, found: Followed) -> list[str]:
+def _followed_row(section: Section, blocks: int, found: Followed) -> list[str]:
     what = "block" if found.every == 1 else f"{found.every} blocks"
     times_ms = Spread.of(seconds * 1e3 for seconds in found.seconds)
     return [
@@ -133,7 +133,7 @@ def _followed_row(section: Section, found: Followed) -> list[str]:
         f"{len(found.seconds):,}",
         ms(times_ms.median),
         ms(times_ms.p95),
-        number(found.blocks_per_s, 0),
+        number(blocks / sum(found.seconds), 0),
         f"{found.touched:,}",
         section.hold(str(found.drifted), Check(f"pools that drifted, followed every {what}", found.drifted, 0)),
         at_most(0),
