@@ -35,7 +35,7 @@ CHOSEN_ANEW_S = 300.0
 class Kept(NamedTuple):
     """What is to be kept of a network: the pools of the store at a path, or those of a market.
 
-    Without a node, what others write to the store is taken over.
+    Without a node, what others write to the store is taken over; a market needs one.
     """
 
     network: Network
@@ -56,25 +56,29 @@ def open_keeper(
     """A keeper whose store has been filled; `told` hears how far that is. Raises `UpstreamError`, `ConfigError`,
     `MarketError`."""
     with ExitStack() as stack:
-        held = _held(kept, stack)
-        if isinstance(held, Market) or not _can_be_kept(held, kept):
-            begun_with = held if isinstance(held, Market) else held.deepest(most_pools)
-            held = stack.enter_context(_private_store(kept))
+        store = _followable(kept, stack)
+        if store is None:
+            store = stack.enter_context(_private_store(kept))
             assert kept.node is not None
-            for progress in adopt(held, kept.node, begun_with):
+            for progress in adopt(store, kept.node, _begun_with(kept, most_pools)):
                 told(progress)
-        yield Keeper(held, kept.node, clock, route_ttl_s=route_ttl_s, most_pools=most_pools)
+        yield Keeper(store, kept.node, clock, route_ttl_s=route_ttl_s, most_pools=most_pools)
 
 
-def _held(kept: Kept, stack: ExitStack) -> Store | Market:
-    if isinstance(kept.pools, Path):
-        return stack.enter_context(open_store(str(kept.pools), kept.networks, kept.network.name))
-    return kept.pools()
+def _followable(kept: Kept, stack: ExitStack) -> Store | None:
+    """The store, where there is one that blocks can follow, or nobody who could tell of blocks."""
+    if not isinstance(kept.pools, Path):
+        return None
+    store = stack.enter_context(open_store(str(kept.pools), kept.networks, kept.network.name))
+    return store if kept.node is None or store.market_of(()).provenance is Provenance.SYNCED else None
 
 
-def _can_be_kept(store: Store, kept: Kept) -> bool:
-    """Can blocks follow what it holds, or will none?"""
-    return kept.node is None or store.market_of(()).provenance is Provenance.SYNCED
+def _begun_with(kept: Kept, most_pools: int) -> Market:
+    """The pools of a market, whatever their state."""
+    if not isinstance(kept.pools, Path):
+        return kept.pools()
+    with open_store(str(kept.pools), kept.networks, kept.network.name) as store:
+        return store.deepest(most_pools)
 
 
 @contextmanager

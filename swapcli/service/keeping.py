@@ -113,6 +113,7 @@ class _KeeperThread(Thread):
     def _failed(self, error: Exception) -> None:
         if not self._in_vain and self._log:
             self._log.keeping(self._network, error, self._desk.clock.now_s())
+        self._desk.tell(self._network, f"the pools of {self._network} could not be read yet")
         self._in_vain += 1
         self.failures += 1
         self.is_settled = True

@@ -294,7 +294,7 @@ def test_a_node_of_another_chain_is_not_believed_and_no_number_is_made_up(scene:
     env = {"SWAPCLI_CONFIG": str(write_settings(tmp_path, scene.network, None, networks=networks))}
     with serving("--networks", "base", "--max-requests", "3", env=env) as service:
         client = Client(service)
-        assert client.health("base") == (503, "the pools of base are being read")
+        assert client.health("base") == (503, "the pools of base could not be read yet")
         assert client.ask("/readyz") == (503, {"ready": False, "missing": ["base"]})
         assert client.ask("/base/tokens")[0] == 503
         assert service.wait() == 0

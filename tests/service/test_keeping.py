@@ -163,7 +163,7 @@ def test_what_fails_is_tried_again_and_told_once_in_the_beginning_and_once_in_th
     with kept_world(path) as world, world.keepers:
         until(lambda: world.keepers.failures()["testnet"])
         assert world.keepers.are_settled()
-        assert world.health() == (503, "the pools of testnet are being read")
+        assert world.health() == (503, "the pools of testnet could not be read yet")
         (line,) = world.told()
         assert (line["network"], line["keeping"]) == ("testnet", "failing")
         assert line["message"] == f"there is no store {path}"
@@ -186,7 +186,8 @@ def test_a_defect_is_logged_without_its_message_and_ends_nothing(tmp_path: Path)
         raise RuntimeError("a secret")
 
     network = at_block(1).network
-    with kept_world(tmp_path / "store", kept=Kept(network, only(network), broken, None)) as world, world.keepers:
+    node = RpcNode("http://127.0.0.1:1", shown="a node", chain_id=network.chain_id)
+    with kept_world(tmp_path / "store", kept=Kept(network, only(network), broken, node)) as world, world.keepers:
         until(lambda: len(tries) >= 2)
         (line,) = world.told()
         assert (line["keeping"], line["defect"]) == ("failing", "RuntimeError")
