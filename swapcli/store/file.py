@@ -83,8 +83,8 @@ def _connect(path: str, mode: str) -> sqlite3.Connection:
 
 
 def _prepared(connection: sqlite3.Connection, path: str) -> sqlite3.Connection:
-    (tag,) = connection.execute("PRAGMA application_id").fetchone()
-    if tag != APPLICATION_ID and not _is_empty(connection):
+    # In this order: another process may be making it just now, tables and tag at once.
+    if not _is_empty(connection) and connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
         raise foreign(path)
     check_version(connection, path)
     connection.execute("PRAGMA journal_mode = WAL")

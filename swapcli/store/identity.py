@@ -48,7 +48,11 @@ def network_of(connection: sqlite3.Connection, path: str, networks: Networks) ->
     """The network that the store is of. Raises `ConfigError` where `networks` know one with another chain id."""
     held = connection.execute("SELECT description, network, chain_id FROM meta").fetchone()
     if held is None:
-        raise damaged(path, "it does not say which network it is of")
+        raise ConfigError(
+            f"the store {path} holds nothing yet: whoever made it was interrupted",
+            hint="fill it with `swapcli sync` or `swapcli market import`",
+            details={"store": path},
+        )
     try:
         entry = json.loads(held[0])
         outline = network_field.outline(entry, networks)

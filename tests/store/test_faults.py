@@ -70,7 +70,7 @@ def test_the_database_of_another_program_is_no_store_and_stays_as_it_is(tmp_path
 def test_an_empty_file_becomes_a_store_but_is_none_to_read(tmp_path: Path) -> None:
     path = tmp_path / "store"
     path.touch()
-    with pytest.raises(MarketError, match="does not say which network"):
+    with pytest.raises(ConfigError, match="holds nothing yet: whoever made it was interrupted"):
         reopen(path)
     create(path).close()
     assert reopen(path).read_market().network == NETWORK

@@ -4,6 +4,7 @@ left out with its reason."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from swapcli.chain.discovery import completed
 from swapcli.chain.loaders import load_pools
@@ -15,7 +16,7 @@ from swapcli.engine.sync.left_out import left_at, left_pool
 from swapcli.model.token import Token
 from swapcli.store import BlockWriter, LeftOut, Store
 
-_PORTION = 500
+_PORTION = 250
 
 
 def add_pools(
@@ -26,8 +27,8 @@ def add_pools(
     Raises `UpstreamError`.
     """
     of_key = {place.key: place for place in places}
-    new = [of_key[key] for key in of_key.keys() - store.register.held(of_key)]
-    new.sort(key=lambda place: list(of_key).index(place.key))
+    held = store.register.held(of_key)
+    new = [place for key, place in of_key.items() if key not in held]
     tokens = _tokens_of(store, writer, view, new, known)
     whole: list[Place] = []
     for place in new:
@@ -36,14 +37,14 @@ def add_pools(
             writer.leave_out([left_at(place, done.reason)])
         else:
             whole.append(done)
-    added = []
-    for place, pool in zip(whole, load_pools(view, whole), strict=True):
-        if isinstance(pool, Skipped):
-            writer.leave_out([left_at(place, pool.reason)])
-        else:
-            writer.put_tokens(tokens[address] for address in pool.tokens)
-            writer.put_pools([pool])
-            added.append(pool.key)
+    added: list[str] = []
+    read = zip(whole, load_pools(view, whole), strict=True)
+    while portion := list(islice(read, _PORTION)):
+        pools = [pool for _, pool in portion if not isinstance(pool, Skipped)]
+        writer.leave_out(left_at(place, pool.reason) for place, pool in portion if isinstance(pool, Skipped))
+        writer.put_tokens(tokens[address] for address in dict.fromkeys(each for pool in pools for each in pool.tokens))
+        writer.put_pools(pools)
+        added += [pool.key for pool in pools]
     return added
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from swapcli.chain.node import Block, Node
-from swapcli.errors import StaleNode
+from swapcli.errors import ConfigError, MarketUnavailable, StaleNode
 from swapcli.store import BlockMark, Store
 
 
@@ -29,10 +29,22 @@ class Footing(NamedTuple):
     is_lost: bool = False
 
 
+class Overtaken(ConfigError):
+    """Another process has moved the store in the meantime."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(
+            f"the store {store.path} cannot be used: another process is writing to it",
+            hint="wait until that one has finished",
+            details={"store": store.path},
+        )
+
+
 def find_footing(store: Store, node: Node, head: Block) -> Footing:
     """Where `store` stands, once it has gone back to the newest of its blocks that the node's chain still has.
 
-    Raises `StaleNode` where the node's newest block `head` is older than the store's and on another chain.
+    Raises `StaleNode` where the node's newest block `head` is older than the store's and on another chain, and
+    `Overtaken`.
     """
     marks = store.blocks()
     if not marks:
@@ -46,7 +58,11 @@ def find_footing(store: Store, node: Node, head: Block) -> Footing:
     standing = _newest_standing(marks[1:], node, head)
     if standing is None:
         return Footing(newest, is_lost=True)
-    return Footing(store.rewind_to(standing.number), rewound_to=standing.number)
+    try:
+        store.rewind_to(standing.number)
+    except MarketUnavailable:
+        raise Overtaken(store) from None
+    return Footing(standing, rewound_to=standing.number)
 
 
 def _is_on_chain(mark: BlockMark, node: Node, head: Block) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,11 +11,11 @@ from swapcli.chain.multicall import View
 from swapcli.chain.node import Block, Head, Node
 from swapcli.engine.sync.adding import add_pools, take_out_thin
 from swapcli.engine.sync.finding import Found
-from swapcli.engine.sync.footing import Footing, find_footing
+from swapcli.engine.sync.footing import Footing, Overtaken, find_footing
 from swapcli.engine.sync.refreshing import Refreshed, Refresher
 from swapcli.engine.sync.search import Search, keep
 from swapcli.engine.sync.wanted import Advance
-from swapcli.errors import ConfigError, MarketError, Reorganised
+from swapcli.errors import MarketError, Reorganised, SwapcliError
 from swapcli.store import BlockWriter, Store
 
 _TRIES = 4
@@ -39,20 +40,18 @@ def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool) -> Step | 
     cannot be written to.
     """
     rewound_to: int | None = None
+    failure: SwapcliError | None = None
     for _ in range(_TRIES):
-        head = node.head()
-        footing = find_footing(store, node, head.block)
-        rewound_to = rewound_to if footing.rewound_to is None else footing.rewound_to
-        footing = footing._replace(rewound_to=rewound_to)
-        if footing.is_behind or not (at_rest or _is_new(head.block, footing)):
-            return None
         try:
-            return _step(store, node, head, footing, hunt)
-        except (Reorganised, ConfigError, MarketError) as error:
-            is_overtaken = store.register.head() != footing.held
-            if not (isinstance(error, Reorganised) or is_overtaken):
-                raise
+            head = node.head()
+            footing = find_footing(store, node, head.block)
+            rewound_to = rewound_to if footing.rewound_to is None else footing.rewound_to
+            if footing.is_behind or not (at_rest or _is_new(head.block, footing)):
+                return None
+            return _step(store, node, head, footing._replace(rewound_to=rewound_to), hunt)
+        except (Reorganised, Overtaken) as error:
             failure = error
+    assert failure
     raise failure
 
 
@@ -63,8 +62,7 @@ def _is_new(block: Block, footing: Footing) -> bool:
 def _step(store: Store, node: Node, head: Head, footing: Footing, hunt: Hunt) -> Step:
     block = head.block
     view = View(node, block, store.network.multicall)
-    with store.block(block.number, block.hash, block.timestamp, anew=footing.is_lost) as writer:
-        _check_alone(store, footing)
+    with _opened(store, block, footing) as writer:
         news = _refreshed(Refresher(store, writer, view), block, footing)
         found = hunt(view, footing)
         added = add_pools(store, writer, view, [*found.places, *news.revived], found.tokens)
@@ -99,14 +97,18 @@ def _judge(store: Store, writer: BlockWriter, found: Found, added: list[str]) ->
     return replace(search, is_judged=True), set(take_out_thin(store, writer, least_usd))
 
 
-def _check_alone(store: Store, footing: Footing) -> None:
-    """Raises `ConfigError` where another process has moved the store since its footing was found."""
-    if store.register.head() != footing.held:
-        raise ConfigError(
-            f"the store {store.path} cannot be used: another process is writing to it",
-            hint="wait until that one has finished",
-            details={"store": store.path},
-        )
+@contextmanager
+def _opened(store: Store, block: Block, footing: Footing) -> Iterator[BlockWriter]:
+    """The store at a block that follows what its footing is. Raises `Overtaken`."""
+    try:
+        with store.block(block.number, block.hash, block.timestamp, anew=footing.is_lost) as writer:
+            if store.register.head() != footing.held:
+                raise Overtaken(store)
+            yield writer
+    except MarketError:
+        if store.register.head() != footing.held:
+            raise Overtaken(store) from None
+        raise
 
 
 def _check_stands(node: Node, block: Block) -> None:

@@ -47,7 +47,7 @@ def sync(store: Store, node: Node, wanted: Wanted, clock: Clock, *, portion: int
         has_begun, span, is_all = True, step.found.span, step.found.is_all
         took_s = clock.timer_s() - started_s
         if took_s > _LONG_S:
-            size = max(size // 2, _LEAST_PORTION)
+            size = max(size // 2, min(size, _LEAST_PORTION))
         elif took_s < _SHORT_S:
             size = min(2 * size, _MOST_PORTION)
         yield _progress(store, step)
@@ -56,7 +56,8 @@ def sync(store: Store, node: Node, wanted: Wanted, clock: Clock, *, portion: int
 def adopt(store: Store, node: Node, market: Market, *, portion: int = _PORTION) -> Iterator[Progress]:
     """Fill an empty store with those pools of a market that are not invented, as the node tells them now.
 
-    Whoever stops goes on where it stopped, with the same market. Raises as `sync`, and `ConfigError` for a store that something else has filled.
+    Whoever stops goes on where it stopped, with the same market. Raises as `sync`, and `ConfigError` for a store that
+    something else has filled.
     """
     search = search_of(store)
     if store.register.counts()[0] if search is None else search.wanted != NOTHING:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import fcntl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery
 from swapcli.chain.rpc import RpcNode
@@ -65,3 +68,38 @@ class Silent(Lesser):
             self.ranges.append(query)
             raise UpstreamRefused(f"{self.shown} refused: not these blocks")
         return super().logs(query)
+
+
+@contextmanager
+def turn(path: Path) -> Iterator[None]:
+    """Only one process at a time; one that is killed lets go."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+class Patient(Lesser):
+    """Is asked only while nobody mines.
+
+    A local anvil, unlike other nodes, may answer for its newest block from the one that it is just mining.
+    """
+
+    def __init__(self, node: RpcNode, lock: Path) -> None:
+        super().__init__(node)
+        self._lock = lock
+
+    def head(self) -> Head:
+        with turn(self._lock):
+            return super().head()
+
+    def block(self, number: int) -> Block | None:
+        with turn(self._lock):
+            return super().block(number)
+
+    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+        with turn(self._lock):
+            return super().batch(calls, at)
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        with turn(self._lock):
+            return super().logs(query)

@@ -18,7 +18,7 @@ from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.sync.town import Made
-from tests.store.build import create, reopen
+from tests.store.build import create
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def connected(chain: AnvilChain) -> Iterator[RpcNode]:
 @contextmanager
 def store_at(path: Path, network: Network) -> Iterator[Store]:
     """Made if it is not there."""
-    with reopen(path, network) if path.exists() else create(path, network) as store:
+    with create(path, network) as store:
         yield store
 
 
