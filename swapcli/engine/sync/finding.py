@@ -20,7 +20,7 @@ from swapcli.chain.rounds import Skipped
 from swapcli.engine.sync.left_out import places_of
 from swapcli.engine.sync.search import Search
 from swapcli.engine.sync.wanted import Wanted
-from swapcli.errors import UpstreamError, UpstreamRefused, UpstreamTimeout
+from swapcli.errors import UpstreamRefused, UpstreamTimeout
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.store import LeftOut, Store
@@ -133,45 +133,54 @@ class _Finder:
 
     def _read_events(self) -> bool:
         """Homes that have come equally far are asked about together."""
+        if not self._silent:
+            return True
         head, start = self._view.block, self._found.search.wanted.from_block
-        for _ in range(_MOST_RANGES):
+        for number in range(_MOST_RANGES):
             reached = {each.name: self._found.search.events.get(each.name, start) for each in self._silent}
-            first = min(reached.values(), default=head + 1)
+            first = min(reached.values())
             if first > head:
                 return True
             if self._room <= 0:
                 return False
-            others = [at for at in reached.values() if at > first]
             group = [each for each in self._silent if reached[each.name] == first]
-            self._read_range(group, first, min(head, *(at - 1 for at in others)) if others else head)
+            last = min([head, *(at - 1 for at in reached.values() if at > first)])
+            query = creation_query([home for _, home in group], first, last)
+            assert query
+            if (number == 0 and self._is_deaf(query)) or not self._read_range(group, query):
+                return True
             self._stage("creation events", max(first - start, 0), head - start + 1)
         return False
 
-    def _read_range(self, group: list[_Source], first: int, last: int) -> None:
-        """As many blocks from `first` on as the node tells of at once."""
-        query = creation_query([home for _, home in group], first, last)
-        assert query
-        search = self._found.search
+    def _is_deaf(self, query: LogQuery) -> bool:
+        """Does a node that told of no events the last time still tell of none? One question then is enough."""
+        if not self._found.search.refusal:
+            return False
+        head = self._view.block
+        return first_told(self._view.node, query._replace(first=head, last=head)) > head
+
+    def _read_range(self, group: list[_Source], query: LogQuery) -> bool:
+        """As many blocks from the query's first on as the node tells of at once; False where it tells of none."""
+        search, names = self._found.search, [name for name, _ in group]
         try:
             part = next(scan(self._view.node, query, self._found.span))
         except (UpstreamRefused, UpstreamTimeout) as error:
-            self._leave_gap(group, query, error)
-            return
+            gaps = {**dict.fromkeys(names, query.first), **search.gaps}
+            told = first_told(self._view.node, query)
+            events = dict.fromkeys(names, told) if told <= query.last else {}
+            self._move(events={**search.events, **events}, gaps=gaps, refusal=error.message)
+            return bool(events)
         wrapped = self._store.network.wrapped_native
         known = {home.address: home for _, home in group}
         self._room -= len(part.logs)
         self._take(find_created(self._view, known, part.logs, wrapped and wrapped.address))
-        width, asked = part.last - first + 1, min(self._found.span, last - first + 1)
+        width, asked = part.last - query.first + 1, min(self._found.span, query.last - query.first + 1)
         # A node that has just refused more would do so again.
         self._found.span = width if width < asked else min(2 * self._found.span, MOST_SPAN)
-        self._move(events={**search.events, **{name: part.last + 1 for name, _ in group}})
-
-    def _leave_gap(self, group: list[_Source], query: LogQuery, error: UpstreamError) -> None:
-        """Go on where the node begins to tell, and remember where it did not."""
-        search, names = self._found.search, [name for name, _ in group]
-        told = first_told(self._view.node, query)
-        gaps = {**dict.fromkeys(names, query.first), **search.gaps}
-        self._move(events={**search.events, **dict.fromkeys(names, told)}, gaps=gaps, refusal=error.message)
+        gaps = {name: gap for name, gap in search.gaps.items() if name not in names or gap < query.first}
+        events = {**search.events, **dict.fromkeys(names, part.last + 1)}
+        self._move(events=events, gaps=gaps, refusal=search.refusal if gaps else "")
+        return True
 
     def _look_again(self) -> bool:
         after = self._found.search.again

@@ -56,6 +56,18 @@ class Late(Lesser):
         return self.node.block(number) if number <= self.number else None
 
 
+class Moody(Lesser):
+    """Tells of events only while it `is_well`."""
+
+    is_well = True
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        if not self.is_well:
+            self.ranges.append(query)
+            raise UpstreamRefused(f"{self.shown} refused: not now")
+        return super().logs(query)
+
+
 class Silent(Lesser):
     """Tells of events in none but ranges of `most` blocks, all after `forgotten`."""
 

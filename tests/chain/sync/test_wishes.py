@@ -12,7 +12,7 @@ from swapcli.chain.rpc import RpcNode
 from swapcli.engine.sync import Wanted, follow, skipped
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
-from tests.chain.sync.nodes import Lesser, Silent
+from tests.chain.sync.nodes import Lesser, Moody, Silent
 from tests.chain.sync.town import EVERY_PROTOCOL, PAIRS, Made, Town
 from tests.chain.sync.truth import check_true, connected, store_at, synced
 
@@ -174,3 +174,27 @@ def test_many_missed_blocks_are_made_up_for_by_reading_everything(town: Town, no
         assert advance.touched
         assert len(silent.ranges) < 40
         check_true(store, node, town.made)
+
+
+def test_what_a_node_did_not_tell_for_a_while_is_made_up_for(town: Town, node: RpcNode, store: Store) -> None:
+    rng = Random("moody")
+    moody = Moody(node)
+    synced(store, moody)
+    made = list(town.made)
+    with town.chain.undone():
+        for name in ("v3", "weighted", "v4"):
+            moody.is_well = False
+            for _ in range(3):
+                made += [town.make(rng, name), town.make(rng, "v2")]
+                town.made = town.made[:-2]
+                town.use(rng, made[0])
+                before = len(moody.ranges)
+                assert follow(store, moody)
+                assert len(moody.ranges) - before < 12
+                check_true(store, node)
+            assert skipped(store)
+            moody.is_well = True
+            town.chain.node.ask("evm_mine")
+            assert follow(store, moody)
+            check_true(store, node, made)
+            assert skipped(store) == ()
