@@ -91,11 +91,12 @@ def restore_tokens(connection: sqlite3.Connection, after: int) -> None:
     first = f"FROM undo_tokens AS undone WHERE {_FIRST_OF_TOKEN}"
     new = connection.execute(f"SELECT address {first} AND id IS NULL", (after,))
     connection.executemany("DELETE FROM tokens WHERE address = ?", new.fetchall())
-    values = "symbol, name, decimals, price_usd, folded, address"
-    old = connection.execute(f"SELECT {values} {first} AND id NOTNULL", (after,))
-    connection.executemany(
-        "UPDATE tokens SET symbol = ?, name = ?, decimals = ?, price_usd = ?, folded = ? WHERE address = ?",
-        old.fetchall(),
+    described = ("symbol", "name", "decimals", "price_usd", "folded")
+    again = ", ".join(f"{each} = excluded.{each}" for each in described)
+    connection.execute(
+        f"INSERT INTO tokens ({TOKEN_COLUMNS}, transit) SELECT {TOKEN_COLUMNS}, 0.0 {first} AND id NOTNULL "
+        f"ON CONFLICT (address) DO UPDATE SET {again}",
+        (after,),
     )
     connection.execute("DELETE FROM undo_tokens WHERE at > ?", (after,))
 

@@ -86,6 +86,17 @@ class BlockWriter:
         self._forget_legs(key)
         self._connection.execute("DELETE FROM pools WHERE key = ?", (key,))
 
+    def drop_idle_tokens(self, kept: str | None) -> None:
+        """Take out the tokens that no pool holds, but for the one at the address `kept`; the ranking does not show it
+        until `rank`."""
+        of_pools = self._connection.execute("SELECT DISTINCT tokens FROM pools")
+        held = {int(number) for (numbers,) in of_pools for number in numbers.split(",")}
+        tokens = self._connection.execute("SELECT id, address FROM tokens").fetchall()
+        idle = [address for number, address in tokens if number not in held and address != kept]
+        for address in idle:
+            keep_token(self._connection, self._at, address)
+            self._connection.execute("DELETE FROM tokens WHERE address = ?", (address,))
+
     def leave_out(self, entries: Iterable[LeftOut]) -> None:
         """Remember what is not held, and why. Going back leaves that as it is: whatever is held after all counts."""
         self._connection.executemany("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", entries)

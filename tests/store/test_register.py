@@ -123,3 +123,27 @@ def test_a_block_of_another_chain_may_have_any_number_and_ends_going_back(tmp_pa
     with reopen(path) as store:
         assert store.register.head() == (3, "0xother", None)
     assert is_sound(path)
+
+
+def test_tokens_that_no_pool_holds_go_and_come_back_with_the_block(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    with create(path) as store:
+        with store.block(1, "0x1") as writer:
+            writer.put_tokens(TOKENS)
+            writer.put_pools([pool(0), pool(1, ends=(1, 2)), pool(2, ends=(3, 5))])
+        before = store.read_market()
+        with store.block(2, "0x2") as writer:
+            writer.remove([pool(1).key, pool(2).key])
+            writer.drop_idle_tokens(TOKENS[4].address)
+            writer.rank()
+        assert set(store.tokens()) == {TOKENS[k].address for k in (0, 1, 4)}
+        assert is_sound(path)
+        with store.block(3, "0x3") as writer:
+            new = TOKENS[5]._replace(address="0x" + "77" * 20)
+            writer.put_tokens([TOKENS[2]._replace(name="Anew"), new])
+            writer.put_pools([pool(3, ends=(0, 2))])
+        store.rewind_to(2)
+        assert set(store.tokens()) == {TOKENS[k].address for k in (0, 1, 4)}
+        store.rewind_to(1)
+        assert store.read_market() == before
+        assert is_sound(path)

@@ -65,7 +65,10 @@ def _tokens_of(
 
 
 def take_out_thin(store: Store, writer: BlockWriter, depth_usd: float, among: Sequence[str] | None = None) -> list[str]:
-    """Take out pools (of these) that are less deep, and tell which. Where the store knows no dollar, none is."""
+    """Take out pools (of these) that are less deep, and tell which; of all pools, also the tokens that no other holds.
+
+    Where the store knows no dollar, no pool is thin.
+    """
     if depth_usd <= 0.0 or not store.register.tokens(store.network.stablecoins):
         return []
     if among is None:
@@ -78,4 +81,8 @@ def take_out_thin(store: Store, writer: BlockWriter, depth_usd: float, among: Se
         pools = store.market_of(portion).pools.values()
         writer.leave_out([left_pool(pool, f"less than {depth_usd:,.0f} dollars deep") for pool in pools])
         writer.remove(portion)
+    if among is None and thin:
+        wrapped = store.network.wrapped_native
+        writer.drop_idle_tokens(wrapped and wrapped.address)
+        writer.rank()
     return thin

@@ -74,6 +74,8 @@ def test_thin_pools_are_left_out_and_found_again_when_less_is_asked_for(
         synced(store, node, Wanted(min_liquidity_usd=bound))
         assert set(store.read_market().pools) == {key for key, depth in depths.items() if depth >= bound}
         check_true(store, node)
+        held = {each for pool in store.read_market().pools.values() for each in pool.tokens}
+        assert set(store.tokens()) - {town.wrapped} == held - {town.wrapped}
         assert sum(each.count for each in skipped(store) if "dollars deep" in each.reason) == place
     synced(store, node, Wanted(min_liquidity_usd=between(depths, 20)))
     assert set(store.read_market().pools) == set(list(depths)[20:])
