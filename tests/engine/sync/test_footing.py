@@ -1,0 +1,131 @@
+"""Where a store stands is found on any chain, in few questions, and only what still stands is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery
+from swapcli.engine.sync.footing import Footing, find_footing
+from swapcli.errors import StaleNode
+from swapcli.store import BlockMark, Store
+from swapcli.store.journal import KEPT_BLOCKS
+from tests.store.build import TOKENS, create, imported, pool, wide_market
+
+
+class Chain:
+    """A node whose blocks, from 0 on, are named by `way`: chains that share a beginning share its letters."""
+
+    shown = "a chain of letters"
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+        self.questions = 0
+
+    def head(self) -> Head:
+        return Head(self._block(len(self.way) - 1), 1)
+
+    def block(self, number: int) -> Block | None:
+        self.questions += 1
+        return self._block(number) if number < len(self.way) else None
+
+    def call(self, to: str, calldata: bytes, at: At) -> Answer:
+        raise NotImplementedError
+
+    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+        raise NotImplementedError
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        raise NotImplementedError
+
+    def _block(self, number: int) -> Block:
+        return Block(number, mark_of(self.way, number).hash or "", self.way[:number], number, 0)
+
+
+def mark_of(way: str, number: int) -> BlockMark:
+    """A block's hash is all that led to it."""
+    return BlockMark(number, way[: number + 1], number)
+
+
+@contextmanager
+def store_along(way: str, numbers: Sequence[int]) -> Iterator[Store]:
+    """A store that has been at these blocks of a chain."""
+    with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
+        for number in numbers:
+            with store.block(*mark_of(way, number)) as writer:
+                writer.put_tokens(TOKENS)
+                writer.put_pools([pool(0, number + 1)])
+        yield store
+
+
+WAYS = st.text("ab", min_size=1, max_size=60)
+
+
+@given(WAYS, WAYS, st.data())
+def test_the_newest_block_that_still_stands_is_found(common: str, rest: str, data: st.DataObject) -> None:
+    ours = common + data.draw(WAYS)
+    theirs = common + rest
+    numbers = sorted(data.draw(st.sets(st.integers(0, len(ours) - 1), min_size=1, max_size=12)))
+    node = Chain(theirs)
+    with store_along(ours, numbers) as store:
+        standing = [n for n in numbers if mark_of(ours, n).hash == mark_of(theirs, n).hash and n < len(theirs)]
+        known = [n for n in numbers if n < len(theirs)]
+        head = node.head().block
+        if head.number >= numbers[-1]:
+            expected = footing_on(ours, numbers[-1], standing)
+            assert find_footing(store, node, head) == expected
+            assert node.questions <= 1 + len(numbers).bit_length()
+            assert expected.is_lost or store.register.head() == expected.held
+        elif known and known[-1] in standing:
+            assert find_footing(store, node, head) == Footing(mark_of(ours, numbers[-1]), is_behind=True)
+            assert store.register.head() == mark_of(ours, numbers[-1])
+        else:
+            with pytest.raises(StaleNode):
+                find_footing(store, node, head)
+            assert store.register.head() == mark_of(ours, numbers[-1])
+
+
+def footing_on(way: str, newest: int, standing: Sequence[int]) -> Footing:
+    if not standing:
+        return Footing(mark_of(way, newest), is_lost=True)
+    last = standing[-1]
+    return Footing(mark_of(way, last), rewound_to=None if last == newest else last)
+
+
+def test_the_next_block_needs_no_question(tmp_path: Path) -> None:
+    del tmp_path
+    with store_along("abc", [2]) as store:
+        for way, expected in (("abc", Footing(mark_of("abc", 2))), ("abca", Footing(mark_of("abc", 2)))):
+            node = Chain(way)
+            assert find_footing(store, node, node.head().block) == expected
+            assert node.questions == 0
+
+
+def test_the_farthest_way_back_takes_few_questions() -> None:
+    way = "a" * 200
+    with store_along(way, range(100, 200)) as store:
+        node = Chain(way[:136] + "b" * 80)
+        assert find_footing(store, node, node.head().block).rewound_to == 135
+        assert node.questions <= 1 + KEPT_BLOCKS.bit_length()
+
+
+def test_a_store_that_is_at_no_block_begins_anew_or_has_all_read_anew(tmp_path: Path) -> None:
+    node = Chain("aaa")
+    with create(tmp_path / "empty") as store:
+        assert find_footing(store, node, node.head().block) == Footing(None)
+    with imported(tmp_path / "imported", wide_market(50)) as store:
+        assert find_footing(store, node, node.head().block).is_lost
+
+
+def test_a_node_of_several_of_which_one_is_behind_is_told(tmp_path: Path) -> None:
+    del tmp_path
+    with store_along("abcd", [3]) as store:
+        node, ahead = Chain("abc"), Chain("abcdabcd")
+        with pytest.raises(StaleNode, match="does not know block 3, though it told of block 7"):
+            find_footing(store, node, ahead.head().block)
