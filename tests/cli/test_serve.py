@@ -14,7 +14,7 @@ import pytest
 
 from swapcli.networks.catalogue import network_names
 from tests.cli.build import USDC, WETH, swapcli
-from tests.cli.running import PATIENCE_S, PROCESS, nobodys, ready_file, serving
+from tests.cli.running import PATIENCE_S, PROCESS, Service, nobodys, ready_file, serving
 
 
 def get(url: str, **headers: str) -> tuple[int, object]:
@@ -110,6 +110,7 @@ REFUSED = [
     (["--networks", "nowhere"], 'no network "nowhere"'),
     (["--market", "/nonexistent"], "cannot read /nonexistent"),
     (["--ready-file", "/nonexistent/folder/file"], "cannot write /nonexistent/folder/file"),
+    (["--max-age", "soon"], "--max-age: expected"),
 ]
 
 
@@ -175,3 +176,79 @@ def test_a_network_without_a_market_is_known_but_not_quoted_on_and_holds_nothing
         assert get(service.url + "/monad/healthcheck")[0] == 200
         assert get(service.url + "/readyz") == (200, {"ready": True, "missing": []})
         assert service.stop() == 0
+
+
+# --- stores and nodes
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Path:
+    """A folder with a store of base, which somebody has imported."""
+    exported = swapcli("market", "export", "base")
+    imported = swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported.out.encode())
+    assert (exported.status, imported.status) == (0, 0)
+    return tmp_path
+
+
+def health(service: Service, name: str = "base") -> tuple[int, str]:
+    status, document = get(f"{service.url}/{name}/v2/healthcheck")
+    assert isinstance(document, dict)
+    return status, document["message"]
+
+
+def test_the_store_of_a_network_goes_before_the_embedded_market(stores: Path) -> None:
+    pool = json.loads(swapcli("market", "export", "base").out)
+    few = {**pool, "pools": pool["pools"][:3]}
+    swapcli("market", "import", "-", "--replace", "--store", str(stores), stdin=json.dumps(few).encode())
+    with serving("--once", "--networks", "base", "--store", str(stores)) as service:
+        assert health(service)[1] == "Base router is alive and well: 3 pools, modelled state"
+        assert service.wait() == 0
+    with serving("--once", "--networks", "8453", env={"SWAPCLI_STORE_DIR": str(stores)}) as service:
+        assert service.line["networks"] == ["base"]
+        assert "3 pools" in health(service)[1]
+
+
+def test_state_of_no_moment_is_never_young_enough() -> None:
+    with serving("--once", "--networks", "base", "--max-age", "60") as service:
+        said = "the state of the pools of base is modelled, of no moment, and 60 seconds are allowed"
+        assert health(service) == (503, said)
+
+
+def test_a_store_that_cannot_be_used_stops_the_start(stores: Path) -> None:
+    (stores / "base.sqlite").write_bytes(b"no store" * 100)
+    ran = swapcli("serve", "--networks", "base", "--store", str(stores), "--json")
+    assert (ran.status, ran.error["code"]) == (2, "MARKET_ERROR")
+    assert "is not a store of swapcli" in ran.error["message"]
+
+
+def test_a_network_that_only_its_store_knows_is_served_by_name(market_file: str, tmp_path: Path) -> None:
+    assert swapcli("market", "import", market_file, "--store", str(tmp_path)).status == 0
+    with serving("--max-requests", "2", "--networks", "testnet", "--store", str(tmp_path)) as service:
+        assert service.line["networks"] == ["testnet"]
+        assert get(service.url + ORDER)[0] == 200
+        assert "5 pools" in health(service, "testnet")[1]
+    assert swapcli("serve", "--networks", "testnet", "--store", str(tmp_path / "none")).status == 2
+
+
+def test_no_node_is_asked_offline_and_one_that_is_none_stops_the_start() -> None:
+    env = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "http://127.0.0.1:1"}
+    with serving("--max-requests", "1", "--networks", "base", "--offline", env=env) as service:
+        assert health(service)[0] == 200
+        assert service.wait() == 0
+        assert "keeping" not in service.err
+    starknet = {"SWAPCLI_NETWORKS_STARKNET_RPC_URL": "http://127.0.0.1:1"}
+    ran = swapcli("serve", "--networks", "starknet", env=starknet)
+    assert ran.status == 2
+    assert "starknet" in ran.err
+
+
+def test_without_an_answer_of_its_node_a_network_is_not_quoted_on() -> None:
+    env = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "http://user:secret@127.0.0.1:1/secret"}
+    with serving("--max-requests", "3", "--networks", "base,monad", env=env) as service:
+        assert health(service) == (503, "the pools of base could not be read yet")
+        assert health(service, "monad")[0] == 200
+        assert get(service.url + "/readyz") == (503, {"ready": False, "missing": ["base"]})
+        assert service.wait() == 0
+    (failing,) = [json.loads(line) for line in service.err.splitlines() if "keeping" in line]
+    assert (failing["network"], failing["keeping"]) == ("base", "failing")
+    assert "secret" not in service.err
