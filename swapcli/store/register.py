@@ -50,16 +50,10 @@ class Register:
         ((pools, tokens),) = self._rows("SELECT (SELECT count(*) FROM pools), (SELECT count(*) FROM tokens)")
         return pools, tokens
 
-    def protocols(self) -> list[tuple[str, str]]:
-        """The protocols of the pools, with their families."""
-        return [(protocol, family) for protocol, family in self._rows("SELECT DISTINCT protocol, family FROM pools")]
-
-    def pools_by_token(self) -> dict[str, int]:
-        """In how many pools each token is, by address; no pool is parsed."""
-        counts = Counter(
-            number for (numbers,) in self._rows("SELECT tokens FROM pools") for number in numbers.split(",")
-        )
-        return {address: counts[str(number)] for number, address in self._rows("SELECT id, address FROM tokens")}
+    def protocols(self) -> dict[str, str]:
+        """The protocols of the pools, with their families: each has but one."""
+        family = "(SELECT family FROM pools WHERE protocol = each.protocol LIMIT 1)"
+        return dict(self._rows(f"SELECT protocol, {family} FROM (SELECT DISTINCT protocol FROM pools) AS each"))
 
     def pools(self, after: int, limit: int, protocol: str | None = None) -> dict[int, str]:
         """The next `limit` pools (of a protocol) behind the number `after`: keys by number, which never changes."""

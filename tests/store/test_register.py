@@ -25,11 +25,11 @@ def test_all_pools_are_met_once_in_portions_of_any_size(tmp_path: Path) -> None:
                 met |= found
             assert list(met.values()) == list(market.pools)
             assert max(met) == store.register.last_pool()
-        for protocol, _ in store.register.protocols():
+        for protocol in store.register.protocols():
             keys = list(store.register.pools(0, 500, protocol).values())
             assert keys == [key for key, each in market.pools.items() if each.protocol == protocol]
         assert store.register.counts() == (120, len(market.tokens))
-        assert set(store.register.protocols()) == {(each.protocol, each.family) for each in market.pools.values()}
+        assert store.register.protocols() == {each.protocol: each.family for each in market.pools.values()}
 
 
 def test_pools_tokens_and_contracts_are_found_by_name(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from swapcli.chain.discovery import Home, creation_query, find_created, find_listed, homes, lists_of
+from swapcli.chain.discovery import Home, Listing, creation_query, find_created, find_listed, homes, lists_of
 from swapcli.chain.logs import FIRST_SPAN, MOST_SPAN, first_told, scan
 from swapcli.chain.lookup import find_pairs
 from swapcli.chain.multicall import View
@@ -78,8 +78,10 @@ class _Finder:
     def __init__(self, store: Store, view: View, found: Found, size: int) -> None:
         self._store, self._view, self._found, self._room = store, view, found, size
         sources = _sources(store.network, found.search.wanted.protocols)
-        self._listed = [each for each in sources if each.home.is_listed]
         self._silent = [each for each in sources if not each.home.is_listed]
+        listed = [each for each in sources if each.home.is_listed]
+        listings = lists_of(view, [each.home for each in listed]) if listed else []
+        self._lists = list(zip(listed, listings, strict=True))
 
     def find(self) -> Found:
         """Each step says whether it is done with what there is at this block."""
@@ -90,30 +92,24 @@ class _Finder:
     def _ask_for_pairs(self) -> bool:
         """All at once; lists and events then go on from here, where the home could be asked."""
         search = self._found.search
-        tokens = search.wanted.tokens
+        tokens, with_events = search.wanted.tokens, search.wanted.from_block > 0
         if tokens is None or search.is_asked or len(tokens) > _MOST_ASKED:
             return True
-        sources = [*self._listed, *self._silent]
+        asked = {home.address: home for _, home in (*(source for source, _ in self._lists), *self._silent)}
         wrapped = self._store.network.wrapped_native
-        asked = find_pairs(self._view, [home for _, home in sources], sorted(tokens), wrapped and wrapped.address)
-        mute = self._take(asked)
-        lengths = self._lengths()
-        lists = {name: lengths.get(name, 0) for name, home in self._listed if home.address not in mute}
-        events = {} if search.wanted.from_block else {name: self._view.block + 1 for name, _ in self._silent}
-        self._move(lists={**lists, **search.lists}, events={**events, **search.events}, is_asked=True)
+        found = list(find_pairs(self._view, list(asked.values()), sorted(tokens), wrapped and wrapped.address))
+        mute = {each.key: each.reason for each in found if isinstance(each, Skipped) and each.key in asked}
+        self._take(each for each in found if each.key not in mute)
+        lengths = {name: each.length for (name, _), each in self._lists if isinstance(each, Listing)}
+        lists = {name: lengths.get(name, 0) for (name, home), _ in self._lists if home.address not in mute}
+        events = {} if with_events else {name: self._view.block + 1 for name, _ in self._silent}
+        unread = {key: why for key, why in mute.items() if not (with_events or asked[key].is_listed)}
+        self._move(lists={**lists, **search.lists}, events={**events, **search.events}, unread=unread, is_asked=True)
         self._stage("pairs of tokens", len(tokens), len(tokens))
         return True
 
-    def _lengths(self) -> dict[str, int]:
-        listings = lists_of(self._view, [home for _, home in self._listed])
-        pairs = zip(self._listed, listings, strict=True)
-        return {source.name: listing.length for source, listing in pairs if not isinstance(listing, Skipped)}
-
     def _read_lists(self) -> bool:
-        if not self._listed:
-            return True
-        listings = lists_of(self._view, [home for _, home in self._listed])
-        for source, listing in zip(self._listed, listings, strict=True):
+        for source, listing in self._lists:
             if isinstance(listing, Skipped):
                 self._found.left_out.append(LeftOut(*listing))
                 continue
@@ -197,17 +193,13 @@ class _Finder:
         self._stage("pools left out earlier", len(left), None)
         return False
 
-    def _take(self, found: Iterable[Place | Skipped]) -> set[str]:
-        """Keep those that are wanted. The keys of those that were skipped are returned."""
-        skipped: set[str] = set()
-        wanted = self._found.search.wanted
+    def _take(self, found: Iterable[Place | Skipped]) -> None:
+        """Keep those that are wanted."""
         for each in found:
             if isinstance(each, Skipped):
-                skipped.add(each.key)
                 self._found.left_out.append(LeftOut(*each))
-            elif _is_wanted(each, wanted):
+            elif _is_wanted(each, self._found.search.wanted):
                 self._found.places.append(each)
-        return skipped
 
     def _move(self, **fields: Any) -> None:
         self._found.search = replace(self._found.search, **fields)

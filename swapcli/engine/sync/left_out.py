@@ -48,6 +48,7 @@ def _all_reasons(store: Store) -> Iterator[tuple[str, str]]:
         yield from unknown
         reason = f"events of the creation of its pools were not told: {search.refusal}"
         yield from ((name.split()[0], reason) for name in search.gaps)
+        yield from search.unread.items()
     for left in store.register.all_left_out():
         yield left.key, _NAMES.sub("…", left.reason)
 

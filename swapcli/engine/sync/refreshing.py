@@ -20,12 +20,16 @@ from swapcli.chain.place import Kind, Place, place_of
 from swapcli.chain.rounds import Skipped
 from swapcli.engine.sync.left_out import left_at, places_of
 from swapcli.errors import UpstreamRefused, UpstreamTimeout
+from swapcli.pools import FAMILIES
 from swapcli.store import BlockWriter, Store
 
 _SAMPLE: Final = 8
 _SAMPLED: Final = "sampled"
 _PORTION: Final = 500
 _FEW_CONTRACTS: Final = 100
+_MANY_POOLS: Final = 1_000
+_REST_BLOCKS: Final = 100
+_READ_WHOLE: Final = "read whole:"
 _FEW_RANGES: Final = 16
 _POOLS_PER_RANGE: Final = 100
 """Reading some hundred pools costs about as much as one range of events: beyond that all pools are read instead."""
@@ -46,6 +50,7 @@ class Refresher:
     def __init__(self, store: Store, writer: BlockWriter, view: View) -> None:
         self._store, self._writer, self._view = store, writer, view
         self._register = store.register
+        self._protocols = store.register.protocols()
 
     def read_all(self) -> Refreshed:
         """Every pool, whatever has become of it."""
@@ -59,7 +64,7 @@ class Refresher:
         if told is None:
             return self.read_all()
         done = Refreshed([], [], [], places_of(self._register.left_out_of(told)))
-        silent = [name for name, family in self._register.protocols() if not is_told(family)]
+        silent = [name for name, family in self._protocols.items() if not is_told(family)]
         touched = dict.fromkeys(self._register.held(told))
         touched.update(dict.fromkeys(key for name in silent for key in self._keys(name)))
         self._read(touched, done.touched, done.removed)
@@ -68,10 +73,9 @@ class Refresher:
 
     def _told_since(self, block: int) -> set[str] | None:
         """The pools of which events tell, some unknown; None where reading all pools is the better way."""
-        topics = topics_of(family for _, family in self._register.protocols())
-        if not topics:
+        query = self._query(block + 1)
+        if not query.topics:
             return set()
-        query = LogQuery(self._emitters(), topics, block + 1, self._view.block)
         most = max(_FEW_RANGES, self._register.counts()[0] // _POOLS_PER_RANGE)
         told: set[str] = set()
         try:
@@ -83,26 +87,38 @@ class Refresher:
             pass
         return None
 
-    def _emitters(self) -> tuple[str, ...]:
-        """The contracts whose events matter; none where they are too many to name."""
+    def _query(self, first: int) -> LogQuery:
+        """For the changes of what is held, and of what was left out; by their contracts where these are few enough."""
         contracts = self._register.contracts(_FEW_CONTRACTS)
         left = places_of(self._register.left_out("", _FEW_CONTRACTS))
         found, _ = homes(self._store.network)
-        is_mute = any(family == "weighted" for _, family in self._register.protocols()) and not any(
-            home.kind is Kind.WEIGHTED for home in found
-        )
-        if contracts is None or len(contracts) + len(left) > _FEW_CONTRACTS or is_mute:
-            return ()
-        return tuple(dict.fromkeys([*contracts, *(place.address for place in left), *(home.address for home in found)]))
+        families = {*self._protocols.values(), *(place.family for place in left)}
+        is_known = "weighted" not in families or any(home.kind is Kind.WEIGHTED for home in found)
+        emitters: list[str] = []
+        if contracts is not None and len(contracts) + len(left) <= _FEW_CONTRACTS and is_known:
+            emitters = [*contracts, *(place.address for place in left), *(home.address for home in found)]
+        topics = topics_of(FAMILIES if len(left) == _FEW_CONTRACTS else sorted(families))
+        return LogQuery(tuple(dict.fromkeys(emitters)), topics, first, self._view.block)
 
     def _read_sample(self, touched: Iterable[str], done: Refreshed) -> None:
         sample = self._sample()
         drifted: list[str] = []
         self._read([key for key in sample if key not in touched], drifted, done.removed)
-        protocols = {pool.protocol for pool in self._store.market_of(drifted).pools.values()}
-        for name in protocols:
-            self._read(self._keys(name), drifted, done.removed)
+        for name in {pool.protocol for pool in self._store.market_of(drifted).pools.values()}:
+            if self._may_read_whole(name):
+                self._read(self._keys(name), drifted, done.removed)
         done.drifted.extend(drifted)
+
+    def _may_read_whole(self, protocol: str) -> bool:
+        """Of some protocols fees change all the time, by themselves: where pools are many, only now and then."""
+        if len(self._register.pools(0, _MANY_POOLS, protocol)) < _MANY_POOLS:
+            return True
+        note, block = f"{_READ_WHOLE} {protocol}", self._view.block
+        last = self._store.note(note)
+        if isinstance(last, int) and 0 <= block - last < _REST_BLOCKS:
+            return False
+        self._writer.put_note(note, block)
+        return True
 
     def _sample(self) -> list[str]:
         """Pools at equal distances, since those of one protocol lie together; each time the ones after the last."""

@@ -9,6 +9,9 @@ from typing import Any, Final
 from swapcli.engine.sync.wanted import Wanted
 from swapcli.store import BlockWriter, Store
 
+NOTHING: Final = Wanted(protocols=frozenset())
+"""For stores that only follow the pools that they hold."""
+
 _NOTE: Final = "search"
 _LOOK_AGAIN_BLOCKS: Final = 1_000
 """What was left out may be worth another look after so many blocks, and no sooner: there may be very many."""
@@ -18,10 +21,11 @@ _LOOK_AGAIN_BLOCKS: Final = 1_000
 class Search:
     """`lists` has the place in each home's list to go on from, `events` the block; homes by what they are wanted for.
 
-    `gaps` has the first block whose events the node did not tell of a home, `refusal` its reason. `again` is the key up
-    to which what was left out has been looked at again, None when that is done; `looked_at` the block at which it was.
-    `adopted` counts the pools of a market that were looked at. `is_asked` says that factories were asked for the wanted
-    tokens, `is_judged` that pools which are too thin are out.
+    `gaps` has the first block whose events the node did not tell of a home, `refusal` its reason; `unread` are homes,
+    by address, that could not be asked for tokens, and why. `again` is the key up to which what was left out has been
+    looked at again, None when that is done, and `looked_at` the block at which it was. `adopted` counts the pools of a
+    market that were looked at. `is_asked` says that factories were asked for the wanted tokens, `is_judged` that pools
+    which are too thin are out.
     """
 
     wanted: Wanted
@@ -29,6 +33,7 @@ class Search:
     events: Mapping[str, int] = field(default_factory=dict)
     gaps: Mapping[str, int] = field(default_factory=dict)
     refusal: str = ""
+    unread: Mapping[str, str] = field(default_factory=dict)
     again: str | None = None
     looked_at: int = 0
     adopted: int = 0
@@ -44,31 +49,29 @@ def begin(store: Store, wanted: Wanted, block: int) -> Search:
     """The search for what is wanted now, from where the last one ended, or anew where its wishes were others.
 
     Homes of protocols that were not wanted before have no place to go on from, so only other tokens and earlier blocks
-    make it begin anew; pools that are held are not read again.
+    make it begin anew; pools that are held are not read again. Where tokens are given, the first block also says
+    whether events are looked at.
     """
     last = search_of(store)
     if last is None:
         return Search(wanted, looked_at=block)
     asked, before = wanted, last.wanted
+    is_elsewhere = asked.from_block != before.from_block if asked.tokens else asked.from_block < before.from_block
     is_other = asked.tokens != before.tokens
-    is_earlier = asked.from_block < before.from_block
     is_wider = asked.min_liquidity_usd < before.min_liquidity_usd
     is_long_ago = block - last.looked_at >= _LOOK_AGAIN_BLOCKS
     return replace(
         last,
         wanted=wanted,
         lists={} if is_other else last.lists,
-        events={} if is_other or is_earlier else {**last.events, **last.gaps},
+        events={} if is_other or is_elsewhere else {**last.events, **last.gaps},
         gaps={},
         refusal="",
+        unread=last.unread if last.is_asked and not (is_other or is_elsewhere) else {},
         again="" if last.again is None and (is_wider or is_long_ago) else last.again,
-        is_asked=last.is_asked and not is_other,
+        is_asked=last.is_asked and not (is_other or is_elsewhere),
         is_judged=False,
     )
-
-
-NOTHING: Final = Wanted(protocols=frozenset())
-"""For stores that only follow the pools that they hold."""
 
 
 def search_of(store: Store) -> Search | None:

@@ -10,8 +10,9 @@ from swapcli.chain.node import Block
 class Wanted(NamedTuple):
     """Which pools of a network: of these protocols, whose tokens are all among these; None stands for all.
 
-    `min_liquidity_usd` is held against the depth of a pool as the store ranks it. `from_block` is where creation events
-    are looked for from, on a first sync.
+    `min_liquidity_usd` is held against the depth of a pool as the store ranks it, for which one of the network's
+    stablecoins has to be among the tokens. `from_block` is where creation events are looked for from, on a first sync.
+    Where tokens are given, factories are asked for their pools, and events are looked for only if it is not 0.
     """
 
     protocols: frozenset[str] | None = None

@@ -90,7 +90,13 @@ def test_factories_are_asked_for_wanted_tokens_and_events_are_left_alone(
 
 def test_with_a_first_block_events_tell_of_wanted_tokens_too(town: Town, node: RpcNode, store: Store) -> None:
     wanted = set(list(town.coins)[:4])
-    synced(store, node, Wanted(tokens=frozenset(wanted), from_block=1))
+    for first in (0, 1):
+        synced(store, node, Wanted(tokens=frozenset(wanted), from_block=first))
+        assert bool(skipped(store)) == (first == 0)
+    check_true(store, node, among(town, wanted))
+    lesser = Lesser(node)
+    synced(store, lesser, Wanted(tokens=frozenset(wanted)))
+    assert lesser.ranges == []
     check_true(store, node, among(town, wanted))
 
 

@@ -20,9 +20,11 @@ SETS = st.none() | st.frozensets(NAMES, max_size=3)
 WISHES = st.builds(Wanted, SETS, SETS, st.sampled_from([0.0, 10.0, 1e6]), st.integers(0, 5))
 PLACES = st.dictionaries(NAMES, st.integers(0, 10**9), max_size=3)
 SEARCHES = st.builds(
-    Search, WISHES, PLACES, PLACES, PLACES, st.text(max_size=5), st.none() | NAMES, st.integers(0, 10**6),
-    st.integers(0, 9), st.booleans(), st.booleans(),
-)  # fmt: skip
+    Search,
+    WISHES,
+    *(PLACES, PLACES, PLACES, st.text(max_size=5), st.dictionaries(NAMES, NAMES)),
+    *(st.none() | NAMES, st.integers(0, 10**6), st.integers(0, 9), st.booleans(), st.booleans()),
+)
 
 
 def kept(store: Store, search: Search, number: int = 1) -> None:
