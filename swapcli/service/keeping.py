@@ -84,9 +84,12 @@ class _KeeperThread(Thread):
         self._bring(keeper.read())
         while not self._ended.is_set():
             try:
-                self._bring(keeper.advance())
+                source = keeper.advance()
             except SwapcliError as error:
                 self._failed(error)
+            else:
+                self._bring(source)
+                self._went_well()
             self._ended.wait(self._pause_s)
 
     @property
@@ -106,6 +109,8 @@ class _KeeperThread(Thread):
                 gc.collect()
                 gc.freeze()
         self.is_settled = True
+
+    def _went_well(self) -> None:
         if self._in_vain and self._log:
             self._log.keeping(self._network, None, self._desk.clock.now_s())
         self._in_vain = 0
