@@ -115,6 +115,8 @@ def test_only_the_body_has_to_be_prompt_not_the_clients_leaving() -> None:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     with serving(tmp_path_factory.mktemp("service"), patience_s=PATIENCE_S) as service:
+        while not dripped(service, [get("/readyz", close=True)])[0].startswith(b"HTTP/1.1 200"):
+            time.sleep(DRIP_S)
         yield service
 
 
