@@ -55,6 +55,13 @@ class Register:
         family = "(SELECT family FROM pools WHERE protocol = each.protocol LIMIT 1)"
         return dict(self._rows(f"SELECT protocol, {family} FROM (SELECT DISTINCT protocol FROM pools) AS each"))
 
+    def pools_by_token(self) -> dict[str, int]:
+        """In how many pools each token is, by address; no pool is parsed."""
+        counts = Counter(
+            number for (numbers,) in self._rows("SELECT tokens FROM pools") for number in numbers.split(",")
+        )
+        return {address: counts[str(number)] for number, address in self._rows("SELECT id, address FROM tokens")}
+
     def pools(self, after: int, limit: int, protocol: str | None = None) -> dict[int, str]:
         """The next `limit` pools (of a protocol) behind the number `after`: keys by number, which never changes."""
         where, values = ("", ()) if protocol is None else ("AND protocol = ?3", (protocol,))
