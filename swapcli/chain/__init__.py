@@ -2,8 +2,9 @@
 
 `node` is the seam that everything here asks through; `rpc` is the one that speaks JSON-RPC, over `http`. `multicall`
 puts many calls into few, all on one block; `abi` packs and reads them. `loaders` hold one reader per family of pools,
-which `rounds` runs side by side; `tokens` reads tokens, `discovery` and `logs` find pools. Nothing here computes an
-amount: what is read becomes state that the families of `swapcli.pools` check and own.
+which `rounds` runs side by side; `tokens` reads tokens; `discovery`, `logs` and `lookup` find pools, and `changes`
+knows which events change them. Nothing here computes an amount: what is read becomes state that the families of
+`swapcli.pools` check and own.
 
 Loaded only by who talks to a node.
 """

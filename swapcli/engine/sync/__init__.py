@@ -2,6 +2,10 @@
 
 Everything in a store is exact at its head block: each step brings what it holds to the node's newest block, adds what
 was found in the meantime, and writes both in one transaction, after the block has been seen to stand still.
+
+`wanted` has the words. `syncing` fills a store and `following` keeps it new, both by taking a `step`: `footing` says
+where the store stands on the node's chain, `refreshing` reads what has changed, `finding` finds more, as far as
+`search` remembers, and `adding` takes it in. `left_out` tells what is missing, and why.
 """
 
 from swapcli.engine.sync.following import follow

@@ -1,0 +1,98 @@
+"""Of what changes without events, few pools are read at once, and many only now and then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from swapcli.chain.abi import calldata, word
+from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery, number_of
+from swapcli.engine.sync import follow
+from swapcli.model.pool import Pool
+from swapcli.store import Store
+from tests.store.build import TOKENS, create, pool
+
+SAMPLE, MANY, REST = 8, 1_000, 100
+
+
+class Pairs:
+    """Pairs whose reserves are all the same, and of which no event tells; each time there is a new block."""
+
+    shown = "a node in process"
+
+    def __init__(self) -> None:
+        self.number, self.reserve = 0, 10**18
+        self.asked = 0
+
+    def head(self) -> Head:
+        self.number += 1
+        return Head(self._block(self.number), 1)
+
+    def block(self, number: int) -> Block | None:
+        return self._block(number)
+
+    def call(self, to: str, calldata: bytes, at: At) -> Answer:
+        return self.batch([Call(to, calldata)], at)[0]
+
+    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+        assert number_of(at) == self.number
+        assert {call.calldata for call in calls} == {calldata("getReserves()")}
+        self.asked += len(calls)
+        return [2 * word(self.reserve)] * len(calls)
+
+    def logs(self, query: LogQuery) -> list[Log]:
+        assert query.last == self.number
+        return []
+
+    def _block(self, number: int) -> Block:
+        return Block(number, f"0x{number:x}", f"0x{number - 1:x}", number, 0)
+
+
+def held(store: Store) -> dict[int, list[Pool]]:
+    """The pools by their reserves."""
+    found: dict[int, list[Pool]] = {}
+    for each in store.read_market().pools.values():
+        found.setdefault(each.reserves[0], []).append(each)  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.fixture
+def node() -> Pairs:
+    return Pairs()
+
+
+@pytest.fixture(params=[SAMPLE * 2, MANY - 1, MANY])
+def store(request: pytest.FixtureRequest, node: Pairs, tmp_path: Path) -> Iterator[Store]:
+    with create(tmp_path / "store") as made:
+        block = node.head().block
+        with made.block(block.number, block.hash, block.timestamp) as writer:
+            writer.put_tokens(TOKENS)
+            writer.put_pools([pool(number, 1) for number in range(request.param)])
+        yield made
+
+
+def test_a_protocol_that_drifts_is_read_as_a_whole_the_larger_the_less_often(node: Pairs, store: Store) -> None:
+    count = len(store.read_market().pools)
+    for change in range(1, 4):
+        node.reserve += change
+        advance = follow(store, node)
+        assert advance
+        is_whole = count < MANY or change == 1
+        assert len(advance.drifted) == (count if is_whole else SAMPLE)
+        assert len(held(store)[node.reserve]) == (count if is_whole else SAMPLE)
+        assert advance.touched == ()
+    node.number += REST
+    node.reserve += 9
+    assert follow(store, node)
+    assert list(held(store)) == [node.reserve]
+
+
+def test_what_does_not_drift_costs_no_more_than_the_sample(node: Pairs, store: Store) -> None:
+    for _ in range(5):
+        before = node.asked
+        advance = follow(store, node)
+        assert advance
+        assert (advance.touched, advance.drifted) == ((), ())
+        assert node.asked - before <= SAMPLE
