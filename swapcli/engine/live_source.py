@@ -27,7 +27,7 @@ from swapcli.model.token import Token
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import Generation
 
-MOST_POOLS = 64
+MOST_POOLS = 48
 """Pools that are read for an order; more where its best route so far has more."""
 
 _ATTEMPTS = 3

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from math import exp
 from random import Random
 
 import pytest
@@ -55,6 +57,35 @@ def _moved(rng: Random, pool: Pool) -> Pool:
     curve = pool.curve(sold, bought)
     try:
         return pool.swap(sold, bought, max(int(curve.trade_to(curve.start_rate * (1 - 2e-3))[0]), 1))[1]
+    except PoolError:
+        return pool
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_lost_where_tokens_are_worth_something_else_and_all_pools_followed(seed: int) -> None:
+    rng = Random(seed)
+    worths = {address: exp(rng.gauss(0.0, 0.004)) for address in WIDE.tokens}
+    moved = replace(WIDE, pools={key: _followed(pool, worths) for key, pool in WIDE.pools.items()})
+    tokens = list(WIDE.tokens.values())
+    for _ in range(4):
+        sold, bought = rng.sample(tokens[:20], 2)
+        order = Order(sold, bought, max(1, int(10 ** (sold.decimals + rng.uniform(-1, 2)))))
+        try:
+            best = Router(moved).quote(order).amount_out
+        except NoRoute:
+            continue
+        keys = Router(WIDE).considered(order, 48)
+        part = replace(moved, pools={key: moved.pools[key] for key in keys})
+        assert Router(part).quote(order).amount_out >= best * (1 - 2e-5) - 1
+
+
+def _followed(pool: Pool, worths: Mapping[str, float]) -> Pool:
+    """The pool once arbitrage has brought it to other worths of its tokens."""
+    sold, bought = sorted(pool.tokens, key=lambda address: worths[address])
+    curve = pool.curve(sold, bought)
+    amount = int(curve.trade_to(curve.start_rate * worths[sold] / worths[bought])[0])
+    try:
+        return pool.swap(sold, bought, amount)[1] if amount > 1_000 else pool
     except PoolError:
         return pool
 
