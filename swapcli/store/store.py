@@ -28,7 +28,7 @@ from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolReader, Row, tok
 from swapcli.store.summary import Summary, summarise
 from swapcli.store.writer import BlockWriter, check_order
 
-DEFAULT_NEIGHBOURHOOD = 1_500
+DEFAULT_NEIGHBOURHOOD = 1_100
 """Pools that one order is quoted over: what is left out costs less than a basis point, and reading more takes longer
 than quoting."""
 
