@@ -17,6 +17,7 @@ from swapcli.chain.node import Answer, Block, Call, Log, LogQuery
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.node.test_anvil import node_of
+from tests.chain.settings import url_of
 from tests.chain.world import World
 
 CALLS = 100
@@ -29,7 +30,7 @@ class Peers:
 
     def __init__(self, world: World, session: requests.Session) -> None:
         assert isinstance(world.chain, AnvilChain)
-        url = f"http://127.0.0.1:{world.chain.node._connection.port}"
+        url = url_of(world.chain)
         self.world = world
         self.ours = node_of(world)
         self.theirs = Web3(HTTPProvider(url, session=session))

@@ -13,7 +13,7 @@ from swapcli.engine.sync import follow, skipped
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.town import Made, Town
-from tests.chain.sync.truth import check_true, connected, store_at, synced
+from tests.chain.sync.truth import check_true, store_at, synced
 from tests.contracts.evm import compile_solidity, selector
 
 PAIRS = 30
@@ -31,12 +31,6 @@ def town() -> Iterator[Town]:
         made = Town(chain)
         for name in ("v2", "volatile") * (PAIRS // 2):
             made.make(rng, name)
-        yield made
-
-
-@pytest.fixture
-def node(town: Town) -> Iterator[RpcNode]:
-    with connected(town.chain) as made:
         yield made
 
 

@@ -14,7 +14,7 @@ from swapcli.engine.sync import Wanted, sync
 from swapcli.model.market import Provenance
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.town import EVERY_PROTOCOL, Town
-from tests.chain.sync.truth import check_true, connected, store_at, synced
+from tests.chain.sync.truth import check_true, store_at, synced
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +28,6 @@ def town() -> Iterator[Town]:
                 made.make(rng, name)
         for _ in range(60):
             made.use(rng)
-        yield made
-
-
-@pytest.fixture
-def node(town: Town) -> Iterator[RpcNode]:
-    with connected(town.chain) as made:
         yield made
 
 

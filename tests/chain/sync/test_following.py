@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,33 +9,8 @@ import pytest
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.sync import follow
 from swapcli.store import Store
-from tests.chain.anvil import running_anvil
 from tests.chain.sync.town import CONCENTRATED, EVERY_PROTOCOL, PAIRS, Town
-from tests.chain.sync.truth import check_true, connected, store_at, synced
-
-
-@pytest.fixture
-def town() -> Iterator[Town]:
-    """With a pool of every kind."""
-    rng = Random("town")
-    with running_anvil() as chain:
-        made = Town(chain)
-        for name in EVERY_PROTOCOL:
-            made.make(rng, name)
-        yield made
-
-
-@pytest.fixture
-def node(town: Town) -> Iterator[RpcNode]:
-    with connected(town.chain) as made:
-        yield made
-
-
-@pytest.fixture
-def store(town: Town, node: RpcNode, tmp_path: Path) -> Iterator[Store]:
-    with store_at(tmp_path / "store", town.network) as made:
-        synced(made, node)
-        yield made
+from tests.chain.sync.truth import check_true
 
 
 def test_pools_of_every_kind_are_followed_through_whatever_is_done_with_them(

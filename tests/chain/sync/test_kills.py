@@ -80,12 +80,6 @@ def town() -> Iterator[Town]:
         yield made
 
 
-@pytest.fixture
-def node(town: Town) -> Iterator[RpcNode]:
-    with connected(town.chain) as made:
-        yield made
-
-
 def test_whoever_is_killed_leaves_one_whole_block_of_the_chain(town: Town, node: RpcNode, tmp_path: Path) -> None:
     path, rng = tmp_path / "store", Random("kills")
     heads: list[int] = []

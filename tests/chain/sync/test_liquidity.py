@@ -13,7 +13,7 @@ from swapcli.engine.sync import Wanted, follow, skipped
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.town import Town
-from tests.chain.sync.truth import check_true, connected, store_at, synced
+from tests.chain.sync.truth import check_true, store_at, synced
 
 PAIRS = 24
 
@@ -26,12 +26,6 @@ def town() -> Iterator[Town]:
         made = Town(chain)
         for _ in range(PAIRS):
             made.make(rng, rng.choice(("v2", "volatile", "stable")))
-        yield made
-
-
-@pytest.fixture
-def node(town: Town) -> Iterator[RpcNode]:
-    with connected(town.chain) as made:
         yield made
 
 

@@ -3,8 +3,6 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -15,33 +13,9 @@ from swapcli.engine.sync import follow, skipped
 from swapcli.errors import Reorganised, StaleNode
 from swapcli.store import Store
 from swapcli.store.journal import KEPT_BLOCKS
-from tests.chain.anvil import running_anvil
 from tests.chain.sync.nodes import Late, Lesser
 from tests.chain.sync.town import EVERY_PROTOCOL, Town
-from tests.chain.sync.truth import check_true, connected, followed, store_at, synced
-
-
-@pytest.fixture
-def town() -> Iterator[Town]:
-    rng = Random("town")
-    with running_anvil() as chain:
-        made = Town(chain)
-        for name in EVERY_PROTOCOL:
-            made.make(rng, name)
-        yield made
-
-
-@pytest.fixture
-def node(town: Town) -> Iterator[RpcNode]:
-    with connected(town.chain) as made:
-        yield made
-
-
-@pytest.fixture
-def store(town: Town, node: RpcNode, tmp_path: Path) -> Iterator[Store]:
-    with store_at(tmp_path / "store", town.network) as made:
-        synced(made, node)
-        yield made
+from tests.chain.sync.truth import check_true, followed, synced
 
 
 def live(town: Town, rng: Random, blocks: int) -> None:

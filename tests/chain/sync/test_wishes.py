@@ -14,7 +14,7 @@ from swapcli.store import Store
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.nodes import Lesser, Moody, Silent
 from tests.chain.sync.town import EVERY_PROTOCOL, PAIRS, Made, Town
-from tests.chain.sync.truth import check_true, connected, store_at, synced
+from tests.chain.sync.truth import check_true, store_at, synced
 
 ASKABLE = {*PAIRS, "v3", "pancake", "slipstream", "algebra"}
 
@@ -26,12 +26,6 @@ def town() -> Iterator[Town]:
         made = Town(chain)
         for name in EVERY_PROTOCOL * 4:
             made.make(rng, name)
-        yield made
-
-
-@pytest.fixture
-def node(town: Town) -> Iterator[RpcNode]:
-    with connected(town.chain) as made:
         yield made
 
 

@@ -17,6 +17,7 @@ from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.chain.anvil import CHAIN_ID, AnvilChain
+from tests.chain.settings import url_of
 from tests.chain.sync.town import Made
 from tests.store.build import create
 
@@ -24,8 +25,7 @@ from tests.store.build import create
 @contextmanager
 def connected(chain: AnvilChain) -> Iterator[RpcNode]:
     """A node of our own kind."""
-    port = chain.node._connection.port
-    node = RpcNode(f"http://127.0.0.1:{port}", shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
+    node = RpcNode(url_of(chain), shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
     try:
         yield node
     finally:

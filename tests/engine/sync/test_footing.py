@@ -36,13 +36,13 @@ class Chain:
         return self._block(number) if number < len(self.way) else None
 
     def call(self, to: str, calldata: bytes, at: At) -> Answer:
-        raise NotImplementedError
+        raise AssertionError("a matter of blocks alone", to, calldata, at)
 
     def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
-        raise NotImplementedError
+        raise AssertionError("a matter of blocks alone", calls, at)
 
     def logs(self, query: LogQuery) -> list[Log]:
-        raise NotImplementedError
+        raise AssertionError("a matter of blocks alone", query)
 
     def _block(self, number: int) -> Block:
         return Block(number, mark_of(self.way, number).hash or "", self.way[:number], number, 0)
