@@ -76,7 +76,8 @@ class Session(NamedTuple):
         """
         settings = self.settings
         if self.offline:
-            self._refuse_together("api_url", "--offline", "a service is asked over the network")
+            if settings.origin("api_url") == FLAG_ORIGIN:
+                raise InvalidOption("a service is asked over the network, so --offline does not fit --api-url")
             return None
         if settings.api_url is None or settings.market is None:
             return settings.api_url
@@ -207,10 +208,10 @@ class Session(NamedTuple):
     def _open_here(self, name: str, skip_bad_pools: bool) -> QuoteSource:
         """A market in this process: as it is kept, or with its pools read from a node."""
         settings = self.settings
-        held = self._holder(name, skip_bad_pools)
-        node = self.node(held.network) if settings.market is None else None
         if settings.market is not None and self.rpc_url is not None:
             raise InvalidOption("a market file is quoted on as it is, so --rpc-url does not fit --market")
+        held = self._holder(name, skip_bad_pools)
+        node = self.node(held.network) if settings.market is None else None
         if node is not None:
             from swapcli.engine.live_source import LiveSource
 
@@ -231,11 +232,6 @@ class Session(NamedTuple):
         from swapcli.engine.market_source import MarketSource
 
         return MarketSource(self.market(name, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK, route_ttl_s=ttl_s)
-
-    def _refuse_together(self, key: str, flag: str, reason: str) -> None:
-        """Raises `InvalidOption` where the command line names the setting `key` too."""
-        if self.settings.origin(key) == FLAG_ORIGIN:
-            raise InvalidOption(f"{reason}, so {flag} does not fit --{key.replace('_', '-')}", hint="give one of them")
 
     def _open_service(self, url: str, name: str, retries: int) -> QuoteSource:
         from swapcli.engine.remote_source import RemoteSource

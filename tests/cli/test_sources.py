@@ -1,0 +1,37 @@
+"""What answers an order, and which options for it exclude each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.build import swapcli
+
+NODE = "http://user:secretword@127.0.0.1:1/secretkey"
+SERVICE = "http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (("--offline", "--api-url", SERVICE), 2, "--offline does not fit --api-url"),
+        (("--offline", "--rpc-url", NODE), 2, "--offline asks no node"),
+        (("--market", "nowhere.json", "--rpc-url", NODE), 2, "--rpc-url does not fit --market"),
+        (("--api-url", SERVICE, "--rpc-url", NODE), 2, "--rpc-url does not fit --api-url"),
+        (("--rpc-url", "ftp://user:secretword@127.0.0.1/secretkey"), 2, "--rpc-url: expected an http"),
+        (("--max-age", "-1"), 2, "--max-age: expected a whole number"),
+        (("--offline", "--max-age", "5"), 6, "is modelled, of no moment"),
+        (("--rpc-url", NODE), 5, "no connection to http://127.0.0.1:1/…"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_in_a_sentence(options: tuple[str, ...], status: int, said: str) -> None:
+    ran = swapcli("route", "base", "ETH", "USDC", "1", *options)
+    assert ran.status == status
+    assert said in ran.err
+    assert not ran.out
+    assert "secret" not in ran.err
+
+
+def test_offline_goes_before_a_service_of_the_settings() -> None:
+    ran = swapcli("route", "base", "ETH", "USDC", "1", "--offline", "--json", env={"SWAPCLI_API_URL": SERVICE})
+    assert ran.status == 0
+    assert ran.json["market"]["provenance"] == "modelled"
