@@ -41,8 +41,8 @@ from tests.cli.running import Service, serving
 from tests.store.build import only
 
 TICK_S = 1.0
-MAX_AGE_S = 4
-PATIENCE_S = 20.0
+MAX_AGE_S = 8
+PATIENCE_S = 40.0
 TRADES = 5
 MUCH = 1_000 * 10**18
 STORED, TAKEN = "anvil", "twin"
@@ -219,7 +219,7 @@ def test_what_is_quoted_is_paid_and_what_was_paid_shows_in_the_next_quotes(scene
         call, bought = client.call(scene, rng, receiver)
         scene.swap(call)
         assert world.balance(bought, receiver) == int(call["route"]["outputAmount"])
-        assert until(has_reached(client, scene.head())) < 4 * TICK_S, "a few blocks"
+        assert until(has_reached(client, scene.head())) < MAX_AGE_S
         assert client.out(STORED, scene) == client.out(TAKEN, scene) == scene.out()
 
 
@@ -244,10 +244,11 @@ def test_without_its_node_a_network_grows_too_old_alone_and_recovers_by_itself(s
     block, age = (
         message.rpartition(" pools, synced state, ")[2].removeprefix("block ").removesuffix(" s old").split(", ")
     )
-    assert scene.head() - 3 <= int(block) <= scene.head()
+    assert scene.head() - MAX_AGE_S / TICK_S <= int(block) <= scene.head()
     assert 0 <= int(age) <= MAX_AGE_S
     failures = client.figure("swapcli_keeping_failures_total", STORED)
     scene.proxy.always = hangs_up
+    until(lambda: client.figure("swapcli_keeping_failures_total", STORED) > failures)
     until(lambda: client.health(STORED)[0] == 503)
     status, message = client.health(STORED)
     age_s = int(message.removeprefix(f"the state of the pools of {STORED} is ").partition(" ")[0])
@@ -260,7 +261,6 @@ def test_without_its_node_a_network_grows_too_old_alone_and_recovers_by_itself(s
         assert client.ask(path)[0] == 503
     assert client.health(TAKEN)[0] == 200
     assert client.figure("swapcli_market_age_seconds", STORED) > MAX_AGE_S
-    assert client.figure("swapcli_keeping_failures_total", STORED) > failures
     assert client.figure("swapcli_keeping_failures_total", TAKEN) == 0
     assert client.ask(f"/{STORED}/tokens")[0] == 200
     scene.proxy.always = None

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 PROCESS = [sys.executable, "-m", "swapcli"]
 PATIENCE_S = 30
@@ -25,10 +26,12 @@ def nobodys(env: Mapping[str, str] | None = None) -> dict[str, str]:
 
 @dataclass
 class Service:
-    """A service that is ready. `line` is what it printed."""
+    """A service that is ready. `line` is what it printed, `errors` where it writes its errors and log: a file, since
+    one who writes to a pipe that nobody reads comes to a stand."""
 
     process: subprocess.Popen[str]
     line: dict[str, Any]
+    errors: IO[str]
     out: str = ""
     err: str = ""
     status: int | None = field(default=None)
@@ -40,7 +43,9 @@ class Service:
 
     def wait(self) -> int:
         """Waits for its end; its exit status."""
-        self.out, self.err = self.process.communicate(timeout=PATIENCE_S)
+        self.out, _ = self.process.communicate(timeout=PATIENCE_S)
+        self.errors.seek(0)
+        self.err = self.errors.read()
         self.status = self.process.returncode
         return self.status
 
@@ -53,20 +58,23 @@ class Service:
 @contextmanager
 def serving(*options: str, env: Mapping[str, str] | None = None) -> Iterator[Service]:
     """`swapcli serve --port 0` with options, ended whatever happens."""
-    process = subprocess.Popen(
-        [*PROCESS, "serve", "--port", "0", *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=nobodys(env),
-    )  # fmt: skip
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        if not line:
-            raise AssertionError(process.communicate(timeout=PATIENCE_S)[1])
-        yield Service(process, json.loads(line))
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.communicate(timeout=PATIENCE_S)
+    with TemporaryFile("a+", encoding="utf-8") as errors:
+        process = subprocess.Popen(
+            [*PROCESS, "serve", "--port", "0", *options],
+            stdout=subprocess.PIPE, stderr=errors, stdin=subprocess.DEVNULL, text=True, env=nobodys(env),
+        )  # fmt: skip
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline()
+            service = Service(process, json.loads(line or "{}"), errors)
+            if not line:
+                service.wait()
+                raise AssertionError(service.err)
+            yield service
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.communicate(timeout=PATIENCE_S)
 
 
 def ready_file(folder: Path) -> tuple[Path, tuple[str, str]]:
