@@ -86,6 +86,11 @@ class Pool(ABC):
         del after
         return self.swap_gas
 
+    def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
+        """The same for a swap that leaves the direction's marginal rate at `rate`: roughly, without that state."""
+        del token_in, token_out, rate
+        return self.gas_units(self)
+
     def wire_traits(self) -> dict[str, int | str]:
         """What tells this pool from its siblings, as in the wire's `extraData`; `{}` where the address says it all.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import log
 from typing import ClassVar, Self
 
 from swapcli.errors import InsufficientLiquidity, SwapReverts
@@ -25,6 +26,7 @@ from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio,
 
 _WORD = 1 << 256
 CROSSING_GAS = 37_400
+_LOG_TICK = log(1.0001)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,19 @@ class Concentrated(Pool):
     def gas_units(self, after: Pool) -> int:
         """`swap_gas` and what the initialised ticks on the way to `after` cost."""
         assert isinstance(after, Concentrated)
+        return self._gas_units_at(after.tick)
+
+    def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
+        """As `gas_units`, of a swap after which the marginal rate is `rate`."""
+        gamma, down = (PPM - self.fee_ppm) / PPM, is_forward(self, token_in, token_out)
+        if rate <= 0.0:
+            return self._gas_units_at(MIN_TICK if down else MAX_TICK)
+        price = rate / gamma if down else gamma / rate
+        return self._gas_units_at(int(log(price) // _LOG_TICK))
+
+    def _gas_units_at(self, tick: int) -> int:
         ticks = self.ladder.ticks
-        return self.swap_gas + CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, after.tick))
+        return self.swap_gas + CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
 
     def wire_traits(self) -> dict[str, int | str]:
         """`fee` (ppm) and `tickSpacing`; of a Uniswap V4 pool the rest of its key too."""

@@ -3,7 +3,19 @@ that a router must not run."""
 
 from __future__ import annotations
 
-from swapcli.routing.flow import Link, beyond_reach, cycle_breakers, flow_values, longest_path, second_uses
+from collections.abc import Callable, Iterator
+
+from swapcli.routing.dual import Prices
+from swapcli.routing.flow import (
+    Link,
+    beyond_reach,
+    cycle_breakers,
+    flow_values,
+    longest_path,
+    second_uses,
+    worth_bought,
+    worth_sold,
+)
 from swapcli.routing.greedy import acyclic_order
 from swapcli.routing.problem import Problem, Solved
 from swapcli.routing.solver import Solution, Trade
@@ -16,13 +28,14 @@ _SLICES = 12
 _NOWHERE = 1 << 30
 
 
-def make_acyclic(problem: Problem, solved: Solved) -> Solved:
-    """The best solution found, over fewer arcs, whose flow an acyclic route can carry."""
-    broken = _broken_up(problem, solved)
-    if not cycle_breakers(notable_flow(problem, solved.solution)):
-        return broken
-    oriented = _oriented(problem, solved)
-    return oriented if oriented and oriented.solution.value > broken.solution.value else broken
+def made_acyclic(problem: Problem, solved: Solved) -> list[Solved]:
+    """Solutions over fewer arcs whose flow an acyclic route can carry, the best first: at least one."""
+    found = [_broken_up(problem, solved)]
+    if second_uses(_notable_trades(problem, solved.solution), solved.solution.prices):
+        found.append(_broken_up(problem, solved, worth_bought))
+    if cycle_breakers(notable_flow(problem, solved.solution)):
+        found.extend(_oriented(problem, solved))
+    return sorted(found, key=lambda one: -one.solution.value)
 
 
 def shortened(problem: Problem, solved: Solved) -> Solved | None:
@@ -56,25 +69,25 @@ def _notable_trades(problem: Problem, solution: Solution) -> list[Trade]:
     return [t for t in solution.trades if t.amount_in * solution.prices[t.arc.token_in] > least]
 
 
-def _broken_up(problem: Problem, solved: Solved) -> Solved:
-    """Ban the weakest hop of each cycle, hops on long paths only, and second uses of a pool; solve again; repeat."""
+def _broken_up(problem: Problem, solved: Solved, worth: Callable[[Trade, Prices], float] = worth_sold) -> Solved:
+    """Ban the weakest hop of each cycle, hops on long paths only, and second uses of a pool, those of less worth; solve
+    again; repeat."""
     for _ in range(_ROUNDS):
         values = notable_flow(problem, solved.solution)
         links = cycle_breakers(values) or beyond_reach(values, problem.task.ends, problem.task.max_hops)
-        arcs = second_uses(_notable_trades(problem, solved.solution), solved.solution.prices)
+        arcs = second_uses(_notable_trades(problem, solved.solution), solved.solution.prices, worth)
         if not links and not arcs:
             break
         solved = problem.resolved(solved, solved.banned.also(links, arcs))
     return solved
 
 
-def _oriented(problem: Problem, solved: Solved) -> Solved | None:
-    """The solution over the hops that lead forward in the order of a flow built path by path."""
+def _oriented(problem: Problem, solved: Solved) -> Iterator[Solved]:
+    """The solution over the hops that lead forward in the order of a flow built path by path, where there are any."""
     task = problem.task
     order = acyclic_order(solved.arcs, task.ends, float(task.amount), task.max_hops, _SLICES, task.check)
     place = {token: k for k, token in enumerate(order)}
     links = {(arc.token_in, arc.token_out) for arc in solved.arcs}
     backward = {(i, j) for i, j in links if place.get(i, _NOWHERE) >= place.get(j, -1)}
-    if links == backward:
-        return None
-    return _broken_up(problem, problem.resolved(solved, solved.banned.also(backward)))
+    if links != backward:
+        yield _broken_up(problem, problem.resolved(solved, solved.banned.also(backward)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -114,12 +114,24 @@ def distances(links: Iterable[Link], start: int) -> dict[int, int]:
     return distance
 
 
-def second_uses(trades: Iterable[Trade], prices: Prices) -> set[int]:
+def worth_sold(trade: Trade, prices: Prices) -> float:
+    """Value of what a trade sells."""
+    return prices[trade.arc.token_in] * trade.amount_in
+
+
+def worth_bought(trade: Trade, prices: Prices) -> float:
+    """Value of what a trade buys: it tells more where an order floods the pools and its own token is worth little."""
+    return prices[trade.arc.token_out] * trade.amount_out
+
+
+def second_uses(
+    trades: Iterable[Trade], prices: Prices, worth: Callable[[Trade, Prices], float] = worth_sold
+) -> set[int]:
     """Ids of arcs whose pool trades more in another direction: its state would change under the other trade."""
     strongest: dict[str, tuple[float, int]] = {}
     weaker: set[int] = set()
     for trade in trades:
-        use = (prices[trade.arc.token_in] * trade.amount_in, id(trade.arc))
+        use = (worth(trade, prices), id(trade.arc))
         other = strongest.get(trade.arc.pool.key)
         strongest[trade.arc.pool.key] = use if other is None else max(use, other)
         if other is not None:

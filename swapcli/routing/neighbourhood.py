@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import exp, inf, log, sqrt
 from typing import NamedTuple
 
@@ -132,20 +132,36 @@ _Side = list[tuple[float, float]]
 def _sides(graph: Graph, x: int, costs: _Offers, values: _Offers, ends: tuple[int, int]) -> tuple[_Side, _Side]:
     """Who sells x and who buys it, without those whose own offer comes from x.
 
-    A neighbour inside that would do both is an arbitrage of its own and left out.
+    A neighbour that would do both, an arbitrage of its own, does only what its prices are better for.
     """
     source, target = ends
-    selling, buying = [], []
+    selling: dict[int, tuple[float, float]] = {}
+    buying: dict[int, tuple[float, float]] = {}
     nobody = (0.0, x, 0)
     for i, rate in graph.best_into[x].items():
         price, via, _ = costs.get(i, nobody)
-        if via != x and i != target and (via >= 0 or rate * graph.best[x].get(i, 0.0) <= 1.0):
-            selling.append((log(price / rate), price * graph.pair_depth(i, x)))
+        if via != x and i != target:
+            selling[i] = log(price / rate), price * graph.pair_depth(i, x)
     for k, rate in graph.best[x].items():
         price, via, _ = values.get(k, nobody)
-        if via != x and k != source and (via >= 0 or rate * graph.best_into[x].get(k, 0.0) <= 1.0):
-            buying.append((log(price * rate), price * rate * graph.pair_depth(x, k)))
-    return selling, buying
+        if via != x and k != source:
+            buying[k] = log(price * rate), price * rate * graph.pair_depth(x, k)
+    _take_sides(selling, buying, {t for t in selling.keys() & buying.keys() if costs[t][1] < 0})
+    return list(selling.values()), list(buying.values())
+
+
+def _take_sides(
+    selling: dict[int, tuple[float, float]], buying: dict[int, tuple[float, float]], inside: Iterable[int]
+) -> None:
+    """Leave those `inside` that buy dearer than they sell on the side where they do better with the others."""
+    both = [t for t in inside if buying[t][0] > selling[t][0]]
+    worse = []
+    for t in both:
+        cheapest = min((start for k, (start, _) in selling.items() if k != t), default=inf)
+        dearest = max((start for k, (start, _) in buying.items() if k != t), default=-inf)
+        worse.append(buying if dearest - selling[t][0] > buying[t][0] - cheapest else selling)
+    for t, side in zip(both, worse, strict=True):
+        del side[t]
 
 
 def _through(selling: _Side, buying: _Side, most: float) -> tuple[float, float, float, float]:
@@ -206,7 +222,9 @@ def _cheapest(
         for i, (price, hops) in front.items():
             for x, rate in rates[i].items():
                 cost = price / rate
-                if x in prices or (limit and hops + limit.ahead.get(x, limit.otherwise) > limit.most):
+                if x in prices or costs.get(i, _NEVER)[1] == x:
+                    continue
+                if limit and hops + limit.ahead.get(x, limit.otherwise) > limit.most:
                     continue
                 if x not in costs or cost < costs[x][0]:
                     costs[x] = (cost, i, hops)
@@ -230,7 +248,9 @@ def _dearest(
         for k, (price, hops) in front.items():
             for x, rate in rates[k].items():
                 value = price * rate
-                if x in prices or (limit and hops + limit.ahead.get(x, limit.otherwise) > limit.most):
+                if x in prices or values.get(k, _NEVER)[1] == x:
+                    continue
+                if limit and hops + limit.ahead.get(x, limit.otherwise) > limit.most:
                     continue
                 if x not in values or value > values[x][0]:
                     values[x] = (value, k, hops)

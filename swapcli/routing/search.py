@@ -6,12 +6,13 @@ Every candidate is judged by its exact replay, net of gas.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import inf
 from typing import NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route
-from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow, shortened
+from swapcli.routing.acyclic import LEAST_HOP, made_acyclic, notable_flow, shortened
 from swapcli.routing.certificate import extended
 from swapcli.routing.dual import Prices
 from swapcli.routing.flow import Link, by_link, continuous_flow, flow_values, second_uses
@@ -23,12 +24,13 @@ from swapcli.routing.replay import Replay, replay
 from swapcli.routing.rounding import build_route, whole_percents
 from swapcli.routing.single_path import best_single_path, better_single_path, single_route
 from swapcli.routing.solver import Solution
+from swapcli.routing.thinning import promise, thinned
 from swapcli.routing.zero_size import ZeroSizePrices
 
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
 _HEADROOMS = (1 - 2e-4, 0.997, *[0.98] * 4)  # of a hop's capacity: rounding the hops before it changes what arrives
-_FEW_POOLS = 40  # more than these are never the cheapest with gas
+_PROMISING = 3  # solutions over fewer pools that are rounded: their gas is only estimated before
 _WAYS_AROUND = 3
 _REFUSALS = 8  # pools that refuse their part of the best path, one after the other
 _COARSE_UNITS = 30_000  # an intermediate balance of fewer units loses more by rounding down than a route may
@@ -122,13 +124,18 @@ class Search(NamedTuple):
     def _grown(self, paths: list[list[int]], floor: Found | None = None) -> Outcome | None:
         """The best of what the neighbourhood that grows from `paths` has to offer, and of `floor`."""
         stages = grow(self.problem, paths)
-        single = floor or self._single(stages[-1].arcs)
-        best = make_acyclic(self.problem, stages[-1])
-        candidates = [single, *self._routes(best)]
-        if max(best.solution.residual, stages[-1].solution.residual) > _UNSETTLED and len(stages) > 1:
-            candidates.extend(self._routes(make_acyclic(self.problem, stages[-2])))
-        found = max((one for one in candidates if one is not None), key=lambda one: one.net, default=None)
-        return Outcome(self.problem, found, single, best.solution, best.banned) if found else None
+        single = found = floor or self._single(stages[-1].arcs)
+        choices = made_acyclic(self.problem, stages[-1])
+        if max(choices[0].solution.residual, stages[-1].solution.residual) > _UNSETTLED:
+            choices += [one for stage in stages[-2:-1] for one in made_acyclic(self.problem, stage)]
+        chosen = choices[0]
+        for choice in choices:
+            if found and choice.solution.value <= found.net:
+                continue
+            for route in self._routes(choice):
+                if route and (found is None or route.net > found.net):
+                    found, chosen = route, choice
+        return Outcome(self.problem, found, single, chosen.solution, chosen.banned) if found else None
 
     def replayed(self, route: Route, amount_in: int) -> Found | None:
         """`route` with its exact amounts for `amount_in`; None where a pool refuses."""
@@ -139,22 +146,34 @@ class Search(NamedTuple):
 
     def _single(self, arcs: list[Arc]) -> Found | None:
         task = self.task
-        path = best_single_path(arcs, task.source, task.target, float(task.amount), task.max_hops)
+        path = best_single_path(self.problem, arcs)
         return self.replayed(single_route(self.problem.graph, path), task.amount) if path else None
 
     def _routes(self, solved: Solved) -> Iterator[Found | None]:
+        """Routes that follow a solution, and cheaper ones over fewer of its pools."""
         rounded = self._rounded(solved)
         yield rounded
         shorter = shortened(self.problem, solved) if rounded is None or rounded.rerouted else None
         if shorter:
-            yield self._rounded(shorter)
+            rounded = self._rounded(shorter)
+            yield rounded
         if self.task.gas_value > 0.0:
-            yield from self._cheaper(solved)
+            yield from self._cheaper(shorter or solved, rounded)
+
+    def _cheaper(self, solved: Solved, best: Found | None) -> Iterator[Found]:
+        """Routes over fewer pools as long as they may beat `best`."""
+        for stage in thinned(self.problem, solved, _PROMISING):
+            if best and promise(self.problem, stage) <= best.net:
+                break
+            found = self._rounded(stage)
+            if found:
+                yield found
+                best = max(best or found, found, key=lambda one: one.net)
 
     def _better_single(self, found: Found | None) -> Found | None:
         """A path with one pool per hop anywhere in the market that beats `found`; None where there is none."""
         task, refused = self.task, set[str]()
-        least = found.net + BASE_GAS * task.gas_value if found else 0.0
+        least = found.net + BASE_GAS * task.gas_value if found else -inf
         for _ in range(_REFUSALS):
             task.check()
             path = better_single_path(self.problem, least, refused)
@@ -221,31 +240,6 @@ class Search(NamedTuple):
     def _found(self, route: Route, amount_in: int, result: Replay) -> Found:
         gas = route_gas(self.pools, result)
         return Found(route, amount_in, result, gas, result.amount_out - gas * self.task.gas_value)
-
-    # --- gas
-
-    def _cheaper(self, solved: Solved) -> Iterator[Found | None]:
-        """Routes with fewer pools: those whose trade is worth less than their gas are dropped, the poorest first."""
-        while True:
-            trades = solved.solution.trades
-            poor = [t for t in trades if t.surplus < t.arc.pool.gas_units(t.arc.pool) * self.task.gas_value]
-            poor.sort(key=lambda trade: trade.surplus)
-            dropped = {id(t.arc) for t in poor[: (len(poor) + 1) // 2]}
-            arcs = [t.arc for t in trades if id(t.arc) not in dropped]
-            if not dropped or not self._joined(arcs):
-                return
-            solved = Solved(self.problem.solve(arcs, solved.solution.prices), arcs, solved.banned)
-            if len(solved.solution.trades) <= _FEW_POOLS:
-                yield self._rounded(solved)
-
-    def _joined(self, arcs: list[Arc]) -> bool:
-        """Whether `arcs` still lead from the source to the target."""
-        reached = {self.task.source}
-        while True:
-            more = {arc.token_out for arc in arcs if arc.token_in in reached} - reached
-            if not more:
-                return self.task.target in reached
-            reached |= more
 
 
 def _coarse_tokens(outcome: Outcome) -> frozenset[int]:

@@ -168,7 +168,11 @@ def graph_of(held: Market) -> Graph:
 
 def problem_of(held: Market, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> Problem:
     """The order that sells `amount` of token 0 for token 1."""
-    graph = graph_of(held)
+    return problem_on(graph_of(held), amount, max_hops, gas_value)
+
+
+def problem_on(graph: Graph, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> Problem:
+    """The same on a graph."""
     return Problem(graph, ZeroSizePrices(graph, 1, max_hops), Task(0, 1, amount, max_hops, gas_value))
 
 

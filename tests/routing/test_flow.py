@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
@@ -25,6 +25,8 @@ from swapcli.routing.flow import (
     flow_values,
     longest_path,
     second_uses,
+    worth_bought,
+    worth_sold,
 )
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.solver import Solution, Trade
@@ -143,18 +145,30 @@ def trades(draw: st.DrawFn) -> tuple[list[Trade], Prices]:
     graph = graph_of(random_market(draw(seeds), tokens=4, pools=6, every_family=True))
     rng = random.Random(draw(seeds))
     arcs = [arc for arc in graph.arcs() if rng.random() < 0.6]
-    return [Trade(arc, float(rng.randint(1, 5)), 1.0, 0.0) for arc in arcs], {t: rng.uniform(0.5, 2) for t in range(4)}
+    return [Trade(arc, float(rng.randint(1, 5)), float(rng.randint(1, 5)), 0.0) for arc in arcs], {
+        t: rng.uniform(0.5, 2) for t in range(4)
+    }
 
 
-@given(trades())
-def test_without_second_uses_every_pool_trades_once_and_most(drawn: tuple[list[Trade], Prices]) -> None:
+@given(trades(), st.sampled_from([worth_sold, worth_bought]))
+def test_without_second_uses_every_pool_trades_once_and_most(
+    drawn: tuple[list[Trade], Prices], worth: Callable[[Trade, Prices], float]
+) -> None:
     made, prices = drawn
-    weaker = second_uses(made, prices)
+    weaker = second_uses(made, prices, worth)
     kept = [t for t in made if id(t.arc) not in weaker]
     assert len({t.arc.pool.key for t in kept}) == len(kept)
     assert {t.arc.pool.key for t in kept} == {t.arc.pool.key for t in made}
-    strongest = {t.arc.pool.key: prices[t.arc.token_in] * t.amount_in for t in kept}
-    assert all(prices[t.arc.token_in] * t.amount_in <= strongest[t.arc.pool.key] for t in made)
+    strongest = {t.arc.pool.key: worth(t, prices) for t in kept}
+    assert all(worth(t, prices) <= strongest[t.arc.pool.key] for t in made)
+
+
+@given(trades())
+def test_a_trade_at_its_own_price_is_worth_as_much_on_both_sides(drawn: tuple[list[Trade], Prices]) -> None:
+    made, prices = drawn
+    for trade in made:
+        fair = prices | {trade.arc.token_out: prices[trade.arc.token_in] * trade.amount_in / trade.amount_out}
+        assert worth_bought(trade, fair) == pytest.approx(worth_sold(trade, fair))
 
 
 @given(trades())

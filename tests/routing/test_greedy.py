@@ -17,6 +17,7 @@ from tests.routing.build import (
     constant_product,
     graph_of,
     market,
+    problem_on,
     random_market,
     seeds,
     token,
@@ -108,7 +109,7 @@ def test_without_arbitrage_every_slice_takes_the_best_of_all_paths(
 @given(graphs(), amounts, hop_limits)
 def test_one_slice_takes_the_best_single_path(graph: Graph, amount: float, max_hops: int) -> None:
     order = acyclic_order(graph.arcs(), (0, 1), amount, max_hops, 1)
-    best = best_single_path(graph.arcs(), 0, 1, amount, max_hops)
+    best = best_single_path(problem_on(graph, int(amount), max_hops), graph.arcs())
     pools = [arc.pool.key for arc in best]
     if not best or len(set(pools)) < len(pools):
         return

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.model.token import Token
 from swapcli.routing.dual import Prices
 from swapcli.routing.flow import distances
 from swapcli.routing.graph import Graph
@@ -157,3 +158,36 @@ def test_a_token_whose_detour_loses_or_carries_nothing_is_not_offered() -> None:
     assert set(cheaper) == {2}
     assert cheaper[2].price == pytest.approx(0.95**0.5, rel=1e-2)
     assert cheaper[2].way == ()
+
+
+def out_of_tune(*rates: tuple[Token, Token, float]) -> Graph:
+    """Pools without fees at these rates of the first unit."""
+    pools = [constant_product(k, i, j, 10**24, int(rate * 10**24), 0) for k, (i, j, rate) in enumerate(rates)]
+    return graph_of(market(pools, [A, B, C, D]))
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        [(A, B, 0.9), (A, C, 1.00), (A, C, 1.05), (C, B, 1.1)],
+        [(A, B, 0.9), (A, C, 1.00), (C, B, 1.1), (C, B, 1.0)],
+    ],
+    ids=["beside the source", "beside the target"],
+)
+def test_arbitrage_between_the_pools_of_a_pair_hides_no_detour_over_it(rates: list[tuple[Token, Token, float]]) -> None:
+    """The source only sells and the target only buys, though their pools would have them do both."""
+    assert set(detours(out_of_tune(*rates), {0: 1.0, 1: 1.0}, (0, 1), 1e20, 1)) == {2}
+
+
+@pytest.mark.parametrize(("price", "is_offered"), [(0.95, True), (1.2, False)])
+def test_a_neighbour_with_arbitrage_takes_the_side_that_suits_the_others(price: float, is_offered: bool) -> None:
+    """d is inside at a price; it would sell c at price / 1.05 and buy it at the price, and b pays 1 for c."""
+    graph = out_of_tune((A, B, 0.9), (A, D, 0.9), (D, B, 0.9), (D, C, 1.05), (D, C, 1.0), (C, B, 1.0))
+    offers = detours(graph, {0: 1.0, 1: 1.0, 3: price}, (0, 1), 1e20, 1)
+    assert (2 in offers) == is_offered
+
+
+def test_ways_that_gain_back_and_forth_lead_on_all_the_same() -> None:
+    """Between c and d there is arbitrage; the way to b is over both."""
+    graph = out_of_tune((A, B, 0.9), (A, C, 1.0), (C, D, 1.0), (C, D, 1.02), (D, B, 1.0))
+    assert set(detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3)) == {2, 3}

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.model.route import Route
-from swapcli.routing.acyclic import LEAST_HOP, make_acyclic, notable_flow
+from swapcli.routing.acyclic import LEAST_HOP, made_acyclic, notable_flow
 from swapcli.routing.dual import Prices
 from swapcli.routing.flow import Flow, Link, by_link, continuous_flow, flow_order
 from swapcli.routing.graph import Graph
@@ -31,7 +31,7 @@ Rounded = tuple[Problem, Flow, Prices]
 def flow_of(problem: Problem) -> tuple[Flow, Prices] | None:
     """The optimum of a problem as a flow, over the pools that trade in it; None where the pools cannot carry it."""
     found = solved(problem)
-    solution = make_acyclic(problem, found).solution if found else None
+    solution = made_acyclic(problem, found)[0].solution if found else None
     if solution is None or len(solution.trades) == 0:
         return None
     nearby = {link: [trade.arc for trade in trades] for link, trades in by_link(solution.trades).items()}

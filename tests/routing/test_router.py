@@ -19,7 +19,18 @@ from swapcli.model.route import Quote
 from swapcli.routing import Router
 from swapcli.routing.replay import replay
 from swapcli.routing.single_path import best_single_path, single_route
-from tests.routing.build import UNIT, amounts, constant_product, graph_of, market, order, random_market, seeds, token
+from tests.routing.build import (
+    UNIT,
+    amounts,
+    constant_product,
+    graph_of,
+    market,
+    order,
+    problem_on,
+    random_market,
+    seeds,
+    token,
+)
 
 
 def quoted(held: Market, asked: Order, *, certify: bool = False) -> Quote | None:
@@ -99,7 +110,7 @@ def test_never_worse_than_the_best_single_path(seed: int, amount: int, every_fam
 def best_over_the_market(held: Market, amount: int, max_hops: int) -> int:
     """What the best path over all pools delivers, one pool per hop; 0 without one that executes."""
     graph = graph_of(held)
-    path = best_single_path(graph.arcs(), 0, 1, float(amount), max_hops)
+    path = best_single_path(problem_on(graph, amount, max_hops), graph.arcs())
     try:
         return replay(held.pools, single_route(graph, path), amount).amount_out if path else 0
     except PoolError:

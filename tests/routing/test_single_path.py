@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise, product
+from math import inf
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
+from swapcli.routing.gas import TOKEN_BETWEEN_GAS
 from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.problem import Problem
 from swapcli.routing.replay import replay
 from swapcli.routing.single_path import best_single_path, better_single_path, single_route
 from tests.routing.build import (
@@ -20,6 +23,7 @@ from tests.routing.build import (
     graph_of,
     market,
     problem_of,
+    problem_on,
     random_market,
     seeds,
     token,
@@ -44,8 +48,14 @@ def delivered(path: tuple[Arc, ...] | list[Arc], amount: float) -> float:
     return amount
 
 
+def left(problem: Problem, path: tuple[Arc, ...] | list[Arc]) -> float:
+    """What a path pays less the gas of its pools; nothing, and the gas all the same, where a pool cannot take it."""
+    gas = sum(arc.pool.gas_units(arc.pool) for arc in path) + TOKEN_BETWEEN_GAS * (len(path) - 1)
+    return delivered(path, float(problem.task.amount)) - gas * problem.task.gas_value
+
+
 def found(graph: Graph, amount: int, max_hops: int) -> list[Arc]:
-    return best_single_path(graph.arcs(), 0, 1, float(amount), max_hops)
+    return best_single_path(problem_on(graph, amount, max_hops), graph.arcs())
 
 
 @given(seeds, amounts, hop_limits, st.booleans())
@@ -87,6 +97,42 @@ def test_a_better_one_anywhere_in_the_market_is_the_best_of_all_or_none_is_bette
             assert tokens_passed[-1] == 1
             assert len(set(tokens_passed)) == len(tokens_passed) <= max_hops + 1
             assert delivered(path, amount) >= max(best, least + 1)
+
+
+@given(seeds, amounts, hop_limits, st.floats(-6, 0), st.booleans())
+def test_with_gas_it_leaves_about_as_much_as_the_best_of_all(
+    seed: int, amount: int, max_hops: int, digits: float, every_family: bool
+) -> None:
+    """The gas of a swap is up to the worth of the order. About: on the way gas counts at the rates of small amounts."""
+    graph = graph_of(random_market(seed, tokens=5, pools=12, every_family=every_family))
+    gas_value = problem_on(graph, amount, max_hops).vanishing_output() * 10**digits / 100_000
+    problem = problem_on(graph, amount, max_hops, gas_value)
+    paths = [path for path in every_path(graph, max_hops) if delivered(path, amount)]
+    best = max((left(problem, path) for path in paths), default=None)
+    among, anywhere = best_single_path(problem, graph.arcs()), better_single_path(problem, -inf)
+    assert bool(among) == bool(anywhere) == (best is not None)
+    if best is not None:
+        slack = 1e-3 * max(delivered(path, amount) for path in paths)
+        assert min(left(problem, among), left(problem, anywhere)) >= best - slack
+
+
+def test_a_hop_more_has_to_pay_for_its_gas() -> None:
+    a, b, c = token(0), token(1), token(2)
+    direct = constant_product(0, a, b, 10**24, 10**24)
+    around = [constant_product(1, a, c, 10**24, 10**24, 500), constant_product(2, c, b, 10**24, 10**24, 500)]
+    graph = graph_of(market([direct, *around], [a, b, c]))
+    for gas_value, hops in ((0.0, 2), (1e12, 2), (1e14, 1)):
+        problem = problem_on(graph, 10**21, 4, gas_value)
+        assert len(best_single_path(problem, graph.arcs())) == len(better_single_path(problem, -inf)) == hops
+
+
+def test_an_order_that_is_worth_less_than_any_gas_has_a_path_all_the_same() -> None:
+    a, b, c = token(0), token(1), token(2)
+    graph = graph_of(
+        market([constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate([(a, c), (c, b)])], [a, b, c])
+    )
+    problem = problem_on(graph, 10**15, 4, 1e15)
+    assert len(best_single_path(problem, graph.arcs())) == len(better_single_path(problem, -inf)) == 2
 
 
 @given(seeds, amounts)

@@ -1,0 +1,147 @@
+"""With gas a route uses as many pools as pay for themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.errors import NoRoute
+from swapcli.model.market import Market
+from swapcli.model.route import Quote
+from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
+from swapcli.routing.problem import Problem, Solved
+from swapcli.routing.router import Router
+from swapcli.routing.thinning import promise, thinned
+from tests.routing.build import UNIT, constant_product, market, order, problem_of, random_market, seeds, solved, token
+
+parts = st.floats(-5, -1).map(lambda digits: 10**digits)
+"""How much of an order the gas of a few swaps takes."""
+amounts = st.floats(15, 18.5).map(lambda digits: int(10**digits))
+MOST = 4
+A, B, C = token(0), token(1), token(2)
+
+
+def gas_price(amount: int, part: float) -> int:
+    return int(amount * part / (BASE_GAS + 200_000))
+
+
+def problems(seed: int, amount: int, part: float) -> tuple[Problem, Solved] | None:
+    """A problem over a market of every family with gas, and its solution without."""
+    held = random_market(seed, pools=18, every_family=True)
+    worth = problem_of(held, amount).zero.value(0)
+    problem = problem_of(held, amount, gas_value=gas_price(amount, part) * worth)
+    found = solved(problem)
+    return (problem, found) if found and worth else None
+
+
+@given(seeds, amounts, parts)
+def test_they_are_some_of_the_pools_each_set_once_and_those_that_promise_most_first(
+    seed: int, amount: int, part: float
+) -> None:
+    drawn = problems(seed, amount, part)
+    if drawn is None:
+        return
+    problem, found = drawn
+    stages = thinned(problem, found, MOST)
+    used = {id(trade.arc) for trade in found.solution.trades}
+    sets = [frozenset(map(id, stage.arcs)) for stage in stages]
+    assert len(set(sets)) == len(sets) <= MOST
+    assert all(kept < used for kept in sets)
+    promises = [promise(problem, stage) for stage in stages]
+    assert promises == sorted(promises, reverse=True)
+    assert promises[:1] == [promise(problem, stage) for stage in thinned(problem, found, 1)]
+
+
+@given(seeds, amounts, parts)
+def test_a_promise_is_the_value_less_the_gas_of_each_pool_and_each_token_between(
+    seed: int, amount: int, part: float
+) -> None:
+    drawn = problems(seed, amount, part)
+    if drawn is None:
+        return
+    problem, found = drawn
+    trades = found.solution.trades
+    between = {trade.arc.token_in for trade in trades} - {0}
+    least = BASE_GAS + TOKEN_BETWEEN_GAS * len(between) + sum(t.arc.pool.gas_units(t.arc.pool) for t in trades)
+    gas = found.solution.value - promise(problem, found)
+    assert gas >= least * problem.task.gas_value * (1 - 1e-9) - found.solution.value * 1e-12
+
+
+@given(seeds, amounts)
+def test_where_gas_is_free_or_next_to_nothing_every_pool_stays(seed: int, amount: int) -> None:
+    problem = problem_of(random_market(seed, every_family=True), amount)
+    found = solved(problem)
+    if found:
+        assert thinned(problem, found, MOST) == []
+
+
+def test_of_many_alike_as_many_stay_as_gas_allows_and_fewer_the_dearer_it_is() -> None:
+    """Sixteen pools of one pair, from deep to shallow."""
+    pools = [constant_product(k, A, B, 10**24 >> k // 2, 10**24 >> k // 2) for k in range(16)]
+    held = market(pools, [A, B])
+    counts = [
+        len(Router(held).quote(order(held, 0, 1, 10**22), gas_price_wei=price).steps)
+        for price in (0, 10**13, 10**14, 10**15)
+    ]
+    assert counts[0] == 16 > counts[1] > counts[2] > counts[3] == 1, counts
+
+
+def test_a_pair_of_pools_that_none_of_the_two_is_worth_alone_is_left_out_together() -> None:
+    """Over c there is a little to gain, but a transaction over c pays for two more pools."""
+    pools = [
+        constant_product(0, A, B, 10**24, 10**24),
+        constant_product(1, A, C, 10**21, 10**21, 500),
+        constant_product(2, C, B, 10**21, 10**21, 500),
+    ]
+    held = market(pools, [A, B, C])
+    asked = order(held, 0, 1, 100 * UNIT)
+    free, dear = (Router(held).quote(asked, gas_price_wei=price) for price in (0, 10**13))
+    assert {step.pool for step in free.steps} == {pool.key for pool in pools}
+    assert {step.pool for step in dear.steps} == {pools[0].key}
+
+
+def net(quote: Quote, gas_value: float) -> float:
+    return quote.amount_out - quote.gas_units * gas_value
+
+
+def best_over_subsets(held: Market, amount: int, gas_value: float) -> float:
+    """What is left of the best of all routes that are best without gas over some of the pools."""
+    asked, best = order(held, 0, 1, amount), float("-inf")
+    for count in range(1, len(held.pools) + 1):
+        for keys in combinations(held.pools, count):
+            part = replace(held, pools={key: held.pools[key] for key in keys})
+            try:
+                best = max(best, net(Router(part).quote(asked, gas_price_wei=0), gas_value))
+            except NoRoute:
+                continue
+    return best
+
+
+@settings(max_examples=40)
+@given(seeds, amounts, parts, st.booleans())
+def test_no_choice_of_pools_leaves_more(seed: int, amount: int, part: float, every_family: bool) -> None:
+    held = random_market(seed, tokens=4, pools=6, every_family=every_family)
+    price = gas_price(amount, part)
+    gas_value = price * problem_of(held, amount).zero.value(0)
+    try:
+        quote = Router(held).quote(order(held, 0, 1, amount), gas_price_wei=price)
+    except NoRoute:
+        return
+    assert net(quote, gas_value) >= best_over_subsets(held, amount, gas_value) - 5e-4 * quote.amount_out
+
+
+@pytest.mark.parametrize("noise", [0.8, 30])
+@settings(max_examples=30)
+@given(seed=seeds, amount=amounts, every_family=st.booleans())
+def test_without_gas_no_choice_of_pools_gives_more(seed: int, amount: int, every_family: bool, noise: float) -> None:
+    """Also where arbitrage would lead an order in circles."""
+    held = random_market(seed, tokens=4, pools=6, every_family=every_family, noise=noise)
+    try:
+        quote = Router(held).quote(order(held, 0, 1, amount), gas_price_wei=0)
+    except NoRoute:
+        return
+    assert quote.amount_out >= best_over_subsets(held, amount, 0.0) * (1 - 5e-4)
