@@ -1,0 +1,88 @@
+"""A chain with a proxy before its node, and somebody who syncs a store from it."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from tests.chain.living import Village
+from tests.chain.proxy import Proxy
+from tests.chain.settings import write_settings
+from tests.cli.build import Ran, swapcli
+from tests.cli.running import PATIENCE_S, PROCESS, nobodys
+from tests.store.build import is_sound
+
+
+class Scene:
+    """A village on a chain, and somebody whose settings name a proxy before its node."""
+
+    def __init__(self, village: Village, proxy: Proxy, folder: Path) -> None:
+        self.village, self.proxy, self.folder = village, proxy, folder
+        self.network = replace(village.network, block_time_s=1.0)
+        self.settings = write_settings(folder, self.network, proxy.url, timeout_s=2.0)
+        self.file = folder / "stores" / "anvil.sqlite"
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {"SWAPCLI_CONFIG": str(self.settings)}
+
+    def sync(self, *arguments: str, **more: Any) -> Ran:
+        """`swapcli sync anvil ...` in this process."""
+        return swapcli("sync", "anvil", *arguments, env=self.env, **more)
+
+    def held(self, folder: Path | None = None) -> dict[str, Any]:
+        """The market of the store, as a file."""
+        where = ("--store", str(folder)) if folder else ()
+        return dict(swapcli("market", "export", "anvil", *where, env=self.env).json)
+
+    def fresh(self) -> dict[str, Any]:
+        """What a sync into a new store gives now."""
+        folder = self.folder / f"fresh-{len(list(self.folder.iterdir()))}"
+        assert self.sync("--store", str(folder)).status == 0
+        return self.held(folder)
+
+    def check_fresh(self) -> None:
+        """The store is sound, and holds what a new one would."""
+        held, fresh = self.held(), self.fresh()
+        assert is_sound(self.file)
+        assert (held["block"], by_address(held)) == (fresh["block"], by_address(fresh))
+
+    @contextmanager
+    def running(self, *arguments: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
+        """`swapcli sync anvil ...` in a process of its own, ended whatever happens."""
+        with started("sync", "anvil", *arguments, env=self.env, **more) as process:
+            yield process
+
+
+@contextmanager
+def started(*arguments: str, env: Mapping[str, str], **more: Any) -> Iterator[subprocess.Popen[str]]:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
+    process = subprocess.Popen([*PROCESS, *arguments], text=True, env=nobodys(env), **pipes)
+    # Who waits for a line that does not come waits for this.
+    patience = Timer(2 * PATIENCE_S, process.kill)
+    patience.start()
+    try:
+        yield process
+    finally:
+        patience.cancel()
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=PATIENCE_S)
+
+
+def by_address(market: dict[str, Any]) -> dict[str, Any]:
+    return {pool.get("pool_id") or pool["address"]: pool for pool in market["pools"]}
+
+
+def wait_for(happened: Any) -> None:
+    """Until something is so. Fails when that takes too long."""
+    until_s = time.monotonic() + PATIENCE_S
+    while not happened():
+        assert time.monotonic() < until_s, "it did not happen"
+        time.sleep(0.01)

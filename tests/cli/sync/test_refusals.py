@@ -1,0 +1,165 @@
+"""`swapcli sync` refuses what cannot be, and what fails leaves a whole block behind, or no store."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from swapcli.store import open_store
+from tests.chain import proxy as faults
+from tests.chain.modes import check_shown
+from tests.chain.node.server import SECRET, Fault, hangs_up
+from tests.chain.settings import write_settings
+from tests.cli.build import market_document, no_network, swapcli
+from tests.cli.running import PATIENCE_S
+from tests.cli.sync.scene import Scene, wait_for
+
+
+def test_a_network_may_have_no_node_at_all(tmp_path: Path, scene: Scene) -> None:
+    settings = write_settings(tmp_path, scene.network, None)
+    ran = swapcli("sync", "anvil", "--json", env={"SWAPCLI_CONFIG": str(settings)})
+    assert (ran.status, ran.error["code"]) == (2, "INVALID_OPTION")
+    assert "networks.anvil.rpc_url" in ran.error["hint"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("bse",), "UNKNOWN_NETWORK"),
+        (("starknet",), "INVALID_OPTION"),
+        (("starknet", "--rpc-url", "http://127.0.0.1:9"), "INVALID_OPTION"),
+        (("base", "--tokens", "ETH,NOPE"), "UNKNOWN_TOKEN"),
+        (("base", "--tokens", "ETH,0x12"), "INVALID_ADDRESS"),
+        (("base", "--tokens", "USDC"), "INVALID_OPTION"),
+        (("base", "--tokens", "USDC,usdc"), "INVALID_OPTION"),
+        (("base", "--tokens", ""), "INVALID_OPTION"),
+        (("base", "--protocols", "uniswapV9"), "UNKNOWN_PROTOCOL"),
+        (("base", "--protocols", "999"), "UNKNOWN_PROTOCOL"),
+        (("base", "--protocols", ","), "INVALID_OPTION"),
+        (("base", "--protocols", "wrapper"), "INVALID_OPTION"),
+        *(
+            (("base", "--min-liquidity", each), "INVALID_OPTION")
+            for each in ("-1", "nan", "1e9", "many", "9" * 16, "١")
+        ),
+        *((("base", "--from-block", each), "INVALID_OPTION") for each in ("-1", "1.5", "latest", "0x10", "9" * 20)),
+        (("base", "--timeout", "0"), "CONFIG_ERROR"),
+        (("base", "--rpc-url", f"ftp://{SECRET}"), "CONFIG_ERROR"),
+        (("base", "--rpc-url", f"ws://127.0.0.1:9/{SECRET}"), "CONFIG_ERROR"),
+        (("base", "--offline"), "USAGE"),
+        (("base", "extra"), "USAGE"),
+        ((), "INVALID_OPTION"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_asked(
+    arguments: tuple[str, ...], code: str, tmp_path: Path
+) -> None:
+    ran = swapcli("sync", *arguments, "--store", str(tmp_path / "stores"), "--json")
+    assert (ran.status, ran.out, ran.error["code"]) == (2, "", code)
+    check_shown(ran.err)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_block_that_lies_ahead_is_refused(scene: Scene) -> None:
+    ran = scene.sync("--from-block", "999999999", "--json")
+    assert (ran.status, ran.error["code"], scene.file.exists()) == (2, "INVALID_OPTION", False)
+    assert "lies ahead, the newest is" in ran.error["message"]
+    assert scene.sync("--from-block", "1").status == 0
+
+
+def test_a_folder_that_cannot_be_made_and_stores_that_cannot_be_used_are_told(scene: Scene) -> None:
+    file = scene.folder / "file"
+    file.write_text("")
+    no_folder = scene.sync("--store", str(file / "below"), "--json")
+    assert (no_folder.status, "cannot make the folder" in no_folder.error["message"]) == (2, True)
+    scene.file.parent.mkdir()
+    scene.file.write_bytes(b"something else" * 100)
+    foreign = scene.sync("--json")
+    assert (foreign.status, foreign.error["code"]) == (2, "MARKET_ERROR")
+    assert scene.file.read_bytes() == b"something else" * 100
+
+
+@pytest.mark.parametrize("name", ["testnet", "anvil"])
+def test_a_store_of_another_network_or_of_no_chain_is_left_as_it_is(scene: Scene, name: str) -> None:
+    document = market_document()
+    document["network"]["name"] = name
+    stores = ("--store", str(scene.file.parent))
+    # Without the settings, which know a network of that name.
+    assert swapcli("market", "import", "-", *stores, stdin=json.dumps(document).encode()).status == 0
+    (scene.file.parent / f"{name}.sqlite").rename(scene.file)
+    ran = scene.sync("--json")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.error["message"].endswith(
+        'is of "testnet", not of "anvil"'
+        if name == "testnet"
+        else "holds a synthetic market, which no block can follow"
+    )
+    with open_store(str(scene.file), no_network) as store:
+        assert len(store.read_market().pools) == 5
+
+
+FAILING: list[tuple[str, Fault, str]] = [
+    ("hangs up", hangs_up, "UNREACHABLE"),
+    ("another chain", faults.moves_to(1), "UPSTREAM_NONSENSE"),
+    ("refuses", faults.refuses_some(Random(1), 1.0, -32_000, f"no {SECRET}"), "UPSTREAM_REFUSED"),
+]
+
+
+@pytest.mark.parametrize(("fault", "code"), [each[1:] for each in FAILING], ids=[each[0] for each in FAILING])
+def test_a_node_that_fails_is_one_sentence_and_makes_no_store(scene: Scene, fault: Fault, code: str) -> None:
+    scene.proxy.always = fault
+    ran = scene.sync("--json")
+    assert (ran.status, ran.out, ran.error["code"]) == (5, "", code)
+    check_shown(ran.err)
+    assert not scene.file.exists()
+
+
+def test_another_chain_is_named(scene: Scene) -> None:
+    scene.proxy.always = faults.moves_to(8453)
+    assert "is a node of chain 8453, not of chain 31337" in scene.sync().err
+
+
+@pytest.mark.parametrize("after", range(1, 12, 2))
+def test_a_node_that_begins_to_fail_leaves_a_whole_block_and_the_next_run_goes_on(scene: Scene, after: int) -> None:
+    scene.proxy.faults = [faults.passes_on] * after
+    scene.proxy.always = hangs_up
+    ran = scene.sync()
+    assert (ran.status, ran.out) == (5, "") or ran.status == 0
+    check_shown(ran.err)
+    if ran.status:
+        kinds = [line.partition(":")[0] for line in ran.err.splitlines()]
+        assert kinds in (["error", "hint"], ["note", "error", "hint"])
+        assert ("; the same command goes on from there\n" in ran.err) == ("note" in kinds)
+    scene.proxy.faults, scene.proxy.always = [], None
+    assert scene.sync().status == 0
+    scene.check_fresh()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("form", ["--plain", "--json"])
+def test_an_interrupted_sync_says_how_far_it_got_and_goes_on(scene: Scene, number: signal.Signals, form: str) -> None:
+    scene.sync("--protocols", "uniswapV2")
+    # From its fifth exchange on the node takes its time.
+    scene.proxy.faults = [faults.passes_on] * 4
+    scene.proxy.always = faults.late(1.5)
+    count = len(scene.proxy.asked)
+    with scene.running(form) as process:
+        wait_for(lambda: not scene.proxy.faults and len(scene.proxy.asked) > count)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, out) == (130, "")
+    kept = "pools of"
+    if form == "--json":
+        told = json.loads(err)
+        assert (told["code"], told["exit_code"]) == ("INTERRUPTED", 130)
+        assert kept in told["message"]
+    else:
+        assert err.startswith("error: interrupted; ")
+        assert kept in err
+        assert err.endswith("hint:  the same command goes on from there\n")
+    scene.proxy.faults, scene.proxy.always = [], None
+    assert scene.sync().status == 0
+    scene.check_fresh()

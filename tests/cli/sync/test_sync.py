@@ -1,0 +1,106 @@
+"""`swapcli sync`: a store is filled from a node, in processes of their own on real chains."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from swapcli.cli.options import FormOptions
+from swapcli.cli.session import open_session
+from swapcli.networks.catalogue import network
+from tests.chain.modes import check_shown
+from tests.chain.node.server import hangs_up
+from tests.chain.settings import url_of
+from tests.cli.build import swapcli
+from tests.cli.sync.scene import Scene
+
+FACTS = ("tokens", "pools", "protocols", "gasPrice", "network")
+
+
+def test_a_store_is_made_with_its_folder_and_holds_what_is_told(scene: Scene) -> None:
+    ran = scene.sync("--json")
+    told = ran.json
+    assert (ran.status, ran.err) == (0, "")
+    assert told["store"] == str(scene.file)
+    assert (told["pools"], told["newPools"]) == (len(scene.held()["pools"]),) * 2
+    assert told["market"]["provenance"] == "synced"
+    assert {each["amm_name"] for each in told["protocols"]} == {"uniswapV2", "uniswapV3", "uniswapV4"}
+    assert sum(each["pools"] for each in told["protocols"]) == told["pools"] >= 5
+    assert told["seconds"] > 0
+    assert told["poolsPerSecond"] == pytest.approx(told["pools"] / told["seconds"], rel=0.2)
+    info = swapcli("market", "info", "anvil", "--json", env=scene.env).json
+    assert {name: told[name] for name in FACTS} == {name: info[name] for name in FACTS}
+    scene.check_fresh()
+
+
+def test_what_is_left_out_is_told_with_its_reason(scene: Scene) -> None:
+    (unknown,) = scene.sync("--json").json["leftOut"]
+    assert unknown["reason"] == "the catalogue knows no contract that its pools come from"
+    assert (unknown["count"] > 3, len(unknown["examples"])) == (True, 3)
+    thin = scene.sync("--min-liquidity", "1000000000", "--json").json
+    assert thin["pools"] == 0
+    assert sum(each["count"] for each in thin["leftOut"]) > unknown["count"]
+
+
+def test_the_forms_tell_the_same(scene: Scene) -> None:
+    told = scene.sync("--json").json
+    for form in ("--plain", "--table"):
+        ran = scene.sync(form)
+        assert (ran.status, ran.err) == (0, "")
+        for fact in (told["market"]["block"], told["store"], told["leftOut"][0]["reason"], "uniswapV3", "synced"):
+            assert str(fact) in ran.out
+        check_shown(ran.out)
+
+
+def test_what_is_wanted_is_said_by_tokens_and_protocols(scene: Scene) -> None:
+    tokens = {token.symbol: token.address for token in scene.network.tokens}
+    ran = scene.sync("--tokens", f"usdc,{tokens['TKN']}", "--protocols", "1,UniswapV3", "--json")
+    assert ran.json["pools"] == 2
+    for pool in scene.held()["pools"]:
+        assert set(pool["tokens"]) == {tokens["USDC"], tokens["TKN"]}
+        assert pool["protocol"] in ("uniswapV2", "uniswapV3")
+    assert scene.sync("--json").json["newPools"] == len(scene.fresh()["pools"]) - 2
+
+
+def test_the_native_token_stands_for_its_wrapped_form(scene: Scene) -> None:
+    for native in ("ETH", "weth", "0x" + "00" * 20, "0x" + "Ee" * 20):
+        assert scene.sync("--tokens", f"{native},USDC", "--json").status == 0
+    twice = scene.sync("--tokens", "ETH,WETH", "--json")
+    assert (twice.status, twice.error["code"]) == (2, "INVALID_OPTION")
+
+
+def test_a_second_sync_goes_on_from_the_first(scene: Scene) -> None:
+    first = scene.sync("--json").json
+    again = scene.sync("--json").json
+    assert (again["newPools"], again["pools"], again["market"]["block"]) == (
+        0, first["pools"], first["market"]["block"]
+    )  # fmt: skip
+    scene.village.happen(Random(1), most=6)
+    later = scene.sync("--json").json
+    assert later["market"]["block"] > first["market"]["block"]
+    scene.check_fresh()
+
+
+def test_quotes_rest_on_the_store(scene: Scene) -> None:
+    scene.sync()
+    quoted = swapcli("route", "anvil", "USDC", "TKN", "10", "--offline", "--json", env=scene.env).json
+    assert quoted["market"]["provenance"] == "synced"
+    assert quoted["market"]["block"] == scene.held()["block"]
+    assert int(quoted["outputAmount"]) > 0
+
+
+def test_a_node_on_the_command_line_goes_before_the_settings(scene: Scene) -> None:
+    scene.proxy.always = hangs_up
+    url = url_of(scene.village.chain)
+    told = scene.sync("--rpc-url", url, "--json").json
+    assert told["market"]["source"] == url
+
+
+def test_without_a_node_a_public_one_is_asked_and_named() -> None:
+    session = open_session(FormOptions(json=True, config="/dev/null"))
+    node = session.any_node(network("base"))
+    assert network("base").rpc_urls[0].startswith(node.shown)
+    assert session.output.held == [
+        f"no node of base is set, so a public one is asked, which may allow little: {node.shown}"
+    ]

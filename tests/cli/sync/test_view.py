@@ -1,0 +1,97 @@
+"""What a sync shows: bars on a terminal, words, and documents."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from swapcli.chain.node import Block
+from swapcli.cli.render.sync_view import Synced, advance_document, advance_words, synced_document, synced_sheet
+from swapcli.engine.sync import Advance, Omission
+from swapcli.store import open_store
+from tests.chain.modes import check_shown
+from tests.cli.build import NOW_S
+from tests.cli.running import PATIENCE_S
+from tests.cli.sync.scene import Scene
+from tests.store.build import only
+
+
+@pytest.mark.parametrize("color", ["never", "always"])
+def test_on_a_terminal_bars_are_drawn_on_stderr_alone(scene: Scene, color: str) -> None:
+    ours, theirs = os.openpty()
+    with scene.running("--json", "--color", color, stderr=theirs) as process:
+        os.close(theirs)
+        assert process.stdout is not None
+        out, drawn = process.stdout.read(), b""
+        try:
+            while read := os.read(ours, 65_536):
+                drawn += read
+        except OSError:  # nobody holds the terminal any more
+            pass
+        finally:
+            os.close(ours)
+        assert process.wait(timeout=PATIENCE_S) == 0
+    told = json.loads(out)
+    text = drawn.decode()
+    assert "creation events" in text
+    assert f"{told['pools']:,} pools of {told['tokens']:,} tokens, block {told['market']['block']}" in text
+    assert ("\x1b[3" in text) == (color == "always")
+    check_shown(text)
+
+
+OMISSIONS = (Omission("no \x1b[31mreason", 1_200, ("0xa\x1b", "0xb")), Omission("thin", 1, ("0xc",)))
+BLOCK = Block(123, "0x" + "ab" * 32, "0x" + "cd" * 32, int(NOW_S) - 90, 7)
+
+
+def synced(scene: Scene) -> Synced:
+    scene.sync()
+    with open_store(str(scene.file), only(scene.network)) as store:
+        return Synced(store.summary(), 3, OMISSIONS, 1.5)
+
+
+def test_a_sync_in_words_cannot_steer_the_terminal(scene: Scene) -> None:
+    held = synced(scene)
+    document, sheet = synced_document(held, NOW_S), synced_sheet(held, NOW_S)
+    assert document["poolsPerSecond"] == 2.0
+    assert document["leftOut"] == [
+        {"reason": OMISSIONS[0].reason, "count": 1_200, "examples": ["0xa\x1b", "0xb"]},
+        {"reason": "thin", "count": 1, "examples": ["0xc"]},
+    ]
+    assert sheet.listings[-1].rows == (("no ?[31mreason", "1,200", "0xa?"), ("thin", "1", "0xc"))
+    assert json.loads(json.dumps(document)) == document
+    assert synced_document(replace(held, seconds=0.0), NOW_S)["poolsPerSecond"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("advance", "words"),
+    [
+        (Advance(BLOCK), "block 123: 0 pools read anew"),
+        (Advance(BLOCK, ("a",), ("b", "c")), "block 123: 1 pool read anew, 2 pools new"),
+        (
+            Advance(BLOCK, ("a", "b"), (), ("c",), ("d",), 120),
+            "block 123: rewound to 120, 2 pools read anew, 1 pool gone, "
+            "1 pool had changed without an event and was corrected",
+        ),
+        (
+            Advance(BLOCK, drifted=("a", "b")),
+            "block 123: 0 pools read anew, 2 pools had changed without an event and were corrected",
+        ),
+    ],
+)
+def test_a_step_in_words_and_as_a_document(advance: Advance, words: str) -> None:
+    assert advance_words(advance) == words
+    document = advance_document("anvil", advance)
+    assert document == {
+        "network": "anvil",
+        "block": 123,
+        "hash": BLOCK.hash,
+        "timestamp": BLOCK.timestamp,
+        "rewoundTo": advance.rewound_to,
+        "touched": list(advance.touched),
+        "added": list(advance.added),
+        "removed": list(advance.removed),
+        "drifted": list(advance.drifted),
+    }

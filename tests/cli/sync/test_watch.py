@@ -1,0 +1,85 @@
+"""`swapcli sync --watch` follows a chain, and tells each step."""
+
+from __future__ import annotations
+
+import json
+import signal
+from random import Random
+
+from tests.chain.modes import check_shown
+from tests.chain.node.server import hangs_up
+from tests.cli.running import PATIENCE_S
+from tests.cli.sync.scene import Scene, wait_for
+
+
+def test_a_watch_tells_each_step_as_a_line_of_json_until_it_is_told_to_stop(scene: Scene) -> None:
+    with scene.running("--watch", "--json") as process:
+        assert process.stdout is not None
+        synced = json.loads(process.stdout.readline())
+        assert synced["market"]["provenance"] == "synced"
+        blocks = [synced["market"]["block"]]
+        for seed in range(3):
+            scene.village.happen(Random(seed))
+            blocks.append(json.loads(process.stdout.readline())["block"])
+        wait_for(lambda: scene.held()["block"] == int(scene.village.chain.node.ask("eth_blockNumber"), 16))
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, err) == (0, "")
+    rest = [json.loads(line)["block"] for line in out.splitlines()]
+    assert blocks + rest == sorted(set(blocks + rest))
+    assert (blocks + rest)[-1] == scene.held()["block"]
+    scene.check_fresh()
+
+
+def test_a_watch_tells_people_on_stderr_and_survives_what_passes(scene: Scene) -> None:
+    with scene.running("--watch", "--plain") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "anvil, synced\n"
+        scene.proxy.always = hangs_up
+        failed = process.stderr.readline()
+        scene.proxy.always = None
+        scene.village.happen(Random(5))
+        told = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert failed.startswith("note: no connection to http://127.0.0.1:")
+    assert failed.endswith("trying again in 2 s, 1 of 30 failures in a row\n")
+    check_shown(failed + told + out + err)
+    while told.startswith("note: "):
+        told, _, err = err.partition("\n")
+    assert told.startswith("block ")
+    assert process.returncode == 0
+    assert scene.sync().status == 0
+    scene.check_fresh()
+
+
+def test_a_watch_goes_back_where_the_chain_took_another_way(scene: Scene) -> None:
+    with scene.running("--watch", "--json") as process:
+        assert process.stdout is not None
+        synced = json.loads(process.stdout.readline())["market"]["block"]
+        turn = scene.village.turning(Random(7))
+        steps = [json.loads(process.stdout.readline())]
+        turn()
+        # A chain that is shorter than the one before is not believed yet.
+        scene.village.chain.node.ask("anvil_mine", hex(60))
+        while steps[-1]["rewoundTo"] is None:
+            steps.append(json.loads(process.stdout.readline()))
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_S)
+    assert steps[-1]["rewoundTo"] == synced
+    assert process.returncode == 0
+    assert scene.sync().status == 0
+    scene.check_fresh()
+
+
+def test_nobody_has_to_read_a_watch_to_its_end(scene: Scene) -> None:
+    with scene.running("--watch", "--json") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        scene.village.happen(Random(9))
+        assert process.wait(timeout=PATIENCE_S) == 0
+        assert process.stderr.read() == ""
+        process.stdout = None
