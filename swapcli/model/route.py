@@ -66,8 +66,8 @@ class Quote(NamedTuple):
     rollup charges on top for the data of the transaction: 0 where it charges nothing, or nobody has told. `wei_usd` is
     the worth of a wei of the native token.
     `price_impact` is the part of the worth at mid prices that is lost, a fraction, pool fees included.
-    `best_single_path_out` is the exact output of the best route with one pool per hop. `time_s` is the core's time.
-    Prices, `wei_usd` and `price_impact` are None where unknown.
+    `best_single_path_out` is the exact output of the route with one pool per hop that is best after gas. `time_s` is
+    the core's time. Prices, `wei_usd` and `price_impact` are None where unknown.
     """
 
     order: Order

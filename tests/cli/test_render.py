@@ -235,6 +235,25 @@ def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() 
     assert "l1Fee" not in route_document(answer)
 
 
+@pytest.mark.parametrize(
+    ("percent", "told"),
+    [
+        (80, "splitting gains 2,500.00 bps"),
+        (100, "splitting gains nothing"),
+        (125, "splitting saves gas for 2,000.00 bps"),
+        (None, "no single path takes the whole order"),
+    ],
+)
+def test_what_splitting_is_good_for_is_told(percent: int | None, told: str) -> None:
+    answer = fixed_answer()
+    assert answer.quote is not None
+    out = 10**9
+    best = None if percent is None else out * percent // 100
+    quote = answer.quote._replace(amount_out=out, best_single_path_out=best)
+    facts = {fact.name: fact for fact in view_of(answer._replace(quote=quote), Terms(0)).facts}
+    assert facts["Single path"].note == told
+
+
 def test_a_service_is_named_and_said_not_to_tell_its_state() -> None:
     view = view_of(from_service(), Terms(0))
     assert view.origin == "quoted by https://quotes.example"

@@ -95,9 +95,15 @@ def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
     if best is None:
         yield Fact("Single path", "none", "no single path takes the whole order")
     elif best and not answer.order.reverse:
-        gained = Decimal(quote.amount_out - best) * BPS / best
         shown = f"{whole_tokens(best, out.decimals)} {symbol(out)}"
-        yield Fact("Single path", shown, f"splitting gains {gained:,.2f} bps" if gained else "splitting gains nothing")
+        yield Fact("Single path", shown, _gained(quote.amount_out - best, best))
+
+
+def _gained(more: int, best: int) -> str:
+    """What a route pays more than the best single path; it pays less only where its gas is less by more than that."""
+    if more < 0:
+        return f"splitting saves gas for {Decimal(-more) * BPS / best:,.2f} bps"
+    return f"splitting gains {Decimal(more) * BPS / best:,.2f} bps" if more else "splitting gains nothing"
 
 
 def _gas(answer: Answer, _: Terms) -> Iterator[Fact]:
