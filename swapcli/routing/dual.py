@@ -23,7 +23,11 @@ from swapcli.routing.graph import Arc
 Prices = dict[int, float]
 Ceiling = Callable[[int], float]
 
-_BALANCED = 3e-3  # of the order: how well a relaxation balances a token
+TURNOVER = 1e-4
+"""Part of all that is traded that an imbalance is held against beside the order: arbitrage can move far more than the
+order does, and to balance that to a part of the order would take for ever."""
+
+_BALANCED = 3e-3  # of the scale: how well a relaxation balances a token
 _FIRST_REACH = 1e-3
 _TRIES = 24
 _FAR = 40.0
@@ -35,9 +39,12 @@ Live = tuple[int, int, int, float, float]
 
 
 class Point:
-    """The dual at one set of prices: its value, each token's net inflow as value, and the arcs that trade."""
+    """The dual at one set of prices: its value, each token's net inflow as value, and the arcs that trade.
 
-    __slots__ = ("gradient", "is_exhausted", "live", "prices", "residual", "value")
+    `scale` is the value that imbalances are held against, `residual` the worst of them as a part of it.
+    """
+
+    __slots__ = ("gradient", "is_exhausted", "live", "prices", "residual", "scale", "value")
 
     def __init__(self, problem: Dual, prices: list[float]) -> None:
         self.prices = prices
@@ -53,12 +60,14 @@ class Point:
                     spent, got = price_in * amount_in, price_out * amount_out
                     gradient[i] -= spent
                     gradient[j] += got
-                    value += got - spent
+                    if got > spent:  # always, but for what floats lose where prices are absurd
+                        value += got - spent
                     live.append((k, i, j, spent, price_in * slope))
         gradient[1] = 0.0
         self.value, self.gradient, self.live = value, gradient, live
         self.is_exhausted = gradient[0] > 0.0 and prices[0] <= problem.floor
-        self.residual = max(map(abs, gradient)) / (problem.amount * prices[0])
+        self.scale = problem.amount * prices[0] + TURNOVER * sum([spent for _, _, _, spent, _ in live])
+        self.residual = max(map(abs, gradient)) / self.scale
 
 
 class Dual:
@@ -103,8 +112,8 @@ class Dual:
             sides[i][1].append((j, rate, trade_to))
         return sides
 
-    def _balanced_price(self, token: int, prices: list[float]) -> float:
-        """The price of `token` at which nothing of it piles up or is missing, the other prices held."""
+    def _balanced_price(self, token: int, prices: list[float], close: float) -> float:
+        """The price of `token` at which a value of at most `close` piles up or is missing, the other prices held."""
         inward, outward = self._incident[token]
         given = self.amount if token == 0 else 0.0
 
@@ -118,7 +127,7 @@ class Dual:
                     held -= trade_to(price / prices[j])[0]
             return held
 
-        return _root(surplus, prices[token], self.amount * prices[0] * _BALANCED)
+        return _root(surplus, prices[token], close)
 
     def relaxed(self, point: Point) -> Point:
         """Each token's price in turn set to where its own inflow and outflow balance, the others held.
@@ -126,10 +135,10 @@ class Dual:
         Slower than Newton's method but immune to kinks: it never raises the dual.
         """
         prices = point.prices.copy()
-        least = _BALANCED * self.amount * prices[0]
+        least = _BALANCED * point.scale
         for token in sorted(range(len(prices)), key=lambda t: -abs(point.gradient[t])):
             if token != 1 and abs(point.gradient[token]) > least:
-                prices[token] = self.cut(token, self._balanced_price(token, prices))
+                prices[token] = self.cut(token, self._balanced_price(token, prices, least))
         return Point(self, prices)
 
 

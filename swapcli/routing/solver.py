@@ -42,7 +42,7 @@ class Trade(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Prices by token, the trades at them, the dual's value and the worst imbalance relative to the order's value."""
+    """Prices by token, the trades at them, the dual's value and the worst imbalance: see `Point.residual`."""
 
     prices: Prices
     trades: list[Trade]
@@ -66,7 +66,8 @@ def solve(
 
     `ends` are the order's tokens, `amount` is the input in base units; `start` needs a price > 0 for every token of the
     arcs, in units of the target. `ceiling` gives a token's price for a vanishing order: no order lifts it.
-    Stops when no token's net inflow is worth more than `tolerance` times the order, or when nothing improves.
+    Stops when no token's net inflow is worth more than `tolerance` times the order and a little of all that is traded,
+    or when nothing improves.
     Asks `check` once an iteration, of which there are at most `iterations`.
     """
     problem = Dual(arcs, *ends, amount, ceiling)

@@ -1,0 +1,78 @@
+"""Markets that make no sense, where arbitrage would move a million times the order: quotes take bounded work all the
+same, and no number runs away."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from swapcli.errors import PoolError
+from swapcli.model.market import Market
+from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.replay import replay
+from swapcli.routing.search import Search
+from swapcli.routing.single_path import best_single_path, single_route
+from tests.routing.build import graph_of, problem_of, problem_on, random_market, solved
+
+AMOUNT = 10**19
+WILDEST = (15, 22, 23, 36, 50)
+"""Seeds for which the work was most, of sixty."""
+MOST_TRADES = 250_000
+"""Best trades of a pool that are worked out for one quote: a second or so."""
+
+
+@cache
+def flooded(seed: int) -> Market:
+    """A market of which a fifth of the pools has been sold absurd amounts."""
+    held = random_market(seed, tokens=100, pools=400, every_family=True)
+    rng, pools = random.Random(seed), dict(held.pools)
+    for key in rng.sample(sorted(pools), 80):
+        sold, bought = rng.sample(pools[key].tokens, 2)
+        for digits in (27, 24, 21):
+            try:
+                pools[key] = pools[key].swap(sold, bought, 10**digits)[1]
+                break
+            except PoolError:
+                continue
+    return replace(held, pools=pools)
+
+
+class Counting:
+    """Counts the best trades that are worked out on a graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.trades = 0
+        for arc in graph.arcs():
+            self._count(arc)
+
+    def _count(self, arc: Arc) -> None:
+        trade_to = arc.trade_to
+
+        def counted(rate: float) -> tuple[float, float, float]:
+            self.trades += 1
+            return trade_to(rate)
+
+        arc.trade_to = counted
+
+
+@pytest.mark.parametrize("seed", WILDEST)
+def test_a_quote_takes_bounded_work_and_pays_no_less_than_the_best_single_path(seed: int) -> None:
+    held = flooded(seed)
+    graph = graph_of(held)
+    counting, problem = Counting(graph), problem_on(graph, AMOUNT)
+    outcome = Search(problem, held.pools).best()
+    assert outcome is not None
+    assert 0 < counting.trades < MOST_TRADES
+    path = best_single_path(problem, graph.arcs())
+    assert outcome.found.replay.amount_out >= replay(held.pools, single_route(graph, path), AMOUNT).amount_out > 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_dual_is_never_less_than_what_the_input_is_worth(seed: int) -> None:
+    """Every pool adds to it; at absurd prices floats may say otherwise."""
+    found = solved(problem_of(flooded(seed), AMOUNT))
+    if found:
+        assert found.solution.value >= AMOUNT * found.solution.prices[0] > 0
