@@ -13,12 +13,14 @@ from swapcli.model.payload import SwapType
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.route import SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.pools import family
+from swapcli.pools.concentrated import CROSSING_GAS
 from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, POOL_AGAIN_GAS, TOKEN_BETWEEN_GAS, route_gas
 from swapcli.routing.graph import Arc
 from swapcli.routing.replay import replay
 from swapcli.routing.router import Router
 from tests.routing.build import (
     UNIT,
+    concentrated,
     constant_product,
     graph_of,
     order,
@@ -65,6 +67,24 @@ def test_a_quote_tells_the_base_each_swap_and_each_token_between(seed: int, amou
     between = {step.token_in for step in quote.steps} - {A.address}
     assert quote.gas_units == expected + len(between) * TOKEN_BETWEEN_GAS
     assert quote.gas_wei == quote.gas_units * gas_price_wei
+
+
+@given(seeds, st.floats(1e-6, 0.9))
+def test_gas_told_from_a_rate_is_off_by_one_tick_at_most(seed: int, part: float) -> None:
+    """That rate is of floats, and may lie on the other side of a tick."""
+    for arc in graph_of(random_market(seed, every_family=True)).arcs():
+        moved = swapped(arc, part)
+        if moved:
+            before, after = moved
+            rate = arc.curve.rate(float(max(1, int(part * arc.depth))))
+            told = before.gas_units_to(token(arc.token_in).address, token(arc.token_out).address, rate)
+            assert abs(told - before.gas_units(after)) <= CROSSING_GAS
+
+
+def test_a_rate_of_nothing_is_beyond_every_tick() -> None:
+    pool = concentrated(0, A, B, 10**20, 1.0, 600)
+    assert pool.gas_units_to(A.address, B.address, 0.0) == pool.gas_units_to(B.address, A.address, 0.0)
+    assert pool.gas_units_to(A.address, B.address, 0.0) == pool.swap_gas + CROSSING_GAS
 
 
 @given(seeds, st.floats(1e-6, 0.5))

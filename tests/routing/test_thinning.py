@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute
@@ -29,22 +29,23 @@ def gas_price(amount: int, part: float) -> int:
     return int(amount * part / (BASE_GAS + 200_000))
 
 
-def problems(seed: int, amount: int, part: float) -> tuple[Problem, Solved] | None:
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[Problem, Solved]:
     """A problem over a market of every family with gas, and its solution without."""
-    held = random_market(seed, pools=18, every_family=True)
+    amount = draw(amounts)
+    held = random_market(draw(seeds), pools=18, every_family=True)
     worth = problem_of(held, amount).zero.value(0)
-    problem = problem_of(held, amount, gas_value=gas_price(amount, part) * worth)
+    problem = problem_of(held, amount, gas_value=gas_price(amount, draw(parts)) * worth)
     found = solved(problem)
-    return (problem, found) if found and worth else None
+    assume(found is not None and worth > 0.0)
+    assert found is not None
+    return problem, found
 
 
-@given(seeds, amounts, parts)
+@given(problems())
 def test_they_are_some_of_the_pools_each_set_once_and_those_that_promise_most_first(
-    seed: int, amount: int, part: float
+    drawn: tuple[Problem, Solved],
 ) -> None:
-    drawn = problems(seed, amount, part)
-    if drawn is None:
-        return
     problem, found = drawn
     stages = thinned(problem, found, MOST)
     used = {id(trade.arc) for trade in found.solution.trades}
@@ -56,13 +57,8 @@ def test_they_are_some_of_the_pools_each_set_once_and_those_that_promise_most_fi
     assert promises[:1] == [promise(problem, stage) for stage in thinned(problem, found, 1)]
 
 
-@given(seeds, amounts, parts)
-def test_a_promise_is_the_value_less_the_gas_of_each_pool_and_each_token_between(
-    seed: int, amount: int, part: float
-) -> None:
-    drawn = problems(seed, amount, part)
-    if drawn is None:
-        return
+@given(problems())
+def test_a_promise_is_the_value_less_the_gas_of_each_pool_and_each_token_between(drawn: tuple[Problem, Solved]) -> None:
     problem, found = drawn
     trades = found.solution.trades
     between = {trade.arc.token_in for trade in trades} - {0}
