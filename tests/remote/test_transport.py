@@ -56,13 +56,13 @@ def test_a_name_without_addresses_is_a_failure_to_connect(running: Loopback) -> 
 
 def test_a_resolver_that_takes_too_long_is_left_behind(running: Loopback) -> None:
     def slow(*_: object) -> list[str]:
-        time.sleep(0.6)
+        time.sleep(3)
         return ["127.0.0.1"]
 
     started_s = time.monotonic()
     with pytest.raises(httpx.ConnectTimeout):
         status(running, slow, timeout_s=0.1)
-    assert time.monotonic() - started_s < 0.5
+    assert time.monotonic() - started_s < 2
 
 
 @pytest.mark.parametrize("failure", [OSError("no such name"), UnicodeError("label too long")])

@@ -207,7 +207,7 @@ def test_the_end_waits_for_no_node(tmp_path: Path) -> None:
                 connection, _ = listener.accept()
                 assert not world.keepers.are_settled()
                 started_s = time.monotonic()
-            assert LAST_CALL_S <= time.monotonic() - started_s < 3 * LAST_CALL_S
+            assert LAST_CALL_S <= time.monotonic() - started_s < 10 * LAST_CALL_S
             connection.close()
             assert world.health()[0] == 503
 

@@ -140,7 +140,7 @@ def test_a_client_that_asks_first_is_told_to_go_on(running: Serving) -> None:
 def test_what_was_asked_is_answered_after_it_was_told_to_stop(tmp_path: Path) -> None:
     with serving(tmp_path, slow_s=1.0) as service, service.connect() as asking, service.connect() as idle:
         asking.sendall(get(ROUTE))
-        time.sleep(0.3)
+        time.sleep(0.8)
         service.tell(signal.SIGTERM)
         answer = read_all(asking)
         assert status_of(answer) == 200
@@ -177,23 +177,23 @@ def test_it_ends_well_by_either_signal(tmp_path: Path, number: signal.Signals) -
 def test_what_takes_longer_than_the_grace_is_given_up(tmp_path: Path) -> None:
     with serving(tmp_path, slow_s=30, grace_s=1) as service, service.connect() as asking:
         asking.sendall(get(ROUTE))
-        time.sleep(0.3)
+        time.sleep(0.8)
         started_s = time.monotonic()
         service.tell(signal.SIGTERM)
         assert service.ended() == 0
-        assert 0.9 < time.monotonic() - started_s < 6
+        assert 0.9 < time.monotonic() - started_s < 15
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
     with serving(tmp_path, slow_s=30, grace_s=20) as service, service.connect() as asking:
         asking.sendall(get(ROUTE))
-        time.sleep(0.3)
+        time.sleep(0.8)
         started_s = time.monotonic()
         service.tell(signal.SIGTERM)
         time.sleep(0.5)
         service.tell(signal.SIGTERM)
         service.ended()
-        assert time.monotonic() - started_s < 6
+        assert time.monotonic() - started_s < 15
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -278,4 +278,4 @@ def test_health_stays_fast_while_orders_saturate_it(running: Serving) -> None:
                 time.sleep(0.01)
         done.set()
         assert sum(load.result() for load in loads) > 60
-    assert sorted(took_s)[30] < 0.1
+    assert sorted(took_s)[30] < 0.25
