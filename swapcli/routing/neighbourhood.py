@@ -220,9 +220,10 @@ def _cheapest(
     for _ in range(outside):
         found: dict[int, tuple[float, int]] = {}
         for i, (price, hops) in front.items():
+            before = costs.get(i, _NEVER)[1]
             for x, rate in rates[i].items():
                 cost = price / rate
-                if x in prices or costs.get(i, _NEVER)[1] == x:
+                if x in prices or x == before:
                     continue
                 if limit and hops + limit.ahead.get(x, limit.otherwise) > limit.most:
                     continue
@@ -246,9 +247,10 @@ def _dearest(
     for _ in range(outside):
         found: dict[int, tuple[float, int]] = {}
         for k, (price, hops) in front.items():
+            after = values.get(k, _NEVER)[1]
             for x, rate in rates[k].items():
                 value = price * rate
-                if x in prices or values.get(k, _NEVER)[1] == x:
+                if x in prices or x == after:
                     continue
                 if limit and hops + limit.ahead.get(x, limit.otherwise) > limit.most:
                     continue

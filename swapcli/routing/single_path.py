@@ -92,9 +92,10 @@ def best_single_path(problem: Problem, arcs: Iterable[Arc]) -> list[Arc]:
         for token, held in front.items():
             for arc in leaving.get(token, ()):
                 j = arc.token_out
-                if held.has_left(j):
+                beaten = max(found.get(j, _NOTHING).net, best.get(j, _NOTHING).net)
+                if held.amount * arc.rate <= beaten or held.has_left(j):
                     continue
-                got = walk.over(held, (arc,), max(found.get(j, _NOTHING).net, best.get(j, _NOTHING).net))
+                got = walk.over(held, (arc,), beaten)
                 if got:
                     found[j] = got
         if not found:
