@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
+from math import inf
 
 from swapcli.routing.dual import Prices
 from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
@@ -20,6 +21,7 @@ from swapcli.routing.problem import ROUGH, Problem, Solved
 from swapcli.routing.solver import Trade
 
 _ROUNDS = 8
+_AT_REST = 0.02  # of a charge: changes that are smaller shift nothing
 _MOST_CHARGED = 0.9  # of a flow: one that has more to pay is left out
 
 
@@ -64,7 +66,10 @@ def _stages(problem: Problem, solved: Solved) -> Iterator[Solved]:
     charges: dict[int, float] = {}
     seen = {frozenset(map(id, arcs))}
     for _ in range(_ROUNDS):
-        charges.update({id(trade.arc): _charge(problem, trade, prices) for trade in trades})
+        anew = {id(trade.arc): _charge(problem, trade, prices) for trade in trades}
+        if all(abs(anew[arc] - charges.get(arc, inf)) <= _AT_REST * anew[arc] for arc in anew):
+            break
+        charges.update(anew)
         charged = problem.solve([_Charged(arc, charges[id(arc)]) for arc in arcs], prices, ROUGH)
         prices, trades = charged.prices, [_uncharged(trade) for trade in charged.trades]
         left = [trade.arc for trade in trades if charges[id(trade.arc)] < _MOST_CHARGED]
