@@ -77,7 +77,10 @@ class Session(NamedTuple):
         settings = self.settings
         if self.offline:
             if settings.origin("api_url") == FLAG_ORIGIN:
-                raise InvalidOption("a service is asked over the network, so --offline does not fit --api-url")
+                raise InvalidOption(
+                    "a service is asked over the network, so --offline does not fit --api-url",
+                    hint="give one of them",
+                )
             return None
         if settings.api_url is None or settings.market is None:
             return settings.api_url
@@ -209,7 +212,9 @@ class Session(NamedTuple):
         """A market in this process: as it is kept, or with its pools read from a node."""
         settings = self.settings
         if settings.market is not None and self.rpc_url is not None:
-            raise InvalidOption("a market file is quoted on as it is, so --rpc-url does not fit --market")
+            raise InvalidOption(
+                "a market file is quoted on as it is, so --rpc-url does not fit --market", hint="give one of them"
+            )
         held = self._holder(name, skip_bad_pools)
         node = self.node(held.network) if settings.market is None else None
         if node is not None:

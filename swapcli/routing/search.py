@@ -145,9 +145,8 @@ class Search(NamedTuple):
             return None
 
     def _single(self, arcs: list[Arc]) -> Found | None:
-        task = self.task
         path = best_single_path(self.problem, arcs)
-        return self.replayed(single_route(self.problem.graph, path), task.amount) if path else None
+        return self.replayed(single_route(self.problem.graph, path), self.task.amount) if path else None
 
     def _routes(self, solved: Solved) -> Iterator[Found | None]:
         """Routes that follow a solution, and cheaper ones over fewer of its pools."""
