@@ -93,6 +93,12 @@ class ConcentratedCurve:
 
     def amount_out(self, amount_in: float) -> float:
         """Output for `amount_in`."""
+        if self._near:
+            start, liquidity = self._start, float(self._liquidity)
+            step = amount_in * self._gamma
+            end = start + step / liquidity
+            if end < self._near:
+                return step / (start * end)
         _, ins, outs, liquidities = table = self._table or self._build()
         i = bisect_right(ins, amount_in) - 1
         if i < 0:

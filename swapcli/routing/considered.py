@@ -8,7 +8,7 @@ from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Arc
 from swapcli.routing.problem import Banned
 from swapcli.routing.search import Outcome
-from swapcli.routing.zero_size import ZeroSizePrices
+from swapcli.routing.spot_prices import SpotPrices
 
 _STIR = 0.01
 """How far rates have rarely moved since: what a pool would trade within it shows what it could mean to a route."""
@@ -26,7 +26,7 @@ def pools_considered(outcome: Outcome, most: int) -> tuple[str, ...]:
     for arc in problem.graph.arcs():
         key = arc.pool.key
         if key not in own:
-            merit = (_worth(arc, prices), _nearness(arc, problem.zero)) if problem.usable(arc, Banned()) else _NONE
+            merit = (_worth(arc, prices), _nearness(arc, problem.spot)) if problem.usable(arc, Banned()) else _NONE
             merits[key] = max(merits.get(key, _NONE), merit)
     others = nlargest(max(most - len(own), 0), merits, key=lambda key: merits[key])
     return (*own, *others)
@@ -41,7 +41,7 @@ def _worth(arc: Arc, prices: Prices) -> float:
     return arc.trade_to(rate)[0] * price_in if arc.rate > rate else 0.0
 
 
-def _nearness(arc: Arc, zero: ZeroSizePrices) -> float:
+def _nearness(arc: Arc, spot: SpotPrices) -> float:
     """Its first unit's rate as a part of the best there is."""
-    value_in = zero.value(arc.token_in)
-    return arc.rate * zero.value(arc.token_out) / value_in if value_in else 0.0
+    value_in = spot.value(arc.token_in)
+    return arc.rate * spot.value(arc.token_out) / value_in if value_in else 0.0

@@ -78,6 +78,24 @@ class Graph:
             moved._share_pruning(self, rows)
         return moved
 
+    def narrowed(self, pairs: Mapping[tuple[int, int], tuple[list[Arc], float]]) -> Graph:
+        """Return the graph with other arcs, and another best rate, between some pairs of tokens (in, out).
+
+        The arcs are some of those that the pair has, in the same order; a pair without any is left out. What stays is
+        shared by both graphs.
+        """
+        narrowed = Graph((), self.addresses)
+        narrowed._share(self, pairs, {i for i, _ in pairs})
+        into = {j for _, j in pairs}
+        narrowed.best_into = _copied(self.best_into, into, len(self.addresses))
+        for (i, j), (arcs, best) in pairs.items():
+            narrowed.pairs[i][j] = arcs
+            if arcs:
+                narrowed.best[i][j] = narrowed.best_into[j][i] = best
+            else:
+                narrowed._forget(i, j)
+        return narrowed
+
     def _pairs_of(self, pool: Pool) -> Iterable[tuple[int, int]]:
         return permutations([self.token_index[token] for token in pool.tokens], 2)
 
@@ -109,9 +127,12 @@ class Graph:
             arcs.sort(key=lambda arc: -arc.rate)
             self.best[token_in][token_out] = self.best_into[token_out][token_in] = arcs[0].rate
         else:
-            del self.pairs[token_in][token_out]
-            self.best[token_in].pop(token_out, None)
-            self.best_into[token_out].pop(token_in, None)
+            self._forget(token_in, token_out)
+
+    def _forget(self, token_in: int, token_out: int) -> None:
+        del self.pairs[token_in][token_out]
+        self.best[token_in].pop(token_out, None)
+        self.best_into[token_out].pop(token_in, None)
 
     def _add(self, pool: Pool) -> None:
         index = self.token_index

@@ -31,7 +31,7 @@ def grow(problem: Problem, paths: list[list[int]]) -> list[Solved]:
         more = _more_tokens(problem, stages[-1], min(_FIRST_TOKENS << growth, _MOST_TOKENS), tried)
         if not more:
             break
-        tried.update(more)
+        tried.update(more.keys())
         used = set(problem.task.ends).union(*flow_values(stages[-1].solution))
         prices = {t: price for t, price in known.items() if t in used} | more
         stages.append(_solved(problem, prices, ROUGH))
@@ -64,7 +64,7 @@ def _reach(problem: Problem, stage: Solved) -> Reach:
     links = {(arc.token_in, arc.token_out) for arc in stage.arcs}
     source, target = problem.task.ends
     back = distances([(j, i) for i, j in links], target)
-    return Reach(distances(links, source), back, problem.task.max_hops, problem.zero.hops)
+    return Reach(distances(links, source), back, problem.task.max_hops, problem.spot.hops)
 
 
 def _start_prices(problem: Problem, paths: list[list[int]]) -> Prices:
@@ -98,7 +98,7 @@ def _path_prices(problem: Problem, path: list[int]) -> tuple[float, Prices]:
     for i, j in pairwise(path):
         hop = Hop(problem.graph.pairs[i][j])
         held = min(held, hop.capacity * _NEARLY_FULL)
-        rates.append(max(hop.rate(held), hop.arcs[0].rate * _LEAST_RATE))
+        rates.append(max(hop.rate(held), problem.graph.best[i][j] * _LEAST_RATE))
         held = hop.amount_out(held)
     prices = {path[-1]: 1.0}
     for token, after, rate in zip(path[-2::-1], path[:0:-1], rates[::-1], strict=True):

@@ -14,6 +14,26 @@ from math import inf, sqrt
 from swapcli.routing.graph import Graph
 
 
+_NEARBY = 1e-3
+"""Of a rate. What a pool really pays while its rate falls by so much tells its depth: a slope alone costs nothing."""
+
+
+def reference_values(graph: Graph, anchored: Mapping[int, float]) -> dict[int, float]:
+    """Return the value of a base unit of every token that has pools, for comparisons of size.
+
+    In the unit of the anchors where they reach a token. Tokens that no anchor reaches are in the unit of the one among
+    them with the most neighbours.
+    """
+    values = usd_prices(graph, anchored)
+    left = {token for token in range(len(graph.addresses)) if token not in values and graph.pairs[token]}
+    while left:
+        hub = max(left, key=lambda token: (len(graph.neighbours(token)), -token))
+        found = usd_prices(graph, {hub: 1.0})
+        values = found | values
+        left -= found.keys()
+    return values
+
+
 def usd_prices(graph: Graph, anchored: Mapping[int, float], wanted: Set[int] | None = None) -> dict[int, float]:
     """USD per base unit of every token that the anchors reach, from USD per base unit of the anchors.
 
@@ -56,7 +76,7 @@ def _mid_rate(graph: Graph, token: int, other: int) -> tuple[float, float]:
         back = backward.get(arc.pool.key)
         if back is None:
             continue
-        depth = back.depth
+        depth = arc.trade_to(arc.rate * (1.0 - _NEARBY))[1] / _NEARBY
         weighted += depth * sqrt(arc.rate / back.rate)
         total += depth
     return (weighted / total, total) if total > 0.0 else (0.0, 0.0)

@@ -11,7 +11,7 @@ from swapcli.routing.flow import Link
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.neighbourhood import arcs_among
 from swapcli.routing.solver import MAX_ITERATIONS, Check, Solution, solve, unwatched
-from swapcli.routing.zero_size import ZeroSizePrices
+from swapcli.routing.spot_prices import SpotPrices
 
 ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10
 """Tolerances: while the neighbourhood grows, for a route, for a certificate."""
@@ -63,19 +63,19 @@ class Problem(NamedTuple):
     """Answers for one task: arcs to solve over, and solutions over them. No path passes through tokens to `avoid`."""
 
     graph: Graph
-    zero: ZeroSizePrices
+    spot: SpotPrices
     task: Task
     avoid: frozenset[int] = frozenset()
 
     def avoiding(self, tokens: frozenset[int]) -> Problem:
         """The same order without paths through `tokens`."""
         avoid = self.avoid | tokens
-        zero = ZeroSizePrices(self.graph, self.task.target, self.task.max_hops, avoid)
-        return Problem(self.graph, zero, self.task, avoid)
+        spot = SpotPrices(self.graph, self.task.target, self.task.max_hops, self.spot.slices, avoid)
+        return Problem(self.graph, spot, self.task, avoid)
 
     def vanishing_output(self) -> float:
         """What the order would bring at the rates of a vanishing one: about the most that it can."""
-        return self.task.amount * self.zero.value(self.task.source)
+        return self.task.amount * self.spot.value(self.task.source)
 
     def order_value(self, prices: Prices) -> float:
         """Worth of the order's input at `prices`, in base units of the target."""
@@ -113,4 +113,4 @@ class Problem(NamedTuple):
         return Solved(self.solve(arcs, solved.solution.prices), arcs, banned)
 
     def _ceiling(self, token: int) -> float:
-        return self.zero.value(token) or inf
+        return self.spot.value(token) or inf

@@ -30,7 +30,7 @@ def route_for_output(search_for: Callable[[int], Search], wanted: int) -> Outcom
     that comes near is finished in integers.
     """
     problem = search_for(1).problem
-    value = problem.zero.value(problem.task.source)
+    value = problem.spot.value(problem.task.source)
     amount = max(1, int(wanted / value)) if value > 0.0 else 0
     hunt = _Hunt(wanted, value)
     left = _ROUNDS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
 from functools import cached_property
-from typing import TypeVar
 
 from swapcli.errors import Cancelled, NoRoute, SameToken, UnknownToken
 from swapcli.model.market import Market
@@ -12,37 +11,37 @@ from swapcli.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.route import Certificate, Quote
 from swapcli.model.token import Token
+from swapcli.routing.gas import BASE_GAS
 from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.prices import usd_prices
+from swapcli.routing.order_scale import OrderScales, drop_oldest
+from swapcli.routing.prices import reference_values, usd_prices
 from swapcli.routing.problem import Problem, Task
 from swapcli.routing.search import Outcome, Search
 from swapcli.routing.solver import Check, unwatched
-from swapcli.routing.zero_size import ZeroSizePrices
+from swapcli.routing.spot_prices import SpotPrices
 
-_KEPT_PRICES = 64
 _KEPT_GRAPHS = 8
 _FEW_UNITS = 1_000_000  # amounts that a hop or two in a token of few decimals may round to nothing
 
-_K = TypeVar("_K")
-_V = TypeVar("_V")
-
 
 class Router:
-    """Keeps what is the same for every order on a state: the graph, and zero-size prices by output token."""
+    """Keeps what is the same for many orders on a state: the graph, and spot prices by output token and size.
+
+    Example: `Router(market).quote(Order(weth, usdc, 10**18)).amount_out`.
+    """
 
     def __init__(self, market: Market) -> None:
         self.market = market
-        self._graphs: dict[frozenset[str], Graph] = {}
-        self._zero: dict[tuple[frozenset[str], int, int], ZeroSizePrices] = {}
+        self._scales: dict[frozenset[str], OrderScales] = {}
         self._is_first_pricing = True
 
     def moved(self, market: Market, changed: Set[str]) -> Router:
         """The router once its market has become `market`, which differs in the pools with the keys `changed` alone."""
-        router, graph = Router(market), self._graphs.get(frozenset())
+        router, scales = Router(market), self._scales.get(frozenset())
         addresses = tuple(market.tokens)
-        if graph and addresses[: len(graph.addresses)] == graph.addresses:
+        if scales and addresses[: len(scales.graph.addresses)] == scales.graph.addresses:
             before, after = (_chosen(each, changed) for each in (self.market, market))
-            router._graphs[frozenset()] = graph.moved(before, after, addresses)
+            router._scales[frozenset()] = router._new_scales(scales.graph.moved(before, after, addresses))
         return router
 
     def warm(self) -> None:
@@ -94,39 +93,46 @@ class Router:
         if source == target:
             raise SameToken()
         max_hops = 1 if order.direct else order.max_hops
-        zero = self._zero_size(order.excluded_protocols, target, max_hops)
-        gas_value = gas_price_wei * self._native_value(zero, graph)
+        scales = self._scales_without(order.excluded_protocols)
+        gas_value = gas_price_wei * self._native_value(scales, target, max_hops, gas_price_wei)
 
         def search_for(amount: int) -> Search:
+            scaled = scales.scaled(source, target, float(amount), max_hops)
             task = Task(source, target, amount, max_hops, gas_value, check)
-            return Search(Problem(graph, zero, task), self.market.pools)
+            return Search(Problem(scaled.graph, scaled.spot, task), self.market.pools)
 
         outcome = _for_output(search_for, order.amount) if order.reverse else search_for(order.amount).best()
         if outcome is None:
-            raise _no_route(order, graph, zero, source)
+            raise _no_route(order, graph, scales.spot(target, max_hops), source)
         return outcome
 
     def _graph(self, excluded: frozenset[str]) -> Graph:
-        graph = self._graphs.get(excluded)
-        if graph is None:
+        return self._scales_without(excluded).graph
+
+    def _scales_without(self, excluded: frozenset[str]) -> OrderScales:
+        scales = self._scales.get(excluded)
+        if scales is None:
             pools = (pool for pool in self.market.pools.values() if pool.protocol not in excluded)
-            graph = self._graphs[excluded] = Graph(pools, self.market.tokens)
-            _drop_oldest(self._graphs, _KEPT_GRAPHS)
-        return graph
+            scales = self._scales[excluded] = self._new_scales(Graph(pools, self.market.tokens))
+            drop_oldest(self._scales, _KEPT_GRAPHS)
+        return scales
 
-    def _zero_size(self, excluded: frozenset[str], target: int, max_hops: int) -> ZeroSizePrices:
-        key = (excluded, target, max_hops)
-        zero = self._zero.get(key)
-        if zero is None:
-            zero = self._zero[key] = ZeroSizePrices(self._graph(excluded), target, max_hops)
-            _drop_oldest(self._zero, _KEPT_PRICES)
-        return zero
+    def _new_scales(self, graph: Graph) -> OrderScales:
+        return OrderScales(graph, lambda: self._reference_values)
 
-    def _native_value(self, zero: ZeroSizePrices, graph: Graph) -> float:
-        """Worth of one wei of the native token in base units of the output token; 0.0 where no path tells."""
+    @cached_property
+    def _reference_values(self) -> dict[int, float]:
+        graph = self._graph(frozenset())
+        return reference_values(graph, self._anchors(graph))
+
+    def _native_value(self, scales: OrderScales, target: int, max_hops: int, gas_price_wei: int) -> float:
+        """Return the worth of one wei of the native token in base units of the output token, at about the size of a
+        transaction's gas; 0.0 where no path tells."""
         wrapped = self.market.network.wrapped_native
-        number = graph.token_index.get(wrapped.address) if wrapped else None
-        return zero.value(number) if number is not None else 0.0
+        number = scales.graph.token_index.get(wrapped.address) if wrapped else None
+        if number is None or not gas_price_wei:
+            return 0.0
+        return scales.value(number, target, float(gas_price_wei * BASE_GAS), max_hops)
 
     def _quote(self, order: Order, outcome: Outcome, gas_price_wei: int, certificate: Certificate | None) -> Quote:
         found, single = outcome.found, outcome.single
@@ -167,14 +173,18 @@ class Router:
     def _priced(self, wanted: set[str] | None) -> dict[str, float]:
         """USD per whole token by address: of the `wanted` tokens at least, of all where there is None."""
         tokens, graph = self.market.tokens, self._graph(frozenset())
+        numbers = None if wanted is None else {graph.token_index[a] for a in wanted if a in graph.token_index}
+        found = usd_prices(graph, self._anchors(graph), numbers)
+        return {graph.addresses[n]: price * 10 ** tokens[graph.addresses[n]].decimals for n, price in found.items()}
+
+    def _anchors(self, graph: Graph) -> dict[int, float]:
+        """USD per base unit of the tokens that all other prices start from."""
+        tokens = self.market.tokens
         stablecoins = [a for a in self.market.network.stablecoins if a in tokens]
         per_token = dict.fromkeys(stablecoins, 1.0) or {
             a: t.price_usd for a, t in tokens.items() if t.price_usd is not None and t.price_usd > 0.0
         }
-        anchored = {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
-        numbers = None if wanted is None else {graph.token_index[a] for a in wanted if a in graph.token_index}
-        found = usd_prices(graph, anchored, numbers)
-        return {graph.addresses[n]: price * 10 ** tokens[graph.addresses[n]].decimals for n, price in found.items()}
+        return {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
 
 
 def _chosen(market: Market, keys: Iterable[str]) -> list[Pool]:
@@ -224,12 +234,12 @@ def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
     return certificate_for(graph, outcome.bounding_prices(), order, found.replay.amount_out, usable)
 
 
-def _no_route(order: Order, graph: Graph, zero: ZeroSizePrices, source: int) -> NoRoute:
+def _no_route(order: Order, graph: Graph, spot: SpotPrices, source: int) -> NoRoute:
     """Says what was tried: whether the tokens are joined at all, or the amount is the trouble."""
     names = f"{order.token_in.symbol or order.token_in.address} to {order.token_out.symbol or order.token_out.address}"
     details: dict[str, object] = {"token_in": order.token_in.address, "token_out": order.token_out.address}
-    if zero.path(source):
-        problem, hint = _trouble(order, zero.value(source))
+    if spot.path(source):
+        problem, hint = _trouble(order, spot.value(source))
         return NoRoute(f"no route from {names} for this amount: {problem}", hint=hint, details=details)
     few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
     limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
@@ -257,8 +267,3 @@ def _number(graph: Graph, token: Token) -> int:
     if number is None:
         raise UnknownToken(f"the market has no token {token.symbol or token.address} ({token.address})")
     return number
-
-
-def _drop_oldest(cache: dict[_K, _V], keep: int) -> None:
-    while len(cache) > keep:
-        del cache[next(iter(cache))]

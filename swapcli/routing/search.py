@@ -25,7 +25,7 @@ from swapcli.routing.rounding import build_route, whole_percents
 from swapcli.routing.single_path import best_single_path, better_single_path, single_route
 from swapcli.routing.solver import Solution
 from swapcli.routing.thinning import promise, thinned
-from swapcli.routing.zero_size import ZeroSizePrices
+from swapcli.routing.spot_prices import SpotPrices
 
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
@@ -77,7 +77,7 @@ class Outcome(NamedTuple):
         known = extended(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
         arcs = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
         arcs = [arc for arc in arcs if arc.token_in != target and arc.token_out != source]
-        wide = problem._replace(zero=ZeroSizePrices(graph, target, _MARKET_HOPS))
+        wide = problem._replace(spot=SpotPrices(graph, target, _MARKET_HOPS))
         return [fine.prices, known, wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices]
 
 
@@ -111,7 +111,7 @@ class Search(NamedTuple):
         return best
 
     def _best(self) -> Outcome | None:
-        path = self.problem.zero.path(self.task.source)
+        path = self.problem.spot.path(self.task.source)
         if len(path) < 2:
             return None
         outcome = self._grown([path])

@@ -41,7 +41,7 @@ class _Walk:
     """Takes one hop after the other for a problem."""
 
     def __init__(self, problem: Problem) -> None:
-        self._zero, self._target, self._gas_value = problem.zero, problem.task.target, problem.task.gas_value
+        self._zero, self._target, self._gas_value = problem.spot, problem.task.target, problem.task.gas_value
         self.start = _Held(float(problem.task.amount))
         self._worth: dict[int, float] = {}
 
@@ -111,14 +111,14 @@ def better_single_path(problem: Problem, least: float, refused: Set[str] = froze
     What a unit can bring at most over the hops that are left keeps the search away from whatever cannot end above
     `least`. Pools in `refused` are not used.
     """
-    graph, zero, target = problem.graph, problem.zero, problem.task.target
+    graph, spot, target = problem.graph, problem.spot, problem.task.target
     walk = _Walk(problem)
     floor, (start, held) = least, _into_core(problem, walk, refused)
     best: dict[int, _Held] = {start: held}
     front = dict(best) if start != target else {}
     for left in range(problem.task.max_hops - len(held.path) - 1, -1, -1):
         found: dict[int, _Held] = {}
-        worth = zero.within(left)
+        worth = spot.within(left)
         for token, held in front.items():
             for j, rate in graph.best[token].items():
                 value = worth.get(j, 0.0)
@@ -146,7 +146,7 @@ def _most_valuable(found: dict[int, _Held], worth: Mapping[int, float]) -> dict[
 def _into_core(problem: Problem, walk: _Walk, refused: Set[str]) -> tuple[int, _Held]:
     """The first token that paths may pass through, on the only way there from a dead end, with what gets that far."""
     token, held = problem.task.source, walk.start
-    for i, j in pairwise(problem.zero.way_to_values(token)):
+    for i, j in pairwise(problem.spot.way_to_values(token)):
         got = walk.over(held, problem.graph.pairs[i].get(j, ()), -inf, refused)
         if got is None:
             return token, _NOTHING

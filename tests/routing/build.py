@@ -16,7 +16,7 @@ from swapcli.model.token import Token
 from swapcli.pools import family
 from swapcli.routing.graph import Graph
 from swapcli.routing.problem import FINE, Problem, Solved, Task
-from swapcli.routing.zero_size import ZeroSizePrices
+from swapcli.routing.spot_prices import SpotPrices
 
 Q96 = 1 << 96
 UNIT = 10**18
@@ -173,13 +173,13 @@ def problem_of(held: Market, amount: int, max_hops: int = 6, gas_value: float = 
 
 def problem_on(graph: Graph, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> Problem:
     """The same on a graph."""
-    return Problem(graph, ZeroSizePrices(graph, 1, max_hops), Task(0, 1, amount, max_hops, gas_value))
+    return Problem(graph, SpotPrices(graph, 1, max_hops), Task(0, 1, amount, max_hops, gas_value))
 
 
 def solved(problem: Problem, tolerance: float = FINE) -> Solved | None:
     """The problem solved over the whole market, without growth; None where no path joins the two tokens."""
-    prices = {t: price for t in range(len(problem.graph.addresses)) if (price := problem.zero.value(t)) > 0.0}
-    if not problem.zero.path(0):
+    prices = {t: price for t in range(len(problem.graph.addresses)) if (price := problem.spot.value(t)) > 0.0}
+    if not problem.spot.path(0):
         return None
     arcs = problem.arcs_between(prices)
     return Solved(problem.solve(arcs, prices | {1: 1.0}, tolerance), arcs)

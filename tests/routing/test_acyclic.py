@@ -23,7 +23,7 @@ noises = st.sampled_from([3, 30])
 def solved_market(seed: int, amount: int, noise: float, max_hops: int) -> tuple[Problem, Solved] | None:
     problem = problem_of(random_market(seed, pools=18, noise=noise, every_family=True), amount, max_hops)
     found = solved(problem)
-    return (problem, found) if found and len(problem.zero.path(0)) <= max_hops + 1 else None
+    return (problem, found) if found and len(problem.spot.path(0)) <= max_hops + 1 else None
 
 
 def notable_pools(problem: Problem, found: Solved) -> list[str]:

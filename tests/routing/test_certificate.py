@@ -17,7 +17,7 @@ from swapcli.routing.certificate import certificate_for, extended, surplus
 from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Graph
 from swapcli.routing.replay import replay
-from swapcli.routing.zero_size import ZeroSizePrices
+from swapcli.routing.spot_prices import SpotPrices
 from tests.routing.build import (
     UNIT,
     amounts,
@@ -56,7 +56,7 @@ def outputs(held: Market, amount: int, seed: int) -> list[int]:
 @given(markets(), amounts, seeds, st.sampled_from([0.0, 0.01, 1.0]))
 def test_at_any_prices_no_route_pays_more_than_the_bound(held: Market, amount: int, seed: int, distance: float) -> None:
     graph, rng = graph_of(held), random.Random(seed)
-    near = ZeroSizePrices(graph, 1, 6).values
+    near = SpotPrices(graph, 1, 6).values
     prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, distance)) for t in range(6)} | {1: 1.0}
     certificate = certificate_for(graph, [prices], (0, 1, float(amount)), 1, lambda _: True)
     for paid in outputs(held, amount, seed):
@@ -150,7 +150,7 @@ def test_nothing_paid_is_infinitely_far_from_the_bound() -> None:
 @given(markets(), seeds)
 def test_a_surplus_is_what_the_best_trade_is_worth(held: Market, seed: int) -> None:
     graph, rng = graph_of(held), random.Random(seed)
-    near = ZeroSizePrices(graph, 1, 6).values
+    near = SpotPrices(graph, 1, 6).values
     prices: Prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, 0.3)) for t in range(6)}
     for arc in graph.arcs():
         best = surplus(arc, prices)
@@ -197,5 +197,5 @@ def test_without_arbitrage_they_get_all_that_they_bring_so_that_none_is_worth_se
 
 
 def priced_among(graph: Graph, priced: set[int]) -> Prices:
-    near = ZeroSizePrices(graph, 1, 6).values
+    near = SpotPrices(graph, 1, 6).values
     return {t: near[t] for t in priced if t in near} | {1: 1.0}

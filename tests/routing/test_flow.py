@@ -30,7 +30,7 @@ from swapcli.routing.flow import (
 )
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.solver import Solution, Trade
-from swapcli.routing.zero_size import ZeroSizePrices
+from swapcli.routing.spot_prices import SpotPrices
 from tests.routing.build import graph_of, random_market, seeds
 from tests.routing.random_routes import simple_paths
 
@@ -192,7 +192,7 @@ def carried(draw: st.DrawFn) -> tuple[Flow, dict[Link, float], Graph, float, flo
     graph = graph_of(random_market(draw(seeds), tokens=6, pools=14, every_family=True))
     rng = random.Random(draw(seeds))
     place = [0, *rng.sample(range(2, 6), 4), 1]
-    prices = ZeroSizePrices(graph, 1, 6).values
+    prices = SpotPrices(graph, 1, 6).values
     links = [(i, j) for i in place for j in graph.pairs[i] if place.index(i) < place.index(j)]
     wanted = {link: 10 ** rng.uniform(-5, 0) for link in links if rng.random() < 0.8}
     least = draw(st.sampled_from([0.0, 1e-4, 1e-2]))

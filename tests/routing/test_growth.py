@@ -21,7 +21,7 @@ POOLS = 200
 
 def grown(problem: Problem) -> list[Solved]:
     """The stages of growth; none where no path is short enough."""
-    path = problem.zero.path(0)
+    path = problem.spot.path(0)
     return grow(problem, [path]) if 2 <= len(path) <= problem.task.max_hops + 1 else []
 
 

@@ -16,7 +16,7 @@ from swapcli.routing.flow import distances
 from swapcli.routing.graph import Graph
 from swapcli.routing.neighbourhood import Reach, arcs_among, detours
 from swapcli.routing.problem import Problem
-from swapcli.routing.zero_size import ZeroSizePrices
+from swapcli.routing.spot_prices import SpotPrices
 from tests.routing.build import UNIT, constant_product, graph_of, market, problem_of, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
 
@@ -60,7 +60,7 @@ def test_within_one_hop_there_are_only_direct_arcs(graph: Graph, between: set[in
 
 def inside(problem: Problem, tokens: set[int]) -> Prices | None:
     """Prices of a solution over `tokens`; None where they do not join the ends or it did not settle."""
-    start = {t: price for t in tokens if (price := problem.zero.value(t)) > 0.0}
+    start = {t: price for t in tokens if (price := problem.spot.value(t)) > 0.0}
     arcs = problem.arcs_between(start)
     found = problem.solve(arcs, start | {1: 1.0}, 1e-6) if arcs else None
     return found.prices if found and found.residual < 1e-4 else None
@@ -126,7 +126,7 @@ def test_a_chain_of_outside_tokens_is_found_with_the_whole_way(length: int) -> N
 @pytest.mark.parametrize("max_hops", [1, 2, 3, 4, 5, 6])
 def test_a_chain_that_makes_every_path_too_long_is_not_offered(length: int, max_hops: int) -> None:
     graph = chain(length)
-    reach = Reach({0: 0, 1: 1}, {1: 0, 0: 1}, max_hops, ZeroSizePrices(graph, 1, max_hops).hops)
+    reach = Reach({0: 0, 1: 1}, {1: 0, 0: 1}, max_hops, SpotPrices(graph, 1, max_hops).hops)
     offers = detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3, reach)
     assert set(offers) == (set(range(2, 2 + length)) if length < max_hops else set())
 
@@ -141,7 +141,7 @@ def test_whatever_is_offered_lies_on_a_path_that_is_short_enough(
     if prices is None:
         return
     links = {(arc.token_in, arc.token_out) for arc in problem.arcs_between(prices)}
-    reach = Reach(distances(links, 0), distances([(j, i) for i, j in links], 1), max_hops, problem.zero.hops)
+    reach = Reach(distances(links, 0), distances([(j, i) for i, j in links], 1), max_hops, problem.spot.hops)
     out = distances([(i, j) for i, row in enumerate(problem.graph.best) for j in row if j], 0)
     back = distances([(j, i) for i, row in enumerate(problem.graph.best) for j in row if i != 1], 1)
     for x in detours(problem.graph, prices, (0, 1), problem.order_value(prices), 3, reach):

@@ -25,8 +25,8 @@ def points(draw: st.DrawFn) -> Drawn:
     """A dual at prices somewhat below those of a vanishing order, so that some arcs trade and others do not."""
     held = random_market(draw(seeds), pools=draw(st.integers(6, 20)), every_family=draw(st.booleans()))
     problem = problem_of(held, draw(amounts))
-    prices = {t: price for t in range(len(held.tokens)) if (price := problem.zero.value(t)) > 0.0} | {1: 1.0}
-    if not problem.zero.path(0):
+    prices = {t: price for t in range(len(held.tokens)) if (price := problem.spot.value(t)) > 0.0} | {1: 1.0}
+    if not problem.spot.path(0):
         raise UnsatisfiedAssumption
     dual = Dual(problem.arcs_between(prices), 0, 1, float(problem.task.amount), lambda t: prices[t])
     rng, spread = random.Random(draw(seeds)), draw(st.sampled_from([1e-4, 1e-2, 1.0]))

@@ -17,7 +17,7 @@ from swapcli.routing.problem import Problem, Task
 from swapcli.routing.replay import replay
 from swapcli.routing.reverse import route_for_output
 from swapcli.routing.search import Outcome, Search
-from swapcli.routing.zero_size import ZeroSizePrices
+from swapcli.routing.spot_prices import SpotPrices
 from tests.routing.build import amounts, constant_product, market, order, random_market, seeds, token
 
 
@@ -42,12 +42,12 @@ def test_the_input_found_is_enough_and_one_unit_less_is_not(seed: int, amount: i
 def searched(held: Market, wanted: int) -> tuple[Outcome | None, list[int]]:
     """The outcome for `wanted` units of token 1, and the inputs that were tried for it."""
     graph = Graph(held.pools.values(), held.tokens)
-    zero = ZeroSizePrices(graph, 1, 6)
+    spot = SpotPrices(graph, 1, 6)
     tried: list[int] = []
 
     def search_for(amount: int) -> Search:
         tried.append(amount)
-        return Search(Problem(graph, zero, Task(0, 1, amount, 6, 0.0)), held.pools)
+        return Search(Problem(graph, spot, Task(0, 1, amount, 6, 0.0)), held.pools)
 
     return route_for_output(search_for, wanted), tried[1:]
 

@@ -97,7 +97,7 @@ def test_the_value_is_the_dual_and_the_residual_the_worst_imbalance(held: Market
 def test_prices_keep_to_their_ceilings(held: Market, amount: int) -> None:
     problem = problem_of(held, amount)
     for t, price in found(problem).solution.prices.items():
-        assert price <= problem.zero.value(t) * (1 + 1e-12)
+        assert price <= problem.spot.value(t) * (1 + 1e-12)
 
 
 # --- optimal

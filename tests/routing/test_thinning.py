@@ -34,7 +34,7 @@ def problems(draw: st.DrawFn) -> tuple[Problem, Solved]:
     """A problem over a market of every family with gas, and its solution without."""
     amount = draw(amounts)
     held = random_market(draw(seeds), pools=18, every_family=True)
-    worth = problem_of(held, amount).zero.value(0)
+    worth = problem_of(held, amount).spot.value(0)
     problem = problem_of(held, amount, gas_value=gas_price(amount, draw(parts)) * worth)
     found = solved(problem)
     assume(found is not None and worth > 0.0)
@@ -122,7 +122,7 @@ def best_over_subsets(held: Market, amount: int, gas_value: float) -> float:
 def test_no_choice_of_pools_leaves_more(seed: int, amount: int, part: float, every_family: bool) -> None:
     held = random_market(seed, tokens=4, pools=6, every_family=every_family)
     price = gas_price(amount, part)
-    gas_value = price * problem_of(held, amount).zero.value(0)
+    gas_value = price * problem_of(held, amount).spot.value(0)
     try:
         quote = Router(held).quote(order(held, 0, 1, amount), gas_price_wei=price)
     except NoRoute:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.routing.graph import Graph
-from swapcli.routing.zero_size import ZeroSizePrices
+from swapcli.routing.spot_prices import SpotPrices
 from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
 
@@ -44,30 +44,30 @@ def brute_value(graph: Graph, source: int, target: int, max_hops: int, avoid: fr
 @given(graphs(), hop_limits)
 def test_values_are_the_best_product_over_all_paths_within_the_limit(graph: Graph, max_hops: int) -> None:
     for target in range(min(3, len(graph.addresses))):
-        zero = ZeroSizePrices(graph, target, max_hops)
+        spot = SpotPrices(graph, target, max_hops)
         for t in range(len(graph.addresses)):
             expected = brute_value(graph, t, target, max_hops)
-            assert zero.value(t) == pytest.approx(expected, rel=1e-12)
+            assert spot.value(t) == pytest.approx(expected, rel=1e-12)
 
 
 @given(graphs(), hop_limits)
 def test_the_path_has_the_value_and_keeps_the_limit_where_any_path_does(graph: Graph, max_hops: int) -> None:
-    zero = ZeroSizePrices(graph, 0, max_hops)
+    spot = SpotPrices(graph, 0, max_hops)
     for source in range(1, len(graph.addresses)):
-        path = zero.path(source)
+        path = spot.path(source)
         if any(paths(graph, source, 0, max_hops)):
             assert (path[0], path[-1]) == (source, 0)
             assert len(set(path)) == len(path) <= max_hops + 1
-            assert product(graph, path) == pytest.approx(zero.value(source), rel=1e-12)
+            assert product(graph, path) == pytest.approx(spot.value(source), rel=1e-12)
         else:
             assert not path
 
 
 @given(graphs(noise=30), hop_limits)
 def test_with_arbitrage_a_path_is_found_where_there_is_one(graph: Graph, max_hops: int) -> None:
-    zero = ZeroSizePrices(graph, 0, max_hops)
+    spot = SpotPrices(graph, 0, max_hops)
     for source in range(1, len(graph.addresses)):
-        path = zero.path(source)
+        path = spot.path(source)
         if any(paths(graph, source, 0, max_hops)):
             assert (path[0], path[-1]) == (source, 0)
             assert len(set(path)) == len(path) <= max_hops + 1
@@ -78,15 +78,15 @@ def test_with_arbitrage_a_path_is_found_where_there_is_one(graph: Graph, max_hop
 
 @given(graphs(), hop_limits)
 def test_no_arc_is_worth_a_trade_at_the_values_of_enough_hops(graph: Graph, more: int) -> None:
-    zero = ZeroSizePrices(graph, 0, len(graph.addresses) + more)
+    spot = SpotPrices(graph, 0, len(graph.addresses) + more)
     for arc in graph.arcs():
-        if arc.token_in in zero.values:
-            assert zero.values.get(arc.token_out, 0.0) * arc.rate <= zero.values[arc.token_in] * (1 + 1e-12)
+        if arc.token_in in spot.values:
+            assert spot.values.get(arc.token_out, 0.0) * arc.rate <= spot.values[arc.token_in] * (1 + 1e-12)
 
 
 @given(graphs(), hop_limits)
 def test_more_hops_never_lower_a_value(graph: Graph, max_hops: int) -> None:
-    fewer, more = (ZeroSizePrices(graph, 0, limit) for limit in (max_hops, max_hops + 1))
+    fewer, more = (SpotPrices(graph, 0, limit) for limit in (max_hops, max_hops + 1))
     for t in range(len(graph.addresses)):
         assert more.value(t) >= fewer.value(t) * (1 - 1e-12)
 
@@ -96,39 +96,39 @@ def test_no_path_passes_through_what_is_avoided(
     graph: Graph, max_hops: int, data: st.DataObject
 ) -> None:
     avoid = frozenset(data.draw(st.sets(st.sampled_from(range(len(graph.addresses)))))) - {0}
-    zero = ZeroSizePrices(graph, 0, max_hops, avoid)
+    spot = SpotPrices(graph, 0, max_hops, avoid)
     for source in set(range(1, len(graph.addresses))) - avoid:
-        assert not avoid & set(zero.path(source))
-        assert zero.value(source) == pytest.approx(brute_value(graph, source, 0, max_hops, avoid), rel=1e-12)
+        assert not avoid & set(spot.path(source))
+        assert spot.value(source) == pytest.approx(brute_value(graph, source, 0, max_hops, avoid), rel=1e-12)
 
 
 @given(graphs(), hop_limits)
 def test_the_fewest_hops_are_those_of_the_shortest_path(graph: Graph, max_hops: int) -> None:
-    zero = ZeroSizePrices(graph, 0, max_hops)
+    spot = SpotPrices(graph, 0, max_hops)
     for t in graph.core - {0}:
         lengths = [len(path) - 1 for path in paths(graph, t, 0, max_hops)]
-        assert zero.hops.get(t) == min(lengths, default=None)
+        assert spot.hops.get(t) == min(lengths, default=None)
 
 
 @given(graphs(noise=30), hop_limits)
 def test_the_target_is_worth_one_also_with_arbitrage(graph: Graph, max_hops: int) -> None:
     """And no path gains by running through it."""
-    zero = ZeroSizePrices(graph, 0, max_hops)
-    assert zero.value(0) == 1.0
+    spot = SpotPrices(graph, 0, max_hops)
+    assert spot.value(0) == 1.0
     for t in graph.core - {0}:
-        assert zero.value(t) >= brute_value(graph, t, 0, max_hops) * (1 - 1e-12)
-    two = ZeroSizePrices(graph, 0, 2)
+        assert spot.value(t) >= brute_value(graph, t, 0, max_hops) * (1 - 1e-12)
+    two = SpotPrices(graph, 0, 2)
     for t in range(1, len(graph.addresses)):
         assert two.value(t) == pytest.approx(brute_value(graph, t, 0, 2), rel=1e-12)
 
 
 @given(graphs() | graphs(noise=30), hop_limits)
 def test_no_path_of_so_many_hops_brings_more_than_the_values_within_them(graph: Graph, max_hops: int) -> None:
-    zero = ZeroSizePrices(graph, 0, max_hops)
-    assert zero.within(0) == {0: 1.0}
-    assert zero.within(max_hops) == zero.within(max_hops + 3) == zero.values
+    spot = SpotPrices(graph, 0, max_hops)
+    assert spot.within(0) == {0: 1.0}
+    assert spot.within(max_hops) == spot.within(max_hops + 3) == spot.values
     for hops in range(1, max_hops + 1):
-        known = zero.within(hops)
+        known = spot.within(hops)
         for source in graph.core - {0}:
             for path in paths(graph, source, 0, hops):
                 assert known[source] >= product(graph, path) * (1 - 1e-12)
@@ -139,13 +139,13 @@ def test_a_dead_end_further_than_the_limit_has_no_path_and_no_value() -> None:
     pools = [constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate(pairwise(chain))]
     graph = graph_of(market(pools, chain))
     for max_hops in (1, 2):
-        zero = ZeroSizePrices(graph, 0, max_hops)
-        assert (zero.path(3), zero.value(3)) == ([], 0.0)
-    assert ZeroSizePrices(graph, 0, 3).path(3) == [3, 2, 1, 0]
+        spot = SpotPrices(graph, 0, max_hops)
+        assert (spot.path(3), spot.value(3)) == ([], 0.0)
+    assert SpotPrices(graph, 0, 3).path(3) == [3, 2, 1, 0]
 
 
 def test_a_token_that_no_pool_joins_has_no_value() -> None:
     a, b, c = (token(k) for k in range(3))
     graph = graph_of(market([constant_product(0, a, b, 10**24, 10**24)], [a, b, c]))
-    zero = ZeroSizePrices(graph, 0, 6)
-    assert (zero.value(2), zero.path(2)) == (0.0, [])
+    spot = SpotPrices(graph, 0, 6)
+    assert (spot.value(2), spot.path(2)) == (0.0, [])

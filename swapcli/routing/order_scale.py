@@ -1,0 +1,116 @@
+"""The market at the scale of an order: without pools that are dust to it, however good their rates.
+
+A pool is dust to an order if it pays next to nothing for a slice of it. Anybody can create such a pool at any price, so
+none of them may set a price or lead the search.
+
+What a slice of the order is in units of another token is told by reference values. They come from the deepest pools, as
+dollar prices do, and only their order of magnitude matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from math import floor, log
+from typing import NamedTuple, TypeVar
+
+from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.spot_prices import SpotPrices
+
+SLICE = 1e-4
+"""Of an order: less than that of it is not worth a hop (see `acyclic.LEAST_HOP`)."""
+
+_DUST = 1e-2
+"""Of a slice: a pool that pays less for one is dust. With it, no pool gets what a route can just express: a hundredth of
+a percent of a hop in a segment of one percent."""
+
+_STEP = 16.0  # between slices that are told apart: orders of about one size share their prices
+_ABOVE = 1.0 + 1e-9
+_DRAINED = 0.1  # of an order's worth: where less is paid, slices are of what is paid
+_KEPT = 128  # prices by target, limit of hops and slice
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class ScaledMarket(NamedTuple):
+    """A graph without what is dust to an order, and the spot prices of a slice of that order."""
+
+    graph: Graph
+    spot: SpotPrices
+
+
+class OrderScales:
+    """Gives each order its scaled market, and keeps them for orders of about the same size into the same token."""
+
+    def __init__(self, graph: Graph, reference_values: Callable[[], Mapping[int, float]]) -> None:
+        """`reference_values` gives the value of a base unit by token, all in the same unit."""
+        self.graph = graph
+        self._reference_values = reference_values
+        self._scaled: dict[tuple[int, int, float], ScaledMarket] = {}
+
+    def scaled(self, source: int, target: int, amount: float, max_hops: int) -> ScaledMarket:
+        """Return the market at the scale of an order that sells `amount` base units of `source` for `target`."""
+        values = self._reference_values()
+        if source not in values or target not in values:
+            return self._at(target, max_hops, 0.0)
+        worth = amount * values[source]
+        scaled = self._at(target, max_hops, worth)
+        paid = self._path_output(scaled.spot.path(source), amount) * values[target]
+        return scaled if paid >= worth * _DRAINED else self._at(target, max_hops, paid)
+
+    def value(self, token: int, target: int, amount: float, max_hops: int) -> float:
+        """Return what a base unit of `token` is worth in units of `target` where `amount` of it is sold."""
+        return 1.0 if token == target else self.scaled(token, target, amount, max_hops).spot.value(token)
+
+    def spot(self, target: int, max_hops: int) -> SpotPrices:
+        """Return the spot prices of vanishing orders."""
+        return self._at(target, max_hops, 0.0).spot
+
+    def _at(self, target: int, max_hops: int, worth: float) -> ScaledMarket:
+        """Return the market at the scale of orders that are worth about `worth` in reference values; of vanishing ones
+        where that is 0.0."""
+        slice_worth = _STEP ** floor(log(worth * SLICE, _STEP)) if worth > 0.0 else 0.0
+        key = (target, max_hops, slice_worth)
+        scaled = self._scaled.get(key)
+        if scaled is None:
+            scaled = self._scaled[key] = self._scale(target, max_hops, slice_worth)
+            drop_oldest(self._scaled, _KEPT)
+        return scaled
+
+    def _scale(self, target: int, max_hops: int, slice_worth: float) -> ScaledMarket:
+        if not slice_worth:
+            return ScaledMarket(self.graph, SpotPrices(self.graph, target, max_hops))
+        values = self._reference_values()
+        slices = {token: max(slice_worth / value, 1.0) for token, value in values.items()}
+        spot = SpotPrices(self.graph, target, max_hops, slices)
+        return ScaledMarket(without_dust(self.graph, spot, slices[target]), spot)
+
+    def _path_output(self, path: list[int], amount: float) -> float:
+        """Return what the best pool of each hop pays one after the other; a pool takes no more than its capacity."""
+        for i, j in pairwise(path):
+            amount = max(arc.curve.amount_out(amount) for arc in self.graph.pairs[i][j])
+        return amount if path else 0.0
+
+
+def without_dust(graph: Graph, spot: SpotPrices, target_slice: float) -> Graph:
+    """Return `graph` without the directions of pools that are dust, as far as they offer more than spot prices.
+
+    The best rates of such pairs are then those of a slice. `target_slice` is a slice in base units of the target.
+    """
+    narrowed: dict[tuple[int, int], tuple[list[Arc], float]] = {}
+    slices = spot.slices or {}
+    for j, value_out in spot.values.items():
+        least = _DUST * target_slice / value_out
+        for i, rate in graph.best_into[j].items():
+            if rate * value_out > spot.values.get(i, 0.0) * _ABOVE and spot.allows(i):
+                amount_in = slices.get(i, 0.0)
+                arcs = [arc for arc in graph.pairs[i][j] if arc.curve.amount_out(amount_in) >= least]
+                narrowed[i, j] = (arcs, spot.rate(i, j))
+    return graph.narrowed(narrowed) if narrowed else graph
+
+
+def drop_oldest(cache: dict[_K, _V], keep: int) -> None:
+    """Drop the entries that were added first until `keep` are left."""
+    while len(cache) > keep:
+        del cache[next(iter(cache))]
