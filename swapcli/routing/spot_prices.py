@@ -72,9 +72,10 @@ class SpotPrices:
 
     def _for_slice(self, i: int, j: int, value_j: float, beaten: float) -> float:
         """Return the value of a unit of i where a slice of it is sold for j; 0.0 where that is not above `beaten`."""
-        value = value_j * self.rate(i, j, beaten / value_j)
-        if value <= beaten:
+        rate = self.rate(i, j, beaten / value_j)
+        if rate <= beaten / value_j:
             return 0.0
+        value = value_j * rate
         slices = self.slices or {}
         if value * slices[i] > _TOO_GOOD * slices[self.target]:
             value = min(value, self._sold(slices[i], [i, *self.path(j)]) / slices[i])
