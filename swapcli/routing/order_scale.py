@@ -15,7 +15,7 @@ from math import floor, log
 from typing import NamedTuple, TypeVar
 
 from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.spot_prices import SpotPrices
+from swapcli.routing.spot_prices import SpotPrices, amount_out
 
 SLICE = 1e-3
 """Of an order. Rounded down to a step it is about what a detour must carry to be worth a look."""
@@ -119,7 +119,7 @@ def without_dust(graph: Graph, spot: SpotPrices, source: int) -> Graph:
                 amount_in = spot.slices.get(i, 0.0)
                 if i == source and spot.is_dust(i, _DUST):
                     continue
-                arcs = [arc for arc in graph.pairs[i][j] if amount_in and arc.curve.amount_out(amount_in) >= least]
+                arcs = [arc for arc in graph.pairs[i][j] if amount_in and amount_out(arc, amount_in) >= least]
                 narrowed[i, j] = (arcs, spot.rate(i, j))
     return graph.narrowed(narrowed) if narrowed else graph
 
