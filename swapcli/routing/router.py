@@ -231,7 +231,7 @@ def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
     def usable(arc: Arc) -> bool:
         return problem.usable(arc, outcome.banned) or (arc.pool.key, arc.token_in) in used
 
-    return certificate_for(graph, outcome.bounding_prices(), order, found.replay.amount_out, usable)
+    return certificate_for(graph, problem.graph, outcome.bounding_prices(), order, found.replay.amount_out, usable)
 
 
 def _no_route(order: Order, graph: Graph, spot: SpotPrices, source: int) -> NoRoute:

@@ -21,11 +21,11 @@ from swapcli.routing.graph import Arc
 from swapcli.routing.growth import grow
 from swapcli.routing.problem import FINEST, Banned, Problem, Solved, Task
 from swapcli.routing.replay import Replay, replay
-from swapcli.routing.rounding import build_route, whole_percents
+from swapcli.routing.rounding import build_route, hop_losses, whole_percents
 from swapcli.routing.single_path import best_single_path, better_single_path, single_route
 from swapcli.routing.solver import Solution
-from swapcli.routing.thinning import promise, thinned
 from swapcli.routing.spot_prices import SpotPrices
+from swapcli.routing.thinning import promise, thinned
 
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
@@ -77,7 +77,7 @@ class Outcome(NamedTuple):
         known = extended(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
         arcs = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
         arcs = [arc for arc in arcs if arc.token_in != target and arc.token_out != source]
-        wide = problem._replace(spot=SpotPrices(graph, target, _MARKET_HOPS))
+        wide = problem._replace(spot=SpotPrices(graph, target, _MARKET_HOPS, problem.spot.slices))
         return [fine.prices, known, wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices]
 
 
@@ -216,8 +216,9 @@ class Search(NamedTuple):
         flow = continuous_flow(values, nearby, self.task.ends, amount, solution.prices, LEAST_HOP)
         if not flow.hops:
             return None
-        percents = whole_percents(flow, solution.prices, headroom, self.task.check)
-        return build_route(percents, flow, self.problem.graph, amount, self.task.max_hops, headroom)
+        losses = hop_losses(flow, solution.prices, headroom)
+        percents = whole_percents(flow, solution.prices, losses, self.task.check)
+        return build_route(percents, losses, flow, self.problem.graph, amount, self.task.max_hops, headroom)
 
     def _nearby(self, solved: Solved, refused: set[str]) -> Iterator[tuple[Link, list[Arc]]]:
         """Per hop in use: the pools that trade, and with free gas those that a little more input would wake up."""
