@@ -29,6 +29,8 @@ from swapcli.wire.terms import Generation
 
 Cancelled = Callable[[], bool]
 
+_SEARCHING = 0.9  # of the time for a search: the rest is for a step under way, the replay and prices
+
 
 class MarketSource:
     """A market in memory; its index is built once and serves every order."""
@@ -171,9 +173,23 @@ class MarketSource:
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
             return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=ask.certify)
         held = self._held_order(order)
-        quote = self._router.quote(held, gas_price_wei=gas_price_wei, certify=ask.certify, is_cancelled=is_cancelled)
+        quote = self._router.quote(
+            held,
+            gas_price_wei=gas_price_wei,
+            certify=ask.certify,
+            is_cancelled=is_cancelled,
+            is_time_up=self._deadline(ask.solve_time_s),
+        )
         native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
         return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
+
+    def _deadline(self, solve_time_s: float | None) -> Callable[[], bool] | None:
+        """Return what says whether a search that starts now has had its time."""
+        if not solve_time_s:
+            return None
+        timer_s = self._clock.timer_s
+        end_s = timer_s() + solve_time_s * _SEARCHING
+        return lambda: timer_s() >= end_s
 
     def _best_quotes(self, ask: Ask, is_cancelled: Cancelled | None) -> tuple[int, ...]:
         """What each protocol alone would pay, in the order of ids and 0 for nothing: Starknet's clients are told."""

@@ -15,7 +15,7 @@ from swapcli.routing.gas import BASE_GAS
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.order_scale import OrderScales, drop_oldest
 from swapcli.routing.prices import reference_values, usd_prices
-from swapcli.routing.problem import Problem, Task
+from swapcli.routing.problem import Problem, SearchTimeUp, Task
 from swapcli.routing.search import Outcome, Search
 from swapcli.routing.solver import Check, unwatched
 from swapcli.routing.spot_prices import SpotPrices
@@ -57,15 +57,17 @@ class Router:
         gas_price_wei: int | None = None,
         certify: bool = False,
         is_cancelled: Callable[[], bool] | None = None,
+        is_time_up: Callable[[], bool] | None = None,
     ) -> Quote:
         """The best route for `order` with exact amounts; `time_s` is left at 0.
 
         `gas_price_wei` overrides the market's; 0 ranks by gross output. `is_cancelled` is asked every millisecond or
-        so; once it says yes, `Cancelled` is raised. Raises `NoRoute`, `SameToken`, `UnknownToken`.
+        so; once it says yes, `Cancelled` is raised. Once `is_time_up` says yes, the best route found so far is
+        returned and marked, or `NoRoute` raised where there is none. Raises `NoRoute`, `SameToken`, `UnknownToken`.
         """
         graph = self._graph(order.excluded_protocols)
         gas_price = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
-        outcome = self._outcome(order, graph, gas_price, _check(is_cancelled))
+        outcome = self._outcome(order, graph, gas_price, _check(is_cancelled, is_time_up))
         certificate = _certificate(graph, outcome) if certify else None
         return self._quote(order, outcome, gas_price, certificate)
 
@@ -88,7 +90,6 @@ class Router:
         return tuple(dict.fromkeys(max(arcs, key=lambda arc: arc.depth).pool.key for arcs in pairs if arcs))
 
     def _outcome(self, order: Order, graph: Graph, gas_price_wei: int, check: Check) -> Outcome:
-        check()
         source, target = _number(graph, order.token_in), _number(graph, order.token_out)
         if source == target:
             raise SameToken()
@@ -155,6 +156,7 @@ class Router:
             best_single_path_out=single.replay.amount_out if single else None,
             time_s=0.0,
             certificate=certificate,
+            is_search_complete=outcome.is_complete,
         )
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
@@ -191,14 +193,16 @@ def _chosen(market: Market, keys: Iterable[str]) -> list[Pool]:
     return [market.pools[key] for key in keys if key in market.pools]
 
 
-def _check(is_cancelled: Callable[[], bool] | None) -> Check:
-    """What long work asks: it raises `Cancelled` once the answer is no longer wanted."""
-    if is_cancelled is None:
+def _check(is_cancelled: Callable[[], bool] | None, is_time_up: Callable[[], bool] | None) -> Check:
+    """Return what long work calls: it raises `Cancelled` or `SearchTimeUp`."""
+    if is_cancelled is None and is_time_up is None:
         return unwatched
 
     def check() -> None:
-        if is_cancelled():
+        if is_cancelled is not None and is_cancelled():
             raise Cancelled("nobody waits for this quote any more")
+        if is_time_up is not None and is_time_up():
+            raise SearchTimeUp
 
     return check
 
