@@ -21,6 +21,7 @@ from tests.chain.settings import url_of
 from tests.chain.trading import INTEGRATOR, USER, Desk, Trade
 from tests.chain.world import WETH
 from tests.contracts.evm import compile_solidity
+from tests.examples import examples, seeds
 
 POOR = "0x" + "90" * 20
 BOB = "0x" + "b0" * 20
@@ -56,9 +57,9 @@ def ends_of(desk: Desk, trade: Trade) -> Ends:
 # The checks themselves.
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(1, full=2))
 def test_a_live_quote_is_told_to_match_and_is_mined_so(desk: Desk, node: RpcNode, seed: int) -> None:
-    for trade in desk.trades(Random(f"checks {seed}"), 40):
+    for trade in desk.trades(Random(f"checks {seed}"), examples(20, full=40)):
         for sender in (USER, None):
             wanted, ends = Wanted(simulate=True, sender=sender), ends_of(desk, trade)
             checked = check_payload(node, wanted, trade.payload, live(node), ends)
