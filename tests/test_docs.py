@@ -20,6 +20,7 @@ from swapcli.cli.completion_scripts import nodes
 from swapcli.cli.exits import INTERRUPTED, MEANING
 from swapcli.config.show import example_config
 from swapcli.engine.opening import open_market
+from swapcli.model.warning import WarningCode
 from swapcli.networks.catalogue import network
 from tests.chain.anvil import running_anvil
 from tests.chain.settings import url_of
@@ -204,6 +205,11 @@ def test_the_readme_lists_every_command_with_its_summary() -> None:
 def test_the_readme_lists_every_exit_status() -> None:
     rows = re.findall(r"^\| (\d+) \| (.+) \|$", README, re.MULTILINE)
     assert rows == [(str(status), meaning) for status, meaning in MEANING.items()]
+
+
+def test_the_readme_lists_every_warning() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| .+ \|$", README, re.MULTILINE)
+    assert rows == [code.value for code in WarningCode]
 
 
 def test_every_option_that_the_readme_names_exists() -> None:

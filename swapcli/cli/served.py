@@ -88,4 +88,5 @@ def _desk(session: Session, networks: list[Network], openers: dict[str, Opener],
         max_age_s=settings.max_age_s,
         max_hops=settings.max_hops,
         gas_price_wei=settings.gas_price_wei,
+        impact_warning_ppm=settings.impact_warning_ppm,
     )
