@@ -49,14 +49,14 @@ _RATE_HEADERS = {
 }
 _STATE_HEADERS = {
     STATE_HEADER: (
-        "Which state of the pools the answer rests on: `live`, `synced`, `recorded`, `modelled` or `synthetic`, with the"
-        " number of its block and its age in seconds where they are known.",
+        "Which state of the pools the answer rests on: `live`, `synced`, `recorded`, `modelled` or `synthetic`, with"
+        " the number of its block and its age in seconds where they are known.",
         r"^[a-z]+(;block=[0-9]+)?(;age=[0-9]+)?$",
         "synced;block=23456789;age=12",
     ),
     WARNINGS_HEADER: (
-        "Codes of warnings, with commas between them; absent where there are none. `PRICE_IMPACT_HIGH` carries the price"
-        " impact as a fraction. Nothing is refused for them.",
+        "Codes of warnings, with commas between them; absent where there are none. `PRICE_IMPACT_HIGH` carries the"
+        " price impact as a fraction. Nothing is refused for them.",
         r"^[A-Z0-9_]+(;impact=-?[0-9.]+)?(, [A-Z0-9_]+(;impact=-?[0-9.]+)?)*$",
         "PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED",
     ),

@@ -17,7 +17,7 @@ A, B, C = token(2), token(3), token(4)
 
 
 def through(*hops: tuple[tuple[Pool, int], ...]) -> Segment:
-    """A segment of the whole order from A to B, over C where there are two hops; each hop has pools with their shares."""
+    """A segment of the whole order from A to B, over C where there are two hops; hops are pools with their shares."""
     tokens = [A, C, B] if len(hops) == 2 else [A, B]
     return Segment(
         100,

@@ -54,7 +54,9 @@ def test_whatever_is_sent_as_warnings_gives_plain_codes(text: str) -> None:
     assert all(re.fullmatch(r"[A-Z][A-Z0-9_]{0,39}", code) for code in stated.codes)
 
 
-@pytest.mark.parametrize("text", [None, "", "alive", "LIVE", "live;block=-1", "live;block=1e3", "live; block=1", "modelled\n"])
+@pytest.mark.parametrize(
+    "text", [None, "", "alive", "LIVE", "live;block=-1", "live;block=1e3", "live; block=1", "modelled\n"]
+)
 def test_what_is_no_state_says_nothing(text: str | None) -> None:
     assert parse_state(text) is None
 
