@@ -65,7 +65,7 @@ def test_a_route_warns_of_the_impact_and_is_shown_all_the_same() -> None:
 
 
 def test_a_batch_warns_in_each_result() -> None:
-    order = {"token_in": "ETH", "token_out": "USDC"}
+    order: dict[str, object] = {"token_in": "ETH", "token_out": "USDC"}
     batch = [order | {"id": size, "amount_in": str(10**18 * size)} for size in (1, 10_000)]
     ran = swapcli("route", "base", "--batch", "-", stdin="\n".join(map(json.dumps, batch)).encode())
     results = [json.loads(line)["result"] for line in ran.out.splitlines()]
