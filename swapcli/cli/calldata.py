@@ -41,7 +41,7 @@ def calldata(
         --destination 0x1111111111111111111111111111111111111111
 
     The JSON is the interface's answer with `to`, `calldata` and `value`, which are signed as they are; its `route`
-    holds both what was found and what the call promises.
+    holds both what was found and what the call promises. A price impact above --max-impact ends with status 7.
     """
     flags = order.flags | payload.flags | source.flags
     session = open_session(form, flags, rpc_url=source.rpc_url, offline=source.offline)

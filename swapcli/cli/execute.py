@@ -59,7 +59,7 @@ def execute(
         --destination 0x1111111111111111111111111111111111111111
 
     The route is replayed on the present state: every amount comes from there, and one that falls short of the route by
-    more than the slippage ends with status 6.
+    more than the slippage ends with status 6, a price impact above --max-impact with status 7.
     """
     flags = {"slippage": slippage} | payload.flags | source.flags
     session = open_session(form, flags, rpc_url=source.rpc_url, offline=source.offline)
