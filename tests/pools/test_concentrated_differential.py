@@ -15,7 +15,7 @@ from swapcli.errors import InsufficientLiquidity, SwapReverts
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import Q96
 from tests.contracts.evm import RevertedError
-from tests.examples import examples, seeds
+from tests.examples import examples, fuzzed_seeds
 from tests.pools.real_pools import (
     AlgebraIntegral,
     PancakeV3,
@@ -41,7 +41,7 @@ TIERS = {
 CASES = [(kind, fee, spacing) for kind, tiers in TIERS.items() for fee, spacing in tiers]
 
 
-@pytest.mark.parametrize("seed", seeds(1, full=SEEDS))
+@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=SEEDS))
 @pytest.mark.parametrize(
     ("kind", "fee_ppm", "tick_spacing"), CASES, ids=lambda v: v.__name__ if isinstance(v, type) else str(v)
 )

@@ -26,7 +26,7 @@ from tests.contracts.evm import (
     load_json,
     parse_bytecode,
 )
-from tests.examples import seeds
+from tests.examples import fuzzed_seeds
 
 POOLS_PER_CASE = 25
 SWAPS_PER_POOL = 20
@@ -106,7 +106,7 @@ class RealWeighted:
         return tuple(self.vault.call("getPoolTokens", self.pool_id)[1])
 
 
-@pytest.mark.parametrize("seed", seeds(3, full=SEEDS))
+@pytest.mark.parametrize("seed", fuzzed_seeds(3, full=SEEDS))
 @pytest.mark.parametrize("factory", FACTORIES)
 def test_random_swaps_equal_the_contract_in_amounts_and_balances(factory: str, seed: int) -> None:
     rng = Random(f"{factory} {seed}")
