@@ -112,7 +112,10 @@ def test_a_quote_that_rests_on_another_state_must_pay_the_least_that_it_promises
     generous = trade.payload.call
     generous = generous._replace(route=generous.route._replace(min_received=trade.due * 98 // 100))
     payload = transaction(generous, desk.world.network, trade.payload.to)
-    for origin in (NOWHERE, Origin(Provenance.MODELLED, "a table", 1), Origin(Provenance.SYNCED, "no block")):
+    # What a service says of its block is not proven.
+    claimed = then._replace(service="http://service.example")
+    table, no_block = Origin(Provenance.MODELLED, "a table", 1), Origin(Provenance.SYNCED, "no block")
+    for origin in (NOWHERE, claimed, table, no_block):
         found = check_payload(node, wanted, payload, origin, ends).simulation
         assert found
         assert found.block == node.head().block.number
