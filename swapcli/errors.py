@@ -35,6 +35,8 @@ SwapcliError
 │   └── MarketUnavailable   the state is not loaded, or too old to quote on
 ├── SimulationError         a simulation or balance check failed
 │   └── InsufficientBalance     the sender holds less than the swap takes
+├── UnsafeSwap              the swap would lose more than is allowed
+│   └── PriceImpactTooHigh
 ├── UnhealthyError
 ├── RateLimited             too many requests
 │   └── Overloaded          too many requests at once, whoever sends them
@@ -280,6 +282,18 @@ class InsufficientBalance(SimulationError):
     """The sender holds less than the swap takes."""
 
     code = "INSUFFICIENT_BALANCE"
+
+
+class UnsafeSwap(SwapcliError):
+    """The swap would lose more than is allowed."""
+
+    code = "UNSAFE_SWAP"
+
+
+class PriceImpactTooHigh(UnsafeSwap):
+    """The price impact is above the one that is allowed."""
+
+    code = "PRICE_IMPACT_TOO_HIGH"
 
 
 class UnhealthyError(SwapcliError):

@@ -13,6 +13,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
 from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
+from swapcli.wire.provenance import StatedWarnings
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import Generation
 
@@ -42,8 +43,8 @@ class Delivery(NamedTuple):
 class Origin(NamedTuple):
     """Where the pool state behind an answer comes from; `age_s` is None where the state carries no time.
 
-    `service` is the address of the service that answered, None where the core in this process did: what such a
-    service rests on, it does not tell.
+    `service` is the address of the service that answered, None where the core in this process did. The provenance is
+    None where the service does not say; `reported` is what it warns of.
     """
 
     provenance: Provenance | None
@@ -52,6 +53,7 @@ class Origin(NamedTuple):
     timestamp: int | None = None
     age_s: int | None = None
     service: str | None = None
+    reported: StatedWarnings = StatedWarnings()
 
     @classmethod
     def of(cls, market: Market, now_s: float) -> Origin:

@@ -96,8 +96,8 @@ def check_payload(
 
 
 def _state(origin: Origin, head: Head) -> tuple[At, bool]:
-    """The block to ask about, and whether it is the one that was quoted on."""
-    if origin.is_live and origin.block is not None:
+    """The block to ask about, and whether it is the one that was quoted on; what a service says of it is not proven."""
+    if origin.service is None and origin.is_live and origin.block is not None:
         return origin.block, True
     return head.block, False
 

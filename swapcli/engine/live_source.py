@@ -15,6 +15,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.fees import with_l1_fee
 from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.holders import Holder, check_fresh, is_fresh
+from swapcli.engine.impact import PriceImpact
 from swapcli.engine.market_source import MarketSource
 from swapcli.engine.moment import Moment
 from swapcli.errors import NoRoute, Reorganised, SwapcliError
@@ -79,6 +80,10 @@ class LiveSource:
     def build(self, result: RouteResult, delivery: Delivery) -> Payload:
         """As `QuoteSource.build`, on the route's own pools as they are now."""
         return self._source_of(self._holder.holding(result.pool_keys), result.pool_keys).build(result, delivery)
+
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`."""
+        return (self._answering or self._holder).impact_of(result, payload)
 
     def health(self) -> Health:
         """As `QuoteSource.health`: the holder's sample is quoted live."""

@@ -8,8 +8,9 @@ from dataclasses import replace
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health, check_market
+from swapcli.engine.impact import PriceImpact, highest_impact
 from swapcli.engine.lookup import find_token
-from swapcli.engine.payloads import check_age, make_payload, replay_result
+from swapcli.engine.payloads import check_age, make_payload, pools_for, replay_result
 from swapcli.engine.sources import check_differ
 from swapcli.engine.wrapping import check_wrapper_allowed, is_wrapping, wrap_quote
 from swapcli.errors import NoRoute
@@ -144,6 +145,16 @@ class MarketSource:
         check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
         done, pools = replay_result(result, self.market, delivery.slippage_ppm)
         return make_payload(result, done.steps, done.amount_out, pools, self.network, delivery)
+
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`."""
+        tokens = [self._wrapped(each) for each in (result.input_token, result.output_token)]
+        price_in, price_out = self._router.usd_prices(*tokens)
+        priced = result._replace(
+            input_token=result.input_token._replace(price_usd=price_in),
+            output_token=result.output_token._replace(price_usd=price_out),
+        )
+        return highest_impact(priced, payload.call.route.amount_out, self.network, pools_for(result, self.market))
 
     def health(self) -> Health:
         """As `QuoteSource.health`: finds a route between two tokens that every market should join."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Count, Health, check_market
+from swapcli.engine.impact import PriceImpact
 from swapcli.engine.lookup import find_token
 from swapcli.engine.market_source import MarketSource
 from swapcli.errors import UnknownToken
@@ -67,6 +68,10 @@ class StoreSource:
     def build(self, result: RouteResult, delivery: Delivery) -> Payload:
         """As `QuoteSource.build`."""
         return self.holding(result.pool_keys).build(result, delivery)
+
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`."""
+        return self.holding(result.pool_keys).impact_of(result, payload)
 
     def health(self) -> Health:
         """As `QuoteSource.health`: the sample is quoted over the deepest pools."""

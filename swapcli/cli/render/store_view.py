@@ -9,8 +9,9 @@ from swapcli.cli.render.json import state
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.numbers import megabytes
 from swapcli.cli.render.sheet import Sheet
-from swapcli.cli.render.words import NOT_LIVE, clean, how_old, moment
+from swapcli.cli.render.words import clean, moment
 from swapcli.engine.answer import Origin
+from swapcli.engine.warnings import NOT_LIVE, how_old
 from swapcli.model.market import Market
 from swapcli.model.token import whole_tokens
 from swapcli.store.summary import Holding, Summary
