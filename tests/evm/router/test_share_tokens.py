@@ -132,9 +132,7 @@ def test_the_minimum_holds_for_share_tokens_to_the_unit(odd: World) -> None:
     pool = next(each for each in market.pools.values() if token in each.tokens)
     amount = provide(odd, "ODD", 10**21 + 1)
     with odd.chain.undone():
-        received = check_swap(
-            odd, market, build(market, single(pool.key, token, dai), amount, min_received=0), amount
-        )
+        received = check_swap(odd, market, build(market, single(pool.key, token, dai), amount, min_received=0), amount)
     least = build(market, single(pool.key, token, dai), amount, min_received=received + 1)
     with pytest.raises(RevertedError) as caught:
         odd.chain.send(least.payload.to, bytes.fromhex(least.payload.calldata[2:]), sender=ALICE)
