@@ -128,25 +128,22 @@ def test_a_fee_that_only_some_pools_pay_is_seen(world: World) -> None:
 
 @settings(max_examples=80)
 @given(
-    fees=st.tuples(*[st.one_of(st.just(0), st.integers(1, 999_999))] * 3),
+    fees=st.tuples(*[st.one_of(st.just(0), st.integers(3, 300_000))] * 3),
     amount=st.integers(2 * 10**6, 10**30),
 )
-def test_every_fee_is_found_to_a_unit_in_a_million(shared: World, fees: tuple[int, int, int], amount: int) -> None:
+def test_every_fee_is_found_to_a_few_parts_in_a_million(shared: World, fees: tuple[int, int, int], amount: int) -> None:
+    """Of a million units or more, a fee of 3 ppm is three units, or two after other fees: never taken for rounding."""
     with shared.chain.undone():
         token = add_token(shared, "FeeCoin", *fees)
-        token.send("setPool", token.address)
         holder = "0x" + "78" * 20
         token.send("setPool", holder)
         token.send("mint", holder, amount)
         found = tried(shared, token.address, holder)
         forget_tokens(shared, "ODD")
-    if not any(fees):
-        assert found == ORDINARY
-    elif found != UNKNOWN:  # too little may be left for the next transfer
-        assert found.kind in (TransferKind.FEE, TransferKind.SHARES)
+    assert found.kind is TransferKind.ORDINARY if not any(fees) else not found.is_routable or max(fees) < 10
+    if found.kind is TransferKind.FEE:
         for told, true in zip(found[1:], fees, strict=True):
-            assert abs(told - true) <= max(2, true // 100, 10**12 // amount)
-        assert (found.kind is TransferKind.FEE) or max(fees) <= 2
+            assert abs(told - true) <= 4
 
 
 @settings(max_examples=150)
