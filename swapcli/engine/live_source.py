@@ -17,7 +17,7 @@ from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.holders import Holder, check_fresh, is_fresh
 from swapcli.engine.market_source import MarketSource
 from swapcli.engine.moment import Moment
-from swapcli.errors import NoRoute, Reorganised, SwapcliError
+from swapcli.errors import FeeOnTransfer, NoRoute, Reorganised, SwapcliError
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
@@ -137,6 +137,8 @@ def _considered(around: MarketSource, ask: Ask, most: int) -> Iterable[str]:
     """The pools that an answer could rest on. Where what is held allows none, those that touch the order's tokens."""
     try:
         return around.considered(ask, most)
+    except FeeOnTransfer:
+        raise
     except NoRoute:
         ends = around.ends(ask.order)
         touching = [key for key, pool in around.market.pools.items() if not ends.isdisjoint(pool.tokens)]

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
-from swapcli.engine.health import Health, check_market
+from swapcli.engine.health import Count, Health, check_market
 from swapcli.engine.lookup import find_token
 from swapcli.engine.payloads import check_age, make_payload, replay_result
+from swapcli.engine.routable import check_route, check_token, routable, transfers_of_steps
 from swapcli.engine.sources import check_differ
 from swapcli.engine.wrapping import check_wrapper_allowed, is_wrapping, wrap_quote
 from swapcli.errors import NoRoute
@@ -37,7 +38,7 @@ class MarketSource:
         self.market = market
         self._clock = clock
         self._route_ttl_s = route_ttl_s
-        self._router = Router(market)
+        self._router = Router(routable(market))
 
     def warm(self) -> None:
         """Build what all orders share, ahead of the first one."""
@@ -46,7 +47,8 @@ class MarketSource:
     def moved(self, market: Market, changed: Set[str]) -> MarketSource:
         """The source once the market has become `market`, which differs in the pools with the keys `changed` alone."""
         moved = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
-        moved._router = self._router.moved(market, changed)
+        if market.transfers == self.market.transfers:  # else other pools are routable than were before
+            moved._router = self._router.moved(moved._router.market, changed)
         return moved
 
     @property
@@ -112,6 +114,7 @@ class MarketSource:
             quote=quote,
             pools=pools,
             invented=self.market.invented.intersection(step.pool for step in quote.steps),
+            transfers=transfers_of_steps(quote.steps, self.market),
         )
 
     def quote_and_build(
@@ -140,12 +143,14 @@ class MarketSource:
         """As `QuoteSource.build`. `issued_ms` is when this source answered with the route, where the route itself
         does not carry its time."""
         check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
+        check_route(result, self.market)
         done, pools = replay_result(result, self.market, delivery.slippage_ppm)
         return make_payload(result, done.steps, done.amount_out, pools, self.network, delivery)
 
     def health(self) -> Health:
         """As `QuoteSource.health`: finds a route between two tokens that every market should join."""
-        return check_market(self.market, self.sample, self._clock)
+        held = Count(len(self.market.pools), len(self.market.tokens))
+        return check_market(routable(self.market), self.sample, self._clock, held)
 
     def sample(self, order: Order) -> Answer:
         """The answer to an order that only shows whether all is well."""
@@ -197,8 +202,10 @@ class MarketSource:
         return replace(order, token_in=self._held(order.token_in), token_out=self._held(order.token_out))
 
     def _held(self, token: Token) -> Token:
-        """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can."""
+        """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can, and
+        `FeeOnTransfer`."""
         wrapped = self._wrapped(token)
+        check_token(wrapped, self.market)
         if wrapped.address not in self.market.tokens:
             raise NoRoute(
                 f"no route: the market of {self.network.name} holds no pool of {token.symbol}",

@@ -9,6 +9,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.health import Count, Health, check_market
 from swapcli.engine.lookup import find_token
 from swapcli.engine.market_source import MarketSource
+from swapcli.engine.routable import routable
 from swapcli.errors import UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.network import Network
@@ -72,7 +73,7 @@ class StoreSource:
         """As `QuoteSource.health`: the sample is quoted over the deepest pools."""
         market = self.store.deepest(_HEALTH_POOLS)
         source, summary = self._source(market), self.store.summary()
-        return check_market(market, source.sample, self._clock, Count(summary.pools, summary.tokens))
+        return check_market(routable(market), source.sample, self._clock, Count(summary.pools, summary.tokens))
 
     def _source(self, market: Market) -> MarketSource:
         return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
