@@ -22,6 +22,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
 from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
 from swapcli.routing import Router
 from swapcli.routing.gas import NATIVE_GAS
 from swapcli.routing.replay import replay
@@ -70,6 +71,9 @@ class MarketSource:
         """As `Holder.holding`: itself, whatever the keys."""
         del keys
         return self
+
+    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """As `Holder.remember_transfers`: a market in memory outlives nothing."""
 
     def considered(self, ask: Ask, most: int) -> tuple[str, ...]:
         """Keys of the pools that the answer could rest on if the state were a little different, `most` or some more.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
@@ -17,6 +17,7 @@ from swapcli.model.order import Order
 from swapcli.model.payload import Payload
 from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
 from swapcli.store import Store
 from swapcli.wire.result import RouteResult
 
@@ -56,6 +57,10 @@ class StoreSource:
     def holding(self, keys: Iterable[str]) -> MarketSource:
         """As `Holder.holding`."""
         return self._source(self.store.market_of(keys))
+
+    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """As `Holder.remember_transfers`, unless another process is writing just now."""
+        self.store.remember_transfers(behaviours, block)
 
     def quote(self, ask: Ask) -> Answer:
         """As `QuoteSource.quote`."""

@@ -47,6 +47,11 @@ class TransferBehaviour(NamedTuple):
         return self.kind not in (TransferKind.FEE, TransferKind.IRREGULAR)
 
     @property
+    def is_limiting(self) -> bool:
+        """Return whether the token keeps pools out of routes, at least some."""
+        return not self.is_routable or self.kind is TransferKind.SHARES
+
+    @property
     def max_fee_ppm(self) -> int:
         """Return the highest of the three fees."""
         return max(self.buy_fee_ppm, self.sell_fee_ppm, self.transfer_fee_ppm)

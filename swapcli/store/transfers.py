@@ -72,8 +72,9 @@ def deepest_pools(
 
 
 _NEW = """
-SELECT address, key FROM json_each(?1) JOIN pools ON key = value JOIN legs ON legs.pool = pools.id
-JOIN tokens ON tokens.id IN (low, high) WHERE NOT invented GROUP BY address, key ORDER BY max(depth) DESC, key
+SELECT tokens.address, pools.key FROM pools JOIN legs ON legs.pool = pools.id JOIN tokens ON tokens.id IN (low, high)
+WHERE pools.key IN (SELECT value FROM json_each(?1)) AND NOT invented
+GROUP BY tokens.address, pools.key ORDER BY max(depth) DESC, pools.key
 """
 _DEEPEST = """
 SELECT key FROM (
