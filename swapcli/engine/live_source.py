@@ -146,7 +146,8 @@ class LiveSource:
     def _tried_out(self, moment: Moment, market: Market) -> Market:
         """The market with how its tokens transfer: those that nobody has tried yet are tried now, in one exchange."""
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
-        new = [token for token in tokens if token not in self._tried and market.transfers_of(token) == UNKNOWN]
+        known = self._tried.keys() | market.transfers.keys() | self.network.transfers.keys()
+        new = [token for token in tokens if token not in known]
         if new:
             block = moment.head.block
             report = try_transfers(self._node, block, holders_of(new, market.pools.values(), self.network))

@@ -84,7 +84,8 @@ class MarketSource:
         priced = self._router.pricing([*self.ends(ask.order), self._wrapped(self.network.native).address])
         if is_wrapping(ask.order, self.network):
             return priced
-        own = self._router.considered(self._held_order(ask.order), most, gas_price_wei=ask.gas_price_wei)
+        order = self._held_order(ask.order)
+        own = self._router_for(order).considered(order, most, gas_price_wei=ask.gas_price_wei)
         return tuple(dict.fromkeys([*own, *priced]))
 
     def ends(self, order: Order) -> frozenset[str]:
@@ -180,7 +181,8 @@ class MarketSource:
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
             return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=ask.certify)
         held = self._held_order(order)
-        quote = self._router.quote(held, gas_price_wei=gas_price_wei, certify=ask.certify, is_cancelled=is_cancelled)
+        router = self._router_for(held)
+        quote = router.quote(held, gas_price_wei=gas_price_wei, certify=ask.certify, is_cancelled=is_cancelled)
         native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
         return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
 
@@ -198,6 +200,13 @@ class MarketSource:
             return 0 if name in others else self._quote(alone, is_cancelled)[0].amount_out
         except NoRoute:
             return 0
+
+    def _router_for(self, order: Order) -> Router:
+        """What all orders share, but for one with a token through which no others may pass."""
+        ends = {order.token_in.address, order.token_out.address}
+        if all(self.market.transfers_of(address).is_passable for address in ends):
+            return self._router
+        return Router(routable(self.market, ends))
 
     def _native_price_usd(self) -> float | None:
         return self._router.usd_prices(self._wrapped(self.network.native))[0]

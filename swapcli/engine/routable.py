@@ -2,12 +2,13 @@
 
 A token that takes a fee on transfers pays less than a route is quoted: by how much depends on its contract, which may
 round, exempt and trade as it likes. Such tokens are left out. A token that keeps shares loses a unit or two a transfer,
-which the router tolerates in pools that ask for no exact payment.
+which the router tolerates in pools that ask for no exact payment. One that refused to be tried is bought and sold for
+its own sake alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import Final
 
@@ -23,10 +24,17 @@ _EXACTLY_PAID: Final = frozenset({"concentrated"})
 """Families whose pools refuse a payment that is a unit short: Uniswap V3, V4 and their like."""
 
 
-def routable(market: Market) -> Market:
-    """Return the market without the pools that no route may use: the same where there are none."""
+def routable(market: Market, ends: Set[str] = frozenset()) -> Market:
+    """Return the market without the pools that no route may use: the same where there are none.
+
+    `ends` are tokens, by address, that routes begin or end with.
+    """
     behaviours = {**market.transfers, **market.network.transfers}
-    unroutable = {address for address, each in behaviours.items() if not each.is_routable}
+    unroutable = {
+        address
+        for address, each in behaviours.items()
+        if not (each.is_passable or (each.is_routable and address in ends))
+    }
     shares = {address for address, each in behaviours.items() if each.kind is TransferKind.SHARES}
     if not (unroutable or shares):
         return market

@@ -28,7 +28,8 @@ class Market:
 
     `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None where unknown.
     `invented` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
-    `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file.
+    `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
+    `UNKNOWN` is one that refused to be tried.
     """
 
     network: Network

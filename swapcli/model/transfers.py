@@ -13,11 +13,13 @@ class TransferKind(StrEnum):
     """What is known of a token's transfers, the worst last."""
 
     UNKNOWN = "unknown"
-    """Nobody has tried, or the token let nobody try."""
+    """Nobody has tried yet, or nobody holds enough of it to try."""
     ORDINARY = "ordinary"
     """What is sent arrives, to the unit."""
     SHARES = "shares"
     """Balances are shown from shares, as stETH's: up to two units of a transfer do not arrive."""
+    REFUSED = "refused"
+    """A trial transfer failed, in one direction at least: a swap may fail too."""
     FEE = "fee"
     """A part of each transfer is kept back."""
     IRREGULAR = "irregular"
@@ -43,13 +45,19 @@ class TransferBehaviour(NamedTuple):
 
     @property
     def is_routable(self) -> bool:
-        """Return whether a route over the token pays what it is quoted, but for the rounding of shares."""
+        """Return whether a route that begins or ends with the token pays what it is quoted, but for the rounding of
+        shares, if it is carried out at all."""
         return self.kind not in (TransferKind.FEE, TransferKind.IRREGULAR)
+
+    @property
+    def is_passable(self) -> bool:
+        """Return whether other routes may pass through the token."""
+        return self.is_routable and self.kind is not TransferKind.REFUSED
 
     @property
     def is_limiting(self) -> bool:
         """Return whether the token keeps pools out of routes, at least some."""
-        return not self.is_routable or self.kind is TransferKind.SHARES
+        return not self.is_passable or self.kind is TransferKind.SHARES
 
     @property
     def max_fee_ppm(self) -> int:
@@ -61,9 +69,10 @@ class TransferBehaviour(NamedTuple):
         if self.kind is TransferKind.FEE:
             return f"takes a fee {self._fees()}"
         return {
-            TransferKind.UNKNOWN: "has not shown how its transfers behave",
+            TransferKind.UNKNOWN: "has not been tried",
             TransferKind.ORDINARY: "transfers what is sent",
             TransferKind.SHARES: "keeps shares, so that a transfer can lose up to 2 units",
+            TransferKind.REFUSED: "refused a trial transfer",
             TransferKind.IRREGULAR: "transfers other amounts than it is told",
         }[self.kind]
 
@@ -79,6 +88,7 @@ class TransferBehaviour(NamedTuple):
 
 
 UNKNOWN: Final = TransferBehaviour()
+REFUSED: Final = TransferBehaviour(TransferKind.REFUSED)
 ORDINARY: Final = TransferBehaviour(TransferKind.ORDINARY)
 SHARES: Final = TransferBehaviour(TransferKind.SHARES)
 IRREGULAR: Final = TransferBehaviour(TransferKind.IRREGULAR)

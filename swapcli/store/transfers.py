@@ -25,11 +25,12 @@ def write_transfers(
 
 
 def read_transfers(connection: sqlite3.Connection, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
-    """Return what is known of these tokens; those that let nobody try are left out. Raises `ValueError` for a row that
-    makes no sense."""
-    among = "address IN (SELECT value FROM json_each(?))"
-    query = f"SELECT address, {_COLUMNS} FROM token_transfers WHERE kind != ? AND {among}"
-    rows = connection.execute(query, (TransferKind.UNKNOWN, json.dumps(list(addresses))))
+    """Return what is known of those tokens that were tried; `UNKNOWN` for one that refused.
+
+    Raises `ValueError` for a row that makes no sense.
+    """
+    query = f"SELECT address, {_COLUMNS} FROM token_transfers WHERE address IN (SELECT value FROM json_each(?))"
+    rows = connection.execute(query, (json.dumps(list(addresses)),))
     return {address: TransferBehaviour(TransferKind(kind), *fees) for address, kind, *fees in rows}
 
 

@@ -13,7 +13,7 @@ from swapcli.chain.node import Answer, At, Supposed
 from swapcli.chain.transfers import TransferReport, holder_of, holders_of, try_transfers
 from swapcli.errors import UpstreamRefused
 from swapcli.evm.transfer_probe import Question
-from swapcli.model.transfers import IRREGULAR, ORDINARY, SHARES, UNKNOWN, TransferBehaviour, TransferKind
+from swapcli.model.transfers import IRREGULAR, ORDINARY, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
 from tests.chain.anvil import AnvilChain
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.test_anvil import node_of
@@ -69,10 +69,10 @@ def tried(world: World, token: str, *holders: str) -> TransferBehaviour:
         ("IndexCoin", (1_137_000_123_456_789_012_345_678_901,), IRREGULAR),
         ("GenerousCoin", (), IRREGULAR),
         ("LimitedCoin", (WHOLE // 1_000,), ORDINARY),
-        ("LimitedCoin", (1,), UNKNOWN),
-        ("TrapCoin", (), UNKNOWN),
-        ("FalseCoin", (), UNKNOWN),
-        ("GasCoin", (), UNKNOWN),
+        ("LimitedCoin", (1,), REFUSED),
+        ("TrapCoin", (), REFUSED),
+        ("FalseCoin", (), REFUSED),
+        ("GasCoin", (), REFUSED),
     ],
 )
 def test_what_a_token_does_is_seen(
@@ -103,7 +103,7 @@ def test_one_bad_token_hides_nothing_of_the_others(world: World) -> None:
     report = try_transfers(
         EvmNode(world.chain), BLOCK, holders_of(market.tokens, market.pools.values(), market.network)
     )
-    assert report.behaviours == {**dict.fromkeys(market.tokens, ORDINARY), token.address: UNKNOWN}
+    assert report.behaviours == {**dict.fromkeys(market.tokens, ORDINARY), token.address: REFUSED}
     assert world.balance(token.address, pair)
 
 
@@ -167,8 +167,8 @@ def test_a_node_finds_the_same(anvil: AnvilChain) -> None:
         ("FEE", "FeeCoin", (10_000, 20_000, 0), fee(10_000, 20_000, 0)),
         ("LOOK", "LookingCoin", (40_000,), fee(0, 40_000, 0)),
         ("SHR", "ShareCoin", (STETH_POT,), SHARES),
-        ("TRAP", "TrapCoin", (), UNKNOWN),
-        ("GAS", "GasCoin", (), UNKNOWN),
+        ("TRAP", "TrapCoin", (), REFUSED),
+        ("GAS", "GasCoin", (), REFUSED),
     ):
         token = add_token(world, kind, *arguments, symbol=symbol)
         pair = open_pair(world, symbol).contract.address

@@ -33,8 +33,8 @@ def test_what_was_found_is_in_every_market_that_holds_the_token(tmp_path: Path) 
     with filled(tmp_path / "store") as store:
         with store.block(11, "0x11") as writer:
             writer.put_transfers({A: ORDINARY, B: TAXED, C: UNKNOWN})
-        assert store.read_market().transfers == {A: ORDINARY, B: TAXED}
-        assert store.market_of([pool(1, 5, (1, 2)).key]).transfers == {B: TAXED}
+        assert store.read_market().transfers == {A: ORDINARY, B: TAXED, C: UNKNOWN}
+        assert store.market_of([pool(1, 5, (1, 2)).key]).transfers == {B: TAXED, C: UNKNOWN}
         assert store.deepest(1).transfers == {A: ORDINARY, B: TAXED}
         assert store.summary().transfers == {
             TransferKind.UNKNOWN: len(TOKENS) - 2,

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from swapcli.evm.words import WORD, Reader, address_word, refuse, uint_word, unhex
-from swapcli.model.transfers import IRREGULAR, ORDINARY, PPM, SHARES, UNKNOWN, TransferBehaviour, TransferKind
+from swapcli.model.transfers import IRREGULAR, ORDINARY, PPM, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
 
 TRY_ALL: Final = "b087f60f"
 """`tryAll((address,address)[],address,address)`."""
@@ -58,7 +58,9 @@ class Trial(NamedTuple):
 
 
 def behaviour_of(trial: Trial) -> TransferBehaviour:
-    """Return what a trial shows; `UNKNOWN` unless each direction was gone at least once."""
+    """Return what a trial shows; `UNKNOWN` where the holder had too little to try each direction."""
+    if trial.is_refused:
+        return REFUSED
     sides = [[each for each in trial.transfers[side::_DIRECTIONS] if each.is_done] for side in range(_DIRECTIONS)]
     if not all(sides):
         return UNKNOWN

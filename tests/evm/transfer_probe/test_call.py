@@ -21,7 +21,16 @@ from swapcli.evm.transfer_probe import (
     runtime_code,
 )
 from swapcli.evm.transfer_probe.call import Transfer
-from swapcli.model.transfers import IRREGULAR, ORDINARY, SHARES, UNKNOWN, TransferBehaviour, TransferKind, worst_of
+from swapcli.model.transfers import (
+    IRREGULAR,
+    ORDINARY,
+    REFUSED,
+    SHARES,
+    UNKNOWN,
+    TransferBehaviour,
+    TransferKind,
+    worst_of,
+)
 from tests.contracts.build import TRANSFER_PROBE, build
 from tests.contracts.evm import Chain, compile_solidity, selector
 
@@ -98,7 +107,8 @@ BIG = 10**9
         (trial((BIG, BIG, BIG + 1), (BIG, BIG, BIG), (BIG, BIG, BIG)), IRREGULAR),
         (trial((BIG, BIG - 9, BIG), (BIG, BIG, BIG), (BIG, BIG, BIG)), IRREGULAR),
         (trial((50, 50, 49), (50, 50, 50), (50, 50, 50)), TransferBehaviour(TransferKind.FEE, 20_000, 0, 0)),
-        (trial((BIG, BIG, BIG), (BIG, BIG, BIG), (BIG, BIG, BIG), failed=(2,)), UNKNOWN),
+        (trial((BIG, BIG, BIG), (BIG, BIG, BIG), (BIG, BIG, BIG), failed=(2,)), REFUSED),
+        (trial((1, 0, 0), (0, 0, 0), (0, 0, 0), failed=(0, 1, 2)), REFUSED),
         (trial(*[(0, 0, 0)] * 3, failed=(0, 1, 2)), UNKNOWN),
     ],
 )

@@ -25,7 +25,7 @@ contract TransferProbe {
     /// With less, a small fee could be rounded away.
     uint256 private constant SMALLEST = 10_000;
 
-    /// All zero where a token cannot be asked, or its holder has too little of it.
+    /// All zero where the holder has too little; a first transfer of one unit that failed where a token breaks the trial.
     function tryAll(Question[] calldata questions, address one, address other)
         external
         returns (uint256[24][] memory answers)
@@ -35,6 +35,7 @@ contract TransferProbe {
             bytes memory input = abi.encodeCall(TransferProbe.tryToken, (questions[k].token, one, other));
             (bool done, bytes memory output) = questions[k].holder.call{gas: GAS_EACH}(input);
             if (done && output.length == 32 * 24) answers[k] = abi.decode(output, (uint256[24]));
+            else answers[k][1] = 1;
         }
     }
 
