@@ -11,6 +11,7 @@ from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.render.sendings import Sending
 from swapcli.cli.render.words import answer_warning
 from swapcli.cli.session import open_session
+from swapcli.cli.transfer_warnings import warn_of_transfers
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.engine.answer import Answer
 
@@ -49,6 +50,7 @@ def calldata(
     delivery = delivery_to(terms.destination, terms.slippage_ppm, desk.source.network)
     checks = checks_of(session, desk.source.network, payload)
     answer, built = desk.source.quote_and_build(desk.ask(desk.order(*words)), delivery)
+    warn_of_transfers(session.output, answer)
     checked = checks.quoted(answer, built) if checks else None
     _tell(desk, answer, Ready(built, answer.network, checked), payload)
     return exits.OK

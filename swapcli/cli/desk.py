@@ -7,6 +7,7 @@ from typing import NamedTuple
 from swapcli.cli.amounts import parse_amount, parse_raw_amount
 from swapcli.cli.options import OrderOptions, SourceOptions
 from swapcli.cli.session import Session
+from swapcli.cli.transfer_warnings import warn_of_transfers
 from swapcli.cli.tree import Misused
 from swapcli.cli.wishes import Asked, Wishes, understand
 from swapcli.engine.answer import Answer, Ask
@@ -36,7 +37,9 @@ class Desk(NamedTuple):
 
     def answer(self, order: Order) -> Answer:
         """The source's answer. Raises as `QuoteSource.quote`."""
-        return self.source.quote(self.ask(order))
+        answer = self.source.quote(self.ask(order))
+        warn_of_transfers(self.session.output, answer)
+        return answer
 
 
 def open_desk(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> Desk:

@@ -8,17 +8,21 @@ its own sake alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Final
 
+from swapcli.engine.answer import Answer
 from swapcli.errors import FeeOnTransfer, InvalidRoute
-from swapcli.model.market import Market
+from swapcli.model.market import Market, Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.route import Step
 from swapcli.model.token import Token
 from swapcli.model.transfers import TransferBehaviour, TransferKind
 from swapcli.wire.result import RouteResult
+
+SHARE_TOKEN, REFUSED_TOKEN, UNTRIED_TOKEN = "SHARE_TOKEN", "REFUSED_TOKEN", "UNTRIED_TOKEN"
+"""Codes of warnings."""
 
 _EXACTLY_PAID: Final = frozenset({"concentrated"})
 """Families whose pools refuse a payment that is a unit short: Uniswap V3, V4 and their like."""
@@ -78,3 +82,38 @@ def transfers_of_steps(steps: Iterable[Step], market: Market) -> Mapping[str, Tr
     """Return how the tokens that a route trades behave, by address."""
     tokens = dict.fromkeys(token for step in steps for token in (step.token_in, step.token_out))
     return {token: market.transfers_of(token) for token in tokens if token in market.tokens}
+
+
+def is_rounded(answer: Answer) -> bool:
+    """Return whether what arrives may differ from the quote by some units, because a token keeps shares."""
+    return any(behaviour.kind is TransferKind.SHARES for behaviour in answer.transfers.values())
+
+
+def transfer_warnings(answer: Answer) -> Iterator[tuple[str, str]]:
+    """Return what must be said of the tokens of a route: codes of warnings, and sentences.
+
+    Where the state is not the network's own, nobody has tried any token, and nothing is said of that.
+    """
+    by_kind: dict[TransferKind, list[str]] = {}
+    for address, behaviour in answer.transfers.items():
+        by_kind.setdefault(behaviour.kind, []).append(answer.tokens[address].symbol)
+    if shares := by_kind.get(TransferKind.SHARES):
+        keeps = "keeps" if len(shares) == 1 else "keep"
+        yield (
+            SHARE_TOKEN,
+            f"{_listed(shares)} {keeps} shares: each transfer can lose up to 2 units, so that what arrives can differ"
+            " from the quote by as much; allow some slippage",
+        )
+    if refused := by_kind.get(TransferKind.REFUSED):
+        yield REFUSED_TOKEN, f"{_listed(refused)} refused a trial transfer: the swap may fail, or not be undone"
+    untried = by_kind.get(TransferKind.UNKNOWN)
+    if untried and answer.origin.provenance in (Provenance.LIVE, Provenance.SYNCED):
+        yield (
+            UNTRIED_TOKEN,
+            f"no node has tried transfers of {_listed(untried)}: a fee on transfers would not show in the quote",
+        )
+
+
+def _listed(symbols: list[str]) -> str:
+    *first, last = symbols
+    return f"{', '.join(first)} and {last}" if first else last

@@ -9,7 +9,7 @@ from swapcli.markets.addresses import read_address
 from swapcli.markets.document import as_object, list_in, member, refuse, text_in, uint_in
 from swapcli.model.network import Kind
 from swapcli.model.token import Token
-from swapcli.model.transfers import PPM, UNKNOWN, TransferBehaviour, TransferKind
+from swapcli.model.transfers import PPM, UNKNOWN, TransferBehaviour, TransferKind, behaviour_document
 from swapcli.networks.address import is_native
 from swapcli.pools.fields import shown
 
@@ -71,8 +71,7 @@ def rendered(token: Token, transfers: TransferBehaviour = UNKNOWN) -> dict[str, 
     if token.price_usd is not None:
         entry["price_usd"] = token.price_usd
     if transfers.kind is not TransferKind.UNKNOWN:
-        fees = {key: fee for key, fee in zip(_FEES, transfers[1:], strict=True) if fee}
-        entry["transfers"] = {"kind": transfers.kind.value, **fees}
+        entry["transfers"] = behaviour_document(transfers)
     return entry
 
 

@@ -107,6 +107,12 @@ def worst_of(behaviours: Iterable[TransferBehaviour]) -> TransferBehaviour:
     return worst if worst.kind is TransferKind.FEE else TransferBehaviour(worst.kind)
 
 
+def behaviour_document(behaviour: TransferBehaviour) -> dict[str, object]:
+    """Return the behaviour JSON-ready: `{"kind": ...}`, and those of the three fees that are not 0."""
+    fees = zip(TransferBehaviour._fields[1:], behaviour[1:], strict=True)
+    return {"kind": behaviour.kind.value, **{name: fee for name, fee in fees if fee}}
+
+
 def percent(ppm: int) -> str:
     """Return parts per million as a percentage without trailing zeros: 20_000 -> "2%"."""
     whole, rest = divmod(ppm, PPM // 100)

@@ -246,6 +246,11 @@ class Store:
         with reading(self._connection, self.path):
             return {token.address: token for token in self._numbered_tokens().values()}
 
+    def transfers(self, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
+        """Return how those of the tokens transfer that were tried, by address."""
+        with reading(self._connection, self.path):
+            return self._transfers(addresses)
+
     def tokens_called(self, name: str) -> dict[str, Token]:
         """The tokens with that address or, in any letter case, that symbol, by address."""
         with reading(self._connection, self.path):
@@ -305,12 +310,12 @@ class Store:
             block=head,
             timestamp=timestamp,
             invented=frozenset(invented),
-            transfers=self._transfers(tokens.values()),
+            transfers=self._transfers([token.address for token in tokens.values()]),
         )
 
-    def _transfers(self, tokens: Iterable[Token]) -> dict[str, TransferBehaviour]:
+    def _transfers(self, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
         try:
-            return read_transfers(self._connection, [token.address for token in tokens])
+            return read_transfers(self._connection, addresses)
         except (ValueError, TypeError) as error:
             raise damaged(self.path, "what it says of the transfers of tokens cannot be read") from error
 
