@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
+from swapcli.chain.node import Answer as Told
+from swapcli.chain.node import At, Supposed
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.answer import Answer, Ask, Delivery
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.live_source import LiveSource
 from swapcli.engine.market_source import MarketSource
+from swapcli.engine.routable import transfer_warnings
 from swapcli.engine.store_source import StoreSource
-from swapcli.engine.sync import adopt
+from swapcli.engine.sync import adopt, follow, refusal_of
 from swapcli.errors import FeeOnTransfer, InvalidRoute, NoRoute
 from swapcli.model.order import Order
 from swapcli.model.payload import Payload
 from swapcli.model.transfers import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
 from swapcli.wire.terms import Generation
+from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.test_anvil import node_of
 from tests.chain.odd_tokens import STETH_POT, UNIT, WHOLE, add_token, open_curve, open_pair
@@ -40,11 +45,18 @@ ODD = {
 SWAPS = 16
 
 
-@pytest.fixture
-def desk(desk: Desk) -> Desk:
-    """The desk, in a world where odd tokens are in pairs with DAI and TKN that look better than all others."""
-    world = desk.world
-    world.network = replace(world.network, multicall=deploy_multicall(desk.chain))
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Desk]:
+    """A desk in a world where odd tokens are in pairs with DAI and TKN that look better than all others."""
+    with running_anvil() as chain:
+        yield opened(chain)
+
+
+def opened(chain: AnvilChain) -> Desk:
+    world = World(chain)
+    world.network = replace(world.network, multicall=deploy_multicall(chain))
+    desk = Desk(world, chain, read_market(world))
+    desk.endow()
     add_token(world, "FeeCoin", 20_000, 20_000, 20_000, symbol="FEE")
     add_token(world, "FeeCoin", 0, 30_000, 0, symbol="SELL")
     add_token(world, "ShareCoin", STETH_POT, symbol="SHR")
@@ -56,8 +68,14 @@ def desk(desk: Desk) -> Desk:
                 world.contracts[symbol].send("setPool", place.contract.address)
         world.give(symbol, USER, WHOLE)
     open_curve(world, "SHR", "DAI")
-    desk.market = read_market(world)
     return desk
+
+
+@pytest.fixture
+def desk(shared: Desk) -> Desk:
+    """The same with its market as it is now."""
+    shared.market = read_market(shared.world)
+    return shared
 
 
 @pytest.fixture
@@ -198,3 +216,38 @@ def test_the_settings_count_before_what_was_found_out(desk: Desk, node: RpcNode)
     with pytest.raises(FeeOnTransfer, match=r"USDC takes a fee of 0.5% on transfers"):
         live(desk, node).quote(asked(world, "USDC", "DAI", 10**9))
     assert live(desk, node).quote(asked(world, "FEE", "DAI")).result.output_amount
+
+
+class Deaf:
+    """A node that pays state overrides no heed."""
+
+    def __init__(self, node: RpcNode) -> None:
+        self._node = node
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._node, name)
+
+    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Told]:
+        return self._node.batch([each.call for each in calls], at)
+
+
+def test_a_node_that_cannot_try_leaves_tokens_unknown_says_so_and_is_asked_again_later(
+    desk: Desk, node: RpcNode, tmp_path: Path
+) -> None:
+    deaf: Any = Deaf(node)
+    with create(tmp_path / "store", replace(desk.world.network, block_time_s=1_200.0)) as store:
+        list(adopt(store, deaf, desk.market))
+        assert store.read_market().transfers == {}
+        assert refusal_of(store) == f"{node.shown} heeds no state overrides"
+        quoted = StoreSource(store, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
+        assert [code for code, _ in transfer_warnings(quoted)] == ["UNTRIED_TOKEN"]
+        answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), deaf, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
+        assert [code for code, _ in transfer_warnings(answer)] == ["UNTRIED_TOKEN"]
+        assert store.read_market().transfers == {}, "that a node could not try is nothing about tokens"
+        desk.chain.node.ask("anvil_mine", "0x1")
+        assert follow(store, node)
+        assert store.read_market().transfers == {}, "within the hour nobody asks again"
+        desk.chain.node.ask("anvil_mine", "0x3")
+        assert follow(store, node)
+        assert store.read_market().transfers[desk.world.address("FEE")] == ODD["FEE"]
+        assert refusal_of(store) is None

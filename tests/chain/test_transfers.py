@@ -12,15 +12,24 @@ from hypothesis import strategies as st
 from swapcli.chain.node import Answer, At, Supposed
 from swapcli.chain.transfers import TransferReport, holder_of, holders_of, try_transfers
 from swapcli.errors import UpstreamRefused
-from swapcli.evm.transfer_probe import Question
+from swapcli.evm.transfer_probe import (
+    Question,
+    behaviour_of,
+    delegating_code,
+    encode_try_all,
+    read_trials,
+    runtime_code,
+)
 from swapcli.model.transfers import IRREGULAR, ORDINARY, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
 from tests.chain.anvil import AnvilChain
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.test_anvil import node_of
-from tests.chain.odd_tokens import STETH_POT, WHOLE, add_token, forget_tokens, open_pair
+from tests.chain.odd_tokens import STETH_POT, WHOLE, add_token, forget_tokens, open_pair, sources
 from tests.chain.reading import read_market
 from tests.chain.world import DECIMALS, World
-from tests.contracts.evm import Chain, Contract
+from tests.contracts.evm import Chain, Contract, RevertedError, selector
+
+PROBE = "0x" + "70" * 20
 
 
 @pytest.fixture(scope="module")
@@ -205,6 +214,40 @@ class Strict(EvmNode):
     def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
         del calls, at
         raise UpstreamRefused("too many arguments, want at most 2")
+
+
+class Small(EvmNode):
+    """Takes one trial a call."""
+
+    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
+        one = len(encode_try_all([Question(PROBE, PROBE)], (PROBE, PROBE)))
+        answers = super().simulate(calls, at)
+        return [each if len(call.call.calldata) <= one else None for call, each in zip(calls, answers, strict=True)]
+
+
+def test_a_node_that_takes_little_at_once_is_asked_for_less_until_it_answers(world: World) -> None:
+    token, pair = odd_pool(world, "FeeCoin", 20_000, 20_000, 20_000)
+    market = read_market(world)
+    questions = holders_of(market.tokens, market.pools.values(), market.network)
+    report = try_transfers(Small(world.chain), BLOCK, questions)
+    assert report.behaviours == {**dict.fromkeys(market.tokens, ORDINARY), token.address: fee(20_000, 20_000, 20_000)}
+    assert world.balance(token.address, pair) == WHOLE
+
+
+def test_a_call_with_too_little_gas_for_a_fair_trial_fails_as_a_whole(anvil: AnvilChain) -> None:
+    """Else an ordinary token would seem to refuse."""
+    token = anvil.deploy(sources()["FeeCoin"], "ODD", 0, 0, 0)
+    token.send("mint", PROBE, 10**9)
+    wallets = "0x" + "71" * 20, "0x" + "72" * 20
+    codes = {PROBE: runtime_code(), **dict.fromkeys(wallets, delegating_code(PROBE))}
+    code = {address: {"code": f"0x{each.hex()}"} for address, each in codes.items()}
+    call = {"to": PROBE, "data": f"0x{encode_try_all([Question(token.address, PROBE)] * 9, wallets).hex()}"}
+    plenty = bytes.fromhex(anvil.node.ask("eth_call", {**call, "gas": hex(12_000_000)}, "latest", code)[2:])
+    assert {behaviour_of(each) for each in read_trials(plenty, 9)} == {ORDINARY}
+    for gas in (2_000_000, 3_500_000):
+        with pytest.raises(RevertedError) as caught:
+            anvil.node.ask("eth_call", {**call, "gas": hex(gas)}, "latest", code)
+        assert caught.value.data == selector("TooLittleGas()")
 
 
 class Garbled(EvmNode):

@@ -25,6 +25,9 @@ contract TransferProbe {
     /// With less, a small fee could be rounded away.
     uint256 private constant SMALLEST = 10_000;
 
+    /// There was too little gas for a fair trial of each token.
+    error TooLittleGas();
+
     /// All zero where the holder has too little; a first transfer of one unit that failed where a token breaks the trial.
     function tryAll(Question[] calldata questions, address one, address other)
         external
@@ -32,6 +35,8 @@ contract TransferProbe {
     {
         answers = new uint256[24][](questions.length);
         for (uint256 k = 0; k < questions.length; ++k) {
+            // A call is given no more than 63 of 64 parts of what is left.
+            if (gasleft() < GAS_EACH + GAS_EACH / 32) revert TooLittleGas();
             bytes memory input = abi.encodeCall(TransferProbe.tryToken, (questions[k].token, one, other));
             (bool done, bytes memory output) = questions[k].holder.call{gas: GAS_EACH}(input);
             if (done && output.length == 32 * 24) answers[k] = abi.decode(output, (uint256[24]));
