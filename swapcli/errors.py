@@ -17,6 +17,7 @@ SwapcliError
 │   └── MarketError         a market file breaks its format
 │       └── PoolStateError  one pool of it does
 ├── NoRoute                 no path of pools joins the two tokens
+│   └── FeeOnTransfer       a token of the order takes a fee on transfers, so that no amount can be promised
 ├── PoolError               a pool cannot execute a swap
 │   ├── InsufficientLiquidity   the pool runs out before the input is spent
 │   └── SwapReverts         the contract would revert
@@ -174,6 +175,12 @@ class NoRoute(SwapcliError):
     """No path of pools joins the two tokens."""
 
     code = "NO_ROUTE"
+
+
+class FeeOnTransfer(NoRoute):
+    """A token of the order takes a fee on transfers, or transfers other amounts than it is told."""
+
+    code = "FEE_ON_TRANSFER"
 
 
 class PoolError(SwapcliError):

@@ -35,7 +35,10 @@ class Checks(NamedTuple):
         """Of an answer's own payload. Raises as `check_payload`."""
         order, quote = answer.order, answer.quote
         tokens = order.token_in, order.token_out
-        return self._run(payload, answer.origin, tokens, quote.gas_wei if quote else None)
+        from swapcli.engine.routable import is_rounded
+
+        gas_wei = quote.gas_wei if quote else None
+        return self._run(payload, answer.origin, tokens, gas_wei, rounded=is_rounded(answer))
 
     def posted(self, source: QuoteSource, result: RouteResult, payload: Payload) -> Checked:
         """Of the payload that `source` has just built of a route. Raises as `check_payload`."""
@@ -43,11 +46,20 @@ class Checks(NamedTuple):
 
         return self._run(payload, source.origin, traded(result, payload, source.network), None)
 
-    def _run(self, payload: Payload, origin: Origin, tokens: tuple[Token, Token], gas_wei: int | None) -> Checked:
+    def _run(
+        self,
+        payload: Payload,
+        origin: Origin,
+        tokens: tuple[Token, Token],
+        gas_wei: int | None,
+        *,
+        rounded: bool = False,
+    ) -> Checked:
         from swapcli.engine.checks import Ends, check_payload
 
         with closing(self.node):
-            return check_payload(self.node, self.wanted, payload, origin, Ends(*tokens, self.native), gas_wei)
+            ends = Ends(*tokens, self.native)
+            return check_payload(self.node, self.wanted, payload, origin, ends, gas_wei, rounded=rounded)
 
 
 def checks_of(session: Session, network: Network, options: PayloadOptions) -> Checks | None:
@@ -74,9 +86,10 @@ def warnings_of(checked: Checked, payload: Payload, *, with_approval: bool) -> I
     simulation, holdings, needed = checked.simulation, checked.holdings, payload.call.route.amount_in
     if simulation and not simulation.matches:
         pays, due = (_words(amount, token_out) for amount in (simulation.received, simulation.expected))
+        why = "the quote is not exact" if checked.is_rounded else "the quote rests on another state"
         yield QuoteWarning(
             WarningCode.SIMULATION_DIFFERS,
-            f"the quote rests on another state: it says {due}, and at block {simulation.block} the swap pays {pays}",
+            f"{why}: it says {due}, and at block {simulation.block} the swap pays {pays}",
         )
     if holdings is None:
         return

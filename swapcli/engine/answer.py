@@ -13,6 +13,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
 from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
 from swapcli.wire.provenance import StatedWarnings
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import Generation
@@ -71,7 +72,8 @@ class Answer(NamedTuple):
     """A route in the generation that was asked for, with everything needed to tell it.
 
     `tokens` by address are at least the route's. `quote`, the route's `pools` by key and `invented` (those of them at
-    whose addresses nothing is deployed) are what only the core can tell: None and empty from a service.
+    whose addresses nothing is deployed) are what only the core can tell: None and empty from a service. So are
+    `transfers`: how the tokens that the route trades behave, by address.
     """
 
     order: Order
@@ -83,3 +85,4 @@ class Answer(NamedTuple):
     quote: Quote | None = None
     pools: Mapping[str, Pool] = MappingProxyType({})
     invented: frozenset[str] = frozenset()
+    transfers: Mapping[str, TransferBehaviour] = MappingProxyType({})

@@ -1,6 +1,7 @@
 """Quotes on what a node says now: of what a holder holds, the pools that an order could want are read anew.
 
-One exchange tells the newest block, two more the pools at it: three, but for kinds of pools that take longer. An order
+One exchange tells the newest block, two more the pools at it: three, but for kinds of pools that take longer, and one
+more where nobody knows yet how their tokens transfer. An order
 is answered over pools of that block alone, so that nothing older is in any amount; what the holder remembers of them
 decides only which pools are read.
 """
@@ -8,8 +9,10 @@ decides only which pools are read.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from swapcli.chain.node import Node
+from swapcli.chain.transfers import holders_of, try_transfers
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
 from swapcli.engine.fees import with_l1_fee
@@ -18,13 +21,14 @@ from swapcli.engine.holders import Holder, check_fresh, is_fresh
 from swapcli.engine.impact import PriceImpact
 from swapcli.engine.market_source import MarketSource
 from swapcli.engine.moment import Moment
-from swapcli.errors import NoRoute, Reorganised, SwapcliError
-from swapcli.model.market import Provenance
+from swapcli.errors import FeeOnTransfer, NoRoute, Reorganised, SwapcliError
+from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.payload import Payload
 from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
+from swapcli.model.transfers import UNKNOWN, TransferBehaviour
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import Generation
 
@@ -32,6 +36,8 @@ MOST_POOLS = 48
 """Pools that are read for an order; more where its best route so far has more."""
 
 _ATTEMPTS = 3
+_CHOICES = 3
+"""Times that pools are chosen, where some of those that were read turn out to be of no use."""
 _BLOCK_TIME_S = 2.0
 
 
@@ -52,6 +58,7 @@ class LiveSource:
         self._holder, self._node, self._clock = holder, node, clock
         self._max_age_s, self._route_ttl_s, self._most_pools = max_age_s, route_ttl_s, most_pools
         self._moment: Moment | None = None
+        self._tried: dict[str, TransferBehaviour] = {}
         self._answering: MarketSource | None = None
 
     @property
@@ -101,11 +108,27 @@ class LiveSource:
         return held._replace(message=f"{held.message}, read live", time_s=time_s, origin=self.origin, sample=sample)
 
     def _source_for(self, ask: Ask) -> MarketSource:
-        around = self._holder.around(ask.order)
+        around = self._with_tried(self._holder.around(ask.order))
         if self._max_age_s is not None and is_fresh(around.origin, self._max_age_s):
             self._answering = around
             return around
-        return self._source_of(around, _considered(around, ask, self._most_pools))
+        for _ in range(_CHOICES):
+            source = self._source_of(around, _considered(around, ask, self._most_pools))
+            known = self._with_tried(around)
+            if known is around:
+                break
+            # Some of those pools hold tokens that no route may use, as has just been found out: choose others.
+            around = known
+        return source
+
+    def _with_tried(self, held: MarketSource) -> MarketSource:
+        """What is held, with what was found out about its tokens since: itself unless that changes what is routable."""
+        market = held.market
+        found = {token: each for token, each in self._tried.items() if token in market.tokens and each.is_limiting}
+        if found.items() <= market.transfers.items():
+            return held
+        transfers = {**market.transfers, **found}
+        return MarketSource(replace(market, transfers=transfers), self._clock, route_ttl_s=self._route_ttl_s)
 
     def _source_of(self, held: MarketSource, keys: Iterable[str]) -> MarketSource:
         """What answers from these of the held pools as they are now."""
@@ -115,15 +138,29 @@ class LiveSource:
             moment = self._present()
             try:
                 moment.read(real)
+                market = self._tried_out(moment, moment.market(held.market, [pool.key for pool in real]))
                 break
             except Reorganised:
                 self._moment = None
                 if attempt == _ATTEMPTS:
                     raise
-        market = moment.market(held.market, [pool.key for pool in real])
         self._answering = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
         check_fresh(self._answering.origin, self.network, self._max_age_s)
         return self._answering
+
+    def _tried_out(self, moment: Moment, market: Market) -> Market:
+        """The market with how its tokens transfer: those that nobody has tried yet are tried now, in one exchange."""
+        tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
+        known = self._tried.keys() | market.transfers.keys() | self.network.transfers.keys()
+        new = [token for token in tokens if token not in known]
+        if new:
+            block = moment.head.block
+            report = try_transfers(self._node, block, holders_of(new, market.pools.values(), self.network))
+            self._tried.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
+            if not report.refusal:
+                self._holder.remember_transfers(report.behaviours, block.number)
+        found = {token: self._tried[token] for token in tokens if token in self._tried}
+        return replace(market, transfers={**market.transfers, **found})
 
     def _charged(self, answer: Answer, payload: Payload | None = None) -> Answer:
         """With what its data costs on L1, where the network has such a fee and the answer is live."""
@@ -142,6 +179,8 @@ def _considered(around: MarketSource, ask: Ask, most: int) -> Iterable[str]:
     """The pools that an answer could rest on. Where what is held allows none, those that touch the order's tokens."""
     try:
         return around.considered(ask, most)
+    except FeeOnTransfer:
+        raise
     except NoRoute:
         ends = around.ends(ask.order)
         touching = [key for key, pool in around.market.pools.items() if not ends.isdisjoint(pool.tokens)]

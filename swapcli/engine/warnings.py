@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from swapcli.engine.answer import Answer, Origin
 from swapcli.engine.impact import ImpactBasis, PriceImpact, impact_of
+from swapcli.engine.routable import transfer_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
@@ -26,13 +27,14 @@ _UNSAFE_STATES = frozenset({WarningCode.STATE_MODELLED, WarningCode.STATE_SYNTHE
 
 def answer_warnings(answer: Answer, *, ttl_s: int, impact_warning_ppm: int) -> tuple[QuoteWarning, ...]:
     """Return the warnings of an answer, each code once."""
-    return quote_warnings(
+    of_quote = quote_warnings(
         impact_of(answer),
         answer.origin,
         ttl_s=ttl_s,
         impact_warning_ppm=impact_warning_ppm,
         invented=invented_pools(answer),
     )
+    return (*of_quote, *_search_warnings(answer), *transfer_warnings(answer))
 
 
 def quote_warnings(
@@ -64,6 +66,12 @@ def payload_warnings(
             )
         )
     return tuple(warnings)
+
+
+def _search_warnings(answer: Answer) -> Iterator[QuoteWarning]:
+    if answer.quote and not answer.quote.is_search_complete:
+        message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
+        yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
 
 
 def _not_to_sign(warning: QuoteWarning) -> QuoteWarning:
