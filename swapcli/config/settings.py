@@ -111,7 +111,18 @@ class ServiceSettings:
         1_000, kinds.whole(1, _MANY_REQUESTS), "Health checks a minute of one client."
     )
     limit_loopback: bool = setting(False, kinds.FLAG, "Do the limits hold for clients on this machine too?")
-    max_queue: int = setting(64, kinds.whole(1, 10_000), "Orders that may wait to be solved; more are turned away.")
+    max_queue: int = setting(
+        64, kinds.whole(1, 10_000), "Orders that may wait to be solved, a quarter of them of one client."
+    )
+    max_connections: int = setting(
+        1_024, kinds.whole(1, 100_000), "Connections that may be open; idle ones make room for new ones."
+    )
+    trusted_proxies: tuple[str, ...] = setting(
+        (),
+        kinds.ADDRESS_RANGES,
+        "Addresses and networks of proxies whose X-Forwarded-For and Forwarded are believed.",
+        example="[127.0.0.1, 10.0.0.0/8]",
+    )
 
 
 @dataclass(frozen=True, slots=True)
