@@ -39,7 +39,12 @@ _FAULTS = {
     500: "A defect of the service; `requestId` finds it in the log.",
     503: "The state of the pools is not loaded or too old, or too many orders wait.",
 }
-_READY = {200: "All are.", 503: "Some are still to be loaded, or cannot be."}
+_READY = {
+    200: "Every network was tried, and some can be quoted on; or the one that was asked for can be.",
+    404: "There is no such network here.",
+    429: "Too many requests.",
+    503: "Some networks are still to be tried, none has pools, or the one that was asked for cannot be quoted on.",
+}
 _REFUSED = "What was sent cannot be used, or the market no longer allows it."
 _RATE_HEADERS = {
     "RateLimit-Limit": "Requests a minute.",
@@ -175,6 +180,8 @@ def _responses(operation: Operation) -> dict[str, Any]:
 
 
 def _statuses(operation: Operation) -> Iterable[int]:
+    if operation.may_be_unhealthy:  # asked with whatever credentials, and without a body
+        return set(_FAULTS) - {401, 408, 413}
     return set(_FAULTS) if operation.body else set(_FAULTS) - {408, 413}
 
 
@@ -192,13 +199,20 @@ def _response(text: str, names: Iterable[str]) -> dict[str, Any]:
 def _service_paths() -> dict[str, Any]:
     """How the service is, and what describes it."""
     ready = {"type": "object", "properties": {"ready": BOOLEAN, "missing": TEXTS}, "required": ["ready", "missing"]}
+    live = {"type": "object", "properties": {"live": BOOLEAN}, "required": ["live"]}
     page = {"type": "string"}
+    network = Parameter("network", {"type": "string"}, "One network; without it, the service as a whole.")
+    readiness = {
+        str(status): _content(text, CONTENT_TYPE, ready) if status in (200, 503) else _response(text, ("StatusFault",))
+        for status, text in _READY.items()
+    }
     return {
+        "/livez": {"get": _health_page("live", "Does the service answer?", CONTENT_TYPE, live)},
         "/readyz": {
-            "get": _page("ready", "Are all markets loaded?", CONTENT_TYPE, ready)
-            | {"responses": {str(status): _content(text, CONTENT_TYPE, ready) for status, text in _READY.items()}}
+            "get": _page("ready", "Was every market tried, and which are missing?", CONTENT_TYPE, ready)
+            | {"parameters": [_parameter(network, None)], "responses": readiness}
         },
-        "/metrics": {"get": _page("metrics", "Counters in the format of Prometheus", "text/plain", page)},
+        "/metrics": {"get": _health_page("metrics", "Counters in the format of Prometheus", "text/plain", page)},
         "/openapi.json": {"get": _page("openapi", "This description", CONTENT_TYPE, {"type": "object"})},
         "/docs": {"get": _page("docs", "This description as a page to try it out", "text/html", page)},
     }
@@ -209,6 +223,13 @@ def _page(id_: str, summary: str, media: str, schema: Schema) -> dict[str, Any]:
     for status in (401, 429):
         responses[str(status)] = _response(_FAULTS[status], ("StatusFault",))
     return {"operationId": id_, "tags": [SERVICE], "summary": summary, "responses": responses}
+
+
+def _health_page(id_: str, summary: str, media: str, schema: Schema) -> dict[str, Any]:
+    """A page that needs no key, and does not mind a wrong one."""
+    page = _page(id_, summary, media, schema)
+    del page["responses"]["401"]
+    return page
 
 
 def _content(text: str, media: str, schema: Schema) -> dict[str, Any]:

@@ -141,8 +141,8 @@ class PageResource:
         await read_body(scope, receive)
         if refused is not None:
             return await send_reply(send, refused)
-        make, is_slow = self._maker
-        page = await self._solver.run(lambda _: make(), is_urgent=True) if is_slow else make()
+        (make, is_slow), query = self._maker, scope["query_string"]
+        page = await self._solver.run(lambda _: make(query), is_urgent=True) if is_slow else make(query)
         return await send_body(send, page.status, page.content_type.encode(), page.body)
 
 

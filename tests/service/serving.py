@@ -96,6 +96,7 @@ def main(
     max_requests: int | None = None,
     grace_s: int = 10,
     patience_s: float = 10.0,
+    max_connections: int = 1_024,
     networks: tuple[str, ...] = ("testnet",),
 ) -> int:
     """Serves markets of the tests; `testnet` takes `slow_s` to open, and with it whatever asks it first."""
@@ -121,6 +122,7 @@ def main(
         port=0,
         on_ready=lambda url: print(url, flush=True),
         max_requests=max_requests,
+        max_connections=max_connections,
         grace_s=grace_s,
         patience_s=patience_s,
     )
