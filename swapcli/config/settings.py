@@ -120,7 +120,7 @@ class ServiceSettings:
     trusted_proxies: tuple[str, ...] = setting(
         (),
         kinds.ADDRESS_RANGES,
-        "Addresses and networks of proxies whose X-Forwarded-For and Forwarded are believed.",
+        "Proxies whose X-Forwarded-For and Forwarded are believed.",
         example="[127.0.0.1, 10.0.0.0/8]",
     )
 

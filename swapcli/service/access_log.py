@@ -11,10 +11,11 @@ import re
 import secrets
 import traceback
 from threading import Lock
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from swapcli.errors import SwapcliError
 from swapcli.service.limits import is_loopback
+from swapcli.service.log_writer import Stream
 from swapcli.wire.time import iso_utc
 
 REQUEST_ID_HEADER = "X-Request-Id"
@@ -37,16 +38,6 @@ class Access(NamedTuple):
     status: int | None
     duration_s: float
     client: ClientClass
-
-
-class Stream(Protocol):
-    """What lines are written to. It raises `OSError` or `ValueError` for what it cannot take."""
-
-    def write(self, text: str, /) -> object:
-        """Take a line."""
-
-    def flush(self) -> object:
-        """Let the lines be read."""
 
 
 class AccessLog:

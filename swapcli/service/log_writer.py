@@ -6,11 +6,17 @@ stands in the middle of a write must not hold a lock that the interpreter wants 
 
 from __future__ import annotations
 
+import io
+import json
+import logging
 import os
 import select
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from threading import Condition, Thread
+from typing import Protocol, TextIO
 
 MAX_BYTES = 4 * 2**20
 """How much may wait: some 20,000 lines, several seconds of a busy service."""
@@ -18,6 +24,54 @@ LAST_WORDS_S = 1.0
 """How long the reader may take nothing before the rest is given up at the end."""
 
 _CHUNK_BYTES = 65_536
+
+
+class Stream(Protocol):
+    """What lines are written to. It raises `OSError` or `ValueError` for what it cannot take."""
+
+    def write(self, text: str, /) -> object:
+        """Take a line."""
+
+    def flush(self) -> object:
+        """Let the lines be read."""
+
+
+@contextmanager
+def log_stream(stream: TextIO | None) -> Iterator[Stream]:
+    """Provide a stream that writes to where `stream` does, and never blocks: nowhere if there is no `stream`.
+
+    A stream without a file is used as it is. What the libraries log goes there as well, reduced to what went wrong.
+    """
+    try:
+        descriptor = None if stream is None else stream.fileno()
+    except (OSError, ValueError):
+        descriptor = None
+    if descriptor is None:
+        yield stream or io.StringIO()
+        return
+    writer, logger = LogWriter(descriptor), logging.getLogger()
+    handler = _LibraryHandler(writer)
+    logger.addHandler(handler)
+    try:
+        yield writer
+    finally:
+        logger.removeHandler(handler)
+        writer.close()
+
+
+class _LibraryHandler(logging.Handler):
+    """Without it Python would write warnings of libraries to stderr itself, and block. Messages may hold what a client
+    sent, so only their origin is written."""
+
+    def __init__(self, writer: LogWriter) -> None:
+        super().__init__(logging.WARNING)
+        self._writer = writer
+
+    def emit(self, record: logging.LogRecord) -> None:
+        kind = record.exc_info[0] if record.exc_info else None
+        fields = {"logger": record.name, "level": record.levelname, "error": kind.__qualname__ if kind else None}
+        with suppress(OSError):
+            self._writer.write(json.dumps(fields) + "\n")
 
 
 class LogWriter:

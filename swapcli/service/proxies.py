@@ -89,7 +89,7 @@ def _forwarded(headers: Headers) -> Iterator[str]:
     tail = value[-MAX_FORWARDED_CHARACTERS:]
     elements = _ELEMENT.findall(tail) if '"' in tail else tail.split(",")
     is_cut = len(tail) < len(value)
-    yield from (_for_of(element) for element in elements[is_cut:])
+    yield from (_for_of(element) for element in elements[is_cut:] or [""])
 
 
 def _for_of(element: str) -> str:

@@ -244,10 +244,13 @@ def test_no_node_is_asked_offline_and_one_that_is_none_stops_the_start() -> None
 
 def test_without_an_answer_of_its_node_a_network_is_not_quoted_on() -> None:
     env = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "http://user:secret@127.0.0.1:1/secret"}
-    with serving("--max-requests", "3", "--networks", "base,monad", env=env) as service:
+    with serving("--max-requests", "6", "--networks", "base,monad", env=env) as service:
         assert health(service) == (503, "the pools of base could not be read yet")
         assert health(service, "monad")[0] == 200
-        assert get(service.url + "/readyz") == (503, {"ready": False, "missing": ["base"]})
+        assert get(service.url + "/readyz") == (200, {"ready": True, "missing": ["base"]})
+        assert get(service.url + "/readyz?network=base") == (503, {"ready": False, "missing": ["base"]})
+        assert get(service.url + "/readyz?network=monad") == (200, {"ready": True, "missing": []})
+        assert get(service.url + "/readyz?network=nowhere")[0] == 404
         assert service.wait() == 0
     (failing,) = [json.loads(line) for line in service.err.splitlines() if "keeping" in line]
     assert (failing["network"], failing["keeping"]) == ("base", "failing")
