@@ -161,9 +161,7 @@ class Time:
     def __call__(self) -> float:
         return self.now_s
 
-    def steps(
-        self, count: int, seen: list[str], name: str, may_go_on: Callable[[], bool] = lambda: True
-    ) -> Work[str]:
+    def steps(self, count: int, seen: list[str], name: str, may_go_on: Callable[[], bool] = lambda: True) -> Work[str]:
         """Work of so many milliseconds, which asks after each whether it is cancelled, once it may go on."""
 
         def run(is_cancelled: IsCancelled) -> str:
@@ -194,8 +192,7 @@ def test_a_client_with_short_orders_does_not_wait_for_long_ones() -> None:
             return len(waits_s) == 40 or solver.queue_length == len(names) - done
 
         long = [
-            asyncio.create_task(solver.run(timer.steps(50, seen, name, has_short_order), client=name))
-            for name in names
+            asyncio.create_task(solver.run(timer.steps(50, seen, name, has_short_order), client=name)) for name in names
         ]
         short = asyncio.create_task(short_orders(solver, timer, seen, waits_s))
         await until(lambda: solver.queue_length == 9)
