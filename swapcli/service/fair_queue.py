@@ -36,10 +36,10 @@ class FairQueue(Generic[T]):
 
     def push(self, client: str | None, item: T) -> T | None:
         """Append an item. Return the item of another client that lost its place to it, if any; raise `QueueFull`."""
-        waiting = len(self._lanes.get(client, ()))
-        if client is not None and waiting >= self._max_per_client:
+        if not self.has_room(client):
             raise QueueFull
-        evicted = self._evict(waiting) if self._length >= self._max_items else None
+        evicted = self._longest().pop() if self._length >= self._max_items else None
+        self._length -= evicted is not None
         self._lanes.setdefault(client, deque()).append(item)
         self._length += 1
         return evicted
@@ -71,10 +71,13 @@ class FairQueue(Generic[T]):
             del self._lanes[client]
         return True
 
-    def _evict(self, waiting: int) -> T:
-        """Remove the newest item of the longest lane, if that is still the longer one afterwards."""
-        longest = max(self._lanes.values(), key=len)
-        if len(longest) <= waiting + 1:
-            raise QueueFull
-        self._length -= 1
-        return longest.pop()
+    def has_room(self, client: str | None) -> bool:
+        """Return whether `push` would take an item of the client."""
+        waiting = len(self._lanes.get(client, ()))
+        if client is not None and waiting >= self._max_per_client:
+            return False
+        # The client that gives up a place must still be the one that waits with more.
+        return self._length < self._max_items or len(self._longest()) > waiting + 1
+
+    def _longest(self) -> deque[T]:
+        return max(self._lanes.values(), key=len)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from math import ceil
 
 REFUSALS_PER_S = 100.0
 """Refusals that are sent without delay, on average: they take about 3 % of a processor at 0.3 ms each."""
@@ -10,6 +11,8 @@ BURST = 20
 """Refusals that may be sent at once after a while without any."""
 MAX_DELAY_S = 1.0
 """The longest that a refusal is put off: what `Retry-After` asks for anyway."""
+BATCH_S = 0.1
+"""Delayed refusals are sent together, so often: the event loop takes the interpreter from the solver once for all."""
 
 
 class RefusalPacer:
@@ -27,5 +30,5 @@ class RefusalPacer:
     def delay_s(self, now_s: float) -> float:
         """Take the next slot, and return the seconds until it comes, at most `MAX_DELAY_S`."""
         slot_s = max(self._next_s, now_s - BURST / REFUSALS_PER_S)
-        self._next_s = min(slot_s + 1 / REFUSALS_PER_S, now_s + MAX_DELAY_S)
-        return max(0.0, self._next_s - now_s)
+        self._next_s = min(slot_s + 1 / REFUSALS_PER_S, now_s + MAX_DELAY_S - BATCH_S)
+        return ceil(self._next_s / BATCH_S) * BATCH_S - now_s if self._next_s > now_s else 0.0

@@ -80,11 +80,12 @@ class Resource:
         self, endpoint: Endpoint, asked: Asked, client: str, receive: Receive
     ) -> tuple[bytes, Check | None]:
         solver, metrics = self._workshop.solver, self._workshop.metrics
-        work = solver.run(
-            lambda is_cancelled: self._run(endpoint, asked._replace(is_cancelled=is_cancelled)), client=client
-        )
         loop = asyncio.get_running_loop()
         try:
+            solver.check_room(client)
+            work = solver.run(
+                lambda is_cancelled: self._run(endpoint, asked._replace(is_cancelled=is_cancelled)), client=client
+            )
             return await unless_left(loop.create_task(work), loop.create_task(left(receive)))
         except Overloaded:
             metrics.overloaded()

@@ -17,6 +17,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Generic, TypeVar
@@ -29,14 +30,14 @@ IsCancelled = Callable[[], bool]
 Work = Callable[[IsCancelled], T]
 
 RETRY_AFTER_S = 1
-MAX_DEPTH = 3
-"""Jobs that may run inside one another; deeper nesting would only make stacks long."""
+MAX_DEPTH = 12
+"""Jobs that may run inside one another: enough for eight clients whose orders are longer than expected."""
 MIN_RATIO = 1.5
 """How much longer than a waiting order the running one must be to let it pass: orders of about equal length do not
 interrupt each other."""
 UNKNOWN_COST_S = 0.1
 """What the first order of a client is expected to take: more than most do, so that strangers, who may be many, do not
-interrupt orders at once."""
+interrupt orders at once. Only one of them interrupts at a time."""
 MAX_CLIENTS = 10_000
 """Clients whose costs are remembered, as many as the rate limits remember."""
 
@@ -58,6 +59,13 @@ class Solver:
     def queue_length(self) -> int:
         """How many orders wait."""
         return len(self._orders)
+
+    def check_room(self, client: str) -> None:
+        """Raise `Overloaded` where an order of the client would find no place: cheaper than `run`."""
+        with self._lock:
+            has_room = self._orders.has_room(client)
+        if not has_room:
+            raise _overloaded()
 
     async def run(self, work: Work[T], *, client: str | None = None, is_urgent: bool = False) -> T:
         """Return what `work` returns, or raise what it raises. Cancelling the caller cancels the work.
@@ -114,6 +122,7 @@ class Solver:
         if job.is_left:
             return
         job.started_s = self._timer_s()
+        job.is_strange = not self._costs.knows(job.client)
         self._running.append(job)
         try:
             job.run(lambda: self._is_cancelled(job))
@@ -137,20 +146,24 @@ class Solver:
         """Remove and return the waiting job that should run before `job` goes on."""
         own_s = self._timer_s() - job.started_s - job.paused_s
         allowance_s = (own_s - job.paused_s) / MIN_RATIO
+        has_stranger = any(each.is_strange for each in self._running[1:])
         with self._lock:
-            return self._orders.pop(lambda client: client != job.client and self._costs.of(client) < allowance_s)
+            return self._orders.pop(
+                lambda client: client != job.client and self._costs.of(client, strangers=not has_stranger) < allowance_s
+            )
 
 
 class _Job(Generic[T]):
     """Work, and the future by which its caller waits on an event loop. Times are of the solver's timer."""
 
-    __slots__ = ("client", "future", "is_left", "paused_s", "started_s", "work")
+    __slots__ = ("client", "future", "is_left", "is_strange", "paused_s", "started_s", "work")
 
     def __init__(self, work: Work[T], client: str | None) -> None:
         self.work = work
         self.client = client
         self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.is_left = False
+        self.is_strange = False
         self.started_s = 0.0
         self.paused_s = 0.0
 
@@ -184,9 +197,15 @@ class _Costs:
         self._max_clients = max_clients
         self._mean_s: OrderedDict[str, float] = OrderedDict()
 
-    def of(self, client: str | None) -> float:
-        """Return what a job of the client is expected to take; jobs without a client never interrupt."""
-        return float("inf") if client is None else self._mean_s.get(client, UNKNOWN_COST_S)
+    def knows(self, client: str | None) -> bool:
+        """Return whether a job of the client has run before."""
+        return client in self._mean_s
+
+    def of(self, client: str | None, *, strangers: bool) -> float:
+        """Return what a job of the client is expected to take: without end for one that must not interrupt, as those
+        without a client, and those of `strangers` if they are not wanted."""
+        unknown_s = UNKNOWN_COST_S if strangers else inf
+        return inf if client is None else self._mean_s.get(client, unknown_s)
 
     def note(self, client: str, spent_s: float) -> None:
         """Remember what a job took; the client that was seen longest ago is forgotten where there are too many."""

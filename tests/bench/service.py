@@ -73,7 +73,7 @@ def route_request(query: str) -> Request:
 async def _measure_overhead(service: Service) -> tuple[float, float]:
     """In turn with the core in this process, order by order: each counts with its best of several passes."""
     source, client = MarketSource(open_market(NETWORK, network).market, SYSTEM_CLOCK), Client(service.port)
-    asks = [_ask(query, source) for query in orders()]
+    asks = [as_ask(query, source) for query in orders()]
     core_s: list[list[float]] = []
     whole_s: list[list[float]] = []
     for _ in range(WARM_PASSES + 5):
@@ -87,7 +87,8 @@ async def _measure_overhead(service: Service) -> tuple[float, float]:
     return median(core) * 1e3, median(w - c for w, c in zip(whole, core, strict=True)) * 1e3
 
 
-def _ask(query: str, source: MarketSource) -> Ask:
+def as_ask(query: str, source: MarketSource) -> Ask:
+    """What the query of an order asks of a source."""
     given = dict(parse_qsl(query))
     token_in, token_out = (source.token(given[name]) for name in ("tokenInAddress", "tokenOutAddress"))
     return Ask(Order(token_in, token_out, int(given["amount"])), Generation.V2)
