@@ -6,11 +6,11 @@ import asyncio
 from math import ceil
 
 REFUSALS_PER_S = 100.0
-"""Refusals that are sent without delay, on average: they take about 3 % of a processor at 0.3 ms each."""
+"""Refusals that are sent without delay, on average: they take about 5 % of a processor, at 0.5 ms each."""
 BURST = 20
 """Refusals that may be sent at once after a while without any."""
-MAX_DELAY_S = 1.0
-"""The longest that a refusal is put off: what `Retry-After` asks for anyway."""
+MAX_DELAY_S = 3.0
+"""The longest that a refusal is put off, which 300 connections reach that all ask again at once."""
 BATCH_S = 0.1
 """Delayed refusals are sent together, so often: the event loop takes the interpreter from the solver once for all."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle
 from statistics import median
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from swapcli.engine.answer import Ask
@@ -19,6 +20,9 @@ from swapcli.networks.catalogue import network
 from swapcli.wire.terms import Generation
 from tests.bench.running import Failed
 from tests.service.soak import Client, Outcome, Request, Service, orders, served, soak
+
+if TYPE_CHECKING:
+    from tests.bench.abuse import AbuseFigures
 
 NETWORK = "base"
 CLIENTS = 8
@@ -41,6 +45,7 @@ class ServiceFigures:
     health_ms: tuple[float, ...]
     quiet: Outcome
     stopped: Outcome
+    abuse: AbuseFigures | None = None
 
     @property
     def health_p99_ms(self) -> float:
