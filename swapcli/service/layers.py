@@ -121,7 +121,7 @@ class Cors:
 class Gate:
     """Admits requests with a good key or none that stay within their limit, and answers all errors of admission.
 
-    Health pages need no key, and do not mind a wrong one: whoever probes may send credentials of their own.
+    Health pages do not mind a foreign `Authorization`: whoever probes may send credentials of their own.
     """
 
     def __init__(self, app: ASGIApp, clock: Clock, policy: AccessPolicy, metrics: Metrics, pacer: RefusalPacer) -> None:
@@ -147,7 +147,7 @@ class Gate:
         allowance = self._policy.limiter.take(visit.address, key_id, purpose, self._clock.timer_s())
         send = _with(send, _headers(allowance))
         try:
-            is_known = not given or visit.key is not None or purpose is Purpose.HEALTH
+            is_known = not given or visit.key is not None or (purpose is Purpose.HEALTH and not _names_key(scope))
             await self._check(allowance, is_known=is_known)
             await self._app(scope, receive, send)
         except BodyTooLarge:
@@ -189,6 +189,11 @@ def _key(scope: Scope) -> str | None:
         return given
     scheme, _, credentials = (header(scope, b"authorization") or "").partition(" ")
     return credentials.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _names_key(scope: Scope) -> bool:
+    """Return whether a request has the header that is for keys of this service alone."""
+    return bool(header(scope, b"x-api-key"))
 
 
 def _peer(scope: Scope) -> str | None:

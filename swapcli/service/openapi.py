@@ -41,8 +41,9 @@ _FAULTS = {
 }
 _READY = {
     200: "Every network was tried, and some can be quoted on; or the one that was asked for can be.",
+    401: _FAULTS[401],
     404: "There is no such network here.",
-    429: "Too many requests.",
+    429: _FAULTS[429],
     503: "Some networks are still to be tried, none has pools, or the one that was asked for cannot be quoted on.",
 }
 _REFUSED = "What was sent cannot be used, or the market no longer allows it."
@@ -180,8 +181,6 @@ def _responses(operation: Operation) -> dict[str, Any]:
 
 
 def _statuses(operation: Operation) -> Iterable[int]:
-    if operation.may_be_unhealthy:  # asked with whatever credentials, and without a body
-        return set(_FAULTS) - {401, 408, 413}
     return set(_FAULTS) if operation.body else set(_FAULTS) - {408, 413}
 
 
@@ -207,12 +206,12 @@ def _service_paths() -> dict[str, Any]:
         for status, text in _READY.items()
     }
     return {
-        "/livez": {"get": _health_page("live", "Does the service answer?", CONTENT_TYPE, live)},
+        "/livez": {"get": _page("live", "Does the service answer?", CONTENT_TYPE, live)},
         "/readyz": {
             "get": _page("ready", "Was every market tried, and which are missing?", CONTENT_TYPE, ready)
             | {"parameters": [_parameter(network, None)], "responses": readiness}
         },
-        "/metrics": {"get": _health_page("metrics", "Counters in the format of Prometheus", "text/plain", page)},
+        "/metrics": {"get": _page("metrics", "Counters in the format of Prometheus", "text/plain", page)},
         "/openapi.json": {"get": _page("openapi", "This description", CONTENT_TYPE, {"type": "object"})},
         "/docs": {"get": _page("docs", "This description as a page to try it out", "text/html", page)},
     }
@@ -223,13 +222,6 @@ def _page(id_: str, summary: str, media: str, schema: Schema) -> dict[str, Any]:
     for status in (401, 429):
         responses[str(status)] = _response(_FAULTS[status], ("StatusFault",))
     return {"operationId": id_, "tags": [SERVICE], "summary": summary, "responses": responses}
-
-
-def _health_page(id_: str, summary: str, media: str, schema: Schema) -> dict[str, Any]:
-    """A page that needs no key, and does not mind a wrong one."""
-    page = _page(id_, summary, media, schema)
-    del page["responses"]["401"]
-    return page
 
 
 def _content(text: str, media: str, schema: Schema) -> dict[str, Any]:
