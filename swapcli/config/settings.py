@@ -112,7 +112,7 @@ class ServiceSettings:
     )
     limit_loopback: bool = setting(False, kinds.FLAG, "Do the limits hold for clients on this machine too?")
     max_queue: int = setting(
-        64, kinds.whole(1, 10_000), "Orders that may wait to be solved, a quarter of them of one client."
+        128, kinds.whole(1, 10_000), "Orders that may wait to be solved, a quarter of them of one client."
     )
     max_connections: int = setting(
         1_024, kinds.whole(1, 100_000), "Connections that may be open; idle ones make room for new ones."

@@ -34,6 +34,8 @@ MAX_HEADER_LINES = 100
 LINGER_S = 1.0
 """How long a refused client may go on sending, so that it comes to read why; closing at once would reset it."""
 MAX_LINGER_BYTES = 2**26
+PROBE_S = 0.005
+"""When to look for the first time whether a client has gone: a client nearby has said so by then."""
 MAX_LINGERING = 64
 """Connections beyond the limit that are told so; others are reset."""
 MAX_DRAIN_RATIO = 6
@@ -136,6 +138,11 @@ class HttpProtocol(HttpToolsProtocol):
         cycle.waiting_for_100_continue = False
         self.transport.write(_PREFIX)
         cycle.transport = cast("asyncio.Transport", _Continued(cycle.transport))
+        self.loop.call_later(PROBE_S, self._end_if_reset)
+
+    def _end_if_reset(self) -> None:
+        if not self.transport.is_closing() and _has_failed(self.transport):
+            self.transport.abort()
 
     def look(self, now_s: float, patience_s: float) -> None:
         """Close the connection if its client has gone, or takes nothing of an answer for longer than `patience_s`.
@@ -144,9 +151,8 @@ class HttpProtocol(HttpToolsProtocol):
         """
         if self.transport.is_closing() and not self.transport.get_write_buffer_size():
             return
-        if self._is_ended and _has_failed(self.transport):
-            self.transport.abort()
-            return
+        if self._is_ended:
+            self._end_if_reset()
         size, began_s, moved_s = self._unsent
         unsent = self.transport.get_write_buffer_size()
         if not unsent or not size:
