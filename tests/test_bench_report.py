@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from math import isclose
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.bench.abuse import AbuseFigures, Load
 from tests.bench.bars import Check
 from tests.bench.cases import SIZES, Case, made_up
 from tests.bench.chain.first_sync import SyncFigures
@@ -135,6 +137,26 @@ def service_figures(*, health_ms: float = 9.0, lost: str = "") -> ServiceFigures
     quiet.warm_bytes, quiet.end_bytes = 40_000_000, 41_000_000
     stopped.before_signal = {"0", "1", *lost}
     return ServiceFigures(36, 5_000, 500.0, 0.9, 0.6, (1.0,) * 98 + (health_ms,) * 2, quiet, stopped)
+
+
+def abuse_figures(**others: Any) -> AbuseFigures:
+    """A service that nobody holds up, unless told otherwise."""
+    few, many, mega = Load(200.0, 0.0), Load(180.0, 100.0), 10**6
+    figures = AbuseFigures(2_000.0, (5.0,) * 200, (9.0,) * 200, 7, few, many, 50, 0, 45 * mega, 60 * mega)
+    return replace(figures, **others)
+
+
+def test_each_bar_among_abusive_clients_can_be_missed() -> None:
+    def missed(abuse: AbuseFigures) -> list[str]:
+        section = service_section(replace(service_figures(), abuse=abuse))
+        assert len(section.checks) == 9
+        return [check.what for check in section.checks if not check.is_met]
+
+    assert missed(abuse_figures()) == []
+    assert missed(abuse_figures(beside_ms=(50.1,) * 200)) == ["service, times longer beside abusive clients, p99"]
+    assert missed(abuse_figures(many=Load(159.0, 9.0))) == ["service, good answers kept in overload, %"]
+    assert missed(abuse_figures(memory_bytes=151 * 10**6)) == ["service, memory after header lines, MB"]
+    assert missed(abuse_figures(lost=1)) == ["service, requests lost in 50 reloads"]
 
 
 def written(plan: Plan, found: Findings) -> str:

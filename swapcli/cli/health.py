@@ -23,7 +23,9 @@ app = new_app()
 @app.command(cls=GroupedCommand)
 @with_options
 def health(
-    networks: Annotated[list[str] | None, argument("[NETWORK]...", "All networks where none is named.")] = None,
+    networks: Annotated[
+        list[str] | None, argument("[NETWORK]...", "All networks, or those of the service, where none is named.")
+    ] = None,
     *,
     market: options.MarketFile = None,
     store: options.StoreDir = None,
@@ -52,7 +54,7 @@ def health(
     source = SourceOptions(market, False, store, rpc_url, max_age, offline, api_url, api_key_file, timeout)
     session = open_session(form, source.flags, rpc_url=rpc_url, offline=offline)
     attempts = _retries(retries)
-    names = [session.network_name(name) for name in networks or _all_names(session)]
+    names = [session.network_name(name) for name in networks or _all_names(session, attempts)]
     if rpc_url is not None and len(names) != 1:
         raise InvalidOption("a node is of one network, so --rpc-url needs one NETWORK")
     checked = [_check(session, name, attempts) for name in names]
@@ -72,8 +74,17 @@ def _retries(text: str | None) -> int:
     return int(text)
 
 
-def _all_names(session: Session) -> tuple[str, ...]:
-    """Every network; of a market file the one that it is of."""
+def _all_names(session: Session, retries: int) -> tuple[str, ...]:
+    """Return every network; of a market file the one that it is of, of a service those that it serves.
+
+    Raises `UnhealthyError` where a service does not even say that.
+    """
+    try:
+        served = session.service_networks(retries)
+    except UpstreamError as error:
+        raise UnhealthyError(f"not healthy: {error.message}", hint=error.hint, details={"networks": []}) from None
+    if served is not None:
+        return served
     if session.service_url is None and str(session.settings.market) != STDIN:
         held = session.file_market()
         if held is not None:

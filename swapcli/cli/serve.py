@@ -5,24 +5,32 @@
 import gc
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import options
 from swapcli.cli.files import write_whole
 from swapcli.cli.options import FormOptions, option, with_options
-from swapcli.cli.output import to_stderr
 from swapcli.cli.session import Session, open_session
 from swapcli.cli.tree import GroupedCommand, new_app
+from swapcli.config.settings import ServiceSettings
 from swapcli.config.sources import flag
 from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
     from swapcli.cli.served import Served
+    from swapcli.service.keys import KeyStore
 
 LISTENING, ENDING = "Listening", "Ending"
+
+_STRANGERS = (
+    "WARNING: listening on {}: everybody who reaches this machine can use the service, and nothing encrypts what is"
+    " said; put a proxy with TLS before it"
+)
 
 app = new_app()
 
@@ -61,7 +69,8 @@ def serve(
     Example: swapcli serve --port 0 --once
 
     Once it accepts connections it prints one line of JSON, {"url", "pid", "networks"}. The log, a line of JSON a
-    request, goes to stderr. Told to stop by SIGTERM or an interruption, it answers what was asked, and ends with 0.
+    request, goes to stderr. On SIGTERM or Ctrl-C it finishes open requests and exits with 0; on SIGHUP it reads API
+    keys, rate limits, CORS origins and trusted proxies again.
 
     Of a network whose node the settings name the pools are kept at its newest block; state that has grown too old is
     answered with 503.
@@ -74,7 +83,12 @@ def serve(
         "store_dir": flag("--store", store),
         "max_age_s": flag("--max-age", max_age),
     }
-    session = open_session(form, flags, offline=offline)
+    _outlive_hangups()
+
+    def read_session() -> Session:
+        return open_session(form, flags, offline=offline)
+
+    session = read_session()
     most = _most_requests(once, max_requests)
     from swapcli.cli.served import open_served
 
@@ -82,35 +96,77 @@ def serve(
     names = [network.name for network in served.desk.served]
 
     def on_ready(url: str) -> None:
-        _warn_of_strangers(session.settings.service.host)
         line = json.dumps({"url": url, "pid": os.getpid(), "networks": names})
         if ready_file is not None:
             write_whole(ready_file, line + "\n")
         print(line, flush=True)
 
-    return _serve(session, served, most, on_ready)
+    return _serve(session, served, most, on_ready, read_session)
 
 
-def _serve(session: Session, served: "Served", most: int | None, on_ready: Callable[[str], None]) -> int:
+def _serve(
+    session: Session,
+    served: "Served",
+    max_requests: int | None,
+    on_ready: Callable[[str], None],
+    read_session: Callable[[], Session],
+) -> int:
     # Whoever asks for help should not wait for a web server to be loaded.
     from swapcli.service.access_log import AccessLog
-    from swapcli.service.app import create_app
+    from swapcli.service.app import create_app, policy_of
     from swapcli.service.keeping import Keepers
-    from swapcli.service.keys import KeyStore
+    from swapcli.service.log_writer import log_stream
+    from swapcli.service.reloading import Reloader
     from swapcli.service.server import serve as run
 
-    keys = KeyStore(session.keys_file())
-    keys.check()
+    keys = _keys(session)
     settings = session.settings.service
     # One-shot commands go without it; what runs for long cannot.
     gc.enable()
-    log = AccessLog(sys.stderr)
-    with Keepers(served.kept, served.desk, log) as keepers:
-        service = create_app(served.desk, settings, keys=keys, log=log, failures=keepers.failures, nodes=served.nodes)
-        # Where requests are counted, none should be lost while the first state is read.
-        is_prepared = keepers.are_settled if most else None
-        host, port = settings.host, settings.port
-        return run(service, host=host, port=port, on_ready=on_ready, is_prepared=is_prepared, max_requests=most)
+    with log_stream(sys.stderr) as stream:
+        log = AccessLog(stream)
+
+        def warn_and_tell(url: str) -> None:
+            if not _is_loopback(settings.host):
+                stream.write(_STRANGERS.format(settings.host) + "\n")
+            on_ready(url)
+
+        with Keepers(served.kept, served.desk, log) as keepers:
+            service = create_app(
+                served.desk, settings, keys=keys, log=log, failures=keepers.failures, nodes=served.nodes
+            )
+
+            def read_policy() -> tuple[ServiceSettings, "KeyStore"]:
+                renewed = read_session()
+                return renewed.settings.service, _keys(renewed)
+
+            return run(
+                service,
+                host=settings.host,
+                port=settings.port,
+                on_ready=warn_and_tell,
+                # Where requests are counted, none should be lost while the first state is read.
+                is_prepared=keepers.are_settled if max_requests else None,
+                on_hangup=Reloader(policy_of(service), read_policy, log, served.desk.clock),
+                max_requests=max_requests,
+                max_connections=settings.max_connections,
+            )
+
+
+def _keys(session: Session) -> "KeyStore":
+    """Open the file of API keys. Raises `ConfigError` where it is broken."""
+    from swapcli.service.keys import KeyStore
+
+    keys = KeyStore(session.keys_file())
+    keys.check()
+    return keys
+
+
+def _outlive_hangups() -> None:
+    """Ignore SIGHUP until the service is there to reload its settings."""
+    if hasattr(signal, "SIGHUP"):
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 def _most_requests(once: bool, text: str | None) -> int | None:
@@ -121,14 +177,6 @@ def _most_requests(once: bool, text: str | None) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text)):
         raise InvalidOption("--max-requests: expected a whole number above 0")
     return int(text)
-
-
-def _warn_of_strangers(host: str) -> None:
-    if not _is_loopback(host):
-        to_stderr(
-            f"WARNING: listening on {host}: everybody who reaches this machine can use the service, and nothing"
-            " encrypts what is said; put a proxy with TLS before it"
-        )
 
 
 def _is_loopback(host: str) -> bool:

@@ -103,6 +103,23 @@ class Session(NamedTuple):
             raise InvalidOption("a service asks nodes of its own, so --rpc-url does not fit --api-url")
         return self._open_service(url, name, retries)
 
+    def service_networks(self, retries: int = REMOTE_RETRIES) -> tuple[str, ...] | None:
+        """Return the names of the networks that the service serves, as far as they are known here; None where no
+        service is asked, or it does not list them.
+
+        Raises `UpstreamError` where it gives no proper answer, `UnknownNetwork` where none of its networks is known.
+        """
+        url = self.service_url
+        if url is None:
+            return None
+        from swapcli.engine.remote_source import served_networks
+
+        names = served_networks(url, api_key=self.api_key(), timeout_s=self.settings.timeout_s, retries=retries)
+        known = None if names is None else tuple(name for name in names if self.chain_id(name) is not None)
+        if names and not known:
+            raise UnknownNetwork(f"the service serves {', '.join(names)}, of which none is known here")
+        return known
+
     @property
     def stores_folder(self) -> Path:
         """Where the stores are, a file a network."""

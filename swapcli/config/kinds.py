@@ -113,6 +113,13 @@ def _read_texts(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def _read_networks(value: object) -> tuple[str, ...]:
+    """Addresses, and networks as in 10.0.0.0/8, in their normal form."""
+    from ipaddress import ip_network
+
+    return tuple(dict.fromkeys(str(ip_network(each)) for each in _read_texts(value)))
+
+
 def _read_path(value: object) -> Path:
     from pathlib import Path
 
@@ -213,6 +220,9 @@ def _read_key(value: object) -> Secret:
 
 TEXT: Kind[str] = Kind("a text", _read_text)
 TEXTS: Kind[tuple[str, ...]] = Kind("a list of names", _read_texts, ",".join)
+ADDRESS_RANGES: Kind[tuple[str, ...]] = Kind(
+    "a list of IP addresses and networks, as in 10.0.0.0/8", _read_networks, ",".join
+)
 FLAG: Kind[bool] = Kind("true or false", _read_flag, lambda flag: str(flag).lower())
 PATH: Kind[Path] = Kind("a file name", _read_path)
 PERCENTAGE: Kind[int] = Kind(

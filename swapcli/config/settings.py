@@ -123,7 +123,18 @@ class ServiceSettings:
         kinds.seconds(_DAY_S, allow_zero=True),
         "Seconds to search for a route, as solve_time_s above; 0 sets no limit.",
     )
-    max_queue: int = setting(64, kinds.whole(1, 10_000), "Orders that may wait to be solved; more are turned away.")
+    max_queue: int = setting(
+        128, kinds.whole(1, 10_000), "Orders that may wait to be solved, a quarter of them of one client."
+    )
+    max_connections: int = setting(
+        1_024, kinds.whole(1, 100_000), "Connections that may be open; idle ones make room for new ones."
+    )
+    trusted_proxies: tuple[str, ...] = setting(
+        (),
+        kinds.ADDRESS_RANGES,
+        "Proxies whose X-Forwarded-For and Forwarded are believed.",
+        example="[127.0.0.1, 10.0.0.0/8]",
+    )
 
 
 @dataclass(frozen=True, slots=True)

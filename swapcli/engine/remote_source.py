@@ -20,8 +20,9 @@ from swapcli.remote.address import ServiceAddress
 from swapcli.remote.agreement import Terms, Wanted, agreed_payload, agreed_result
 from swapcli.remote.client import DEFAULT_RETRIES, USER_AGENT, Client
 from swapcli.remote.pacing import Pacing
-from swapcli.remote.service import Service
+from swapcli.remote.service import Service, ServiceIndex
 from swapcli.wire.dialect import dialect_of
+from swapcli.wire.fields import plain
 from swapcli.wire.provenance import parse_state, parse_warnings
 from swapcli.wire.requests import ExecuteBody, IntegratorWish, OrderQuery
 from swapcli.wire.result import RouteResult
@@ -34,6 +35,22 @@ if TYPE_CHECKING:
 
 NO_ANSWER = 0
 """The status of a service that could not be asked."""
+
+
+def served_networks(
+    url: str, *, api_key: Secret | None, timeout_s: float, retries: int = DEFAULT_RETRIES
+) -> tuple[str, ...] | None:
+    """Return the names of the networks that the service at `url` serves; None where it does not list them.
+
+    Raises `ConfigError` for an address that cannot be one, `UpstreamError` where no proper answer comes.
+    """
+    key = api_key.reveal if api_key else None
+    client = Client(ServiceAddress.of(url), key=key, timeout_s=timeout_s, retries=retries)
+    try:
+        chains = ServiceIndex(client).chains()
+    finally:
+        client.close()
+    return None if chains is None else tuple(plain(chain.name) for chain in chains)
 
 
 class RemoteSource:

@@ -25,7 +25,7 @@ from swapcli.wire.faults import error_of
 from swapcli.wire.fields import plain
 from swapcli.wire.health import HEALTHY, Health, parse_health
 from swapcli.wire.json_text import parse_json
-from swapcli.wire.listing import VerifiedToken, parse_token, parse_tokens
+from swapcli.wire.listing import Chain, VerifiedToken, parse_chains, parse_token, parse_tokens
 from swapcli.wire.payloads import (
     ParsedPayload,
     parse_calldata_v1,
@@ -74,6 +74,27 @@ _OWN_CALLDATA = {
     OwnCalldata.ORDER: Way(("calldata",), PAYLOAD_OWN, parse_own_calldata),
     OwnCalldata.FELTS: Way(("calldata",), PAYLOAD_V1, parse_own_calldata),
 }
+
+
+class ServiceIndex:
+    """What a service says of itself as a whole."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def chains(self) -> tuple[Chain, ...] | None:
+        """Return the networks that it serves; None where it does not list them. Raises `UpstreamError`."""
+        reply = self._client.ask(Question("GET", ("supported-chains",)))
+        if reply.status == NOT_FOUND:
+            return None
+        if reply.status >= 300:
+            raise UpstreamRefused(f"{self._client.address.shown} answered with status {reply.status}")
+        try:
+            return parse_chains(parse_json(reply.body))
+        except InvalidInput as error:
+            raise nonsense(
+                self._client.address, f"answered what cannot be understood: {error.message}", field="supported-chains"
+            ) from None
 
 
 class Service:

@@ -1,54 +1,81 @@
 """The price impact of a route, measured on its own pools: how much less each unit is paid for than in a small order.
 
-No price in USD is needed, and no pool outside the route counts. A pool in it shifts the figure only as far as it can
-pay: one whose reserves are worth a thousandth of the order, by 2% at most (a thousandth over `PROBE_SHARE`).
+No price in USD is needed, and no pool outside the route counts. Each pool counts by the part of the order that it
+carries, so that one of next to nothing shifts the figure by next to nothing, whatever it pays for its first units. A
+pool off the market shows beside the route's other large segments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from swapcli.model.pool import Pool, RateCurve
-from swapcli.model.route import RATE_SCALE, SHARES_PER_ROUTE, Route
+from swapcli.model.pool import Pool
+from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment
 from swapcli.routing.replay import FlatSwap, flatten
 
 PROBE_SHARE = 0.05
-"""The part of the order that the whole is compared with: small beside it, and large beside pools of next to nothing."""
-
-_Curves = dict[tuple[str, str, str], RateCurve]
+"""The part of what a pool or a segment is paid that the whole is compared with. Smaller parts of a route are no measure
+of the rest."""
 
 
 def route_impact(pools: Mapping[str, Pool], route: Route, amount_in: int, amount_out: int) -> float | None:
     """Return the part of the output that the order's size costs, from 0.0 to 1.0; fees of the pools are not in it.
 
-    The probe takes the whole route, or the best of its segments alone. For one constant-product pool the figure is
-    exact: `amount_in / (reserve_in + amount_in)`, with the fee taken from `amount_in`. None where a probe is paid
-    nothing. `pools` are in the state before the swap.
+    For one constant-product pool the figure is exact: `amount_in / (reserve_in + amount_in)`, with the fee taken from
+    `amount_in`. None where a pool is paid for nothing. `pools` are in the state before the swap.
     """
-    curves: _Curves = {}
     swaps = flatten(route)
-    probe = amount_in * PROBE_SHARE
-    alone = (flatten(Route((segment._replace(percent=SHARES_PER_ROUTE),))) for segment in route.segments)
-    candidates = [swaps, *alone] if len(route.segments) > 1 else [swaps]
-    best = max(_amount_out(pools, curves, each, probe) for each in candidates)
-    if best <= 0.0:
+    flow = _flow(pools, swaps, float(amount_in))
+    probes = [
+        _flow(pools, flatten(Route((_main_part(segment),))), amount_in * PROBE_SHARE).amount_out
+        for segment in route.segments
+        if segment.percent >= SHARES_PER_ROUTE * PROBE_SHARE
+    ]
+    best = max(probes, default=0.0)
+    if flow.lost is None or best <= 0.0:
         return None
-    token_out = swaps[-1].token_out
     # Each of the last swaps rounds down by less than a unit, which is no price impact.
-    paid = amount_out + sum(swap.token_out == token_out for swap in swaps)
-    lost = 1.0 - paid * PROBE_SHARE / best
-    return min(max(lost / (1.0 - PROBE_SHARE), 0.0), 1.0)
+    paid = amount_out + sum(swap.token_out == swaps[-1].token_out for swap in swaps)
+    beside_others = (1.0 - paid * PROBE_SHARE / best) / (1.0 - PROBE_SHARE)
+    return min(max(flow.lost, beside_others, 0.0), 1.0)
 
 
-def _amount_out(pools: Mapping[str, Pool], curves: _Curves, swaps: Sequence[FlatSwap], amount_in: float) -> float:
-    """What a list of swaps pays for a small amount, in floats."""
-    balances = {swaps[0].token_in: amount_in}
+def _main_part(segment: Segment) -> Segment:
+    """The segment as the whole of a route, without the pools that get little of a hop."""
+    hops = (
+        tuple(swap for swap in hop if swap.share >= SHARES_PER_HOP * PROBE_SHARE) or (max(hop, key=lambda s: s.share),)
+        for hop in segment.hops
+    )
+    return Segment(SHARES_PER_ROUTE, tuple(hops))
+
+
+class _Flow(NamedTuple):
+    """What a list of swaps pays in floats, and the part of the order that the size of its swaps costs, None where a
+    probe is paid nothing."""
+
+    amount_out: float
+    lost: float | None
+
+
+def _flow(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: float) -> _Flow:
+    source, target = swaps[0].token_in, swaps[-1].token_out
+    balances = {source: amount_in}
+    parts = {source: 1.0}  # of the order that each token carries
+    kept = {source: 1.0}  # what is left of those parts after the impact of each swap
     for swap in swaps:
-        key = (swap.pool, swap.token_in, swap.token_out)
-        curve = curves.get(key)
-        if curve is None:
-            curve = curves[key] = pools[swap.pool].curve(swap.token_in, swap.token_out)
-        spend = balances[swap.token_in] * swap.rate / RATE_SCALE
-        balances[swap.token_in] -= spend
-        balances[swap.token_out] = balances.get(swap.token_out, 0.0) + curve.amount_out(spend)
-    return balances[swaps[-1].token_out]
+        share = swap.rate / RATE_SCALE
+        spend, part, left = (held[swap.token_in] * share for held in (balances, parts, kept))
+        curve = pools[swap.pool].curve(swap.token_in, swap.token_out)
+        paid, probed = curve.amount_out(spend), curve.amount_out(spend * PROBE_SHARE)
+        if probed <= 0.0 < spend:
+            return _Flow(0.0, None)
+        lost = (1.0 - paid * PROBE_SHARE / probed) / (1.0 - PROBE_SHARE) if spend else 0.0
+        for held, taken, added in (
+            (balances, spend, paid),
+            (parts, part, part),
+            (kept, left, left * min(max(1.0 - lost, 0.0), 1.0)),
+        ):
+            held[swap.token_in] -= taken
+            held[swap.token_out] = held.get(swap.token_out, 0.0) + added
+    return _Flow(balances[target], 1.0 - kept[target] / parts[target] if parts[target] else None)

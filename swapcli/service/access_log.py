@@ -1,5 +1,5 @@
 """A JSON line per request, with nothing in it that a client would not want to be kept; and one where a market can no
-longer be kept fresh.
+longer be kept fresh, or settings were read again.
 
 No query, body, key, address or user agent is written, and of the path only the pattern that it matched.
 """
@@ -10,12 +10,12 @@ import json
 import re
 import secrets
 import traceback
-from contextlib import suppress
 from threading import Lock
-from typing import Literal, NamedTuple, TextIO
+from typing import Literal, NamedTuple
 
 from swapcli.errors import SwapcliError
 from swapcli.service.limits import is_loopback
+from swapcli.service.log_writer import Stream
 from swapcli.wire.time import iso_utc
 
 REQUEST_ID_HEADER = "X-Request-Id"
@@ -41,10 +41,12 @@ class Access(NamedTuple):
 
 
 class AccessLog:
-    """Writes to a stream of text, such as stderr. A stream that is closed or full loses lines, not requests."""
+    """Writes to a stream that does not block, such as a `LogWriter`. One that is closed or full loses lines, not
+    requests; `dropped` counts them."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: Stream) -> None:
         self._stream, self._lock = stream, Lock()
+        self.dropped = 0
 
     def write(self, access: Access, now_s: float) -> None:
         """Writes the line of a request that ended `now_s` (Unix)."""
@@ -72,10 +74,20 @@ class AccessLog:
             told |= {"message": error.message} if isinstance(error, SwapcliError) else _defect(error)
         self._line({"time": iso_utc(int(now_s * 1000)), "network": network, **told})
 
+    def reloaded(self, error: SwapcliError | None, now_s: float) -> None:
+        """Write that the settings were read again; with an error, that the old ones stay in force, and why."""
+        told: dict[str, object] = {"reload": "failed" if error else "done"}
+        if error:
+            told["message"] = error.message
+        self._line({"time": iso_utc(int(now_s * 1000)), **told})
+
     def _line(self, fields: dict[str, object]) -> None:
-        with suppress(OSError, ValueError), self._lock:
-            self._stream.write(json.dumps(fields, separators=(",", ":")) + "\n")
-            self._stream.flush()
+        with self._lock:
+            try:
+                self._stream.write(json.dumps(fields, separators=(",", ":")) + "\n")
+                self._stream.flush()
+            except (OSError, ValueError):
+                self.dropped += 1
 
 
 def _defect(error: BaseException) -> dict[str, object]:

@@ -11,38 +11,27 @@ from types import MappingProxyType
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Route
 
 from swapcli.chain.node import SimulatingNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.errors import MarketUnavailable
-from swapcli.service.access_log import REQUEST_ID_HEADER, AccessLog
+from swapcli.service.access_log import AccessLog
 from swapcli.service.checking import Checker
 from swapcli.service.desk import Desk
 from swapcli.service.health import HealthDesk
-from swapcli.service.layers import Gate, Journal, Keys, NoKeys
-from swapcli.service.limits import Limiter
+from swapcli.service.layers import Cors, Gate, Journal
 from swapcli.service.metrics import Metrics, Watched
+from swapcli.service.pacing import RefusalPacer
 from swapcli.service.pages import pages_of
+from swapcli.service.policy import AccessPolicy, Keys, NoKeys
 from swapcli.service.resource import HealthResource, PageResource, Resource, Workshop, nothing
 from swapcli.service.solving import IsCancelled, Solver
 from swapcli.service.table import ENDPOINTS, HEALTH_V1, HEALTH_V2, HEALTH_WHERE, PATHS
-from swapcli.wire.provenance import STATE_HEADER, WARNINGS_HEADER
 from swapcli.wire.terms import Generation
 
 _NO_KEYS = NoKeys()
 _NO_NODES: Mapping[str, SimulatingNode] = MappingProxyType({})
-_ASKING_HEADERS = ("X-API-Key", "Authorization", "Content-Type", REQUEST_ID_HEADER)
-_TELLING_HEADERS = (
-    "RateLimit-Limit",
-    "RateLimit-Remaining",
-    "RateLimit-Reset",
-    "Retry-After",
-    REQUEST_ID_HEADER,
-    STATE_HEADER,
-    WARNINGS_HEADER,
-)
 
 
 def create_app(
@@ -57,25 +46,37 @@ def create_app(
     """The application. Markets open in the background as it starts, or when they are first asked.
 
     `failures` tells how often those that are kept fresh could not be; `nodes` are asked for checks. Both by network.
+    `policy_of(app)` is what settings and keys amount to, and may be replaced while it runs.
     """
     solver = Solver(settings.max_queue)
     metrics = Metrics(desk.networks, PATHS)
     metrics.watch_queue(lambda: solver.queue_length)
     metrics.watch_markets(lambda: _watched(desk, failures()))
-    workshop = Workshop(desk, solver, metrics, Checker(nodes))
+    if log is not None:
+        metrics.watch_log(lambda: log.dropped)
+    pacer, policy = RefusalPacer(), AccessPolicy(settings, keys)
+    workshop = Workshop(desk, solver, metrics, Checker(nodes), pacer)
     health = HealthDesk(desk, solver)
     app = Starlette(
         routes=[*_endpoint_routes(workshop), *_health_routes(desk, health), *_page_routes(workshop)],
         middleware=[
-            Middleware(Journal, desk.clock, log, metrics),
-            *_cors(settings),
-            Middleware(Gate, desk.clock, keys, Limiter(settings), metrics),
+            Middleware(Journal, desk.clock, log, metrics, policy),
+            Middleware(Cors, policy),
+            Middleware(Gate, desk.clock, policy, metrics, pacer),
         ],
         lifespan=lambda _: _life(workshop, health),
     )
+    app.state.policy = policy
     app.router.redirect_slashes = False
     app.router.default = nothing
     return app
+
+
+def policy_of(app: Starlette) -> AccessPolicy:
+    """Return the policy of an application that `create_app` made."""
+    policy = app.state.policy
+    assert isinstance(policy, AccessPolicy)
+    return policy
 
 
 def _endpoint_routes(workshop: Workshop) -> Iterator[BaseRoute]:
@@ -92,20 +93,6 @@ def _health_routes(desk: Desk, health: HealthDesk) -> Iterator[BaseRoute]:
 def _page_routes(workshop: Workshop) -> Iterator[BaseRoute]:
     for path, maker in pages_of(workshop.desk, workshop.metrics).items():
         yield Route(path, PageResource(path, maker, workshop.solver))
-
-
-def _cors(settings: ServiceSettings) -> list[Middleware]:
-    if not settings.cors_origins:
-        return []
-    return [
-        Middleware(
-            CORSMiddleware,
-            allow_origins=settings.cors_origins,
-            allow_methods=("GET", "POST"),
-            allow_headers=_ASKING_HEADERS,
-            expose_headers=_TELLING_HEADERS,
-        )
-    ]
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from swapcli.engine.holders import check_fresh
 from swapcli.engine.market_source import MarketSource
 from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market, Provenance
-from swapcli.model.network import Network
+from swapcli.model.network import Kind, Network
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.terms import DEFAULT_IMPACT_WARNING_PPM, DEFAULT_ROUTE_TTL_S
 from swapcli.service.issued import IssuedRoutes
@@ -56,6 +56,7 @@ class Desk:
         self._awaited = {name: f"the pools of {name} are being read" for name in kept}
         self._max_age_s = max_age_s
         self._sources: dict[str, MarketSource] = {}
+        self._tried: set[str] = set()
 
     @property
     def served(self) -> tuple[Network, ...]:
@@ -72,6 +73,16 @@ class Desk:
     def missing(self) -> tuple[str, ...]:
         """The networks whose markets are still to be opened, or could not be."""
         return tuple(network.name for network in self.served if network.name not in self._sources)
+
+    @property
+    def is_ready(self) -> bool:
+        """Has every network been tried, and is there a market at all? Those that are missing may come later."""
+        served = [network.name for network in self.served]
+        return self._tried.issuperset(served) and (bool(self._sources) or not served)
+
+    def mark_tried(self, name: str) -> None:
+        """Note that a network's market has been opened, or could not be."""
+        self._tried.add(name)
 
     def is_kept(self, name: str) -> bool:
         """Does somebody keep the market of a network fresh?"""
@@ -91,7 +102,8 @@ class Desk:
             raise MarketUnavailable(self._awaited[name])
         opener = self._openers.get(name)
         if opener is None:
-            raise MarketUnavailable(f"there is no market of {name} to quote on")
+            raise MarketUnavailable(_no_market(self.networks.get(name), name))
+        self._tried.add(name)
         try:
             market = opener()
         except SwapcliError:
@@ -106,6 +118,7 @@ class Desk:
         """Let a source answer from now on, in place of the one before."""
         self.networks[source.network.name] = source.network
         self._sources[source.network.name] = source
+        self._tried.add(source.network.name)
 
     def tell(self, name: str, why: str) -> None:
         """Say why a network that is kept has no market yet."""
@@ -121,3 +134,11 @@ class Desk:
     def now_ms(self) -> int:
         """Unix time in milliseconds."""
         return int(self.clock.now_s() * 1000)
+
+
+def _no_market(network: Network | None, name: str) -> str:
+    """What is wrong, and the way out."""
+    said = f"there are no pools of {name} to quote on"
+    if network is not None and network.kind is not Kind.EVM:
+        return f"{said}; start the service with --market FILE"
+    return f"{said}; swapcli sync {name} reads them from a node, then start the service again"

@@ -119,6 +119,7 @@ class _KeeperThread(Thread):
         if not self._in_vain and self._log:
             self._log.keeping(self._network, error, self._desk.clock.now_s())
         self._desk.tell(self._network, f"the pools of {self._network} could not be read yet")
+        self._desk.mark_tried(self._network)
         self._in_vain += 1
         self.failures += 1
         self.is_settled = True

@@ -1,17 +1,21 @@
-"""What every request passes through: the journal on the outside, then the gate."""
+"""What every request passes through: the journal on the outside, then CORS, then the gate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
+
+from starlette.middleware.cors import CORSMiddleware
 
 from swapcli.engine.clock import Clock
 from swapcli.errors import Cancelled, RateLimited, SwapcliError, Unauthorized
 from swapcli.service.access_log import REQUEST_ID_HEADER, Access, AccessLog, client_class, request_id
 from swapcli.service.faults import refusal, reply_to
-from swapcli.service.key_file import ApiKey
-from swapcli.service.limits import Allowance, Limiter, Purpose
+from swapcli.service.limits import Allowance, Purpose
 from swapcli.service.metrics import Metrics
+from swapcli.service.pacing import RefusalPacer
+from swapcli.service.policy import AccessPolicy
+from swapcli.service.table import LIVE, METRICS, READY
 from swapcli.service.visit import (
     BodyTooLarge,
     BodyTooSlow,
@@ -19,50 +23,49 @@ from swapcli.service.visit import (
     Visit,
     begin_visit,
     header,
+    refusal_of,
     send_reply,
     visit_of,
 )
+from swapcli.wire.provenance import STATE_HEADER, WARNINGS_HEADER
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _CLOSE = (("Connection", "close"),)
-_HEALTH_PATHS = ("/readyz", "/metrics")
+_HEALTH_PATHS = (LIVE, READY, METRICS)
+_CORS_REQUEST_HEADERS = ("X-API-Key", "Authorization", "Content-Type", REQUEST_ID_HEADER)
+_CORS_ANSWER_HEADERS = (
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "Retry-After",
+    REQUEST_ID_HEADER,
+    STATE_HEADER,
+    WARNINGS_HEADER,
+)
 _ID_HEADER = REQUEST_ID_HEADER.lower().encode()
-
-
-class Keys(Protocol):
-    """Knows API keys."""
-
-    def find(self, key: str) -> ApiKey | None:
-        """What is known of a key that somebody presents; None where it is unknown or revoked."""
-        ...
-
-
-class NoKeys:
-    """Knows none."""
-
-    def find(self, key: str) -> ApiKey | None:
-        """Nothing."""
-        del key
-        return None
 
 
 class Journal:
     """Gives each request its id, and writes down how it ended. A defect becomes an answer that says nothing of it."""
 
-    def __init__(self, app: ASGIApp, clock: Clock, log: AccessLog | None, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, clock: Clock, log: AccessLog | None, metrics: Metrics, policy: AccessPolicy
+    ) -> None:
         self._app = app
         self._clock = clock
         self._log = log
         self._metrics = metrics
+        self._policy = policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets the layers below answer."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         started_s = self._clock.timer_s()
-        visit = begin_visit(scope, request_id(header(scope, _ID_HEADER)))
+        address = self._policy.rules.proxies.client_address(_peer(scope), scope["headers"])
+        visit = begin_visit(scope, request_id(header(scope, _ID_HEADER)), address)
         try:
             await self._app(scope, receive, _noting(send, visit))
         except Exception as error:
@@ -91,35 +94,70 @@ class Journal:
             network=visit.network,
             status=visit.status,
             duration_s=duration_s,
-            client=client_class(_address(scope)),
+            client=client_class(visit.address),
         )
         self._log.write(access, self._clock.now_s())
 
 
-class Gate:
-    """Lets in whoever has a good key or none, and does not ask too often; answers what goes wrong on the way in."""
+class Cors:
+    """Lets the scripts of other web sites call the service, where the policy names them."""
 
-    def __init__(self, app: ASGIApp, clock: Clock, keys: Keys, limiter: Limiter, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
+        self._app = app
+        self._policy = policy
+        self._origins: tuple[str, ...] = ()
+        self._handler = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer preflight requests, and add headers to all other answers."""
+        origins = self._policy.rules.cors_origins
+        if origins != self._origins:
+            self._origins, self._handler = origins, self._handler_for(origins)
+        await self._handler(scope, receive, send)
+
+    def _handler_for(self, origins: tuple[str, ...]) -> ASGIApp:
+        if not origins:
+            return self._app
+        return CORSMiddleware(
+            self._app,
+            allow_origins=origins,
+            allow_methods=("GET", "POST"),
+            allow_headers=_CORS_REQUEST_HEADERS,
+            expose_headers=_CORS_ANSWER_HEADERS,
+        )
+
+
+class Gate:
+    """Admits requests with a good key or none that stay within their limit, and answers all errors of admission.
+
+    Health pages do not mind a foreign `Authorization`: whoever probes may send credentials of their own.
+    """
+
+    def __init__(self, app: ASGIApp, clock: Clock, policy: AccessPolicy, metrics: Metrics, pacer: RefusalPacer) -> None:
         self._app = app
         self._clock = clock
-        self._keys = keys
-        self._limiter = limiter
+        self._policy = policy
         self._metrics = metrics
+        self._pacer = pacer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Paths below are in lower case."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
+        malformed = refusal_of(scope)
+        if malformed is not None:
+            return await send_reply(send, malformed)
         visit = visit_of(scope)
         scope["path"] = visit.path.lower() if visit.path.isascii() else visit.path
+        purpose = _purpose(scope["path"])
         given = _key(scope)
-        visit.key = self._keys.find(given) if given else None
-        allowance = self._limiter.take(
-            _address(scope), visit.key.id if visit.key else None, _purpose(scope["path"]), self._clock.timer_s()
-        )
+        visit.key = self._policy.rules.keys.find(given) if given else None
+        key_id = visit.key.id if visit.key else None
+        allowance = self._policy.limiter.take(visit.address, key_id, purpose, self._clock.timer_s())
         send = _with(send, _headers(allowance))
         try:
-            self._check(allowance, is_known=not given or visit.key is not None)
+            is_known = not given or visit.key is not None or (purpose is Purpose.HEALTH and not _names_key(scope))
+            await self._check(allowance, is_known=is_known)
             await self._app(scope, receive, send)
         except BodyTooLarge:
             await send_reply(send, refusal(413, "the body is larger than 1 MiB", _CLOSE))
@@ -131,12 +169,13 @@ class Gate:
             return None
         return None
 
-    def _check(self, allowance: Allowance | None, *, is_known: bool) -> None:
+    async def _check(self, allowance: Allowance | None, *, is_known: bool) -> None:
         try:
             if allowance is not None:
                 allowance.check()
         except RateLimited:
             self._metrics.rate_limited()
+            await self._pacer.wait()
             raise
         if not is_known:
             raise Unauthorized("the API key is not known, or was revoked")
@@ -161,7 +200,12 @@ def _key(scope: Scope) -> str | None:
     return credentials.strip() or None if scheme.lower() == "bearer" else None
 
 
-def _address(scope: Scope) -> str | None:
+def _names_key(scope: Scope) -> bool:
+    """Return whether a request has the header that is for keys of this service alone."""
+    return bool(header(scope, b"x-api-key"))
+
+
+def _peer(scope: Scope) -> str | None:
     client = scope.get("client")
     return client[0] if client else None
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from enum import StrEnum
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv6Address, ip_network
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.errors import RateLimited
+from swapcli.service.proxies import parse_address
 
 if TYPE_CHECKING:
     from swapcli.config.settings import ServiceSettings
@@ -69,24 +70,21 @@ class Limiter:
     """The buckets of all clients. Where there are too many, the one that was used longest ago is given up."""
 
     def __init__(self, settings: ServiceSettings, *, max_clients: int = MAX_CLIENTS) -> None:
-        self._per_minute = settings.requests_per_minute
-        self._per_minute_with_key = settings.requests_per_minute_with_key
-        self._health_per_minute = settings.health_requests_per_minute
-        self._limits_loopback = settings.limit_loopback
+        self._settings = settings
         self._max_clients = max_clients
         self._buckets: dict[Purpose, OrderedDict[str, _Bucket]] = {purpose: OrderedDict() for purpose in Purpose}
 
     def take(self, address: str | None, key_id: str | None, purpose: Purpose, now_s: float) -> Allowance | None:
-        """Counts a request. None where the client is exempt: on this machine, unless configured otherwise.
+        """Count a request. Return None where the client is exempt: on this machine, unless configured otherwise.
 
-        `address` is that of the connection: what a header says of it can be made up. `key_id` belongs to a key that
-        was found good.
+        `address` is the client's as judged behind trusted proxies; `key_id` belongs to a key that was found good.
         """
-        if not self._limits_loopback and is_loopback(address):
+        settings = self._settings
+        if not settings.limit_loopback and is_loopback(address):
             return None
-        limit = self._limit(key_id, purpose)
+        limit = _limit(settings, key_id, purpose)
         buckets = self._buckets[purpose]
-        client = f"key {key_id}" if key_id else client_of(address)
+        client = client_name(address, key_id)
         rate = limit / _MINUTE_S
         tokens = _refilled(buckets.get(client), limit, now_s)
         is_allowed = tokens >= 1
@@ -106,10 +104,20 @@ class Limiter:
         """How many buckets are kept."""
         return len(self._buckets[purpose])
 
-    def _limit(self, key_id: str | None, purpose: Purpose) -> int:
-        if purpose is Purpose.HEALTH:
-            return self._health_per_minute
-        return self._per_minute_with_key if key_id else self._per_minute
+    def change(self, settings: ServiceSettings) -> None:
+        """Apply other limits from now on. No client gets back what it has used."""
+        self._settings = settings
+
+
+def _limit(settings: ServiceSettings, key_id: str | None, purpose: Purpose) -> int:
+    if purpose is Purpose.HEALTH:
+        return settings.health_requests_per_minute
+    return settings.requests_per_minute_with_key if key_id else settings.requests_per_minute
+
+
+def client_name(address: str | None, key_id: str | None) -> str:
+    """Return the one name under which a client is limited and queued: its key, else its address."""
+    return f"key {key_id}" if key_id else client_of(address)
 
 
 def _refilled(bucket: _Bucket | None, limit: int, now_s: float) -> float:
@@ -122,7 +130,7 @@ def _refilled(bucket: _Bucket | None, limit: int, now_s: float) -> float:
 def client_of(address: str | None) -> str:
     """Whom an address stands for: itself, or its /64 in IPv6, of which one household has all. What is not an address
     (another kind of socket) counts as one client."""
-    parsed = _parsed(address)
+    parsed = parse_address(address)
     if isinstance(parsed, IPv6Address):
         return str(ip_network((int(parsed), _IPV6_SITE_BITS), strict=False))
     return str(parsed) if parsed else _NOBODY
@@ -131,15 +139,5 @@ def client_of(address: str | None) -> str:
 @lru_cache(maxsize=4096)
 def is_loopback(address: str | None) -> bool:
     """Does the connection come from this machine?"""
-    parsed = _parsed(address)
+    parsed = parse_address(address)
     return parsed is not None and parsed.is_loopback
-
-
-def _parsed(address: str | None) -> IPv4Address | IPv6Address | None:
-    """The address; of an IPv4 address in IPv6 clothes the former."""
-    try:
-        parsed = ip_address(address or "")
-    except ValueError:
-        return None
-    mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
-    return mapped or parsed

@@ -83,6 +83,10 @@ class Metrics:
         """The length of the queue is looked up whenever the counters are read."""
         self._queue.set_function(lambda: float(length()))
 
+    def watch_log(self, dropped: Callable[[], int]) -> None:
+        """Look up how many lines the log has dropped whenever the counters are read."""
+        self._registry.register(_Dropped(dropped))
+
     def cancelled(self, network: str) -> None:
         """An order was given up, since its client left."""
         self._cancelled.labels(self._network(network)).inc()
@@ -113,6 +117,19 @@ class Metrics:
 
     def _network(self, network: str | None) -> str:
         return network if network in self._networks and network is not None else OTHER
+
+
+class _Dropped(Collector):
+    """Lines that the log could not take."""
+
+    def __init__(self, dropped: Callable[[], int]) -> None:
+        self._dropped = dropped
+
+    def collect(self) -> Iterator[Metric]:
+        """As the registry asks for it."""
+        yield CounterMetricFamily(
+            "swapcli_log_lines_dropped", "Lines of the log that nobody read in time.", value=self._dropped()
+        )
 
 
 class _Markets(Collector):

@@ -40,7 +40,13 @@ _FAULTS = {
     500: "A defect of the service; `requestId` finds it in the log.",
     503: "The state of the pools is not loaded or too old, or too many orders wait.",
 }
-_READY = {200: "All are.", 503: "Some are still to be loaded, or cannot be."}
+_READY = {
+    200: "Every network was tried, and some can be quoted on; or the one that was asked for can be.",
+    401: _FAULTS[401],
+    404: "There is no such network here.",
+    429: _FAULTS[429],
+    503: "Some networks are still to be tried, none has pools, or the one that was asked for cannot be quoted on.",
+}
 _REFUSED = "What was sent cannot be used, or the market no longer allows it."
 _RATE_HEADERS = {
     "RateLimit-Limit": "Requests a minute.",
@@ -215,11 +221,18 @@ def _response(text: str, names: Iterable[str], own_headers: Iterable[str] = ()) 
 def _service_paths() -> dict[str, Any]:
     """How the service is, and what describes it."""
     ready = {"type": "object", "properties": {"ready": BOOLEAN, "missing": TEXTS}, "required": ["ready", "missing"]}
+    live = {"type": "object", "properties": {"live": BOOLEAN}, "required": ["live"]}
     page = {"type": "string"}
+    network = Parameter("network", {"type": "string"}, "One network; without it, the service as a whole.")
+    readiness = {
+        str(status): _content(text, CONTENT_TYPE, ready) if status in (200, 503) else _response(text, ("StatusFault",))
+        for status, text in _READY.items()
+    }
     return {
+        "/livez": {"get": _page("live", "Does the service answer?", CONTENT_TYPE, live)},
         "/readyz": {
-            "get": _page("ready", "Are all markets loaded?", CONTENT_TYPE, ready)
-            | {"responses": {str(status): _content(text, CONTENT_TYPE, ready) for status, text in _READY.items()}}
+            "get": _page("ready", "Was every market tried, and which are missing?", CONTENT_TYPE, ready)
+            | {"parameters": [_parameter(network, None)], "responses": readiness}
         },
         "/metrics": {"get": _page("metrics", "Counters in the format of Prometheus", "text/plain", page)},
         "/openapi.json": {"get": _page("openapi", "This description", CONTENT_TYPE, {"type": "object"})},

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
+from urllib.parse import parse_qs
 
 import msgspec
 
+from swapcli.errors import MarketUnavailable
 from swapcli.service import documentation, openapi
 from swapcli.service.desk import Desk
 from swapcli.service.examples import Example, example_of
+from swapcli.service.faults import refusal
 from swapcli.service.metrics import CONTENT_TYPE, Metrics
-from swapcli.service.table import CHAINS, DESCRIPTION, DOCS, METRICS, READY
+from swapcli.service.table import CHAINS, DESCRIPTION, DOCS, LIVE, METRICS, READY
 from swapcli.wire.listing import render_chains
 
 JSON = "application/json"
@@ -28,27 +31,43 @@ class Page(NamedTuple):
 
 
 class PageMaker(NamedTuple):
-    """What makes a page; a slow one keeps the event loop from its work and is made elsewhere."""
+    """What makes a page of a query; a slow one keeps the event loop from its work and is made elsewhere."""
 
-    make: Callable[[], Page]
+    make: Callable[[bytes], Page]
     is_slow: bool = False
 
 
 def pages_of(desk: Desk, metrics: Metrics) -> Mapping[str, PageMaker]:
     """What makes each page, by its path."""
     return {
-        CHAINS: PageMaker(lambda: Page(msgspec.json.encode(render_chains(desk.served)))),
-        READY: PageMaker(lambda: _readiness(desk)),
-        METRICS: PageMaker(lambda: Page(metrics.render(), CONTENT_TYPE)),
+        CHAINS: PageMaker(lambda _: Page(msgspec.json.encode(render_chains(desk.served)))),
+        LIVE: PageMaker(lambda _: Page(msgspec.json.encode({"live": True}))),
+        READY: PageMaker(lambda query: _readiness(desk, query)),
+        METRICS: PageMaker(lambda _: Page(metrics.render(), CONTENT_TYPE)),
         DESCRIPTION: PageMaker(Description(desk).page, is_slow=True),
-        DOCS: PageMaker(lambda: Page(documentation.page(), documentation.CONTENT_TYPE)),
+        DOCS: PageMaker(lambda _: Page(documentation.page(), documentation.CONTENT_TYPE)),
     }
 
 
-def _readiness(desk: Desk) -> Page:
-    missing = desk.missing
-    document = {"ready": not missing, "missing": list(missing)}
-    return Page(msgspec.json.encode(document), status=503 if missing else 200)
+def _readiness(desk: Desk, query: bytes) -> Page:
+    """Say whether every network has been tried; of those that the query names, whether each can be quoted on now."""
+    names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
+    unknown = [name for name in names if name not in desk.networks]
+    if unknown:
+        return Page(msgspec.json.encode(refusal(404, "there is no such network here").document), status=404)
+    missing = [name for name in names if not _can_quote(desk, name)] if names else list(desk.missing)
+    is_ready = not missing if names else desk.is_ready
+    return Page(msgspec.json.encode({"ready": is_ready, "missing": missing}), status=200 if is_ready else 503)
+
+
+def _can_quote(desk: Desk, name: str) -> bool:
+    source = desk.loaded.get(name)
+    try:
+        if source is not None:
+            desk.check_age(source)
+    except MarketUnavailable:
+        return False
+    return source is not None
 
 
 class Description:
@@ -59,7 +78,7 @@ class Description:
         self._made_s = 0.0
         self._page: Page | None = None
 
-    def page(self) -> Page:
+    def page(self, _query: bytes = b"") -> Page:
         """The document, made anew before its examples grow old."""
         now_s = self._desk.clock.timer_s()
         if self._page is None or now_s - self._made_s > EXAMPLES_S:

@@ -56,7 +56,7 @@ class Patience:
     """Closes connections on which nobody sends a whole head, as uvicorn does only where not a byte of it is sent."""
 
     def __init__(self, patience_s: float) -> None:
-        self._patience_s = patience_s
+        self.patience_s = patience_s
         self._waiting: dict[Connection, tuple[Cycle | None, float]] = {}
 
     def look(self, connections: Iterable[Connection], now_s: float) -> None:
@@ -69,5 +69,5 @@ class Patience:
             last, since_s = before.get(connection, (cycle, now_s))
             since_s = since_s if last is cycle else now_s
             self._waiting[connection] = cycle, since_s
-            if now_s - since_s > self._patience_s:
+            if now_s - since_s > self.patience_s:
                 connection.transport.close()

@@ -20,6 +20,7 @@ from swapcli.service.desk import Desk
 from swapcli.service.faults import Reply, in_v2, refusal, reply_to, style_on
 from swapcli.service.health import HealthDesk
 from swapcli.service.metrics import Metrics
+from swapcli.service.pacing import RefusalPacer
 from swapcli.service.pages import PageMaker
 from swapcli.service.solving import Solver, unless_left
 from swapcli.service.table import Endpoint
@@ -41,6 +42,7 @@ class Workshop(NamedTuple):
     solver: Solver
     metrics: Metrics
     checker: Checker
+    pacer: RefusalPacer
 
 
 class Resource:
@@ -63,7 +65,8 @@ class Resource:
         endpoint = here[_method(scope)]
         body = await read_body(scope, receive)
         try:
-            content, outcome = await self._work(endpoint, _asked(scope, network, body), receive)
+            asked = _asked(scope, network, body)
+            content, outcome = await self._work(endpoint, asked, visit_of(scope).client, receive)
             if outcome.check is not None:
                 await self._workshop.checker.run(network.name, outcome.check)
         except SwapcliError as error:
@@ -74,14 +77,20 @@ class Resource:
             return await send_reply(send, in_v2(reply, self._workshop.desk.now_ms()) if is_v2 else reply)
         return await send_body(send, OK, JSON, content, outcome.headers)
 
-    async def _work(self, endpoint: Endpoint, asked: Asked, receive: Receive) -> tuple[bytes, Outcome]:
-        _, solver, metrics, _ = self._workshop
-        work = solver.run(lambda is_cancelled: self._run(endpoint, asked._replace(is_cancelled=is_cancelled)))
+    async def _work(
+        self, endpoint: Endpoint, asked: Asked, client: str, receive: Receive
+    ) -> tuple[bytes, Outcome]:
+        solver, metrics = self._workshop.solver, self._workshop.metrics
         loop = asyncio.get_running_loop()
         try:
+            solver.check_room(client)
+            work = solver.run(
+                lambda is_cancelled: self._run(endpoint, asked._replace(is_cancelled=is_cancelled)), client=client
+            )
             return await unless_left(loop.create_task(work), loop.create_task(left(receive)))
         except Overloaded:
             metrics.overloaded()
+            await self._workshop.pacer.wait()
             raise
         except Cancelled:
             metrics.cancelled(asked.network.name)
@@ -134,8 +143,8 @@ class PageResource:
         await read_body(scope, receive)
         if refused is not None:
             return await send_reply(send, refused)
-        make, is_slow = self._maker
-        page = await self._solver.run(lambda _: make(), is_urgent=True) if is_slow else make()
+        (make, is_slow), query = self._maker, scope["query_string"]
+        page = await self._solver.run(lambda _: make(query), is_urgent=True) if is_slow else make(query)
         return await send_body(send, page.status, page.content_type.encode(), page.body)
 
 

@@ -12,9 +12,9 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 
@@ -37,10 +37,15 @@ LAST_CALL_S = 0.2
 SWITCH_INTERVAL_S = 0.0005
 """How long the solver may keep the interpreter while the event loop wants it."""
 
+DEFAULT_MAX_CONNECTIONS = 1_024
+
 _BACKLOG = 2_048
+_OTHER_FILES = 128
+"""Files that the service holds besides connections: stores, nodes, those being accepted and refused."""
 _GLANCE_S = 0.02
 _CLOSE = (("Connection", "close"),)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
 
 
 def serve(
@@ -50,21 +55,24 @@ def serve(
     port: int,
     on_ready: Callable[[str], None],
     is_prepared: Callable[[], bool] | None = None,
+    on_hangup: Callable[[], Awaitable[None]] | None = None,
     max_requests: int | None = None,
+    max_connections: int = DEFAULT_MAX_CONNECTIONS,
     grace_s: int = GRACE_S,
     patience_s: float = PATIENCE_S,
 ) -> int:
     """Serves until told to stop; 0 is returned. `port` 0 takes a free one.
 
-    Connections are accepted once `is_prepared` says so, or at once; then `on_ready` is called with the base URL. Raises
-    `InvalidOption` where the address cannot be bound.
+    Connections are accepted once `is_prepared` says so, or at once; then `on_ready` is called with the base URL.
+    `on_hangup` is awaited, one call after the other, whenever SIGHUP arrives. Raises `InvalidOption` where the address
+    cannot be bound.
     """
     listener = bind(host, port)
     door = Door(app, max_requests, patience_s)
     config = uvicorn.Config(
         door,
         loop="auto",
-        http="auto",
+        http=_protocol(_available(max_connections)),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -75,10 +83,36 @@ def serve(
         timeout_graceful_shutdown=grace_s,
         backlog=_BACKLOG,
     )
-    server = _Server(config, door, Patience(patience_s), is_prepared, lambda: on_ready(base_url(listener)))
+    server = _Server(config, door, Patience(patience_s), is_prepared, lambda: on_ready(base_url(listener)), on_hangup)
     with listener, _responsive():
         server.run(sockets=[listener])
     return 0
+
+
+def _protocol(max_connections: int) -> Any:
+    """What speaks HTTP: ours, which needs a parser that not every Python has, else uvicorn's own."""
+    try:
+        from swapcli.service.http_protocol import protocol_with
+    except ModuleNotFoundError:
+        return "auto"
+    return protocol_with(max_connections)
+
+
+def _available(max_connections: int) -> int:
+    """Return how many connections may be open: fewer than wanted where the system allows fewer files."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return max_connections
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = max_connections + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return max(1, min(max_connections, soft - _OTHER_FILES))
+    return max_connections
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -164,8 +198,12 @@ class _Server(uvicorn.Server):
         patience: Patience,
         is_prepared: Callable[[], bool] | None,
         on_ready: Callable[[], None],
+        on_hangup: Callable[[], Awaitable[None]] | None,
     ) -> None:
         super().__init__(config)
+        self._on_hangup = on_hangup
+        self._hangups = 0
+        self._reloading: asyncio.Task[None] | None = None
         self._door = door
         self._patience = patience
         self._is_prepared = is_prepared
@@ -179,7 +217,15 @@ class _Server(uvicorn.Server):
             self._on_ready()
 
     async def on_tick(self, counter: int) -> bool:
-        self._patience.look(cast("set[Connection]", self.server_state.connections), time.monotonic())
+        now_s = time.monotonic()
+        self._patience.look(cast("set[Connection]", self.server_state.connections), now_s)
+        for connection in list(self.server_state.connections):
+            look = getattr(connection, "look", None)  # uvicorn's own protocols have none
+            if look is not None:
+                look(now_s, self._patience.patience_s)
+        if self._hangups and (self._reloading is None or self._reloading.done()):
+            self._hangups = 0
+            self._reloading = asyncio.get_running_loop().create_task(self._reload())
         return await super().on_tick(counter) or self._door.is_done
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -195,11 +241,20 @@ class _Server(uvicorn.Server):
         before = {}
         with suppress(ValueError):  # only the main thread hears signals
             before = {each: signal.signal(each, self._stop) for each in _SIGNALS}
+            if self._on_hangup is not None and _HANGUP is not None:
+                before[_HANGUP] = signal.signal(_HANGUP, self._hang_up)
         try:
             yield
         finally:
             for each, handler in before.items():
                 signal.signal(each, handler)
+
+    async def _reload(self) -> None:
+        if self._on_hangup is not None:
+            await self._on_hangup()
+
+    def _hang_up(self, _signal: int, _frame: FrameType | None) -> None:
+        self._hangups += 1
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
         """Stop when convenient; told twice, at once."""

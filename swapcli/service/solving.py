@@ -1,114 +1,223 @@
-"""Work that takes the processor, away from the event loop, one piece after the other in a thread of its own.
+"""Work that takes the processor, away from the event loop, in one thread of its own.
 
-One thread: Python runs no more at a time, and a second one would only take turns with the loop. The queue is bounded;
-what nobody waits for any more leaves it, or is told so if it has begun. Urgent work goes first and is never refused.
+One thread: Python runs no more at a time, and a second one would only take turns with the loop. Orders wait in a
+bounded queue that serves its clients in turn; a job that nobody waits for any more leaves it, or is told so if it has
+begun. Urgent jobs go first and are never refused.
+
+A long order also lets short ones pass: whenever it asks whether it is cancelled, a waiting order may run there and
+then, on the same stack. Orders of a client whose orders were short of late may do so for at most as long as the long
+order itself has run, so that a client with quick orders waits about as long as these take, and long ones keep half of
+the time.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import time
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import Generic, TypeVar
 
 from swapcli.errors import Cancelled, Overloaded
+from swapcli.service.fair_queue import FairQueue, QueueFull
 
 T = TypeVar("T")
 IsCancelled = Callable[[], bool]
 Work = Callable[[IsCancelled], T]
 
 RETRY_AFTER_S = 1
+MAX_DEPTH = 12
+"""Jobs that may run inside one another: enough for eight clients whose orders are longer than expected."""
+MIN_RATIO = 1.5
+"""How much longer than a waiting order the running one must be to let it pass: orders of about equal length do not
+interrupt each other."""
+UNKNOWN_COST_S = 0.1
+"""What the first order of a client is expected to take: more than most do, so that strangers, who may be many, do not
+interrupt orders at once. Only one of them interrupts at a time."""
+MAX_CLIENTS = 10_000
+"""Clients whose costs are remembered, as many as the rate limits remember."""
 
 
 class Solver:
-    """Runs pieces of work in order. `max_queue` is how many may wait."""
+    """Runs jobs one after the other. `max_queue` is how many orders may wait; `timer_s` never goes back."""
 
-    def __init__(self, max_queue: int) -> None:
-        self._max_queue = max_queue
-        self._waiting: deque[_Piece[object]] = deque()
-        self._urgent: deque[_Piece[object]] = deque()
-        self._bell: SimpleQueue[bool] = SimpleQueue()
+    def __init__(self, max_queue: int, *, timer_s: Callable[[], float] = time.perf_counter) -> None:
+        self._timer_s = timer_s
+        self._lock = Lock()
+        self._orders: FairQueue[_Job[object]] = FairQueue(max_queue)
+        self._urgent: deque[_Job[object]] = deque()
+        self._costs = _Costs()
+        self._running: list[_Job[object]] = []
+        self._wakeups: SimpleQueue[bool] = SimpleQueue()
         self._thread: Thread | None = None
 
     @property
     def queue_length(self) -> int:
-        """How many pieces wait."""
-        return len(self._waiting)
+        """How many orders wait."""
+        return len(self._orders)
 
-    async def run(self, work: Work[T], *, is_urgent: bool = False) -> T:
-        """What `work` returns or raises. Cancelling the caller takes it out of the queue, or tells it to end.
+    def check_room(self, client: str) -> None:
+        """Raise `Overloaded` where an order of the client would find no place: cheaper than `run`."""
+        with self._lock:
+            has_room = self._orders.has_room(client)
+        if not has_room:
+            raise _overloaded()
 
-        Raises `Overloaded` where the queue is full.
+    async def run(self, work: Work[T], *, client: str | None = None, is_urgent: bool = False) -> T:
+        """Return what `work` returns, or raise what it raises. Cancelling the caller cancels the work.
+
+        `client` is whoever the work is done for; None stands for the service itself. Raises `Overloaded` where the
+        queue has no place for the client, also later, when another client needs the place more.
         """
-        if not is_urgent and len(self._waiting) >= self._max_queue:
-            raise Overloaded("too many orders at once", retry_after_s=RETRY_AFTER_S, hint="ask again in a moment")
-        piece: _Piece[T] = _Piece(work)
-        lane = self._urgent if is_urgent else self._waiting
-        lane.append(piece)  # type: ignore[arg-type]
-        self._ring()
+        job: _Job[T] = _Job(work, client)
+        self._add(job, is_urgent)  # type: ignore[arg-type]
         try:
-            return await piece.future
+            return await job.future
         finally:
-            piece.is_left = True
-            with suppress(ValueError, IndexError):
-                lane.remove(piece)  # type: ignore[arg-type]
+            job.is_left = True
+            self._discard(job, is_urgent)  # type: ignore[arg-type]
 
     def close(self) -> None:
-        """Ends the thread after the work at hand."""
+        """End the thread after the job at hand."""
         if self._thread is not None:
-            self._bell.put(False)
+            self._wakeups.put(False)
             self._thread = None
 
-    def _ring(self) -> None:
+    def _add(self, job: _Job[object], is_urgent: bool) -> None:
+        evicted = None
+        with self._lock:
+            if is_urgent:
+                self._urgent.append(job)
+            else:
+                try:
+                    evicted = self._orders.push(job.client, job)
+                except QueueFull:
+                    raise _overloaded() from None
+        if evicted is not None:
+            evicted.fail(_overloaded())
         if self._thread is None:
             self._thread = Thread(target=self._work, name="solver", daemon=True)
             self._thread.start()
-        self._bell.put(True)
+        self._wakeups.put(True)
+
+    def _discard(self, job: _Job[object], is_urgent: bool) -> None:
+        with self._lock:
+            if not is_urgent:
+                self._orders.remove(job.client, job)
+            elif job in self._urgent:
+                self._urgent.remove(job)
 
     def _work(self) -> None:
-        while self._bell.get():
-            piece = _first(self._urgent) or _first(self._waiting)
-            if piece is not None:
-                piece.run()
+        while self._wakeups.get():
+            with self._lock:
+                job = self._urgent.popleft() if self._urgent else self._orders.pop()
+            if job is not None:
+                self._run(job)
+
+    def _run(self, job: _Job[object]) -> None:
+        if job.is_left:
+            return
+        job.started_s = self._timer_s()
+        job.is_strange = not self._costs.knows(job.client)
+        self._running.append(job)
+        try:
+            job.run(lambda: self._is_cancelled(job))
+        finally:
+            self._running.pop()
+            spent_s = self._timer_s() - job.started_s
+            if self._running:
+                self._running[-1].paused_s += spent_s
+            if job.client is not None:
+                self._costs.note(job.client, spent_s - job.paused_s)
+
+    def _is_cancelled(self, job: _Job[object]) -> bool:
+        while not job.is_left and self._orders and len(self._running) < MAX_DEPTH:
+            shorter = self._interrupting(job)
+            if shorter is None:
+                break
+            self._run(shorter)
+        return job.is_left
+
+    def _interrupting(self, job: _Job[object]) -> _Job[object] | None:
+        """Remove and return the waiting job that should run before `job` goes on."""
+        own_s = self._timer_s() - job.started_s - job.paused_s
+        allowance_s = (own_s - job.paused_s) / MIN_RATIO
+        has_stranger = any(each.is_strange for each in self._running[1:])
+        with self._lock:
+            return self._orders.pop(
+                lambda client: client != job.client and self._costs.of(client, strangers=not has_stranger) < allowance_s
+            )
 
 
-class _Piece(Generic[T]):
-    """Work, and whoever waits for it on a loop."""
+class _Job(Generic[T]):
+    """Work, and the future by which its caller waits on an event loop. Times are of the solver's timer."""
 
-    __slots__ = ("future", "is_left", "work")
+    __slots__ = ("client", "future", "is_left", "is_strange", "paused_s", "started_s", "work")
 
-    def __init__(self, work: Work[T]) -> None:
+    def __init__(self, work: Work[T], client: str | None) -> None:
         self.work = work
+        self.client = client
         self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.is_left = False
+        self.is_strange = False
+        self.started_s = 0.0
+        self.paused_s = 0.0
 
-    def run(self) -> None:
-        if self.is_left:
-            return
+    def run(self, is_cancelled: IsCancelled) -> None:
+        """Do the work and hand its outcome to the caller."""
         try:
-            result = self.work(lambda: self.is_left)
+            result = self.work(is_cancelled)
         except BaseException as error:
-            self._tell(self.future.set_exception, error)
+            self.fail(error)
         else:
-            self._tell(self.future.set_result, result)
+            self._settle(self.future.set_result, result)
 
-    def _tell(self, tell: Callable[..., None], outcome: object) -> None:
+    def fail(self, error: BaseException) -> None:
+        """Let the caller's wait end with an error."""
+        self._settle(self.future.set_exception, error)
+
+    def _settle(self, settle: Callable[..., None], outcome: object) -> None:
         # A loop that has ended waits for nothing.
         with suppress(RuntimeError):
-            self.future.get_loop().call_soon_threadsafe(self._tell_on_loop, tell, outcome)
+            self.future.get_loop().call_soon_threadsafe(self._settle_on_loop, settle, outcome)
 
-    def _tell_on_loop(self, tell: Callable[..., None], outcome: object) -> None:
+    def _settle_on_loop(self, settle: Callable[..., None], outcome: object) -> None:
         if not self.future.done():
-            tell(outcome)
+            settle(outcome)
 
 
-def _first(lane: deque[_Piece[object]]) -> _Piece[object] | None:
-    with suppress(IndexError):
-        return lane.popleft()
-    return None
+class _Costs:
+    """The time that each client's jobs took of late, in seconds: an average in which the newest counts one half."""
+
+    def __init__(self, max_clients: int = MAX_CLIENTS) -> None:
+        self._max_clients = max_clients
+        self._mean_s: OrderedDict[str, float] = OrderedDict()
+
+    def knows(self, client: str | None) -> bool:
+        """Return whether a job of the client has run before."""
+        return client in self._mean_s
+
+    def of(self, client: str | None, *, strangers: bool) -> float:
+        """Return what a job of the client is expected to take: without end for one that must not interrupt, as those
+        without a client, and those of `strangers` if they are not wanted."""
+        unknown_s = UNKNOWN_COST_S if strangers else inf
+        return inf if client is None else self._mean_s.get(client, unknown_s)
+
+    def note(self, client: str, spent_s: float) -> None:
+        """Remember what a job took; the client that was seen longest ago is forgotten where there are too many."""
+        before_s = self._mean_s.get(client)
+        self._mean_s[client] = spent_s if before_s is None else (before_s + spent_s) / 2
+        self._mean_s.move_to_end(client)
+        if len(self._mean_s) > self._max_clients:
+            self._mean_s.popitem(last=False)
+
+
+def _overloaded() -> Overloaded:
+    return Overloaded("too many orders at once", retry_after_s=RETRY_AFTER_S, hint="ask again in a moment")
 
 
 async def unless_left(work: asyncio.Task[T], left: asyncio.Task[None]) -> T:

@@ -101,10 +101,12 @@ HEALTH_V2 = "/{network}/v2/healthcheck"
 HEALTH_WHERE: dict[str, Callable[[Network], bool]] = {HEALTH_V1: everywhere, HEALTH_V2: has_v2}
 """Health is answered at once, also where orders queue."""
 CHAINS = "/supported-chains"
+LIVE = "/livez"
 READY = "/readyz"
 METRICS = "/metrics"
 DESCRIPTION = "/openapi.json"
 DOCS = "/docs"
 
-PATHS: tuple[str, ...] = (*(each.path for each in ENDPOINTS), *HEALTH_WHERE, CHAINS, READY, METRICS, DESCRIPTION, DOCS)
+PAGES: tuple[str, ...] = (CHAINS, LIVE, READY, METRICS, DESCRIPTION, DOCS)
+PATHS: tuple[str, ...] = (*(each.path for each in ENDPOINTS), *HEALTH_WHERE, *PAGES)
 """Every path, as the log and the counters name it."""

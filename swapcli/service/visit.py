@@ -9,6 +9,7 @@ import msgspec
 
 from swapcli.service.faults import Reply
 from swapcli.service.key_file import ApiKey
+from swapcli.service.limits import client_name
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -17,6 +18,7 @@ MAX_BODY_BYTES = 2**20
 JSON = b"application/json"
 
 _SCOPE_KEY = "swapcli.visit"
+_REFUSAL_KEY = "swapcli.refusal"
 _SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
@@ -33,22 +35,29 @@ class ClientLeft(Exception):
 
 
 class Visit:
-    """A request: filled in on its way to the endpoint, read by the log. `path` is as it was sent."""
+    """A request: filled in on its way to the endpoint, read by the log. `path` is as it was sent; `address` is the
+    client's as judged behind trusted proxies, None where it is not known."""
 
-    __slots__ = ("key", "network", "path", "pattern", "request_id", "status")
+    __slots__ = ("address", "key", "network", "path", "pattern", "request_id", "status")
 
-    def __init__(self, request_id: str, path: str) -> None:
+    def __init__(self, request_id: str, path: str, address: str | None) -> None:
         self.request_id = request_id
         self.path = path
+        self.address = address
         self.pattern: str | None = None
         self.network: str | None = None
         self.status: int | None = None
         self.key: ApiKey | None = None
 
+    @property
+    def client(self) -> str:
+        """The name under which the client is limited and queued."""
+        return client_name(self.address, self.key.id if self.key else None)
 
-def begin_visit(scope: Scope, request_id: str) -> Visit:
+
+def begin_visit(scope: Scope, request_id: str, address: str | None = None) -> Visit:
     """The visit of a request that has just arrived."""
-    visit = scope[_SCOPE_KEY] = Visit(request_id, scope["path"])
+    visit = scope[_SCOPE_KEY] = Visit(request_id, scope["path"], address)
     return visit
 
 
@@ -57,6 +66,17 @@ def visit_of(scope: Scope) -> Visit:
     visit = scope[_SCOPE_KEY]
     assert isinstance(visit, Visit)
     return visit
+
+
+def refuse(scope: Scope, reply: Reply) -> None:
+    """Let a request whose head is not acceptable be answered by `reply`, whatever it asks for."""
+    scope[_REFUSAL_KEY] = reply
+
+
+def refusal_of(scope: Scope) -> Reply | None:
+    """Return the reply of `refuse`, None for any other request."""
+    found = scope.get(_REFUSAL_KEY)
+    return found if isinstance(found, Reply) else None
 
 
 def header(scope: Scope, name: bytes) -> str | None:

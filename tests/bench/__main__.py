@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.bench.abuse import measure_abuse
 from tests.bench.cases import made_up, real
 from tests.bench.chain.measure import measure_chain
 from tests.bench.measure import measure_made_up, measure_real
@@ -84,7 +85,9 @@ def measure(plan: Plan, yardsticks: Yardsticks | None, folder: Path) -> Findings
         found = replace(found, processes=measure_processes(plan.runs, folder))
     if "service" in plan.parts:
         note("service")
-        found = replace(found, service=measure_service(plan.service_s, plan.soaked))
+        service = measure_service(plan.service_s, plan.soaked)
+        note("service among abusive clients")
+        found = replace(found, service=replace(service, abuse=measure_abuse(plan.service_s)))
     if "store" in plan.parts:
         note("stores")
         stores = measure_store(folder, find_folder(plan.yardsticks), plan.store_runs, plan.stores)

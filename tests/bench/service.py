@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle
 from statistics import median
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from swapcli.engine.answer import Ask
@@ -19,6 +20,9 @@ from swapcli.networks.catalogue import network
 from swapcli.wire.terms import Generation
 from tests.bench.running import Failed
 from tests.service.soak import Client, Outcome, Request, Service, orders, served, soak
+
+if TYPE_CHECKING:
+    from tests.bench.abuse import AbuseFigures
 
 NETWORK = "base"
 CLIENTS = 8
@@ -41,6 +45,7 @@ class ServiceFigures:
     health_ms: tuple[float, ...]
     quiet: Outcome
     stopped: Outcome
+    abuse: AbuseFigures | None = None
 
     @property
     def health_p99_ms(self) -> float:
@@ -73,7 +78,7 @@ def route_request(query: str) -> Request:
 async def _measure_overhead(service: Service) -> tuple[float, float]:
     """In turn with the core in this process, order by order: each counts with its best of several passes."""
     source, client = MarketSource(open_market(NETWORK, network).market, SYSTEM_CLOCK), Client(service.port)
-    asks = [_ask(query, source) for query in orders()]
+    asks = [as_ask(query, source) for query in orders()]
     core_s: list[list[float]] = []
     whole_s: list[list[float]] = []
     for _ in range(WARM_PASSES + 5):
@@ -87,7 +92,8 @@ async def _measure_overhead(service: Service) -> tuple[float, float]:
     return median(core) * 1e3, median(w - c for w, c in zip(whole, core, strict=True)) * 1e3
 
 
-def _ask(query: str, source: MarketSource) -> Ask:
+def as_ask(query: str, source: MarketSource) -> Ask:
+    """What the query of an order asks of a source."""
     given = dict(parse_qsl(query))
     token_in, token_out = (source.token(given[name]) for name in ("tokenInAddress", "tokenOutAddress"))
     return Ask(Order(token_in, token_out, int(given["amount"])), Generation.V2)

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from swapcli.networks.catalogue import network_names
 from tests.cli.build import Ran, swapcli
 from tests.cli.running import Service, serving
+from tests.remote.loopback import http, loopback, saying
 
 WALLET = "0x" + "81" * 20
 KEY = "swk_a-secret-that-nobody-may-see"
@@ -104,6 +106,25 @@ def test_the_health_of_a_service_is_its_own(service: Service) -> None:
         ("base", True, 200), ("starknet", True, 200),
     ]  # fmt: skip
     assert asked(service, "health", "base", "monad").status == 8
+
+
+def test_where_no_network_is_named_those_of_the_service_are_checked(service: Service) -> None:
+    ran = asked(service, "health", "--json")
+    assert ran.status == 0
+    assert [each["network"] for each in ran.json] == service.line["networks"]
+
+
+def test_a_service_that_lists_no_networks_is_asked_about_all_and_one_that_fails_is_not_healthy() -> None:
+    with loopback(saying(http(404, "{}"))) as silent:
+        ran = swapcli("health", "--api-url", silent.url, "--json", "--retries", "0")
+    assert [each["network"] for each in ran.json] == list(network_names())
+    with loopback(saying(http(500, "{}"))) as failing:
+        ran = swapcli("health", "--api-url", failing.url, "--json", "--retries", "0")
+    assert (ran.status, ran.out, ran.error["code"]) == (8, "", "UNHEALTHY")
+    with loopback(saying(http(200, '[{"chain_id": 1, "chain_name": "else\\u001bwhere"}]'))) as foreign:
+        ran = swapcli("health", "--api-url", foreign.url, "--json", "--retries", "0")
+    assert (ran.status, ran.error["code"]) == (2, "UNKNOWN_NETWORK")
+    assert "\x1b" not in ran.err
 
 
 def test_a_setting_names_the_service_too(service: Service) -> None:

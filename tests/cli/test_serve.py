@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -172,10 +174,113 @@ def test_a_network_without_a_market_is_known_but_not_quoted_on_and_holds_nothing
             get(service.url + f"/mine/route?amount=1&tokenInAddress={'0x' + '78' * 20}&tokenOutAddress={WETH}")[0]
             == 503
         )
-        assert get(service.url + "/mine/healthcheck")[0] == 503
+        status, said = get(service.url + "/mine/healthcheck")
+        assert status == 503
+        assert isinstance(said, dict)
+        assert "swapcli sync mine" in said["message"]
         assert get(service.url + "/monad/healthcheck")[0] == 200
         assert get(service.url + "/readyz") == (200, {"ready": True, "missing": []})
         assert service.stop() == 0
+
+
+# --- clients and probes
+
+
+def test_health_pages_mind_no_foreign_credentials(market_file: str) -> None:
+    paths = ("/livez", "/readyz", "/readyz?network=testnet", "/testnet/healthcheck", "/testnet/v2/healthcheck")
+    with serving("--market", market_file) as service:
+        assert get(service.url + ORDER)[0] == 200
+        for credentials in ("Bearer of-an-ingress", "Basic dXNlcjpwYXNz"):
+            for path in paths:
+                assert get(service.url + path, Authorization=credentials)[0] == 200, path
+            with urlopen(Request(service.url + "/metrics", headers={"Authorization": credentials})) as reply:
+                assert reply.status == 200
+        assert get(service.url + "/livez") == (200, {"live": True})
+        assert get(service.url + ORDER, Authorization="Bearer of-an-ingress")[0] == 401
+
+
+def reloads(service: Service, count: int) -> list[dict[str, object]]:
+    """The log's lines about reloading, once there are so many."""
+    until_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until_s:
+        service.errors.seek(0)
+        found = [json.loads(line) for line in service.errors.read().splitlines() if '"reload"' in line]
+        if len(found) >= count:
+            return found
+        time.sleep(0.02)
+    raise AssertionError("it was not reloaded")
+
+
+def test_a_hangup_reloads_keys_limits_and_sites_and_bad_settings_change_nothing(
+    market_file: str, tmp_path: Path
+) -> None:
+    config, keys = tmp_path / "config.yaml", tmp_path / "other-keys.json"
+    key = swapcli("keys", "create", "acme", "--keys-file", str(keys)).out.strip()
+    config.write_text("service: {limit_loopback: true}\n")
+    with serving("--config", str(config), "--market", market_file) as service:
+
+        def sent(**headers: str) -> tuple[int, str | None, str | None]:
+            """Status, limit and the site that may call."""
+            try:
+                with urlopen(Request(service.url + "/testnet/tokens", headers=headers), timeout=PATIENCE_S) as reply:
+                    status, told = reply.status, reply.headers
+            except HTTPError as error:
+                with error:
+                    status, told = error.code, error.headers
+            return status, told["RateLimit-Limit"], told["Access-Control-Allow-Origin"]
+
+        origin = {"Origin": "https://app.example"}
+        assert sent(**origin) == (200, "200", None)
+        assert sent(**{"X-API-Key": key})[0] == 401
+        config.write_text(
+            f"service: {{limit_loopback: true, requests_per_minute: 77, cors_origins: [https://app.example],"
+            f" keys_file: {keys}}}\n"
+        )
+        service.process.send_signal(signal.SIGHUP)
+        assert reloads(service, 1)[0]["reload"] == "done"
+        assert sent(**origin) == (200, "77", "https://app.example")
+        assert sent(**{"X-API-Key": key})[:2] == (200, "1000")
+        broken = tmp_path / "broken.json"
+        broken.write_text("[]")
+        texts = ("service: {requests_per_minute: 0}", "service: {requests", f"service: {{keys_file: {broken}}}")
+        for number, text in enumerate(texts):
+            config.write_text(text)
+            service.process.send_signal(signal.SIGHUP)
+            line = reloads(service, number + 2)[-1]
+            assert (line["reload"], bool(line["message"])) == ("failed", True)
+            assert sent(**origin) == (200, "77", "https://app.example")
+        assert service.stop() == 0
+
+
+def test_hangups_under_load_lose_no_request(market_file: str) -> None:
+    with serving("--market", market_file) as service, ThreadPoolExecutor(4) as pool:
+        asking = [pool.submit(lambda: [get(service.url + ORDER)[0] for _ in range(40)]) for _ in range(4)]
+        while not all(each.done() for each in asking):
+            service.process.send_signal(signal.SIGHUP)
+            time.sleep(0.01)
+        assert [status for each in asking for status in each.result()] == [200] * 160
+        assert service.stop() == 0
+
+
+def test_a_log_that_nobody_reads_stops_neither_the_service_nor_its_end(market_file: str) -> None:
+    command = [*PROCESS, "serve", "--port", "0", "--market", market_file, "--host", "0.0.0.0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=nobodys())
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        url = json.loads(process.stdout.readline())["url"].replace("0.0.0.0", "127.0.0.1")
+        with ThreadPoolExecutor(4) as pool:
+            done = list(pool.map(lambda _: get(url + "/livez")[0], range(1_000)))
+        assert done == [200] * 1_000
+        assert get(url + ORDER)[0] == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+        lines = process.stderr.read().splitlines()
+        assert lines[0].startswith(b"WARNING: listening on 0.0.0.0")
+        assert 100 < len(lines) < 1_000
+    finally:
+        process.kill()
+        process.communicate()
 
 
 # --- stores and nodes
@@ -244,10 +349,13 @@ def test_no_node_is_asked_offline_and_one_that_is_none_stops_the_start() -> None
 
 def test_without_an_answer_of_its_node_a_network_is_not_quoted_on() -> None:
     env = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "http://user:secret@127.0.0.1:1/secret"}
-    with serving("--max-requests", "3", "--networks", "base,monad", env=env) as service:
+    with serving("--max-requests", "6", "--networks", "base,monad", env=env) as service:
         assert health(service) == (503, "the pools of base could not be read yet")
         assert health(service, "monad")[0] == 200
-        assert get(service.url + "/readyz") == (503, {"ready": False, "missing": ["base"]})
+        assert get(service.url + "/readyz") == (200, {"ready": True, "missing": ["base"]})
+        assert get(service.url + "/readyz?network=base") == (503, {"ready": False, "missing": ["base"]})
+        assert get(service.url + "/readyz?network=monad") == (200, {"ready": True, "missing": []})
+        assert get(service.url + "/readyz?network=nowhere")[0] == 404
         assert service.wait() == 0
     (failing,) = [json.loads(line) for line in service.err.splitlines() if "keeping" in line]
     assert (failing["network"], failing["keeping"]) == ("base", "failing")

@@ -46,6 +46,8 @@ VALUES: dict[str, dict[str, object]] = {
     "service.health_requests_per_minute": {"1": 1, "1000000": 1_000_000},
     "service.limit_loopback": {"true": True, "False": False},
     "service.max_queue": {"1": 1, "10000": 10_000},
+    "service.max_connections": {"1": 1, "100000": 100_000},
+    "service.trusted_proxies": {"10.0.0.0/8,::1": ("10.0.0.0/8", "::1/128"), "192.0.2.1": ("192.0.2.1/32",)},
 }
 """For every key, some texts with what they mean."""
 

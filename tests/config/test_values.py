@@ -54,6 +54,8 @@ WRONG: dict[str, list[object]] = {
     "service.health_requests_per_minute": [0, "much", []],
     "service.limit_loopback": ["yes", 1, 0, []],
     "service.max_queue": [0, 10_001, "long"],
+    "service.max_connections": [0, 100_001, "many"],
+    "service.trusted_proxies": ["proxy.example", "10.0.0.1/8", "10.0.0.0/33", 7],
     "networks": ["base", 5, ["base"]],
 }
 """For every key and group, values that are not of its kind."""

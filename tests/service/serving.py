@@ -96,6 +96,7 @@ def main(
     max_requests: int | None = None,
     grace_s: int = 10,
     patience_s: float = 10.0,
+    max_connections: int = 1_024,
     networks: tuple[str, ...] = ("testnet",),
 ) -> int:
     """Serves markets of the tests; `testnet` takes `slow_s` to open, and with it whatever asks it first."""
@@ -105,6 +106,7 @@ def main(
     from swapcli.service.access_log import AccessLog
     from swapcli.service.app import create_app
     from swapcli.service.desk import Desk
+    from swapcli.service.log_writer import log_stream
     from swapcli.service.server import serve
     from tests.service.world import opener, tiny
 
@@ -114,16 +116,18 @@ def main(
 
     openers = {name: slow if name == "testnet" else opener(name) for name in networks}
     known = [(tiny if name == "testnet" else opener(name))().network for name in networks]
-    app = create_app(Desk(known, openers, SYSTEM_CLOCK), ServiceSettings(), log=AccessLog(sys.stderr))
-    return serve(
-        app,
-        host=host,
-        port=0,
-        on_ready=lambda url: print(url, flush=True),
-        max_requests=max_requests,
-        grace_s=grace_s,
-        patience_s=patience_s,
-    )
+    with log_stream(sys.stderr) as stream:
+        app = create_app(Desk(known, openers, SYSTEM_CLOCK), ServiceSettings(), log=AccessLog(stream))
+        return serve(
+            app,
+            host=host,
+            port=0,
+            on_ready=lambda url: print(url, flush=True),
+            max_requests=max_requests,
+            max_connections=max_connections,
+            grace_s=grace_s,
+            patience_s=patience_s,
+        )
 
 
 if __name__ == "__main__":

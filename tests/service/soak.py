@@ -148,15 +148,21 @@ def mixture(route: dict[str, Any], seed: int) -> Iterator[Request]:
 
 
 class Client:
-    """Asks over one connection after the other; as long as the service keeps one, it is used again."""
+    """Asks over one connection after the other; as long as the service keeps one, it is used again.
 
-    def __init__(self, port: int) -> None:
+    `source` is the address of this machine that they come from.
+    """
+
+    def __init__(self, port: int, source: str = "127.0.0.1") -> None:
         self._port = port
+        self._source = source
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, request: Request, id_: str) -> tuple[int, bytes] | None:
         """Status and body; None where the client leaves. Raises `OSError` where no whole answer comes."""
-        reader, writer = self._streams or await asyncio.open_connection("127.0.0.1", self._port)
+        reader, writer = self._streams or await asyncio.open_connection(
+            "127.0.0.1", self._port, local_addr=(self._source, 0)
+        )
         self._streams = reader, writer
         length = f"Content-Length: {len(request.body)}\r\nX-Request-Id: {id_}\r\n\r\n"
         try:

@@ -350,6 +350,9 @@ def test_more_than_an_integrator_may_ask(service: World, name: str, bps: int, mo
 @pytest.mark.parametrize("header", [{"X-API-Key": "revoked"}, {"Authorization": "Bearer revoked"}])
 def test_an_unknown_key_is_refused_everywhere(service: World, method: str, path: str, header: dict[str, str]) -> None:
     answer = service.ask(method, path, headers=header)
+    if path.endswith("/healthcheck") and "Authorization" in header:  # it may be meant for somebody else
+        assert answer.status_code == 200
+        return
     said = "the API key is not known, or was revoked"
     assert (answer.status_code, answer.json()) == (401, status(401, said, "Unauthorized"))
 

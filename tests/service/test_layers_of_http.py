@@ -230,11 +230,11 @@ class Endless(MarketSource):
 class Leaver:
     """A client that goes away when it is told to."""
 
-    def __init__(self, app: Any, query: bytes) -> None:
+    def __init__(self, app: Any, query: bytes, address: str = "127.0.0.1") -> None:
         self.has_left = asyncio.Event()
         self.sent: list[Any] = []
         scope = {"type": "http", "method": "GET", "path": "/testnet/v2/route", "query_string": query, "headers": []}
-        self.task = asyncio.create_task(app({**scope, "client": ("127.0.0.1", 1)}, self.receive, self.send))
+        self.task = asyncio.create_task(app({**scope, "client": (address, 1)}, self.receive, self.send))
         self.messages = iter([{"type": "http.request", "body": b"", "more_body": False}])
 
     async def receive(self) -> Any:
@@ -261,7 +261,7 @@ def test_a_client_that_leaves_ends_its_work_whether_it_has_begun_or_waits() -> N
             clients = [Leaver(served.app, query_of("testnet"))]
             while not Endless.begun:
                 await asyncio.sleep(0.001)
-            clients += [Leaver(served.app, query_of("testnet")) for _ in range(2)]
+            clients += [Leaver(served.app, query_of("testnet"), f"127.0.0.{number}") for number in (2, 3)]
             while (await served.ask_async("GET", "/metrics")).text.find("queue_length 2.0") < 0:
                 await asyncio.sleep(0.001)
             full = await served.ask_async("GET", "/testnet/route", params=order("testnet"))

@@ -279,3 +279,57 @@ def test_health_stays_fast_while_orders_saturate_it(running: Serving) -> None:
         done.set()
         assert sum(load.result() for load in loads) > 60
     assert sorted(took_s)[30] < 0.25
+
+
+def ask_from(service: Serving, address: str, answers: list[int]) -> threading.Thread:
+    """A client at an address of this machine that asks once."""
+
+    def ask() -> None:
+        with socket.create_connection(service.address, timeout=20, source_address=(address, 0)) as connection:
+            connection.sendall(get(ROUTE, close=True))
+            answers.append(status_of(read_all(connection)))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    return thread
+
+
+def test_one_client_cannot_fill_the_queue_against_another(tmp_path: Path) -> None:
+    """The queue has 128 places: a client that asks 40 times at once waits with 32 orders."""
+    with serving(tmp_path, slow_s=1.5) as service:
+        greedy, modest = list[int](), list[int]()
+        threads = [ask_from(service, "127.0.0.2", greedy) for _ in range(40)]
+        time.sleep(0.4)
+        threads += [ask_from(service, f"127.0.0.{number}", modest) for number in range(3, 13)]
+        for thread in threads:
+            thread.join()
+        assert modest == [200] * 10
+        assert 32 <= greedy.count(200) <= 33
+        assert greedy.count(503) == 40 - greedy.count(200)
+
+
+def test_header_lines_without_end_take_no_memory(tmp_path: Path) -> None:
+    with serving(tmp_path) as service:
+        assert status_of(service.send(get(ROUTE, close=True))) == 200
+        before = peak_bytes(service)
+        lines = b"X-Header-Line: some of the value\r\n" * 30_000
+
+        def send(_: int) -> None:
+            with service.connect() as connection:
+                try:
+                    connection.sendall(get("/livez")[:-2])
+                    for _ in range(5):
+                        connection.sendall(lines)
+                except OSError:
+                    return
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(send, range(8)))
+        assert status_of(service.send(get("/livez", close=True))) == 200
+        assert peak_bytes(service) - before < 25e6
+
+
+def peak_bytes(service: Serving) -> int:
+    """The most memory that the process has held."""
+    status = Path(f"/proc/{service.process.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024

@@ -114,6 +114,138 @@ def test_a_full_queue_refuses_and_takes_again_once_there_is_room(solver: Solver)
     running(work)
 
 
+def test_clients_are_served_in_turn_and_none_fills_the_queue() -> None:
+    async def work() -> None:
+        solver, keeper, seen = Solver(max_queue=8), Gatekeeper(), list[str]()
+        first = await begun(solver, keeper)
+
+        def order(client: str) -> asyncio.Task[None]:
+            return asyncio.create_task(solver.run(lambda _: seen.append(client), client=client))
+
+        greedy = [order("greedy") for _ in range(5)]
+        modest = order("modest")
+        await until(lambda: solver.queue_length == 3)
+        keeper.may_end.set()
+        await asyncio.gather(first, modest, *greedy[:2])
+        assert seen == ["greedy", "modest", "greedy"]
+        refused = await asyncio.gather(*greedy[2:], return_exceptions=True)
+        assert {type(each) for each in refused} == {Overloaded}
+        solver.close()
+
+    running(work)
+
+
+def test_in_a_full_queue_a_newcomer_takes_the_place_of_who_waits_with_the_most() -> None:
+    async def work() -> None:
+        solver, keeper = Solver(max_queue=8), Gatekeeper()
+        first = await begun(solver, keeper)
+        greedy = [asyncio.create_task(solver.run(giving(n), client=f"greedy {n % 4}")) for n in range(8)]
+        await until(lambda: solver.queue_length == 8)
+        modest = asyncio.create_task(solver.run(giving(17), client="modest"))
+        with pytest.raises(Overloaded):
+            await greedy[4]
+        keeper.may_end.set()
+        assert await modest == 17
+        assert await asyncio.gather(first, *greedy[:4], *greedy[5:]) == ["done", 0, 1, 2, 3, 5, 6, 7]
+        solver.close()
+
+    running(work)
+
+
+class Time:
+    """A timer that moves only as work is done."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def steps(self, count: int, seen: list[str], name: str, may_go_on: Callable[[], bool] = lambda: True) -> Work[str]:
+        """Work of so many milliseconds, which asks after each whether it is cancelled, once it may go on."""
+
+        def run(is_cancelled: IsCancelled) -> str:
+            for _ in range(count):
+                while not may_go_on():
+                    time.sleep(0)
+                self.now_s += 0.001
+                if is_cancelled():
+                    raise Cancelled(name)
+            seen.append(name)
+            return name
+
+        return run
+
+
+def test_a_client_with_short_orders_does_not_wait_for_long_ones() -> None:
+    """Long orders of eight clients, short ones of another, who asks again as soon as it is answered: it waits for about
+    as long as its orders take, and the long ones go on."""
+
+    async def work() -> None:
+        timer, seen, waits_s = Time(), list[str](), list[float]()
+        solver, keeper = Solver(max_queue=64, timer_s=timer), Gatekeeper()
+        first = await begun(solver, keeper)
+        names = [f"long {n}" for n in range(8)]
+
+        def has_short_order() -> bool:
+            done = sum(name in seen for name in names)
+            return len(waits_s) == 40 or solver.queue_length == len(names) - done
+
+        long = [
+            asyncio.create_task(solver.run(timer.steps(50, seen, name, has_short_order), client=name)) for name in names
+        ]
+        short = asyncio.create_task(short_orders(solver, timer, seen, waits_s))
+        await until(lambda: solver.queue_length == 9)
+        keeper.may_end.set()
+        await asyncio.gather(first, short, *long)
+        assert max(waits_s[1:]) < 0.02
+        assert [name for name in seen if name in names] == names
+        assert seen.index(names[0]) < 20
+        solver.close()
+
+    running(work)
+
+
+async def short_orders(solver: Solver, timer: Time, seen: list[str], waits_s: list[float]) -> None:
+    for number in range(40):
+        asked_s = timer()
+        await solver.run(timer.steps(3, seen, f"short {number}"), client="short")
+        waits_s.append(timer() - asked_s)
+
+
+def test_orders_of_equal_length_do_not_interrupt_each_other_and_take_turns() -> None:
+    async def work() -> None:
+        timer, seen = Time(), list[str]()
+        solver, keeper = Solver(max_queue=64, timer_s=timer), Gatekeeper()
+        first = await begun(solver, keeper)
+        tasks = [
+            asyncio.create_task(solver.run(timer.steps(10, seen, f"{client}{n}"), client=client))
+            for client in "ab"
+            for n in range(3)
+        ]
+        await until(lambda: solver.queue_length == 6)
+        keeper.may_end.set()
+        await asyncio.gather(first, *tasks)
+        assert seen == ["a0", "b0", "a1", "b1", "a2", "b2"]
+        solver.close()
+
+    running(work)
+
+
+def test_an_interrupted_order_gives_up_once_nobody_waits_for_it() -> None:
+    async def work() -> None:
+        timer, seen = Time(), list[str]()
+        solver = Solver(max_queue=8, timer_s=timer)
+        task = asyncio.create_task(solver.run(timer.steps(10**9, seen, "endless"), client="endless"))
+        assert await solver.run(timer.steps(1, seen, "short"), client="short") == "short"
+        task.cancel()
+        assert await solver.run(timer.steps(100, seen, "next"), client="next") == "next"
+        assert seen == ["short", "next"]
+        solver.close()
+
+    running(work)
+
+
 def test_urgent_work_overtakes_and_is_never_refused(solver: Solver) -> None:
     async def work() -> None:
         keeper, seen = Gatekeeper(), list[str]()

@@ -23,7 +23,7 @@ from swapcli.networks.catalogue import network, network_names
 from swapcli.service.access_log import AccessLog
 from swapcli.service.app import create_app
 from swapcli.service.desk import Desk, Opener
-from swapcli.service.layers import Keys, NoKeys
+from swapcli.service.policy import Keys, NoKeys
 from swapcli.wire.time import iso_utc
 from tests.cli.build import NOW_S, USDC, market_document, small_market
 

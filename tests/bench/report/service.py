@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
-from tests.bench.bars import MAX_GROWTH, MAX_HEALTH_MS, MAX_OVERHEAD_MS, MIN_ROUTES_PER_S, Check
+from tests.bench.abuse import (
+    ABUSERS,
+    ABUSIVE_CONNECTIONS,
+    FEW,
+    HEAD_BYTES,
+    HEAD_CONNECTIONS,
+    MANY,
+    AbuseFigures,
+    p99,
+)
+from tests.bench.bars import (
+    MAX_DELAY_BESIDE_ABUSE,
+    MAX_GROWTH,
+    MAX_HEALTH_MS,
+    MAX_OVERHEAD_MS,
+    MAX_SERVICE_BYTES,
+    MIN_KEPT_PERCENT,
+    MIN_ROUTES_PER_S,
+    Check,
+)
 from tests.bench.report.tables import Section, ms, number
 from tests.bench.service import CLIENTS, ServiceFigures
 
@@ -32,7 +51,30 @@ def service_section(found: ServiceFigures) -> Section:
         f"once ({found.quiet.seconds:.0f} s, {found.quiet.end_bytes / 1e6:.0f} MB in the end); and as many again with "
         "a SIGTERM in the middle, after which everything that had been accepted has to be answered."
     )
+    if found.abuse is not None:
+        _tell_abuse(section, found.abuse)
     return section
+
+
+def _tell_abuse(section: Section, found: AbuseFigures) -> None:
+    section.say(
+        f"Among clients that mean harm, in one run. *Delay*: the p99 of a client with ordinary orders (alone "
+        f"{ms(p99(found.alone_ms))} ms, {len(found.alone_ms):,} orders; beside the others {ms(p99(found.beside_ms))} "
+        f"ms, {len(found.beside_ms):,} orders) while {ABUSERS} others repeat an order of {found.slow_ms:,.0f} ms over "
+        f"{ABUSIVE_CONNECTIONS} connections each. *Overload*: good answers a second over {MANY} connections against "
+        f"those over {FEW} ({found.few.good_per_s:,.0f} a second; {found.many.refused_per_s:,.0f} refusals a second). "
+        f"*Header lines*: the most memory ever held after {HEAD_CONNECTIONS} connections of {HEAD_BYTES / 1e6:.0f} MB "
+        f"each (before: {found.memory_before_bytes / 1e6:.0f} MB)."
+    )
+    section.table(
+        ["figure", "reached", "bar"],
+        [
+            _row(section, "times longer beside abusive clients, p99", found.delay, MAX_DELAY_BESIDE_ABUSE, 1),
+            _row(section, "good answers kept in overload, %", found.kept_percent, MIN_KEPT_PERCENT, 0, is_floor=True),
+            _row(section, "memory after header lines, MB", found.memory_bytes / 1e6, MAX_SERVICE_BYTES / 1e6, 0),
+            _row(section, f"requests lost in {found.hangups} reloads", found.lost, 0, 0),
+        ],
+    )
 
 
 def _wrong(found: ServiceFigures) -> int:

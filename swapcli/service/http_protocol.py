@@ -1,0 +1,372 @@
+"""HTTP/1.1 as uvicorn speaks it, with bounds on what a connection may hold before anything is known of its requests.
+
+* A head (request line and header lines, and trailers) has at most `MAX_HEAD_BYTES` and `MAX_HEADER_LINES`; 431 beyond.
+* HTTP/1.1 requires exactly one Host; anything else is a 400, as is what cannot be parsed.
+* Requests that follow each other on a connection are parsed as those before them are answered.
+* A client that ends only its sending side (a half-close) gets its answers. One that has gone altogether is recognised
+  by sending it the first bytes of the answer, which are the same in all answers: its system refuses them.
+* There are at most `max_connections`; an idle one, of the address that has the most, makes room for a new one.
+* A connection whose client does not take its answers is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import httptools
+import msgspec
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from swapcli.service.faults import Reply, refusal
+from swapcli.service.visit import refuse
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+    from uvicorn._types import ASGI3Application
+
+MAX_HEAD_BYTES = 32 * 2**10
+MAX_HEADER_LINES = 100
+LINGER_S = 1.0
+"""How long a refused client may go on sending, so that it comes to read why; closing at once would reset it."""
+MAX_LINGER_BYTES = 2**26
+PROBE_S = 0.005
+"""When to look for the first time whether a client has gone: a client nearby has said so by then."""
+MAX_LINGERING = 64
+"""Connections beyond the limit that are told so; others are reset."""
+MAX_DRAIN_RATIO = 6
+"""How many times its patience the service gives a client to take all of an answer, of which it keeps taking some."""
+
+_SLICE_BYTES = 4_096
+_PREFIX = b"HTTP/1.1 "
+_CLOSE = (("Connection", "close"),)
+_HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
+_LINE_ENDS = len(": \r\n")
+
+_TOO_LARGE = refusal(431, "the head of the request is larger than 32 KiB or 100 lines", _CLOSE)
+_NOT_HTTP = refusal(400, "the request is not valid HTTP", _CLOSE)
+_NO_HOST = refusal(400, "the request needs exactly one Host header", _CLOSE)
+_BAD_HOST = refusal(400, "the Host header is malformed", _CLOSE)
+
+
+class _Refused(Exception):
+    """Ends parsing."""
+
+
+class _Transport(Protocol):
+    """What a request's cycle uses of a transport."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+    def is_closing(self) -> bool: ...
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    max_connections: int
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._unparsed = b""
+        self._head_bytes = 0
+        self._header_lines = 0
+        self._silent_bytes = 0  # parsed without a callback: of a line that has not ended
+        self._is_reading_body = False
+        self._refusal: Reply | None = None
+        self._is_deaf = False
+        self._ignored_bytes = 0
+        self._is_ended = False
+        self._running: RequestResponseCycle | None = None
+        self._unsent = (0, 0.0, 0.0)
+        self.idle_since_s = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether no request is being answered, or waits to be."""
+        return (self.cycle is None or self.cycle.response_complete) and not self.pipeline and not self._unparsed
+
+    # --- connections
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.idle_since_s = self.loop.time()
+        if len(self.connections) > self.max_connections:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        others = [each for each in cast("set[HttpProtocol]", self.connections) if each is not self]
+        open_ = [each for each in others if not each.transport.is_closing()]
+        if len(open_) < self.max_connections:
+            return
+        idle = _most_idle(open_)
+        if idle is not None:
+            idle.transport.close()
+            return
+        self._is_deaf = True
+        if len(open_) >= self.max_connections + MAX_LINGERING:
+            self.transport.abort()
+            return
+        self.transport.write(_too_many_connections())
+        self._linger()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        self._is_ended = True
+        newest = self.cycle
+        if newest is not None and newest.more_body and not newest.response_complete:
+            # Its body will never be complete; those before it may still be answered.
+            newest.disconnected = True
+            newest.message_event.set()
+            if newest is not self._running:
+                self.pipeline.popleft()
+                self.cycle = cast("RequestResponseCycle", self._running)
+        if self._running is None or self._running.response_complete or self._running.disconnected:
+            return bool(self._unparsed)
+        self._probe(self._running)
+        return True
+
+    def _probe(self, cycle: RequestResponseCycle) -> None:
+        """Begin the answer, so that a client that has gone makes itself known."""
+        if cycle.response_started or isinstance(cycle.transport, _Continued):
+            return
+        cycle.waiting_for_100_continue = False
+        self.transport.write(_PREFIX)
+        cycle.transport = cast("asyncio.Transport", _Continued(cycle.transport))
+        self.loop.call_later(PROBE_S, self._end_if_reset)
+
+    def _end_if_reset(self) -> None:
+        if not self.transport.is_closing() and _has_failed(self.transport):
+            self.transport.abort()
+
+    def look(self, now_s: float, patience_s: float) -> None:
+        """Close the connection if its client has gone, or takes nothing of an answer for longer than `patience_s`.
+
+        To be called every now and then.
+        """
+        if self.transport.is_closing() and not self.transport.get_write_buffer_size():
+            return
+        if self._is_ended:
+            self._end_if_reset()
+        size, began_s, moved_s = self._unsent
+        unsent = self.transport.get_write_buffer_size()
+        if not unsent or not size:
+            began_s = moved_s = now_s
+        elif unsent < size:
+            moved_s = now_s
+        self._unsent = unsent, began_s, moved_s
+        if unsent and (now_s - moved_s > patience_s or now_s - began_s > MAX_DRAIN_RATIO * patience_s):
+            self.transport.abort()
+
+    # --- parsing
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_deaf:
+            self._ignored_bytes += len(data)
+            if self._ignored_bytes > MAX_LINGER_BYTES:
+                self.transport.abort()
+            return
+        self._unset_keepalive_if_required()
+        self._unparsed += data
+        self._parse()
+
+    def _parse(self) -> None:
+        """Parse what has been received, until a request has to wait for the one before it."""
+        received, self._unparsed = self._unparsed, b""
+        offset = 0
+        while offset < len(received) and not self.pipeline and not self._is_deaf:
+            offset += self._feed(received[offset : offset + _SLICE_BYTES])
+        if not self._is_deaf and offset < len(received):
+            self._unparsed = received[offset:]
+            self.flow.pause_reading()
+
+    def _feed(self, piece: bytes) -> int:
+        """Parse a piece; return how much of it was."""
+        self._silent_bytes += len(piece)
+        parsed = len(piece)
+        try:
+            self.parser.feed_data(piece)
+            if self._head_bytes + self._silent_bytes > MAX_HEAD_BYTES:
+                self._refuse(_TOO_LARGE)
+        except httptools.HttpParserUpgrade as upgrade:
+            # Nothing is upgraded: the next request follows.
+            parsed = max(1, int(upgrade.args[0]))
+        except httptools.HttpParserError:
+            self._refuse(self._refusal or _NOT_HTTP)
+        return parsed
+
+    def on_message_begin(self) -> None:
+        self._head_bytes = self._header_lines = self._silent_bytes = 0
+        self._is_reading_body = False
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._header_lines += 1
+        self._count(len(name) + len(value) + _LINE_ENDS)
+        if not self._is_reading_body:  # trailers are not headers
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        hosts = [value for name, value in self.headers if name == b"host"]
+        if len(hosts) > 1 or (not hosts and self.parser.get_http_version() != "1.0"):
+            self._end_parsing(_NO_HOST)
+        if hosts and not _HOST.fullmatch(hosts[0].strip()):
+            self._end_parsing(_BAD_HOST)
+        self._is_reading_body = True
+        self._silent_bytes = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._silent_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._head_bytes = self._silent_bytes = 0
+        super().on_message_complete()
+
+    def _count(self, size: int) -> None:
+        self._silent_bytes = 0
+        self._head_bytes += size
+        if self._head_bytes > MAX_HEAD_BYTES or self._header_lines > MAX_HEADER_LINES:
+            self._end_parsing(_TOO_LARGE)
+
+    def _end_parsing(self, reply: Reply) -> None:
+        self._refusal = reply
+        raise _Refused
+
+    # --- answers
+
+    def _refuse(self, reply: Reply) -> None:
+        """Let the application answer the request that is being parsed with `reply`, and ignore all that follows."""
+        self._is_deaf = True
+        newest = self.cycle
+        if newest is not None and newest.more_body and not newest.response_complete:
+            # The fault is in the body, or behind it, of a request that is being answered already.
+            newest.disconnected = True
+            newest.message_event.set()
+            self.transport.close()
+            return
+        super().on_message_begin()
+        self.scope |= {"method": "OTHER", "path": "/", "raw_path": b"/", "query_string": b""}
+        refuse(cast("Scope", self.scope), reply)
+        cycle = RequestResponseCycle(
+            scope=self.scope,
+            transport=cast("asyncio.Transport", _Lingering(self)),
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=self.access_log,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=False,
+            keep_alive=False,
+            on_response=self.on_response_complete,
+        )
+        cycle.more_body = False
+        self.cycle = cycle
+        if newest is None or newest.response_complete:
+            self._start_asgi_task(cycle, self.app)
+        else:
+            self.pipeline.appendleft((cycle, self.app))
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def on_response_complete(self) -> None:
+        self.idle_since_s = self.loop.time()
+        if self._is_deaf and not self.pipeline:
+            self.server_state.total_requests += 1
+            return
+        super().on_response_complete()
+        if self._unparsed and not self.transport.is_closing():
+            self._unset_keepalive_if_required()
+            self._parse()
+        if self._is_ended and self.is_idle:
+            self.transport.close()
+
+    def _linger(self) -> None:
+        """End the sending side, and close once the client has stopped sending, or has gone on for too long."""
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self._is_ended or not self.transport.can_write_eof():
+            self.transport.close()
+            return
+        self.transport.write_eof()
+        self.loop.call_later(LINGER_S, self.transport.abort)
+
+
+class _Lingering:
+    """The transport of a refusal: after it the client may be sending still."""
+
+    def __init__(self, protocol: HttpProtocol) -> None:
+        self._protocol = protocol
+
+    def write(self, data: bytes) -> None:
+        self._protocol.transport.write(data)
+
+    def close(self) -> None:
+        self._protocol._linger()
+
+    def is_closing(self) -> bool:
+        return self._protocol.transport.is_closing()
+
+
+class _Continued:
+    """The transport of an answer whose first bytes have been sent."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+        self._is_first = True
+
+    def write(self, data: bytes) -> None:
+        if self._is_first:
+            assert data.startswith(_PREFIX)
+            data, self._is_first = data[len(_PREFIX) :], False
+        self._transport.write(data)
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+
+def protocol_with(max_connections: int) -> type[HttpProtocol]:
+    """Return the protocol for a service that holds at most so many connections."""
+    return type("BoundedHttpProtocol", (HttpProtocol,), {"max_connections": max_connections})
+
+
+def _most_idle(connections: Iterable[HttpProtocol]) -> HttpProtocol | None:
+    """Return the connection that has been idle longest among those of the address that has the most idle ones."""
+    idle = [each for each in connections if each.is_idle and not each._is_deaf]
+    if not idle:
+        return None
+    counts = Counter(each.client[0] if each.client else "" for each in idle)
+    most = counts.most_common(1)[0][0]
+    return min((each for each in idle if (each.client[0] if each.client else "") == most), key=lambda e: e.idle_since_s)
+
+
+def _has_failed(transport: asyncio.Transport) -> bool:
+    """Return whether the other side has reset the connection."""
+    connection = transport.get_extra_info("socket")
+    try:
+        return bool(connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
+    except (AttributeError, OSError):
+        return False
+
+
+def _too_many_connections() -> bytes:
+    body = msgspec.json.encode(refusal(503, "too many connections").document)
+    lines = ("HTTP/1.1 503 Service Unavailable", "content-type: application/json", f"content-length: {len(body)}")
+    return ("\r\n".join([*lines, "retry-after: 1", "connection: close"]) + "\r\n\r\n").encode() + body

@@ -1,0 +1,116 @@
+"""Which address a request comes from, where reverse proxies stand between the client and the service.
+
+Each proxy appends the address that it was called from to `X-Forwarded-For` or `Forwarded` (RFC 7239), so these are read
+from the right, and only as long as the hop that wrote an entry is trusted. What stands further left may be made up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+Address = IPv4Address | IPv6Address
+Headers = Iterable[tuple[bytes, bytes]]
+
+MAX_FORWARDED_CHARACTERS = 1_024
+"""How much of `Forwarded` is read, from its right end: a dozen hops, and too little to keep a parser busy."""
+
+_X_FORWARDED_FOR = b"x-forwarded-for"
+_FORWARDED = b"forwarded"
+_MAX_NODE_CHARACTERS = 64
+# A quoted string may hold commas and semicolons, which separate elsewhere.
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_ELEMENT = re.compile(rf"(?:[^,\"]|{_QUOTED})+")
+_PAIR = re.compile(rf"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=({_QUOTED}|[^;,\"\s]*)\s*(?:;|$)")
+_NODE = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<v4>[0-9.]+))(?::[0-9]{1,5})?")
+
+
+class TrustedProxies:
+    """The networks whose hosts are believed when they say whom they forward a request for."""
+
+    def __init__(self, networks: Iterable[str] = ()) -> None:
+        self._networks: tuple[IPv4Network | IPv6Network, ...] = tuple(ip_network(each) for each in networks)
+
+    def client_address(self, peer: str | None, headers: Headers) -> str | None:
+        """Return the address of the client of a request that arrived from `peer` (None: no IP connection).
+
+        `headers` have names in lower case. None where a trusted proxy does not say who the client is, or where
+        `X-Forwarded-For` and `Forwarded` disagree: one of them was not written by the proxy.
+        """
+        hop = parse_address(peer)
+        if not self._networks or hop is None or not self._is_trusted(hop):
+            return peer
+        headers = list(headers)
+        chains = [list(_x_forwarded_for(headers)), list(_forwarded(headers))]
+        found = {self._follow(hop, chain) for chain in chains if chain}
+        if not found:
+            return peer
+        client = found.pop()
+        return str(client) if client is not None and not found else None
+
+    def _follow(self, hop: Address, chain: Sequence[str]) -> Address | None:
+        """Return the first hop from the right that is not trusted, else the leftmost; None where one is no address."""
+        for entry in reversed(chain):
+            before = _parse_node(entry)
+            if before is None:
+                return None
+            hop = before
+            if not self._is_trusted(hop):
+                break
+        return hop
+
+    def _is_trusted(self, address: Address) -> bool:
+        return any(address.version == network.version and address in network for network in self._networks)
+
+
+@lru_cache(maxsize=4096)
+def parse_address(text: str | None) -> Address | None:
+    """Parse an IP address; one of IPv4 that is mapped into IPv6 becomes the former. None for anything else."""
+    try:
+        address = ip_address(text or "")
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def _x_forwarded_for(headers: Headers) -> Iterator[str]:
+    for value in _values(headers, _X_FORWARDED_FOR):
+        yield from (entry.strip() for entry in value.split(","))
+
+
+def _forwarded(headers: Headers) -> Iterator[str]:
+    """Yield the `for` of each element, "" where it has none or is malformed."""
+    value = ",".join(_values(headers, _FORWARDED))
+    if not value:
+        return
+    tail = value[-MAX_FORWARDED_CHARACTERS:]
+    elements = _ELEMENT.findall(tail) if '"' in tail else tail.split(",")
+    is_cut = len(tail) < len(value)
+    yield from (_for_of(element) for element in elements[is_cut:] or [""])
+
+
+def _for_of(element: str) -> str:
+    pairs: dict[str, str] = {}
+    end = 0
+    for match in _PAIR.finditer(element):
+        if match.start() != end:
+            return ""
+        end = match.end()
+        pairs.setdefault(match[1].lower(), match[2])
+    value = pairs.get("for", "") if end == len(element) else ""
+    return re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
+
+
+def _values(headers: Headers, name: bytes) -> Iterator[str]:
+    return (value.decode("latin-1") for key, value in headers if key == name and value.strip())
+
+
+def _parse_node(text: str) -> Address | None:
+    """Parse an address with or without a port; one of IPv6 stands in brackets where it has a port."""
+    if len(text) > _MAX_NODE_CHARACTERS:
+        return None
+    match = _NODE.fullmatch(text)
+    return parse_address(match["v6"] or match["v4"] if match else text)

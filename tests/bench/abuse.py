@@ -1,0 +1,269 @@
+"""The service among clients that mean harm: what they cost the others. Ratios are of one run, alone and beside them.
+
+`python -m tests.bench.abuse [SECONDS]` measures this alone, and prints it as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from itertools import cycle
+from statistics import median
+from typing import NamedTuple
+
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.opening import open_market
+from swapcli.errors import SwapcliError
+from swapcli.model.token import Token
+from swapcli.networks.catalogue import network
+from tests.bench.running import Failed
+from tests.bench.service import NETWORK, as_ask, route_request
+from tests.service.soak import Client, Request, Service, orders, served
+
+ABUSERS = 8
+ABUSIVE_CONNECTIONS = 4
+"""Of each abuser, who asks again on each as soon as it is answered."""
+FEW, MANY = 8, 256
+"""Connections between which the number of good answers is compared."""
+HEAD_CONNECTIONS, HEAD_BYTES = 8, 25_000_000
+NORMAL_PAUSE_S = 0.02
+_WARM = 10
+_SETTLING_S = 1.0
+_ROUNDS = 4
+
+
+class Load(NamedTuple):
+    """What came of asking over many connections: good answers and refusals a second."""
+
+    good_per_s: float
+    refused_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class AbuseFigures:
+    """`alone_ms` and `beside_ms` are of a client with ordinary orders, without and with `ABUSERS` others that repeat an
+    order of `slow_ms`. `hangups` were sent while requests were answered, `lost` of which were not. Memory is the most
+    that the process ever held, before and after `HEAD_CONNECTIONS` sent `HEAD_BYTES` of header lines each."""
+
+    slow_ms: float
+    alone_ms: tuple[float, ...]
+    beside_ms: tuple[float, ...]
+    abusive_answers: int
+    few: Load
+    many: Load
+    hangups: int
+    lost: int
+    memory_before_bytes: int
+    memory_bytes: int
+
+    @property
+    def delay(self) -> float:
+        """How many times longer than alone the slowest of a hundred orders takes beside abusive clients."""
+        return p99(self.beside_ms) / p99(self.alone_ms)
+
+    @property
+    def kept_percent(self) -> float:
+        """Good answers a second over many connections, in percent of those over a few."""
+        return 100.0 * self.many.good_per_s / self.few.good_per_s
+
+
+def p99(values: tuple[float, ...]) -> float:
+    """Return what one value of a hundred exceeds."""
+    return sorted(values)[int(0.99 * (len(values) - 1))]
+
+
+def measure_abuse(seconds: float) -> AbuseFigures:
+    """Measure each for `seconds`. Raises `Failed`."""
+    slow, slow_s = _slowest_order()
+    with served("--networks", NETWORK) as service:
+        memory_before = _peak_bytes(service)
+        alone = asyncio.run(_normal_client(service, seconds))
+        beside, answers = asyncio.run(_beside_abusers(service, slow, seconds))
+        # In turn, so that a machine that slows down slows both.
+        loads = [asyncio.run(_load(service, count, seconds / _ROUNDS)) for count in (FEW, MANY) * _ROUNDS]
+        hangups, lost = _hang_up(service, seconds / 2)
+        _send_header_lines(service)
+        asyncio.run(_normal_client(service, 0.2))
+        memory = _peak_bytes(service)
+    return AbuseFigures(
+        slow_ms=slow_s * 1e3,
+        alone_ms=alone,
+        beside_ms=beside,
+        abusive_answers=answers,
+        few=_mean(loads[0::2]),
+        many=_mean(loads[1::2]),
+        hangups=hangups,
+        lost=lost,
+        memory_before_bytes=memory_before,
+        memory_bytes=memory,
+    )
+
+
+def _slowest_order() -> tuple[str, float]:
+    """Return the query of the slowest order among some that take much from thin pools, and its time in seconds."""
+    source = MarketSource(open_market(NETWORK, network).market, SYSTEM_CLOCK)
+    source.warm()
+    tokens = list(source.market.tokens.values())[:9]
+    timed = []
+    for token_in in tokens:
+        for token_out in tokens:
+            if token_in is not token_out:
+                query = _large_order(token_in, token_out)
+                began_s = time.perf_counter()
+                try:
+                    source.quote(as_ask(query, source))
+                except SwapcliError:
+                    continue
+                timed.append((time.perf_counter() - began_s, query))
+    slow_s, query = max(timed)
+    return query, slow_s
+
+
+def _large_order(token_in: Token, token_out: Token) -> str:
+    amount = 10 ** (token_in.decimals + 7)
+    return f"amount={amount}&tokenInAddress={token_in.address}&tokenOutAddress={token_out.address}"
+
+
+async def _normal_client(service: Service, seconds: float) -> tuple[float, ...]:
+    """Milliseconds of each order of a client that asks now and then."""
+    client, taken_ms = Client(service.port), list[float]()
+    todo, end_s = cycle(orders()), time.perf_counter() + seconds
+    while time.perf_counter() < end_s or len(taken_ms) < _WARM + 1:
+        began_s = time.perf_counter()
+        answer = await client.ask(route_request(next(todo)), "normal")
+        if answer is None or answer[0] != 200:
+            raise Failed(f"a normal client was answered with {answer}")
+        taken_ms.append((time.perf_counter() - began_s) * 1e3)
+        await asyncio.sleep(NORMAL_PAUSE_S)
+    client.close()
+    return tuple(taken_ms[_WARM:])
+
+
+async def _beside_abusers(service: Service, slow: str, seconds: float) -> tuple[tuple[float, ...], int]:
+    """The same beside abusers, each at an address of its own; and how often these were answered well."""
+    answered, connections, is_done = [0], [], asyncio.Event()
+    for number in range(ABUSERS):
+        for _ in range(ABUSIVE_CONNECTIONS):
+            client = Client(service.port, source=f"127.0.0.{number + 2}")
+            connections.append(asyncio.create_task(_repeat(client, route_request(slow), answered, is_done)))
+    await asyncio.sleep(1.0)
+    taken_ms = await _normal_client(service, seconds)
+    is_done.set()
+    await _end(connections)
+    return taken_ms, answered[0]
+
+
+async def _end(asking: list[asyncio.Task[None]]) -> None:
+    """Cancel tasks that also look at an event: one that is just being answered may miss its cancellation."""
+    for each in asking:
+        each.cancel()
+    await asyncio.gather(*asking, return_exceptions=True)
+
+
+async def _repeat(client: Client, request: Request, answered: list[int], is_done: asyncio.Event) -> None:
+    try:
+        while not is_done.is_set():
+            answer = await client.ask(request, "abusive")
+            answered[0] += answer is not None and answer[0] == 200
+    finally:
+        client.close()
+
+
+async def _load(service: Service, connections: int, seconds: float) -> Load:
+    """Orders over so many connections, each repeated as soon as it is answered or refused."""
+    todo, statuses, is_done = cycle(orders()), list[int](), asyncio.Event()
+
+    async def ask() -> None:
+        client = Client(service.port)
+        try:
+            while not is_done.is_set():
+                answer = await client.ask(route_request(next(todo)), "load")
+                statuses.append(answer[0] if answer else 0)
+        finally:
+            client.close()
+
+    asking = [asyncio.create_task(ask()) for _ in range(connections)]
+    await asyncio.sleep(_SETTLING_S)
+    before, began_s = len(statuses), time.perf_counter()
+    await asyncio.sleep(seconds)
+    counted, spent_s = statuses[before:], time.perf_counter() - began_s
+    is_done.set()
+    await _end(asking)
+    if not set(statuses) <= {200, 503}:
+        raise Failed(f"under load the service answered with {sorted(set(statuses))}")
+    return Load(counted.count(200) / spent_s, counted.count(503) / spent_s)
+
+
+def _mean(loads: list[Load]) -> Load:
+    return Load(*(sum(column) / len(loads) for column in zip(*loads, strict=True)))
+
+
+def _hang_up(service: Service, seconds: float) -> tuple[int, int]:
+    """How many SIGHUPs were sent, and how many requests were not answered well meanwhile."""
+
+    async def ask(done: Callable[[], bool]) -> int:
+        client, lost, todo = Client(service.port), 0, cycle(orders())
+        while not done():
+            try:
+                answer = await client.ask(route_request(next(todo)), "hangup")
+            except OSError:
+                answer = None
+            lost += answer is None or answer[0] != 200
+        client.close()
+        return lost
+
+    async def whole() -> tuple[int, int]:
+        end_s, sent = time.perf_counter() + seconds, 0
+        asking = [asyncio.create_task(ask(lambda: time.perf_counter() > end_s)) for _ in range(FEW)]
+        while time.perf_counter() < end_s:
+            service.process.send_signal(signal.SIGHUP)
+            sent += 1
+            await asyncio.sleep(0.05)
+        return sent, sum(await asyncio.gather(*asking))
+
+    return asyncio.run(whole())
+
+
+def _send_header_lines(service: Service) -> None:
+    lines = b"X-Header-Line: " + b"x" * 45 + b"\r\n"
+    lines *= 2**20 // len(lines)
+
+    def send() -> None:
+        with socket.create_connection(("127.0.0.1", service.port)) as connection:
+            try:
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+                for _ in range(HEAD_BYTES // len(lines) + 1):
+                    connection.sendall(lines)
+            except OSError:
+                return
+
+    threads = [threading.Thread(target=send) for _ in range(HEAD_CONNECTIONS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _peak_bytes(service: Service) -> int:
+    """The most memory that the process has held."""
+    with open(f"/proc/{service.process.pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024
+
+
+if __name__ == "__main__":
+    found = measure_abuse(float(sys.argv[1]) if len(sys.argv) > 1 else 10.0)
+    told = asdict(found) | {
+        "alone_ms": [median(found.alone_ms), p99(found.alone_ms), len(found.alone_ms)],
+        "beside_ms": [median(found.beside_ms), p99(found.beside_ms), len(found.beside_ms)],
+        "delay": found.delay,
+        "kept_percent": found.kept_percent,
+    }
+    print(json.dumps(told, indent=1))
