@@ -15,7 +15,7 @@ from swapcli.routing import Router
 from swapcli.routing.graph import Graph
 from swapcli.routing.problem import Problem, Task
 from swapcli.routing.replay import replay
-from swapcli.routing.reverse import route_for_output
+from swapcli.routing.reverse import Shortfall, route_for_output
 from swapcli.routing.search import Outcome, Search
 from swapcli.routing.zero_size import ZeroSizePrices
 from tests.routing.build import amounts, constant_product, market, order, random_market, seeds, token
@@ -39,7 +39,7 @@ def test_the_input_found_is_enough_and_one_unit_less_is_not(seed: int, amount: i
         assert quote.amount_in <= amount * (1 + 1e-5 + steps) + 1
 
 
-def searched(held: Market, wanted: int) -> tuple[Outcome | None, list[int]]:
+def searched(held: Market, wanted: int) -> tuple[Outcome | Shortfall, list[int]]:
     """The outcome for `wanted` units of token 1, and the inputs that were tried for it."""
     graph = Graph(held.pools.values(), held.tokens)
     zero = ZeroSizePrices(graph, 1, 6)
@@ -59,7 +59,7 @@ def test_an_output_that_only_comes_in_steps_is_found(wanted: int) -> None:
     pools = [constant_product(0, a, coarse, 10**21, 10**3), constant_product(1, coarse, b, 10**3, 10**6)]
     held = market(pools, [a, b, coarse])
     outcome, tried = searched(held, wanted)
-    assert outcome is not None
+    assert isinstance(outcome, Outcome)
     route, amount = outcome.found.route, outcome.found.amount_in
     assert replay(held.pools, route, amount).amount_out == outcome.found.replay.amount_out >= wanted
     with suppress(PoolError):
@@ -71,7 +71,7 @@ def test_an_output_that_only_comes_in_steps_is_found(wanted: int) -> None:
 def test_what_no_input_brings_is_given_up_soon(seed: int, digits: int) -> None:
     held = random_market(seed)
     outcome, tried = searched(held, 10**digits)
-    assert outcome is None
+    assert isinstance(outcome, Shortfall)
     assert len(tried) <= 8
 
 
