@@ -21,8 +21,11 @@ _NEAR = 2e-2  # of the wanted output: routes found for such outputs are tried fo
 _CLOSE = 1e-7  # of the input: a route finished this close to the input it was found for is the best there
 _MAX_GROWTH = 64.0  # of the input from one search to the next, while more of it brings more
 _MIN_GROWTH = 1e-4
-_LITTLE = 1e-3  # of what is missing: an input that adds no more than this is multiplied by ever more
+_LITTLE = 1e-3  # of what is missing: an input that adds no more than this has drained the pools, if any has
+_PLATEAU_GROWTH = 2  # from there on: with ever more input whole percents overflow ever more pools
+_MAX_FUTILE = 4
 _APART = 1.5  # ratio of two inputs from which their outputs tell a rate: routes are rounded to whole percents
+_ABSURD = 2.0  # times the average rate: a marginal rate that high is none
 _AMOUNT_LIMIT = 1 << 256
 
 
@@ -65,7 +68,8 @@ class _Hunt:
         self.best: Outcome | None = None
         self.short = self.brought = 0
         self.excess = _AMOUNT_LIMIT
-        self._growth = _MAX_GROWTH
+        self._growth = 1.0
+        self._futile = 0
         self._most: int | None = None
         self._tried = set[int]()
 
@@ -74,20 +78,21 @@ class _Hunt:
         nothing better is to be expected."""
         guess = self._guess(amount, outcome)
         delivered = outcome.found.replay.amount_out if outcome else 0
-        known, self.best = self.best, _cheaper(self.best, finished)
+        self.best = _cheaper(self.best, finished)
         if self.brought <= delivered < self.wanted and amount > self.short:
             self.short, self.brought = amount, delivered
         if self.best:
-            return self._below(self.best.found.amount_in, amount, known)
+            return self._below(self.best.found.amount_in, amount)
         if not delivered:
             self.excess = min(self.excess, amount if self.brought else self._limit())
+        if self._futile > _MAX_FUTILE:
+            return None
         following = guess if guess < self.excess else _middle(self.short, self.excess)
         return following if following > self.short else None
 
-    def _below(self, enough: int, amount: int, known: Outcome | None) -> int | None:
-        """The input to try once `enough` is known to be enough; before this search the least was that of `known`."""
-        gain = known.found.amount_in / enough if known else amount / enough
-        if gain > _APART and enough > _APART * self.short:
+    def _below(self, enough: int, amount: int) -> int | None:
+        """The input to try after `amount` once `enough` is known to be enough."""
+        if enough > _APART * self.short:
             return _middle(self.short, enough)
         if abs(enough - amount) <= _CLOSE * amount or enough in self._tried:
             return None
@@ -109,15 +114,17 @@ class _Hunt:
         vanishing order to one that drains the pools.
         """
         delivered = outcome.found.replay.amount_out if outcome else 0
-        missing = self.wanted - delivered
-        if outcome is None or delivered - self.brought <= _LITTLE * min(missing, delivered):
-            self._growth *= self._growth
+        if not self.brought and not delivered:
+            self._growth *= _MAX_GROWTH
             return int(min(amount * self._growth, 2.0**256))
+        if outcome is None or delivered - self.brought <= _LITTLE * min(self.wanted - delivered, delivered):
+            self._futile += 1
+            return max(amount, self.short) * _PLATEAU_GROWTH
         cost = amount / delivered
-        if self.brought and amount > _APART * self.short:
+        slope = outcome.prices[outcome.problem.task.source]
+        if self.brought and (amount > _APART * self.short or slope * cost > _ABSURD):
             rise = (cost - self.short / self.brought) / (amount - self.short)
         else:
-            slope = outcome.prices[outcome.problem.task.source]
             rise = (1.0 - slope * cost) / delivered
         rise = max(rise, 0.0)
         start, left = cost - rise * amount, 1.0 - rise * self.wanted
