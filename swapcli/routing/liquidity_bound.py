@@ -88,26 +88,35 @@ def _spread(
     onward, back = rows
     useful = graph.core.union(graph.way_to_core(first), graph.way_to_core(last))
     left_from = _hops_from(back, last, useful, rounds)
-    totals, parts = {first: _ENDLESS}, dict[tuple[int, int], float]()
+    totals = {first: _ENDLESS}
+    parts: dict[int, dict[int, float]] = {first: {}}
     changed: Iterable[int] = (first,)
     for left in range(rounds - 1, -1, -1):
-        rises: dict[int, float] = {}
+        risen: dict[int, dict[int, float]] = {}
         for before in changed:
             limits.check()
             for token in onward[before] if before != last else ():
                 if token == first or left_from.get(token, rounds) > left:
                     continue
-                part = min(link_bound(token, before, totals[before]), _ENDLESS)
-                rise = part - parts.get((token, before), 0.0)
-                if rise > 0.0:
-                    parts[token, before] = part
-                    rises[token] = rises.get(token, 0.0) + rise
-        for token, rise in rises.items():
-            totals[token] = min(totals.get(token, 0.0) + rise, _ENDLESS)
-        changed = rises
+                held = _without(parts[before], token, totals[before])
+                part = min(link_bound(token, before, held), _ENDLESS)
+                if part > parts.get(token, {}).get(before, 0.0):
+                    risen.setdefault(token, {})[before] = part
+        for token, more in risen.items():
+            parts.setdefault(token, {}).update(more)
+            totals[token] = sum(parts[token].values())
+        changed = risen
         if totals.get(last, 0.0) >= limits.enough:
             return inf
     return totals.get(last, 0.0) * _SLACK
+
+
+def _without(parts: Mapping[int, float], token: int, total: float) -> float:
+    """The sum `total` of `parts` without that of `token`: what came from there does not go back."""
+    part = parts.get(token, 0.0)
+    if part <= total / 2:
+        return total - part
+    return sum(other for t, other in parts.items() if t != token)
 
 
 def _hops_from(rows: Sequence[Mapping[int, float]], start: int, useful: Set[int], most: int) -> dict[int, int]:
