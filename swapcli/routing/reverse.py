@@ -20,12 +20,16 @@ _MORE_ROUNDS = 6  # once an input is known that is enough
 _NEAR = 2e-2  # of the wanted output: routes found for such outputs are tried for the exact one
 _CLOSE = 1e-7  # of the input: a route finished this close to the input it was found for is the best there
 _MAX_GROWTH = 64.0  # of the input from one search to the next, while more of it brings more
+_NEAR_GROWTH = 4.0  # once it brings most of what is wanted
+_MOSTLY = 0.9
 _MIN_GROWTH = 1e-4
 _LITTLE = 1e-3  # of what is missing: an input that adds no more than this has drained the pools, if any has
-_PLATEAU_GROWTH = 2  # from there on: with ever more input whole percents overflow ever more pools
-_MAX_FUTILE = 4
+_PLATEAU = 0.3  # of what is wanted: where less than this comes of much input, it is a dust pool that is drained
+_PLATEAU_STEPS = (1.05, 1.2, 1.6, 2.5, 4.0)  # of the input from there on, where whole percents overflow ever more pools
 _APART = 1.5  # ratio of two inputs from which their outputs tell a rate: routes are rounded to whole percents
-_ABSURD = 2.0  # times the average rate: a marginal rate that high is none
+_WIDE = 1.1  # ratio of an input that is enough to one that falls short, which leaves something to find
+_STEEP = 0.05  # elasticity from which the least input of a good route is the least input
+_ABSURD = 2.0  # elasticity: a marginal rate that is so far above the average is none
 _AMOUNT_LIMIT = 1 << 256
 
 
@@ -79,20 +83,23 @@ class _Hunt:
         guess = self._guess(amount, outcome)
         delivered = outcome.found.replay.amount_out if outcome else 0
         self.best = _cheaper(self.best, finished)
-        if self.brought <= delivered < self.wanted and amount > self.short:
-            self.short, self.brought = amount, delivered
+        if delivered < self.wanted and amount > self.short and (self.best or delivered >= self.brought):
+            self.short, self.brought = amount, max(delivered, self.brought)
         if self.best:
-            return self._below(self.best.found.amount_in, amount)
+            return self._below(self.best.found.amount_in, amount, outcome)
         if not delivered:
             self.excess = min(self.excess, amount if self.brought else self._limit())
-        if self._futile > _MAX_FUTILE:
+        if self._futile > len(_PLATEAU_STEPS):
             return None
         following = guess if guess < self.excess else _middle(self.short, self.excess)
         return following if following > self.short else None
 
-    def _below(self, enough: int, amount: int) -> int | None:
-        """The input to try after `amount` once `enough` is known to be enough."""
-        if enough > _APART * self.short:
+    def _below(self, enough: int, amount: int, outcome: Outcome | None) -> int | None:
+        """The input to try after `amount`, which had `outcome`, once `enough` is known to be enough.
+
+        Where more input brings next to nothing, how well the percents fall decides, and the gap is halved.
+        """
+        if enough > _WIDE * self.short and not _STEEP < _elasticity(outcome, amount) < _ABSURD:
             return _middle(self.short, enough)
         if abs(enough - amount) <= _CLOSE * amount or enough in self._tried:
             return None
@@ -114,23 +121,31 @@ class _Hunt:
         vanishing order to one that drains the pools.
         """
         delivered = outcome.found.replay.amount_out if outcome else 0
-        if not self.brought and not delivered:
+        is_flat = outcome is None or delivered - self.brought <= _LITTLE * min(self.wanted - delivered, delivered)
+        if is_flat and max(delivered, self.brought) < _PLATEAU * self.wanted:
             self._growth *= _MAX_GROWTH
             return int(min(amount * self._growth, 2.0**256))
-        if outcome is None or delivered - self.brought <= _LITTLE * min(self.wanted - delivered, delivered):
+        if outcome is None or is_flat:
             self._futile += 1
-            return max(amount, self.short) * _PLATEAU_GROWTH
+            return int(max(amount, self.short) * _PLATEAU_STEPS[min(self._futile, len(_PLATEAU_STEPS)) - 1]) + 1
         cost = amount / delivered
-        slope = outcome.prices[outcome.problem.task.source]
-        if self.brought and (amount > _APART * self.short or slope * cost > _ABSURD):
+        elasticity = _elasticity(outcome, amount)
+        if self.brought and (amount > _APART * self.short or elasticity > _ABSURD):
             rise = (cost - self.short / self.brought) / (amount - self.short)
         else:
-            rise = (1.0 - slope * cost) / delivered
+            rise = (1.0 - elasticity) / delivered
         rise = max(rise, 0.0)
         start, left = cost - rise * amount, 1.0 - rise * self.wanted
-        most = amount * _MAX_GROWTH
+        most = amount * (_NEAR_GROWTH if delivered > _MOSTLY * self.wanted else _MAX_GROWTH)
         guess = min(start * self.wanted / left, most) if left > 0.0 else most
         return int(max(guess, amount * (1.0 + _MIN_GROWTH))) + 1
+
+
+def _elasticity(outcome: Outcome | None, amount: int) -> float:
+    """The marginal rate at the outcome of `amount` as a part of the average one; 0.0 without an outcome."""
+    if outcome is None:
+        return 0.0
+    return outcome.prices[outcome.problem.task.source] * amount / outcome.found.replay.amount_out
 
 
 def _middle(low: int, high: int) -> int:

@@ -34,7 +34,15 @@ def drained(seed: int) -> Market:
 
 @pytest.mark.parametrize(
     ("seed", "size", "least"),
-    [(16, 24, 0.88), (54, 25, 0.96), (118, 25, 0.99), (26, 25, 0.89), (120, 25, 0.97), (81, 25, 0.985), (110, 24, 0.99)],
+    [
+        (16, 24, 0.88),
+        (54, 25, 0.96),
+        (118, 25, 0.99),
+        (26, 25, 0.89),
+        (120, 25, 0.97),
+        (81, 25, 0.985),
+        (110, 24, 0.99),
+    ],
 )
 def test_orders_that_drain_a_market_get_most_of_what_it_has(seed: int, size: int, least: float) -> None:
     """Rounded as if a percent were worth the same everywhere they got 14 to 92 % of it."""
