@@ -1,4 +1,4 @@
-"""What an order without a route is told: the right reason, what could be had, and before any search where that shows."""
+"""What an order without a route is told: why, and what could be had; before any search where a bound shows it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_what_a_bound_shows_is_refused_before_the_search(amount: int, reverse: b
         def counted(rate: float) -> tuple[float, float, float]:
             nonlocal trades
             trades += 1
-            return 0.0, 0.0, 0.0
+            return rate, 1.0, 0.0
 
         arc.trade_to = counted
     with pytest.raises(NoRoute):
