@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import inf
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
@@ -45,21 +45,22 @@ def uses_a_pool_twice(route: Route) -> bool:
     return len({pool for pool, _, _ in uses}) < len(uses)
 
 
-@settings(max_examples=60)
-@given(seeds, st.integers(), digits, st.sampled_from([0.8, 5.0, 50.0]))
-def test_no_route_moves_more_than_the_bounds(seed: int, draw: int, size: float, noise: float) -> None:
+@settings(max_examples=40)
+@given(seeds, st.integers(0, 10**6), st.sampled_from([0.8, 5.0, 50.0]))
+def test_no_route_moves_more_than_the_bounds(seed: int, draw: int, noise: float) -> None:
     """Any route, also one that is a poor deal: dumping a token into thin pools absorbs most of it."""
-    held = random_market(seed, pools=18, noise=noise, every_family=True)
-    route, amount = random_route(random.Random(draw), held), int(10**size)
-    assume(route is not None and not uses_a_pool_twice(route))
-    assert route is not None
-    done = replayed(held, route, amount)
-    assume(done is not None)
-    assert done is not None
+    held, rng = random_market(seed, pools=18, noise=noise, every_family=True), random.Random(draw)
     graph = graph_of(held)
-    assert amount <= most_sold(graph, ENDS, HOPS)
-    assert done.amount_out <= most_bought(graph, ENDS, HOPS)
-    assert done.amount_out <= amount * best_rate(graph, ENDS, HOPS) * (1 + 1e-9)
+    sold, bought, rate = (bound(graph, ENDS, HOPS) for bound in (most_sold, most_bought, best_rate))
+    for _ in range(5):
+        route = random_route(rng, held)
+        if route is None or uses_a_pool_twice(route):
+            continue
+        for power in range(36, 15, -1):
+            done = replayed(held, route, 10**power)
+            if done:
+                assert 10**power <= sold
+                assert done.amount_out <= min(bought, 10**power * rate * (1 + 1e-9))
 
 
 def chained(*pools: Pool) -> Market:
