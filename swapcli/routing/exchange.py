@@ -21,7 +21,7 @@ from swapcli.routing.solver import Solution
 
 _STEPS = (16, 4, 1)  # percents moved at once
 _MAX_PATHS = 200
-_MAX_LOOKS = 1_200  # at a changed route, some 0.1 ms each
+_MAX_WORK = 60_000  # links looked at and pools filled, the latter counted twice: some 3 microseconds each
 _TAKERS = 40  # paths, those with the best marginal rates, that are tried with more
 _FEW_TAKERS = 8  # while nothing shows that any exchange pays
 _DRAINED = 0.8  # of what the order would bring at the rates of a vanishing one: below, exchanges pay as a rule
@@ -71,7 +71,7 @@ class _Exchange:
         self._carried = [0] * len(self._hops)
         for path, percent in self._percents.items():
             _add(self._carried, path, percent)
-        self._looks, self._is_rounded = 0, False
+        self._work, self._is_rounded = 0, False
         self._known: list[dict[float, float]] = [{} for _ in self._hops]
         self._best = self._delivered(self._carried)
 
@@ -87,7 +87,7 @@ class _Exchange:
             begun = self._delivered(carried)
             if begun > self._best:
                 self._best, self._carried, self._percents = begun, carried, start
-            self._looks = _MAX_LOOKS // 2
+            self._work = _MAX_WORK // 2
             self._settle(_STEPS[1:])
         paths = [([self._links[k] for k in path], percent) for path, percent in self._percents.items() if percent]
         hops = dict(zip(self._links, self._hops, strict=True))
@@ -95,7 +95,7 @@ class _Exchange:
 
     def _settle(self, steps: Sequence[int]) -> None:
         for step in steps:
-            while self._looks < _MAX_LOOKS and (
+            while self._work < _MAX_WORK and (
                 self._exchange(step, self._inviting()) or self._exchange(step, list(self._percents))
             ):
                 self._problem.task.check()
@@ -135,7 +135,7 @@ class _Exchange:
 
     def _delivered(self, carried: Sequence[int]) -> float:
         """What reaches the target when each link carries its percents; less than 0 by what hops would overflow by."""
-        self._looks += 1
+        self._work += len(carried)
         amounts, delivered = self._amounts(carried)
         overflow = sum([x / most - 1.0 for x, most in zip(amounts, self._limits, strict=True) if x > most])
         return -overflow if overflow else delivered
@@ -159,6 +159,7 @@ class _Exchange:
         paid = known.get(amount)
         if paid is None:
             hop = self._hops[k]
+            self._work += 2 * len(hop.arcs)
             paid = filled_hop(hop, amount, _HEADROOM)[1] if self._is_rounded else hop.amount_out(amount)
             known[amount] = paid
         return paid
