@@ -22,7 +22,8 @@ _CLOSE = 1e-7  # of the input: a route finished this close to the input it was f
 _MAX_GROWTH = 64.0  # of the input from one search to the next, while more of it brings more
 _NEAR_GROWTH = 4.0  # once it brings most of what is wanted
 _MOSTLY = 0.9
-_MIN_GROWTH = 1e-4
+_MIN_GROWTH = 1.0001
+_FLAT, _FLAT_GROWTH = 2e-3, 1.4  # elasticity below which how percents fall hides what more input brings, and a way on
 _LITTLE = 1e-3  # of what is missing: an input that adds no more than this has drained the pools, if any has
 _PLATEAU = 0.3  # of what is wanted: where less than this comes of much input, it is a dust pool that is drained
 _PLATEAU_STEPS = (1.05, 1.2, 1.6, 2.5, 4.0)  # of the input from there on, where whole percents overflow ever more pools
@@ -138,7 +139,8 @@ class _Hunt:
         start, left = cost - rise * amount, 1.0 - rise * self.wanted
         most = amount * (_NEAR_GROWTH if delivered > _MOSTLY * self.wanted else _MAX_GROWTH)
         guess = min(start * self.wanted / left, most) if left > 0.0 else most
-        return int(max(guess, amount * (1.0 + _MIN_GROWTH))) + 1
+        least = _FLAT_GROWTH if self.brought and elasticity < _FLAT else _MIN_GROWTH
+        return int(max(guess, amount * least)) + 1
 
 
 def _elasticity(outcome: Outcome | None, amount: int) -> float:
