@@ -68,6 +68,11 @@ class OrderScales:
         """Return what a base unit of `token` is worth in units of `target` where `amount` of it is sold."""
         return 1.0 if token == target else self.scaled(token, target, amount, max_hops).spot.value(token)
 
+    def equal_amount(self, amount: int, token: int, other: int) -> int:
+        """Return about how much of `other` is worth as much as `amount` of `token`; 1 where nobody knows."""
+        values = self._reference_values()
+        return max(1, int(amount * values[token] / values[other])) if token in values and other in values else 1
+
     def spot(self, target: int, max_hops: int) -> SpotPrices:
         """Return the spot prices of vanishing orders."""
         return self._spot(target, max_hops, 0.0)

@@ -7,7 +7,7 @@ percents, and such a flow is optimal when no cycle of single-percent moves lower
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
@@ -213,9 +213,8 @@ def build_route(
         for link in path:
             carried_by[link] = carried_by.get(link, 0) + 1
     hops = {(hop.token_in, hop.token_out): hop for hop in flow.hops}
-    swaps = _fill(carried_by, hops, graph, (flow.ends[0], amount), headroom)
     widest_first = sorted(paths.items(), key=lambda entry: -entry[1])
-    return Route(tuple(Segment(n, tuple(swaps[link] for link in path)) for path, n in widest_first)), rerouted
+    return route_over(widest_first, hops, graph, (flow.ends[0], amount), headroom), rerouted
 
 
 def _cheapest_path(percents: Percents, losses: Losses, ends: tuple[int, int], max_hops: int) -> tuple[Link, ...]:
@@ -234,6 +233,22 @@ def _cheapest_path(percents: Percents, losses: Losses, ends: tuple[int, int], ma
     return best[target][1]
 
 
+def route_over(
+    paths: Sequence[tuple[Sequence[Link], int]],
+    hops: Mapping[Link, Hop],
+    graph: Graph,
+    start: tuple[int, float],
+    headroom: float,
+) -> Route:
+    """Return the route of `paths` with their percents; each hop's pools are filled for what reaches it from `start`."""
+    carried_by: Percents = {}
+    for path, n in paths:
+        for link in path:
+            carried_by[link] = carried_by.get(link, 0) + n
+    swaps = _fill(carried_by, hops, graph, start, headroom)
+    return Route(tuple(Segment(n, tuple(swaps[link] for link in path)) for path, n in paths))
+
+
 def _fill(
     percents: Percents, hops: Mapping[Link, Hop], graph: Graph, start: tuple[int, float], headroom: float
 ) -> dict[Link, tuple[Swap, ...]]:
@@ -244,14 +259,19 @@ def _fill(
         total = sum(percents[link] for link in leaving)
         for link in leaving:
             hop, amount_in = hops[link], held[token] * percents[link] / total
-            shares = _pool_shares(hop, amount_in, headroom)
+            shares, got = filled_hop(hop, amount_in, headroom)
             filled[link] = tuple(
                 Swap(hop.arcs[k].pool.key, graph.addresses[link[0]], graph.addresses[link[1]], share)
                 for k, share in shares
             )
-            got = sum(hop.arcs[k].curve.amount_out(amount_in * share / SHARES_PER_HOP) for k, share in shares)
             held[link[1]] = held.get(link[1], 0.0) + got
     return filled
+
+
+def filled_hop(hop: Hop, amount_in: float, headroom: float) -> tuple[list[tuple[int, int]], float]:
+    """The hop's pools with their shares of `amount_in`, as `Swap` has them, and what they pay together."""
+    shares = _pool_shares(hop, amount_in, headroom)
+    return shares, sum(hop.arcs[k].curve.amount_out(amount_in * share / SHARES_PER_HOP) for k, share in shares)
 
 
 def _pool_shares(hop: Hop, amount_in: float, headroom: float) -> list[tuple[int, int]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
+from contextlib import suppress
 from functools import cached_property
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING
 
-from swapcli.errors import Cancelled, NoRoute, SameToken, UnknownToken
+from swapcli.errors import Cancelled, SameToken, UnknownToken
 from swapcli.model.market import Market
-from swapcli.model.order import DEFAULT_MAX_HOPS, Order
+from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.route import Certificate, Quote
 from swapcli.model.token import Token
@@ -18,10 +22,12 @@ from swapcli.routing.prices import reference_values, usd_prices
 from swapcli.routing.problem import Problem, SearchTimeUp, Task
 from swapcli.routing.search import Outcome, Search
 from swapcli.routing.solver import Check, unwatched
-from swapcli.routing.spot_prices import SpotPrices
+
+if TYPE_CHECKING:
+    from swapcli.routing.reverse import Shortfall
 
 _KEPT_GRAPHS = 8
-_FEW_UNITS = 1_000_000  # amounts that a hop or two in a token of few decimals may round to nothing
+_MAX_UNITS = 2.0**256
 
 
 class Router:
@@ -102,10 +108,26 @@ class Router:
             task = Task(source, target, amount, max_hops, gas_value, check)
             return Search(Problem(scaled.graph, scaled.spot, task), self.market.pools)
 
-        outcome = _for_output(search_for, order.amount) if order.reverse else search_for(order.amount).best()
-        if outcome is None:
-            raise _no_route(order, graph, scales.spot(target, max_hops), source)
-        return outcome
+        path = scales.spot(target, max_hops).path(source)
+        if not path:
+            from swapcli.routing.no_route import not_joined
+
+            raise not_joined(order, graph)
+        with suppress(SearchTimeUp):
+            _check_liquidity(order, graph, path, max_hops, check)
+        if order.reverse:
+            found = _for_output(search_for, order.amount, scales.equal_amount(order.amount, target, source))
+        else:
+            found = search_for(order.amount).best()
+        if isinstance(found, Outcome):
+            return found
+        from swapcli.routing.no_route import not_found, not_found_in_time
+
+        try:
+            refused = not_found(order, graph, (source, target), max_hops, check, found.amount_out if found else 0)
+        except SearchTimeUp:
+            refused = not_found_in_time(order)
+        raise refused
 
     def _graph(self, excluded: frozenset[str]) -> Graph:
         return self._scales_without(excluded).graph
@@ -218,10 +240,10 @@ def _price_impact(sold_usd: float | None, bought_usd: float | None) -> float | N
     return 1.0 - bought_usd / sold_usd
 
 
-def _for_output(search_for: Callable[[int], Search], amount_out: int) -> Outcome | None:
+def _for_output(search_for: Callable[[int], Search], amount_out: int, first: int) -> Outcome | Shortfall | None:
     from swapcli.routing.reverse import route_for_output
 
-    return route_for_output(search_for, amount_out)
+    return route_for_output(search_for, amount_out, first)
 
 
 def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
@@ -238,32 +260,31 @@ def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
     return certificate_for(graph, problem.graph, outcome.bounding_prices(), order, found.replay.amount_out, usable)
 
 
-def _no_route(order: Order, graph: Graph, spot: SpotPrices, source: int) -> NoRoute:
-    """Says what was tried: whether the tokens are joined at all, or the amount is the trouble."""
-    names = f"{order.token_in.symbol or order.token_in.address} to {order.token_out.symbol or order.token_out.address}"
-    details: dict[str, object] = {"token_in": order.token_in.address, "token_out": order.token_out.address}
-    if spot.path(source):
-        problem, hint = _trouble(order, spot.value(source))
-        return NoRoute(f"no route from {names} for this amount: {problem}", hint=hint, details=details)
-    few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
-    limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
-    without = f" without {', '.join(sorted(order.excluded_protocols))}" if order.excluded_protocols else ""
-    hints = [*["allow more hops"] * few_hops, *["exclude fewer protocols"] * bool(without)]
-    count = len({arc.pool.key for arc in graph.arcs()})
-    tried = f"{count} pool{'s' if count != 1 else ''} tried"
-    hint = ", or ".join(hints) or "no pools of this market join them"
-    return NoRoute(f"no route from {names} {limit}{without}: {tried}", hint=hint, details=details)
+def _check_liquidity(order: Order, graph: Graph, path: Sequence[int], max_hops: int, check: Check) -> None:
+    """Raise `NoRoute` if the order is larger than all the liquidity between its tokens, which `path` joins."""
+    if _looks_feasible(graph, path, order):
+        return
+    from swapcli.routing.no_route import beyond_liquidity
+
+    refused = beyond_liquidity(order, graph, (path[0], path[-1]), max_hops, check)
+    if refused:
+        raise refused
 
 
-def _trouble(order: Order, value: float) -> tuple[str, str]:
-    """What is wrong with an amount, and what to try; `value` is the worth of one unit sold in units bought."""
-    sold, bought = (order.amount / value, order.amount) if order.reverse else (order.amount, order.amount * value)
-    smallest = min(sold, bought)
-    if smallest < 1:
-        return "it is too small: less than one smallest unit would change hands", "try a larger amount"
-    if smallest < _FEW_UNITS:
-        return "every path rounds to nothing or runs out of liquidity", "try another amount"
-    return "every path runs out of liquidity", "try a smaller amount"
+def _looks_feasible(graph: Graph, path: Sequence[int], order: Order) -> bool:
+    """Whether one pool per hop along the tokens of `path` takes what is sold, or can pay what is wanted.
+
+    A quick look, so that only orders that are large for their pools are held against all the liquidity there is.
+    """
+    held = inf if order.reverse else float(order.amount)
+    for i, j in pairwise(path):
+        curves = (arc.curve for arc in graph.pairs[i][j])
+        if order.reverse:
+            held = max(curve.amount_out(min(held, curve.capacity, _MAX_UNITS)) for curve in curves)
+        else:
+            curve = next((curve for curve in curves if curve.capacity >= held), None)
+            held = curve.amount_out(held) if curve else 0.0
+    return held > (order.amount if order.reverse else 0.0)
 
 
 def _number(graph: Graph, token: Token) -> int:

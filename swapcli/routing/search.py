@@ -38,6 +38,7 @@ _COARSE_UNITS = 30_000  # an intermediate balance of fewer units loses more by r
 _COARSE_LOSS = 3e-5
 _MARKET_HOPS = 40  # for a bound on any routing, whose paths have no limit
 _BOUND_ITERATIONS = 12  # over the whole market: where it holds much arbitrage a better bound is worth no minutes
+_SHORT_OF_SOLUTION = 5e-4  # a route that delivers less by this part drains its pools, or rounds badly
 _UNSETTLED = 1e-2  # a residual above which earlier, smaller neighbourhoods are tried as well
 
 
@@ -119,7 +120,17 @@ class Search:
                 break
             outcome = self._around(problem)
             best = max((one for one in (best, outcome) if one), key=lambda one: one.found.net)
-        return best
+        return self._exchanged(best) if best else None
+
+    def _exchanged(self, outcome: Outcome) -> Outcome:
+        """`outcome` with its percents moved to where they bring more, if its route falls short of its solution."""
+        found, solution = outcome.found, outcome.solution
+        if found.replay.amount_out >= solution.value * (1.0 - _SHORT_OF_SOLUTION):
+            return outcome
+        from swapcli.routing.exchange import exchanged
+
+        better = self.replayed(exchanged(outcome.problem, found.route, solution), found.amount_in)
+        return outcome._replace(found=better) if better and better.net > found.net else outcome
 
     def _around(self, problem: Problem) -> Outcome | None:
         """Search on `problem`, which may avoid tokens."""

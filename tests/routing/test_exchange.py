@@ -1,0 +1,128 @@
+"""Orders that drain pools: percents lie where they bring most, whatever that does to the pools on the way."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.errors import PoolError
+from swapcli.model.market import Market
+from swapcli.model.route import SHARES_PER_HOP, Route
+from swapcli.routing.exchange import exchanged
+from swapcli.routing.replay import replay
+from swapcli.routing.search import Outcome, Search
+from tests.routing.build import (
+    constant_product,
+    market,
+    problem_of,
+    random_market,
+    seeds,
+    token,
+)
+
+digits = st.floats(20, 27)
+gas_parts = st.sampled_from([0.0, 1e-6, 1e-3])
+"""Of what the order is worth at vanishing size: what a million units of gas cost."""
+
+
+def drained(seed: int) -> Market:
+    return random_market(seed, tokens=8, pools=30, every_family=True)
+
+
+@pytest.mark.parametrize(
+    ("seed", "size", "least"),
+    [
+        (16, 24, 0.88),
+        (54, 25, 0.96),
+        (118, 25, 0.99),
+        (26, 25, 0.89),
+        (120, 25, 0.97),
+        (81, 25, 0.985),
+        (110, 24, 0.99),
+    ],
+)
+def test_orders_that_drain_a_market_get_most_of_what_it_has(seed: int, size: int, least: float) -> None:
+    """Rounded as if a percent were worth the same everywhere they got 14 to 92 % of it."""
+    held = drained(seed)
+    outcome = Search(problem_of(held, 10**size), held.pools).best()
+    assert outcome is not None
+    assert outcome.found.replay.amount_out >= least * outcome.solution.value
+
+
+def searched(held: Market, amount: int, gas_part: float) -> tuple[Search, Outcome | None]:
+    worth = problem_of(held, amount).vanishing_output()
+    search = Search(problem_of(held, amount, gas_value=gas_part * worth / 1e6), held.pools)
+    return search, search._best()
+
+
+@settings(max_examples=12)
+@given(seeds, digits, gas_parts)
+def test_an_exchanged_route_is_one_that_pays_no_less(seed: int, size: float, gas_part: float) -> None:
+    """If a pool refuses it after all, the route before it stays."""
+    held = drained(seed)
+    search, before = searched(held, int(10**size), gas_part)
+    if before is None:
+        return
+    route = exchanged(before.problem, before.found.route, before.solution)
+    assert sum(segment.percent for segment in route.segments) == 100
+    assert all(sum(swap.share for swap in hop) == SHARES_PER_HOP for s in route.segments for hop in s.hops)
+    assert max(len(segment.hops) for segment in route.segments) <= search.task.max_hops
+    after = search.best()
+    assert after is not None
+    assert after.found.net >= before.found.net
+
+
+@settings(max_examples=10)
+@given(seeds, digits)
+def test_with_gas_no_pool_is_added(seed: int, size: float) -> None:
+    _, before = searched(drained(seed), int(10**size), 1e-6)
+    if before is None:
+        return
+    route = exchanged(before.problem, before.found.route, before.solution)
+    assert pools_of(route) <= pools_of(before.found.route)
+
+
+def pools_of(route: Route) -> set[str]:
+    return {swap.pool for segment in route.segments for hop in segment.hops for swap in hop}
+
+
+@pytest.mark.parametrize("size", [22, 23, 24, 25])
+def test_no_percent_would_bring_more_on_another_of_the_routes_paths(size: int) -> None:
+    """One deep pool behind thin ones, a thin one behind deep ones, and a thin short cut."""
+    s, t, a, b = known = [token(k) for k in range(4)]
+    pools = [
+        constant_product(0, s, a, 10**22, 10**22),
+        constant_product(1, a, t, 10**25, 10**25),
+        constant_product(2, s, b, 10**25, 10**25),
+        constant_product(3, b, t, 10**22, 10**22),
+        constant_product(4, b, a, 10**23, 10**23),
+        constant_product(5, s, t, 10**21, 10**21),
+    ]
+    held = market(pools, known)
+    outcome = Search(problem_of(held, 10**size), held.pools).best()
+    assert outcome is not None
+    route, paid = outcome.found.route, outcome.found.replay.amount_out
+    for giver, taker in permutations(range(len(route.segments)), 2):
+        moved = [
+            segment._replace(percent=segment.percent + (k == taker) - (k == giver))
+            for k, segment in enumerate(route.segments)
+        ]
+        other = Route(tuple(segment for segment in moved if segment.percent))
+        try:
+            assert replay(held.pools, other, 10**size).amount_out <= paid * (1 + 1e-9)
+        except PoolError:
+            continue
+
+
+def test_a_route_that_uses_a_pool_twice_stays_as_it_is() -> None:
+    held = drained(16)
+    _, before = searched(held, 10**24, 0.0)
+    assert before is not None
+    segment = before.found.route.segments[0]
+    first = segment.hops[0][0]
+    again = first._replace(token_in=first.token_out, token_out=first.token_in)
+    twice = Route((segment._replace(percent=100, hops=(*segment.hops, (again,))),))
+    assert exchanged(before.problem, twice, before.solution) is twice

@@ -1,0 +1,150 @@
+"""No route moves more than the bounds say, whoever made it, and where liquidity is plain they are close."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from math import inf
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.errors import PoolError
+from swapcli.model.market import Market
+from swapcli.model.pool import Pool
+from swapcli.model.route import Route
+from swapcli.routing.liquidity_bound import best_rate, most_bought, most_sold
+from swapcli.routing.replay import Replay, replay
+from tests.routing.build import (
+    UNIT,
+    concentrated,
+    constant_product,
+    graph_of,
+    market,
+    random_market,
+    seeds,
+    token,
+)
+from tests.routing.random_routes import random_route
+
+ENDS = (0, 1)
+HOPS = 6
+digits = st.floats(3, 33)
+
+
+def replayed(held: Market, route: Route, amount: int) -> Replay | None:
+    try:
+        return replay(held.pools, route, amount)
+    except PoolError:
+        return None
+
+
+def uses_a_pool_twice(route: Route) -> bool:
+    uses = {(s.pool, s.token_in, s.token_out) for segment in route.segments for hop in segment.hops for s in hop}
+    return len({pool for pool, _, _ in uses}) < len(uses)
+
+
+@settings(max_examples=40)
+@given(seeds, st.integers(0, 10**6), st.sampled_from([0.8, 5.0, 50.0]))
+def test_no_route_moves_more_than_the_bounds(seed: int, draw: int, noise: float) -> None:
+    """Any route, also one that is a poor deal: dumping a token into thin pools absorbs most of it."""
+    held, rng = random_market(seed, pools=18, noise=noise, every_family=True), random.Random(draw)
+    graph = graph_of(held)
+    sold, bought, rate = (bound(graph, ENDS, HOPS) for bound in (most_sold, most_bought, best_rate))
+    for _ in range(5):
+        route = random_route(rng, held)
+        if route is None or uses_a_pool_twice(route):
+            continue
+        for power in range(36, 15, -1):
+            done = replayed(held, route, 10**power)
+            if done:
+                assert 10**power <= sold
+                assert done.amount_out <= min(bought, 10**power * rate * (1 + 1e-9))
+
+
+def chained(*pools: Pool) -> Market:
+    return market(pools, [token(k) for k in range(4)])
+
+
+def narrow(number: int, i: int, j: int, liquidity: int = 10**24) -> Pool:
+    """A concentrated pool that ends soon in both directions."""
+    return concentrated(number, token(i), token(j), liquidity, 1.0, 600)
+
+
+def largest(held: Market, tokens: list[int], high: int) -> tuple[int, int]:
+    """The most that the path of the only pools along `tokens` takes, by bisection, and what it then pays."""
+    listed = list(held.tokens)
+    pools = [
+        next(p for p in held.pools.values() if set(p.tokens) == {listed[i], listed[j]}) for i, j in pairwise(tokens)
+    ]
+
+    def paid(amount: int) -> int:
+        try:
+            for pool, (i, j) in zip(pools, pairwise(tokens), strict=True):
+                amount, _ = pool.swap(listed[i], listed[j], amount)
+        except PoolError:
+            return 0
+        return amount
+
+    low = UNIT
+    assert paid(low)
+    assert not paid(high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if paid(middle) else (low, middle)
+    return low, paid(low)
+
+
+@pytest.mark.parametrize(
+    ("pools", "tokens"),
+    [
+        ([narrow(0, 0, 1)], [0, 1]),
+        ([narrow(0, 0, 1, 10**22)], [0, 1]),
+        ([narrow(0, 0, 2), narrow(1, 2, 1, 10**23)], [0, 2, 1]),
+        ([narrow(0, 0, 2, 10**23), narrow(1, 2, 1)], [0, 2, 1]),
+        ([constant_product(0, token(0), token(2), 10**24, 10**24), narrow(1, 2, 1, 10**25)], [0, 2, 1]),
+        ([narrow(0, 0, 2), narrow(1, 2, 3, 10**25), narrow(2, 3, 1, 10**23)], [0, 2, 3, 1]),
+    ],
+    ids=["one pool", "a thin one", "a bottleneck ahead", "a bottleneck behind", "constant product", "in the middle"],
+)
+def test_along_a_single_path_the_bounds_are_what_it_can_move(pools: list[Pool], tokens: list[int]) -> None:
+    held = chained(*pools)
+    sold, bought = largest(held, tokens, 10**30)
+    graph = graph_of(held)
+    assert sold <= most_sold(graph, ENDS, HOPS) <= sold * 1.001
+    assert bought <= most_bought(graph, ENDS, HOPS) <= bought * 1.001
+
+
+def test_parallel_paths_add_up_and_the_hop_limit_counts() -> None:
+    held = chained(narrow(0, 0, 1), narrow(1, 0, 2), narrow(2, 2, 1))
+    graph, one = graph_of(held), graph_of(chained(narrow(0, 0, 1)))
+    single = most_sold(one, ENDS, HOPS)
+    assert most_sold(graph, ENDS, 1) == pytest.approx(single)
+    assert most_sold(graph, ENDS, 2) == pytest.approx(2 * single, rel=0.05)
+    assert most_bought(graph, ENDS, 2) == pytest.approx(2 * most_bought(graph, ENDS, 1), rel=0.05)
+
+
+def test_where_nothing_leads_nothing_can_be_moved() -> None:
+    graph = graph_of(chained(narrow(0, 0, 2)))
+    assert most_sold(graph, ENDS, HOPS) == most_bought(graph, ENDS, HOPS) == best_rate(graph, ENDS, HOPS) == 0.0
+
+
+@settings(max_examples=30)
+@given(seeds, digits)
+def test_what_is_enough_ends_the_work_without_changing_the_verdict(seed: int, size: float) -> None:
+    graph, amount = graph_of(random_market(seed, pools=18, every_family=True)), 10**size
+    for bound in (most_sold, most_bought):
+        known = bound(graph, ENDS, HOPS)
+        assert bound(graph, ENDS, HOPS, enough=amount) in ((inf, known) if amount <= known else (known,))
+
+
+def test_the_work_can_be_ended() -> None:
+    graph = graph_of(random_market(7, tokens=12, pools=60))
+
+    def leave() -> None:
+        raise TimeoutError
+
+    for bound in (most_sold, most_bought):
+        with pytest.raises(TimeoutError):
+            bound(graph, ENDS, HOPS, check=leave)

@@ -1,0 +1,119 @@
+"""What an order without a route is told: why, and what could be had; before any search where a bound shows it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.errors import NoRoute
+from swapcli.model.market import Market
+from swapcli.model.order import Order
+from swapcli.routing import Router
+from swapcli.routing.liquidity_bound import most_bought
+from swapcli.routing.no_route import beyond_liquidity
+from swapcli.routing.search import Search
+from swapcli.routing.solver import unwatched
+from tests.routing.build import (
+    concentrated,
+    constant_product,
+    graph_of,
+    market,
+    order,
+    problem_of,
+    random_market,
+    seeds,
+    token,
+)
+
+A, B, C = token(0), token(1), token(2)
+
+
+def refusal(held: Market, asked: Order) -> NoRoute:
+    with pytest.raises(NoRoute) as caught:
+        Router(held).quote(asked)
+    return caught.value
+
+
+def narrow_market() -> Market:
+    """One pool that takes 3,000 and a bit of token 0, behind one that takes anything."""
+    pools = [constant_product(0, A, C, 10**27, 10**27), concentrated(1, C, B, 10**23, 1.0, 600)]
+    return market(pools, [A, B, C])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_an_order_that_drains_the_pools_is_told_what_they_have(reverse: bool) -> None:
+    """What it is told can be had, but for a part in a thousand."""
+    held = narrow_market()
+    asked = replace(order(held, 0, 1, 10**24), reverse=reverse)
+    error = refusal(held, asked)
+    verb, name, symbol = ("bought", "max_amount_out", "T1") if reverse else ("sold", "max_amount_in", "T0")
+    assert "every path runs out of liquidity; at most 3," in error.message
+    assert error.message.endswith(f"{symbol} can be {verb}")
+    assert error.hint == "try a smaller amount"
+    most = int(str(error.details[name]))
+    quote = Router(held).quote(replace(asked, amount=most * 999 // 1000))
+    assert (quote.amount_out if reverse else quote.amount_in) >= most * 0.99
+    assert name in refusal(held, replace(asked, amount=most + 1)).details
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("amount", [10**25, 10**30, 10**60])
+def test_what_a_bound_shows_is_refused_before_the_search(amount: int, reverse: bool) -> None:
+    """A search asks what trades pay at a rate; the bound asks for capacities alone."""
+    held = narrow_market()
+    router = Router(held)
+    router.warm()
+    trades = 0
+    for arc in router._graph(frozenset()).arcs():
+
+        def counted(rate: float) -> tuple[float, float, float]:
+            nonlocal trades
+            trades += 1
+            return rate, 1.0, 0.0
+
+        arc.trade_to = counted
+    with pytest.raises(NoRoute):
+        router.quote(replace(order(held, 0, 1, amount), reverse=reverse))
+    assert not trades
+
+
+@settings(max_examples=20)
+@given(seeds, st.floats(18, 33), st.booleans())
+def test_what_is_refused_before_the_search_has_no_route(seed: int, digits: float, reverse: bool) -> None:
+    held = random_market(seed, tokens=4, pools=6, every_family=True)
+    amount = int(10**digits)
+    asked = replace(order(held, 0, 1, amount), reverse=reverse)
+    refused = beyond_liquidity(asked, graph_of(held), (0, 1), 6, unwatched)
+    if refused is None:
+        return
+    inputs = [10**k for k in range(15, 36)] if reverse else [amount]
+    for tried in inputs:
+        outcome = Search(problem_of(held, tried), held.pools).best()
+        assert outcome is None or (reverse and outcome.found.replay.amount_out < amount)
+
+
+def test_only_less_than_a_unit_is_too_small() -> None:
+    """However little is sold for a wanted output: a unit of token 0 is worth billions of token 1 here."""
+    held = market([constant_product(0, A, B, 10**9, 10**27)], [A, B])
+    for wanted in (1, 10**6, 10**17, 10**26):
+        assert Router(held).quote(replace(order(held, 0, 1, wanted), reverse=True)).amount_out >= wanted
+    drained = refusal(held, replace(order(held, 0, 1, 10**27), reverse=True))
+    assert "runs out of liquidity" in drained.message
+    small = refusal(held, order(held, 1, 0, 10**17))
+    assert "too small: less than one smallest unit would change hands" in small.message
+    assert small.hint == "try a larger amount"
+
+
+@pytest.mark.parametrize(("seed", "digits"), [(16, 25)])
+def test_a_wanted_output_that_no_input_was_found_for_is_told_the_most_that_was(seed: int, digits: int) -> None:
+    """More than any route over whole percents brings, and less than the pools hold."""
+    held = random_market(seed, tokens=8, pools=30, every_family=True)
+    asked = replace(order(held, 0, 1, 10**digits), reverse=True)
+    most = most_bought(graph_of(held), (0, 1), asked.max_hops)
+    error = refusal(held, replace(asked, amount=int(most * 0.99)))
+    assert "runs out of liquidity; the most that a route was found for is" in error.message
+    assert 0 < int(str(error.details["max_found_out"])) < most * 0.99
+    assert error.hint == "try a smaller amount"
