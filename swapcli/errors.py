@@ -240,6 +240,12 @@ class Reorganised(UpstreamError):
     code = "REORGANISED"
 
 
+class BlockMismatch(UpstreamError):
+    """A node answered from another block than the one that it was asked about."""
+
+    code = "BLOCK_MISMATCH"
+
+
 class StaleNode(UpstreamError):
     """It knows an older state of the chain, or another chain, than what is held."""
 

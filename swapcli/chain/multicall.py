@@ -4,6 +4,10 @@ Multicall3's `aggregate3` runs a list of calls and says of each whether it faile
 burns all that it gets starves those behind it. So what fails in company is asked once more alone, and only then failed;
 what often fails goes alone at once, in the same exchange.
 Where no Multicall3 is deployed, the calls go to the node as they are.
+
+Some nodes ignore the block number of `eth_call` and always answer from their newest block. So each aggregate begins by
+asking Multicall3 for the number of the block that it runs on and the hash of the one before it: answers from another
+block raise `BlockMismatch`, those from another fork `Reorganised`.
 """
 
 from __future__ import annotations
@@ -11,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import Final
+from weakref import WeakSet
 
 from swapcli.chain.abi import WORD, calldata, nonsense, word
-from swapcli.chain.node import Answer, At, Call, Node, number_of
-from swapcli.errors import UpstreamRefused
+from swapcli.chain.node import Answer, At, Block, Call, Node, number_of
+from swapcli.errors import BlockMismatch, Reorganised, UpstreamNonsense, UpstreamRefused
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
 _PORTION: Final = 400
@@ -22,33 +27,63 @@ _LEAST_PORTION: Final = 12
 _YES: Final = word(1)
 _CALL_OFFSET: Final = word(3 * WORD)
 _PREFIX: Final = calldata(_NAME) + word(WORD)
+_PROBES: Final = (calldata("getBlockNumber()"), calldata("getLastBlockHash()"))
+_NUMBER_CODE: Final = bytes.fromhex("4360005260206000f3")
+"""EVM code that returns the number of the block that it runs on: NUMBER, MSTORE at 0, RETURN 32 bytes."""
+_FAR_BLOCKS: Final = 10_000
+"""Contracts of some networks are told the number of another chain's block (Arbitrum: of Ethereum's), which is much
+further away than a node could run ahead."""
+_WITH_MULTICALL: Final[WeakSet[Node]] = WeakSet()
+"""Nodes that were seen to run Multicall3."""
+_TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
+"""Nodes whose contracts were seen to learn the true hash of a block; those of some networks learn a made-up one."""
 
 
 class View:
     """A network's state after one block, `block` being its number. `multicall` is None where no such contract is known.
 
-    Where `at` is a `Block`, a chain that has lost it makes asking raise `Reorganised`.
+    Where `at` is a `Block`, a chain that has lost it makes asking raise `Reorganised`. `silent` are the contracts that
+    returned nothing at all, although nothing proved that the node ran them.
     """
 
     def __init__(self, node: Node, at: At, multicall: str | None) -> None:
         self.node, self.block = node, number_of(at)
+        self.silent: set[str] = set()
         self._at, self._multicall = at, multicall
+        self._is_multicall_missing = False
+        self._is_verified = True
         self._portion = _PORTION
 
     def ask(self, calls: Sequence[Call]) -> list[Answer]:
-        """The answers in the order of the calls. Raises `UpstreamError`."""
+        """Return the answers in the order of the calls. Raises `UpstreamError`."""
         order = sorted(range(len(calls)), key=lambda at: calls[at].may_revert)
         together = self._together([calls[at] for at in order])
         answers = [answer for _, answer in sorted(zip(order, together, strict=True), key=itemgetter(0))]
         failed = [at for at, answer in enumerate(answers) if answer is None and not calls[at].may_revert]
         again = failed if self._multicall else []
-        alone = self.node.batch([calls[at] for at in again], self._at) if again else []
-        for at, answer in zip(again, alone, strict=True):
+        for at, answer in zip(again, self._each_alone([calls[at] for at in again]), strict=True):
             answers[at] = answer
         return answers
 
+    def check_pinned(self) -> bool:
+        """Return whether all answers so far are known to be of the block; False where the node gave no way to know.
+
+        Raises `BlockMismatch` where the node ignores block numbers, so that nothing is known of which block the
+        answers are.
+        """
+        if self._is_verified or self.block == 0:
+            return self._is_verified
+        earlier = self.block - 1
+        (answer,) = self.node.batch([Call("", _NUMBER_CODE)], earlier)
+        number = _number_told(answer)
+        if number is None or abs(number - earlier) > _FAR_BLOCKS:
+            return False
+        if number != earlier:
+            raise self._mismatch(number, earlier)
+        return True
+
     def _together(self, calls: Sequence[Call]) -> list[Answer]:
-        """The answers; of the calls, those that may revert stand last."""
+        """Return the answers; of the calls, those that may revert stand last."""
         while self._multicall and calls:
             try:
                 answers = self._aggregated(calls, self._multicall)
@@ -60,21 +95,85 @@ class View:
                 continue
             if answers is not None:
                 return answers
-            self._multicall = None
-        return self.node.batch(calls, self._at) if calls else []
+            self._multicall, self._is_multicall_missing = None, True
+        return self._unaggregated(calls) if calls else []
 
     def _aggregated(self, calls: Sequence[Call], multicall: str) -> list[Answer] | None:
         """None where there is no Multicall3; calls whose portion ran out of gas count as failed."""
         shared = sum([not call.may_revert for call in calls])
         portions = [calls[at : min(at + self._portion, shared)] for at in range(0, shared, self._portion)]
-        told = self.node.batch([*(Call(multicall, pack(portion)) for portion in portions), *calls[shared:]], self._at)
-        packed, alone = told[: len(portions)], told[len(portions) :]
-        if b"" in packed:
+        portions += [[call] for call in calls[shared:]]
+        told = self._run(portions, multicall)
+        if b"" in told and not any(told) and self.node not in _WITH_MULTICALL:
             return None
         answers: list[Answer] = []
-        for portion, answer in zip(portions, packed, strict=True):
-            answers += [None] * len(portion) if answer is None else unpack(answer, len(portion))
-        return answers + alone
+        for portion, answer in zip(portions, told, strict=True):
+            answers += [None] * len(portion) if answer is None else self._unpacked(answer, len(portion))
+        return answers
+
+    def _each_alone(self, calls: Sequence[Call]) -> list[Answer]:
+        """Return the answers to calls that failed in company, each with an aggregate of its own."""
+        if not self._multicall or not calls:
+            return []
+        told = self._run([[call] for call in calls], self._multicall)
+        return [None if answer is None else self._unpacked(answer, 1)[0] for answer in told]
+
+    def _run(self, portions: Sequence[Sequence[Call]], multicall: str) -> list[Answer]:
+        probes = [Call(multicall, probe) for probe in _PROBES]
+        return self.node.batch([Call(multicall, pack([*probes, *portion])) for portion in portions], self._at)
+
+    def _unpacked(self, answer: bytes, count: int) -> list[Answer]:
+        if not answer:
+            raise UpstreamNonsense(
+                f"{self.node.shown} answers with nothing at block {self.block}, where it has answered otherwise",
+                hint="try again, or set another node",
+                details={"block": self.block},
+            )
+        number, before, *answers = unpack(answer, len(_PROBES) + count)
+        _WITH_MULTICALL.add(self.node)
+        self._check_block(_number_told(number), before)
+        return answers
+
+    def _unaggregated(self, calls: Sequence[Call]) -> list[Answer]:
+        answers = self.node.batch(calls, self._at)
+        self._is_verified = False
+        silent = {call.to for call, answer in zip(calls, answers, strict=True) if answer == b""}
+        self.silent |= silent
+        if self._is_multicall_missing and all(answer == b"" for answer in answers):
+            raise UpstreamNonsense(
+                f"{self.node.shown} answers with nothing, whichever contract is asked at block {self.block}",
+                hint="set another node",
+                details={"block": self.block, "contracts": len(silent)},
+            )
+        return answers
+
+    def _check_block(self, number: int | None, before: Answer) -> None:
+        """Raises `BlockMismatch` or `Reorganised` where an aggregate ran on another block."""
+        if number is None or abs(number - self.block) > _FAR_BLOCKS:
+            self._is_verified = False
+        elif number != self.block:
+            raise self._mismatch(number, self.block)
+        elif isinstance(self._at, Block) and before and len(before) == WORD:
+            if f"0x{before.hex()}" == self._at.parent:
+                _TRUTHFUL_HASHES.add(self.node)
+            elif self.node in _TRUTHFUL_HASHES:
+                raise Reorganised(
+                    f"{self.node.shown} answered from another block {self.block}: the chain took another way",
+                    hint="try again",
+                    details={"block": self.block},
+                )
+
+    def _mismatch(self, number: int, wanted: int) -> BlockMismatch:
+        return BlockMismatch(
+            f"{self.node.shown} answered from block {number} when it was asked about block {wanted}",
+            hint="try again; a node that ignores block numbers cannot always be read: set another one",
+            details={"block": wanted, "answered": number},
+        )
+
+
+def _number_told(answer: Answer) -> int | None:
+    """The number of a block, None where none was told."""
+    return int.from_bytes(answer) if answer and len(answer) == WORD else None
 
 
 def pack(calls: Sequence[Call]) -> bytes:

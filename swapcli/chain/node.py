@@ -10,7 +10,10 @@ Answer = bytes | None
 
 
 class Call(NamedTuple):
-    """A question to a contract. `may_revert` tells of one that contracts of the kind need not answer."""
+    """A question to a contract. `may_revert` tells of one that contracts of the kind need not answer.
+
+    Where `to` is empty, `calldata` itself is run as code.
+    """
 
     to: str
     calldata: bytes

@@ -229,7 +229,9 @@ def _block_request(number: int, *, may_be_null: bool = True) -> Request:
 
 
 def _message(call: Call, sender: str | None = None) -> dict[str, str]:
-    message = {"to": call.to, "data": f"0x{call.calldata.hex()}"}
+    message = {"data": f"0x{call.calldata.hex()}"}
+    if call.to:
+        message["to"] = call.to
     return message if sender is None else message | {"from": sender}
 
 

@@ -17,7 +17,7 @@ from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.holders import Holder, check_fresh, is_fresh
 from swapcli.engine.market_source import MarketSource
 from swapcli.engine.moment import Moment
-from swapcli.errors import NoRoute, Reorganised, SwapcliError
+from swapcli.errors import BlockMismatch, NoRoute, Reorganised, SwapcliError
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
@@ -31,6 +31,9 @@ MOST_POOLS = 48
 """Pools that are read for an order; more where its best route so far has more."""
 
 _ATTEMPTS = 3
+_MISMATCHES = 6
+"""Attempts with a node that answers from other blocks than it is asked about: an exchange takes a tenth or two of the
+time between two blocks, so that this many practically never all meet a new one."""
 _BLOCK_TIME_S = 2.0
 
 
@@ -106,14 +109,17 @@ class LiveSource:
         """What answers from these of the held pools as they are now."""
         known = [held.market.pools[key] for key in keys if key in held.market.pools]
         real = [pool for pool in known if pool.key not in held.market.invented]
-        for attempt in range(1, _ATTEMPTS + 1):
+        attempts = mismatches = 0
+        while True:
             moment = self._present()
             try:
                 moment.read(real)
                 break
-            except Reorganised:
+            except (Reorganised, BlockMismatch) as error:
                 self._moment = None
-                if attempt == _ATTEMPTS:
+                mismatches += isinstance(error, BlockMismatch)
+                attempts += isinstance(error, Reorganised)
+                if attempts == _ATTEMPTS or mismatches == _MISMATCHES:
                     raise
         market = moment.market(held.market, [pool.key for pool in real])
         self._answering = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)

@@ -27,6 +27,7 @@ class Market:
 
     `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None where unknown.
     `invented` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
+    `pinned` says whether the node's answers were proven to be of `block`; None where no node was asked.
     """
 
     network: Network
@@ -38,3 +39,4 @@ class Market:
     block: int | None = None
     timestamp: int | None = None
     invented: frozenset[str] = frozenset()
+    pinned: bool | None = None

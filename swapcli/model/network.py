@@ -54,7 +54,8 @@ class Network:
 
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default used when neither a node
     nor the market tells one. `l1_fee_oracle` tells what data costs on L1 (`GasPriceOracle` of an OP-stack
-    network), None where no fee is charged for it. `unconfirmed` names facts that should be checked before use.
+    network), None where no fee is charged for it. `head_is_proposed` says that nodes call a block the newest before the
+    network has agreed on it. `unconfirmed` names facts that should be checked before use.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Network:
     gas_price_wei: int = 0
     block_time_s: float | None = None
     has_v2: bool = True
+    head_is_proposed: bool = False
     sources: dict[str, str] = field(default_factory=dict)
     unconfirmed: tuple[str, ...] = ()
 

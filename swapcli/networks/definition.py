@@ -13,6 +13,7 @@
 | `l1_fee_oracle` | the `GasPriceOracle` of an OP-stack network; null where no fee for data on L1 is charged |
 | `stablecoins` | addresses of the tokens that are worth one dollar |
 | `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
+| `head_is_proposed` | true where the newest block of a node may still be replaced by another proposal; default false |
 | `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
 """  # noqa: E501 - a table cannot be wrapped
 
@@ -32,11 +33,11 @@ from swapcli.networks.section import Section, as_address, as_text, as_whole, ref
 NETWORK_KEYS = (
     "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
-    "has_v2", "sources", "unconfirmed",
+    "has_v2", "head_is_proposed", "sources", "unconfirmed",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
-    "gas_price_wei", "block_time_s",
+    "gas_price_wei", "block_time_s", "head_is_proposed",
 )  # fmt: skip
 """What may be given for a network that is known already."""
 
@@ -83,6 +84,7 @@ def parse_network(mapping: object, where: str) -> Network:
         gas_price_wei=section.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
         block_time_s=section.number_or_none("block_time_s"),
         has_v2=section.flag("has_v2", default=kind is Kind.EVM),
+        head_is_proposed=section.flag("head_is_proposed", default=False),
         sources={key: as_text(value, path) for key, value, path in section.entries("sources")},
         unconfirmed=section.texts("unconfirmed"),
     )
@@ -111,6 +113,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         stablecoins=_merged(network.stablecoins, _addresses(section, "stablecoins", kind)),
         gas_price_wei=section.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.gas_price_wei),
         block_time_s=section.number_or_none("block_time_s") or network.block_time_s,
+        head_is_proposed=section.flag("head_is_proposed", default=network.head_is_proposed),
     )
 
 

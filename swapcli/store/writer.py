@@ -98,8 +98,15 @@ class BlockWriter:
             self._connection.execute("DELETE FROM tokens WHERE address = ?", (address,))
 
     def leave_out(self, entries: Iterable[LeftOut]) -> None:
-        """Remember what is not held, and why. Going back leaves that as it is: whatever is held after all counts."""
-        self._connection.executemany("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", entries)
+        """Remember what is not held, and why. Going back leaves that as it is: whatever is held after all counts.
+
+        What is lost stays so, whatever reason is found later.
+        """
+        self._connection.executemany(
+            "INSERT INTO left_out (key, reason, place, is_lost) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
+            " reason = excluded.reason, place = excluded.place, is_lost = max(is_lost, excluded.is_lost)",
+            entries,
+        )
 
     def put_note(self, name: str, value: object, *, of_block: bool = False) -> None:
         """Remember something JSON-ready by name. Going back to an earlier block leaves it as it is, unless `of_block`
@@ -109,13 +116,18 @@ class BlockWriter:
         self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
 
     def describe(
-        self, *, provenance: Provenance | None = None, source: str | None = None, gas_price_wei: int | None = None
+        self,
+        *,
+        provenance: Provenance | None = None,
+        source: str | None = None,
+        gas_price_wei: int | None = None,
+        pinned: bool | None = None,
     ) -> None:
         """Say where the state comes from, and the gas price; what is not given stays as it was."""
         self._connection.execute(
             "UPDATE meta SET provenance = coalesce(?, provenance), source = coalesce(?, source), "
-            "gas_price_wei = coalesce(?, gas_price_wei)",
-            (provenance, source, None if gas_price_wei is None else str(gas_price_wei)),
+            "gas_price_wei = coalesce(?, gas_price_wei), pinned = coalesce(?, pinned)",
+            (provenance, source, None if gas_price_wei is None else str(gas_price_wei), pinned),
         )
 
     def finish(self) -> None:

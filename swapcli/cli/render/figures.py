@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd
-from swapcli.cli.render.words import NOT_LIVE, clean, how_old
+from swapcli.cli.render.words import NOT_LIVE, block_words, clean, how_old
 from swapcli.engine.answer import Answer
 from swapcli.model.route import Quote
 from swapcli.model.terms import Terms, after_fee, min_received
@@ -143,9 +143,8 @@ def _state(answer: Answer, terms: Terms) -> Iterator[Fact]:
         yield Fact("State", "not told", f"{asked} answered; what its state rests on, it does not tell")
         return
     live = "" if origin.is_live else NOT_LIVE
-    block = f"block {origin.block}" if origin.block is not None else ""
     age = how_old(age_s) if age_s is not None else ""
     left_s = terms.ttl_s - age_s if origin.is_live and age_s is not None else 0
     good = f"good for {left_s} s more" if left_s > 0 else ""
-    note = ", ".join(filter(None, [live, block, age, good, clean(origin.source)]))
+    note = ", ".join(filter(None, [live, block_words(origin), age, good, clean(origin.source)]))
     yield Fact("State", origin.provenance.value, note)

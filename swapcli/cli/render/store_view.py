@@ -132,4 +132,4 @@ def _row(summary: Summary, now_s: float) -> tuple[str, ...]:
 def _origin(summary: Summary, now_s: float) -> Origin:
     age_s = None if summary.timestamp is None else max(0, int(now_s) - summary.timestamp)
     block = None if summary.block is None else summary.block.number
-    return Origin(summary.provenance, summary.source, block, summary.timestamp, age_s)
+    return Origin(summary.provenance, summary.source, block, summary.timestamp, age_s, pinned=summary.pinned)

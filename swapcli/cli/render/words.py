@@ -40,6 +40,15 @@ def origin_words(origin: Origin) -> str:
     return ", ".join(filter(None, [f"{origin.provenance.value} state", fresh if origin.is_live else NOT_LIVE]))
 
 
+def block_words(origin: Origin) -> str:
+    """Return the block for people, with what is not certain about it; empty where there is none."""
+    if origin.block is None:
+        return ""
+    proposed = " (proposed, not yet final)" if origin.is_proposed else ""
+    unpinned = ", which the node does not prove it answered from" if origin.pinned is False else ""
+    return f"block {origin.block}{proposed}{unpinned}"
+
+
 def state_warning(origin: Origin, ttl_s: int) -> str | None:
     """What must be said before anyone acts on amounts; None where the state was just read from the network, and where
     a service does not tell."""

@@ -85,7 +85,7 @@ class _Finder:
 
     def find(self) -> Found:
         """Each step says whether it is done with what there is at this block."""
-        steps = (self._ask_for_pairs, self._read_lists, self._read_events, self._look_again)
+        steps = (self._ask_for_pairs, self._read_lists, self._read_events, self._look_for_lost, self._look_again)
         self._found.is_all = all(step() for step in steps)
         return self._found
 
@@ -177,6 +177,21 @@ class _Finder:
         events = {**search.events, **dict.fromkeys(names, part.last + 1)}
         self._move(events=events, gaps=gaps, refusal=search.refusal if gaps else "")
         return True
+
+    def _look_for_lost(self) -> bool:
+        after = self._found.search.lost
+        if after is None:
+            return True
+        if self._room <= 0:
+            return False
+        lost = self._store.register.lost(after, self._room)
+        self._room -= len(lost)
+        self._take(places_of(lost))
+        is_done = self._room > 0
+        self._move(lost=None if is_done else lost[-1].key)
+        if lost:
+            self._stage("pools lost earlier", len(lost), None)
+        return is_done
 
     def _look_again(self) -> bool:
         after = self._found.search.again

@@ -1,13 +1,16 @@
 """Brings the pools that a store holds to a newer block: what events tell of is read anew, all where there are none.
 
-A sample of what no event has touched is read, too. Where one of it has changed nevertheless, as where a factory has set
-another fee, all pools of its protocol are read.
+A sample of what no event has touched is read, too, so large that every pool is read again within an hour. Where one of
+it has changed nevertheless, as where a factory has set another fee, all pools of its protocol are read.
+
+What a node no longer tells of pools is believed only of a few: a step that would lose many is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from math import ceil
 from typing import Final, NamedTuple
 
 from swapcli.chain.changes import changed_pool, is_told, topics_of
@@ -15,16 +18,23 @@ from swapcli.chain.discovery import homes
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.logs import scan
 from swapcli.chain.multicall import View
-from swapcli.chain.node import LogQuery
+from swapcli.chain.node import Block, LogQuery
 from swapcli.chain.place import Kind, Place, place_of
 from swapcli.chain.rounds import Skipped
 from swapcli.engine.sync.left_out import left_at, places_of
-from swapcli.errors import UpstreamRefused, UpstreamTimeout
+from swapcli.errors import UpstreamNonsense, UpstreamRefused, UpstreamTimeout
 from swapcli.pools import FAMILIES
-from swapcli.store import BlockWriter, Store
+from swapcli.store import BlockWriter, LeftOut, Store
 
 _SAMPLE: Final = 8
 _SAMPLED: Final = "sampled"
+_SAMPLED_LOST: Final = "sampled of the lost"
+_ROUND_S: Final = 3_600
+"""Within which every pool is read again."""
+_LONGEST_GAP_S: Final = 600
+"""After a longer pause no more is sampled than after this one: a sixth of the pools."""
+_FEW_LOST: Final = 5
+_LOST_SHARE: Final = 0.01
 _PORTION: Final = 500
 _FEW_CONTRACTS: Final = 100
 _MANY_POOLS: Final = 1_000
@@ -45,12 +55,17 @@ class Refreshed(NamedTuple):
 
 
 class Refresher:
-    """Of one store, inside the transaction of the block that `view` shows."""
+    """Of one store, inside the transaction of `block`, which `view` shows.
 
-    def __init__(self, store: Store, writer: BlockWriter, view: View) -> None:
-        self._store, self._writer, self._view = store, writer, view
+    Raises `UpstreamNonsense` where the node tells nothing of a contract that answered before, and, unless `may_lose`,
+    where more than 5 pools and more than 1 % of them, or all of several, can no longer be read.
+    """
+
+    def __init__(self, store: Store, writer: BlockWriter, view: View, block: Block, *, may_lose: bool = False) -> None:
+        self._store, self._writer, self._view, self._block = store, writer, view, block
         self._register = store.register
         self._protocols = store.register.protocols()
+        self._count, self._lost, self._may_lose = store.register.counts()[0], 0, may_lose
 
     def read_all(self) -> Refreshed:
         """Every pool, whatever has become of it."""
@@ -63,7 +78,7 @@ class Refresher:
         told = self._told_since(block)
         if told is None:
             return self.read_all()
-        done = Refreshed([], [], [], places_of(self._register.left_out_of(told)))
+        done = Refreshed([], [], [], places_of([*self._register.left_out_of(told), *self._sample_of_lost()]))
         silent = [name for name, family in self._protocols.items() if not is_told(family)]
         touched = dict.fromkeys(self._register.held(told))
         touched.update(dict.fromkeys(key for name in silent for key in self._keys(name)))
@@ -121,13 +136,28 @@ class Refresher:
         return True
 
     def _sample(self) -> list[str]:
-        """Pools at equal distances, since those of one protocol lie together; each time the ones after the last."""
-        stride = self._register.last_pool() // _SAMPLE + 1
+        """Return pools at equal distances, since those of one protocol lie together; each time the ones after the last.
+
+        As many as it takes to have read all of them within an hour.
+        """
         note = self._store.note(_SAMPLED)
-        start = note % stride if isinstance(note, int) else 0
-        self._writer.put_note(_SAMPLED, start + 1)
-        chosen = [self._register.pools(after, 1).values() for after in range(start, _SAMPLE * stride, stride)]
+        start, last_s = note if isinstance(note, list) else (0, self._block.timestamp)
+        passed_s = min(max(self._block.timestamp - last_s, 0), _LONGEST_GAP_S)
+        stride = self._register.last_pool() // _SAMPLE + 1
+        depth = min(max(ceil(stride * passed_s / _ROUND_S), 1), stride)
+        start %= stride
+        self._writer.put_note(_SAMPLED, [start + depth, self._block.timestamp])
+        chosen = [self._register.pools(after, depth).values() for after in range(start, _SAMPLE * stride, stride)]
         return list(dict.fromkeys(key for keys in chosen for key in keys))
+
+    def _sample_of_lost(self) -> list[LeftOut]:
+        """Return a few of the pools that were lost, each time the ones after the last."""
+        note = self._store.note(_SAMPLED_LOST)
+        after = note if isinstance(note, str) else ""
+        lost = self._register.lost(after, _SAMPLE)
+        if lost or after:
+            self._writer.put_note(_SAMPLED_LOST, lost[-1].key if len(lost) == _SAMPLE else "")
+        return lost
 
     def _keys(self, protocol: str | None = None) -> Iterator[str]:
         after = 0
@@ -145,9 +175,29 @@ class Refresher:
         places = [place for pool in held.values() if (place := place_of(pool))]
         for place, pool in zip(places, load_pools(self._view, places), strict=True):
             if isinstance(pool, Skipped):
-                self._writer.leave_out([left_at(place, pool.reason)])
-                self._writer.remove([place.key])
+                self._lose(place, pool)
                 removed.append(place.key)
             elif pool != held[place.key]:
                 self._writer.put_pools([pool])
                 changed.append(place.key)
+
+    def _lose(self, place: Place, why: Skipped) -> None:
+        """Take out a pool that can no longer be read. Raises `UpstreamNonsense` where that is not to be believed."""
+        shown = self._view.node.shown
+        if place.address in self._view.silent:
+            raise UpstreamNonsense(
+                f"{shown} answers with nothing for {place.address}, which has answered before: nothing is stored",
+                hint="try again, or set another node",
+                details={"pool": place.key, "block": self._view.block},
+            )
+        self._lost += 1
+        is_much = self._lost > max(_FEW_LOST, self._count * _LOST_SHARE) or self._lost == self._count > 1
+        if is_much and not self._may_lose:
+            raise UpstreamNonsense(
+                f"{shown} no longer tells the state of {self._lost} or more of {self._count:,} pools"
+                f" ({why.reason}): nothing is stored",
+                hint="try again, or set another node; swapcli sync --accept-losses takes such pools out",
+                details={"lost": self._lost, "pools": self._count, "block": self._view.block},
+            )
+        self._writer.leave_out([left_at(place, why.reason, is_lost=True)])
+        self._writer.remove([place.key])

@@ -11,7 +11,8 @@ from swapcli.chain.multicall import View
 from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery, number_of
 from tests.contracts.evm import AnyChain, Artifact, RevertedError, parse_bytecode, run_solc
 
-BLOCK = 7
+BLOCK = 1
+"""Of the EVM in process, which never mines another."""
 _HERE = Path(__file__).parent
 
 

@@ -37,6 +37,8 @@ class Pairs:
         return self.batch([Call(to, calldata)], at)[0]
 
     def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+        if not calls[0].to:  # code that returns the number of the block that it runs on
+            return [word(number_of(at))]
         assert number_of(at) == self.number
         assert {call.calldata for call in calls} == {calldata("getReserves()")}
         self.asked += len(calls)
