@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Final
 
+from swapcli.chain.bloom import may_hold
 from swapcli.chain.node import Log
 from swapcli.chain.place import Kind
 
@@ -90,6 +91,28 @@ def topics_of(families: Iterable[str]) -> tuple[str, ...]:
 def is_told(family: str) -> bool:
     """Do events tell of the changes of its pools?"""
     return all(EVENTS[kind] for kind in _KINDS.get(family, ()))
+
+
+def may_have_changed(bloom: int, key: str, address: str, family: str) -> bool:
+    """Return whether a block with that bloom filter can have events of changes of the pool with that key.
+
+    `address` is its contract. Events of Balancer's vault are judged by their kind alone.
+    """
+    return any(
+        may_hold(bloom, topic, *_SUBJECTS[names](key, address))
+        for kind in _KINDS.get(family, ())
+        for topic, names in EVENTS[kind].items()
+        if names is not _by_id or len(key) > len(address)
+    )
+
+
+_SUBJECTS: Final[dict[Names, Callable[[str, str], tuple[str, ...]]]] = {
+    _by_emitter: lambda _, address: (address,),
+    _by_id: lambda key, address: (address, key),
+    _by_address: lambda key, _: (f"0x{key[2:]:0>64}",),
+    _by_balancer_id: lambda *_: (),
+}
+"""What the event of a change of a pool holds beside its kind."""
 
 
 def changed_pool(log: Log) -> str | None:

@@ -30,6 +30,8 @@ _PREFIX: Final = calldata(_NAME) + word(WORD)
 _PROBES: Final = (calldata("getBlockNumber()"), calldata("getLastBlockHash()"))
 _NUMBER_CODE: Final = bytes.fromhex("4360005260206000f3")
 """EVM code that returns the number of the block that it runs on: NUMBER, MSTORE at 0, RETURN 32 bytes."""
+_CODE_SIZE: Final = b"\x73%s\x3b\x60\x00\x52\x60\x20\x60\x00\xf3"
+"""The same for the size of the code at an address: PUSH20, EXTCODESIZE."""
 _FAR_BLOCKS: Final = 10_000
 """Contracts of some networks are told the number of another chain's block (Arbitrum: of Ethereum's), which is much
 further away than a node could run ahead."""
@@ -50,7 +52,6 @@ class View:
         self.node, self.block = node, number_of(at)
         self.silent: set[str] = set()
         self._at, self._multicall = at, multicall
-        self._is_multicall_missing = False
         self._is_verified = True
         self._portion = _PORTION
 
@@ -95,7 +96,8 @@ class View:
                 continue
             if answers is not None:
                 return answers
-            self._multicall, self._is_multicall_missing = None, True
+            self._check_missing(self._multicall)
+            self._multicall = None
         return self._unaggregated(calls) if calls else []
 
     def _aggregated(self, calls: Sequence[Call], multicall: str) -> list[Answer] | None:
@@ -124,11 +126,7 @@ class View:
 
     def _unpacked(self, answer: bytes, count: int) -> list[Answer]:
         if not answer:
-            raise UpstreamNonsense(
-                f"{self.node.shown} answers with nothing at block {self.block}, where it has answered otherwise",
-                hint="try again, or set another node",
-                details={"block": self.block},
-            )
+            raise self._answered_nothing()
         number, before, *answers = unpack(answer, len(_PROBES) + count)
         _WITH_MULTICALL.add(self.node)
         self._check_block(_number_told(number), before)
@@ -139,13 +137,21 @@ class View:
         self._is_verified = False
         silent = {call.to for call, answer in zip(calls, answers, strict=True) if answer == b""}
         self.silent |= silent
-        if self._is_multicall_missing and all(answer == b"" for answer in answers):
-            raise UpstreamNonsense(
-                f"{self.node.shown} answers with nothing, whichever contract is asked at block {self.block}",
-                hint="set another node",
-                details={"block": self.block, "contracts": len(silent)},
-            )
         return answers
+
+    def _check_missing(self, multicall: str) -> None:
+        """Raises `UpstreamNonsense` where the node runs code that sees the contract, or runs nothing at all."""
+        (answer,) = self.node.batch([Call("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self._at)
+        if answer is None or (len(answer) == WORD and not any(answer)):
+            return
+        raise self._answered_nothing()
+
+    def _answered_nothing(self) -> UpstreamNonsense:
+        return UpstreamNonsense(
+            f"{self.node.shown} answers calls with nothing at block {self.block}, though there are contracts",
+            hint="try again, or set another node",
+            details={"block": self.block},
+        )
 
     def _check_block(self, number: int | None, before: Answer) -> None:
         """Raises `BlockMismatch` or `Reorganised` where an aggregate ran on another block."""

@@ -57,7 +57,7 @@ class Log(NamedTuple):
 
 
 class LogQuery(NamedTuple):
-    """Which events: of these contracts (all where empty), of these kinds, from block `first` to `last` inclusive."""
+    """Which events: of these contracts, of these kinds (all where empty), from block `first` to `last` inclusive."""
 
     addresses: tuple[str, ...]
     topics: tuple[str, ...]
@@ -83,6 +83,12 @@ class Node(Protocol):
 
     def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
         """Many calls on the state after a block, answers in their order. Raises `Reorganised` as `call` does."""
+
+    def blooms(self, first: int, last: int) -> list[int]:
+        """Return the bloom filters of the events of blocks `first` to `last`, 0 where the network does not fill them.
+
+        One number of 2,048 bits a block. Of a node that does not know one of the blocks `UpstreamNonsense` is raised.
+        """
 
     def logs(self, query: LogQuery) -> list[Log]:
         """Events in the order of the chain. Raises `UpstreamRefused` also where they are too many for the node, and

@@ -72,6 +72,10 @@ class Register:
         query = f"SELECT id, key FROM pools WHERE id > ?1 {where} ORDER BY id LIMIT ?2"
         return dict(self._rows(query, after, limit, *values))
 
+    def places(self) -> Iterator[tuple[str, str, str]]:
+        """Return the key, the contract and the family of every pool."""
+        yield from self._rows("SELECT key, address, family FROM pools")
+
     def last_pool(self) -> int:
         """The highest number of a pool, 0 where there are none."""
         ((number,),) = self._rows("SELECT coalesce(max(id), 0) FROM pools")

@@ -34,7 +34,8 @@ def add_pools(
     for place in new:
         done = completed(place, tokens)
         if isinstance(done, Skipped):
-            writer.leave_out([left_at(place, done.reason)])
+            is_lost = not view.silent.isdisjoint(place.tokens)
+            writer.leave_out([left_at(place, done.reason, is_lost=is_lost)])
         else:
             whole.append(done)
     added: list[str] = []

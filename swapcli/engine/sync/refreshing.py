@@ -3,17 +3,22 @@
 A sample of what no event has touched is read, too, so large that every pool is read again within an hour. Where one of
 it has changed nevertheless, as where a factory has set another fee, all pools of its protocol are read.
 
+Pools of which no event was told, although the header of a block holds one that could be theirs, are read again as well:
+some nodes leave events out. Where that proves true and not all headers can show it, all pools are read.
+
 What a node no longer tells of pools is believed only of a few: a step that would lose many is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from math import ceil
 from typing import Final, NamedTuple
 
-from swapcli.chain.changes import changed_pool, is_told, topics_of
+from swapcli.chain.audit import MOST_HEADERS, withheld_block
+from swapcli.chain.bloom import is_telling
+from swapcli.chain.changes import changed_pool, is_told, may_have_changed, topics_of
 from swapcli.chain.discovery import homes
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.logs import scan
@@ -33,6 +38,11 @@ _ROUND_S: Final = 3_600
 """Within which every pool is read again."""
 _LONGEST_GAP_S: Final = 600
 """After a longer pause no more is sampled than after this one: a sixth of the pools."""
+_MOST_COMPARED: Final = 1 << 20
+"""Pools times headers that are compared in one step, which takes about a second."""
+_MOST_HINTED: Final = 64
+"""Pools of one step that headers may hint at. Where there are more of them, and more than one in 50, hints are worth
+nothing, and the sample has to do."""
 _FEW_LOST: Final = 5
 _LOST_SHARE: Final = 0.01
 _PORTION: Final = 500
@@ -76,15 +86,38 @@ class Refresher:
     def read_since(self, block: int) -> Refreshed:
         """What has changed after that block."""
         told = self._told_since(block)
-        if told is None:
+        if told is None or withheld_block(self._view.node, self._block.number) is not None:
             return self.read_all()
         done = Refreshed([], [], [], places_of([*self._register.left_out_of(told), *self._sample_of_lost()]))
         silent = [name for name, family in self._protocols.items() if not is_told(family)]
         touched = dict.fromkeys(self._register.held(told))
         touched.update(dict.fromkeys(key for name in silent for key in self._keys(name)))
         self._read(touched, done.touched, done.removed)
-        self._read_sample(touched.keys(), done)
+        hinted, is_complete = self._hinted_since(block, touched.keys())
+        self._read(hinted, done.drifted, done.removed)
+        if done.drifted and not is_complete:
+            rest = self.read_all()
+            return Refreshed(done.touched, [*done.removed, *rest.removed], [*done.drifted, *rest.touched], done.revived)
+        self._read_sample({*touched, *hinted}, done)
         return done
+
+    def _hinted_since(self, block: int, touched: Container[str]) -> tuple[list[str], bool]:
+        """Return other pools that may have changed after that block by its headers, and whether these show all that
+        have."""
+        most = min(MOST_HEADERS, _MOST_COMPARED // max(self._count, 1))
+        first = max(block + 1, self._block.number - most + 1)
+        if first > self._block.number:
+            return [], False
+        filled = [bloom for bloom in self._view.node.blooms(first, self._block.number) if bloom]
+        telling = [bloom for bloom in filled if is_telling(bloom)]
+        hinted = [
+            key
+            for key, address, family in (self._register.places() if telling else ())
+            if key not in touched and any(may_have_changed(bloom, key, address, family) for bloom in telling)
+        ]
+        is_worthless = len(hinted) > max(_MOST_HINTED, self._count // 50)
+        is_complete = first == block + 1 and len(telling) == len(filled) and not is_worthless
+        return [] if is_worthless else hinted, is_complete
 
     def _told_since(self, block: int) -> set[str] | None:
         """The pools of which events tell, some unknown; None where reading all pools is the better way."""

@@ -23,7 +23,7 @@ class Search:
 
     `gaps` has the first block whose events the node did not tell of a home, `refusal` its reason; `unread` are homes,
     by address, that could not be asked for tokens, and why. `again` is the key up to which what was left out has been
-    looked at again, None when that is done, and `looked_at` the block at which it was; `lost` is the same of those pools
+    looked at again, None when that is done, and `looked_at` the block at which it was; `lost` is the same of the pools
     that were held before. `adopted` counts the pools of a
     market that were looked at. `is_asked` says that factories were asked for the wanted tokens, `is_judged` that pools
     which are too thin are out.

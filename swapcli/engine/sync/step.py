@@ -37,9 +37,10 @@ def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool, may_lose: 
     """Bring everything to the newest block and add what `hunt` finds there.
 
     None where the node is behind the store, and where there is no new block unless `at_rest` asks for a step then, too.
-    The block is held against the chain once more before anything is kept. Where the chain took another way, or another
-    process was faster, or the node answered from another block, all of it begins anew, a few times. A step that would lose many pools is
-    refused unless it `may_lose` them. Raises `UpstreamError`, and `ConfigError` where the store cannot be written to.
+    The block is held against the chain once more before anything is kept. Where the chain took another way, another
+    process was faster, or the node answered from another block, all of it begins anew, a few times. A step that would
+    lose many pools is refused unless it `may_lose` them. Raises `UpstreamError`, and `ConfigError` where the store
+    cannot be written to.
     """
     rewound_to: int | None = None
     failures: list[SwapcliError] = []

@@ -30,8 +30,9 @@ def sync(
 ) -> Iterator[Progress]:
     """Fill a store with what is wanted, and bring it to the newest block; whoever stops goes on where it stopped.
 
-    With `may_lose` it takes out however many pools the node no longer tells. Each progress is one committed transaction, the first of about `portion` pools. Pools that are held already stay,
-    wanted or not. Raises `UpstreamError`, and `ConfigError` where another process is writing to the store.
+    Each progress is one committed transaction, the first of about `portion` pools. Pools that are held already stay,
+    wanted or not; with `may_lose` it takes out however many of them the node no longer tells. Raises `UpstreamError`,
+    and `ConfigError` where another process is writing to the store.
     """
     size, span, has_begun, hunts = portion, FIRST_SPAN, False, 0
 

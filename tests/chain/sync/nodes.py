@@ -35,6 +35,9 @@ class Lesser:
         self.calls += len(calls)
         return self.node.batch(calls, at)
 
+    def blooms(self, first: int, last: int) -> list[int]:
+        return self.node.blooms(first, last)
+
     def logs(self, query: LogQuery) -> list[Log]:
         self.ranges.append(query)
         return self.node.logs(query)

@@ -41,6 +41,9 @@ class Chain:
     def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
         raise AssertionError("a matter of blocks alone", calls, at)
 
+    def blooms(self, first: int, last: int) -> list[int]:
+        raise AssertionError((first, last))
+
     def logs(self, query: LogQuery) -> list[Log]:
         raise AssertionError("a matter of blocks alone", query)
 

@@ -44,6 +44,9 @@ class Pairs:
         self.asked += len(calls)
         return [2 * word(self.reserve)] * len(calls)
 
+    def blooms(self, first: int, last: int) -> list[int]:
+        return [0] * (last - first + 1)
+
     def logs(self, query: LogQuery) -> list[Log]:
         assert query.last == self.number
         return []
