@@ -20,8 +20,8 @@ from weakref import finalize
 from swapcli.errors import ConfigError, Unreachable, UpstreamNonsense, UpstreamTimeout
 from swapcli.http_body import ACCEPTED_ENCODINGS, BadBody, read_body
 
-_MOST_BYTES = 256 * 2**20
-"""Of an answer, packed or unpacked."""
+_MOST_BYTES = 64 * 2**20
+"""Of an answer, packed or unpacked: some 100,000 events."""
 _CHUNK_BYTES = 2**18
 _PROXY_PORT = 80
 _SCHEMES = ("http", "https")
@@ -224,7 +224,7 @@ class _Proxy(NamedTuple):
             host, port = parts.hostname, parts.port or _PROXY_PORT
         except ValueError:
             parts, host, port = urlsplit(""), None, 0
-        if parts.scheme != "http" or not host or not url.isascii() or not url.isprintable():
+        if parts.scheme != "http" or not host or not url.isascii() or not url.isprintable() or " " in url:
             raise ConfigError(
                 "the proxy of the environment is not the address of an HTTP proxy, as in http://host:3128",
                 hint="see HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; NO_PROXY names hosts that are asked directly",

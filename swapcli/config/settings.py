@@ -131,7 +131,7 @@ class NetworkSettings:
     rpc_headers: Mapping[str, Secret] | None = setting(
         None,
         kinds.HEADERS,
-        "HTTP headers for rpc_url and rpc_urls; their values are never shown. In a variable, a line each.",
+        "HTTP headers for rpc_url and rpc_urls, never shown.",
         example="{Authorization: Bearer a-key}",
     )
     router: str | None = setting(None, kinds.ADDRESS, "Contract that payloads are made for.", example="0x" + "34" * 20)
