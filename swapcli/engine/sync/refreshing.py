@@ -180,7 +180,13 @@ class Refresher:
         depth = min(max(ceil(stride * passed_s / _ROUND_S), 1), stride)
         start %= stride
         self._writer.put_note(_SAMPLED, [start + depth, self._block.timestamp])
-        chosen = [self._register.pools(after, depth).values() for after in range(start, _SAMPLE * stride, stride)]
+        over = max(start + depth - stride, 0)
+        spans = [(start, depth - over), *([(0, over)] if over else [])]
+        chosen = [
+            self._register.pools(lane + first, count).values()
+            for first, count in spans
+            for lane in range(0, _SAMPLE * stride, stride)
+        ]
         return list(dict.fromkeys(key for keys in chosen for key in keys))
 
     def _sample_of_lost(self) -> list[LeftOut]:
