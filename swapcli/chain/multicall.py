@@ -46,11 +46,16 @@ class View:
 
     Where `at` is a `Block`, a chain that has lost it makes asking raise `Reorganised`. `silent` are the contracts that
     returned nothing at all, although nothing proved that the node ran them.
+
+    With `may_run_ahead` answers from later blocks are taken, too: `answered` has the blocks that answers came from, and
+    whoever asked has to see to it that nothing changed between them.
     """
 
-    def __init__(self, node: Node, at: At, multicall: str | None) -> None:
+    def __init__(self, node: Node, at: At, multicall: str | None, *, may_run_ahead: bool = False) -> None:
         self.node, self.block = node, number_of(at)
         self.silent: set[str] = set()
+        self.answered: set[int] = set()
+        self._may_run_ahead = may_run_ahead
         self._at, self._multicall = at, multicall
         self._is_verified = True
         self._portion = _PORTION
@@ -66,12 +71,19 @@ class View:
             answers[at] = answer
         return answers
 
+    @property
+    def runs_ahead(self) -> bool:
+        """Did an answer come from a later block?"""
+        return any(number > self.block for number in self.answered)
+
     def check_pinned(self) -> bool:
         """Return whether all answers so far are known to be of the block; False where the node gave no way to know.
 
         Raises `BlockMismatch` where the node ignores block numbers, so that nothing is known of which block the
         answers are.
         """
+        if self.runs_ahead:
+            return False
         if self._is_verified or self.block == 0:
             return self._is_verified
         earlier = self.block - 1
@@ -157,9 +169,13 @@ class View:
         """Raises `BlockMismatch` or `Reorganised` where an aggregate ran on another block."""
         if number is None or abs(number - self.block) > _FAR_BLOCKS:
             self._is_verified = False
-        elif number != self.block:
+            return
+        if number != self.block and not (self._may_run_ahead and number > self.block):
             raise self._mismatch(number, self.block)
-        elif isinstance(self._at, Block) and before and len(before) == WORD:
+        self.answered.add(number)
+        if number != self.block:
+            return
+        if isinstance(self._at, Block) and before and len(before) == WORD:
             if f"0x{before.hex()}" == self._at.parent:
                 _TRUTHFUL_HASHES.add(self.node)
             elif self.node in _TRUTHFUL_HASHES:

@@ -111,11 +111,11 @@ class Store:
                 check_order(head, head_hash, number, block_hash)
             mark = BlockMark(number, block_hash, timestamp)
             journal.remember(self._connection, mark)
-            writer = BlockWriter(self._connection, number, self._anchors)
+            writer = BlockWriter(self._connection, mark, self._anchors)
             writer.describe(provenance=Provenance.SYNCED)
             yield writer
             writer.finish()
-            self._move_to(mark)
+            self._move_to(writer.mark or mark)
 
     def check_can_follow(self) -> None:
         """Raises `MarketError` where the store holds something else than a synced market: no block can follow that."""

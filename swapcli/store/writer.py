@@ -10,7 +10,8 @@ from swapcli.errors import MarketError
 from swapcli.model.market import Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
-from swapcli.store.journal import keep_note, keep_pool, keep_token
+from swapcli.store.blocks import BlockMark
+from swapcli.store.journal import keep_note, keep_pool, keep_token, rename
 from swapcli.store.ranking import Pair, insert_legs, legs_of, rank_all, rank_touched
 from swapcli.store.register import LeftOut
 from swapcli.store.rows import POOL_FIELDS, TOKEN_FIELDS, checked, pool_row, token_row
@@ -25,12 +26,19 @@ Anchors = Mapping[str, float]
 class BlockWriter:
     """Changes the store inside one transaction; everything holds once the block that it belongs to is left.
 
-    `at` is the block's number, None where the store cannot go back behind what is written.
+    `mark` is the block, None where the store cannot go back behind what is written.
     """
 
-    def __init__(self, connection: sqlite3.Connection, at: int | None, anchors: Anchors) -> None:
-        self._connection, self._at, self._anchors = connection, at, anchors
+    def __init__(self, connection: sqlite3.Connection, mark: BlockMark | None, anchors: Anchors) -> None:
+        self._connection, self.mark, self._anchors = connection, mark, anchors
+        self._at = mark and mark.number
         self._touched: set[Pair] = set()
+
+    def move_to(self, mark: BlockMark) -> None:
+        """Make all that is written that of a later block."""
+        assert self.mark
+        rename(self._connection, self.mark.number, mark)
+        self.mark, self._at = mark, mark.number
 
     def put_tokens(self, tokens: Iterable[Token]) -> None:
         """Add tokens, or describe known ones anew."""

@@ -43,7 +43,7 @@ def add_pools(
     while portion := list(islice(read, _PORTION)):
         pools = [pool for _, pool in portion if not isinstance(pool, Skipped)]
         writer.leave_out(
-            left_at(place, pool.reason, is_lost=place.address in view.silent)
+            left_at(place, pool.reason, is_lost=place.address in view.silent or view.runs_ahead)
             for place, pool in portion
             if isinstance(pool, Skipped)
         )

@@ -27,7 +27,7 @@ from swapcli.chain.node import Block, LogQuery
 from swapcli.chain.place import Kind, Place, place_of
 from swapcli.chain.rounds import Skipped
 from swapcli.engine.sync.left_out import left_at, places_of
-from swapcli.errors import UpstreamNonsense, UpstreamRefused, UpstreamTimeout
+from swapcli.errors import BlockMismatch, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
 from swapcli.pools import FAMILIES
 from swapcli.store import BlockWriter, LeftOut, Store
 
@@ -43,6 +43,8 @@ _MOST_COMPARED: Final = 1 << 20
 _MOST_HINTED: Final = 64
 """Pools of one step that headers may hint at. Where there are more of them, and more than one in 50, hints are worth
 nothing, and the sample has to do."""
+_MOST_SETTLING: Final = 8
+"""Rounds of reading again what has changed in the meantime, of which each is shorter than the one before."""
 _FEW_LOST: Final = 5
 _LOST_SHARE: Final = 0.01
 _PORTION: Final = 500
@@ -85,13 +87,11 @@ class Refresher:
 
     def read_since(self, block: int) -> Refreshed:
         """What has changed after that block."""
-        told = self._told_since(block)
+        told = self._told_since(block, self._block.number)
         if told is None or withheld_block(self._view.node, self._block.number) is not None:
             return self.read_all()
         done = Refreshed([], [], [], places_of([*self._register.left_out_of(told), *self._sample_of_lost()]))
-        silent = [name for name, family in self._protocols.items() if not is_told(family)]
-        touched = dict.fromkeys(self._register.held(told))
-        touched.update(dict.fromkeys(key for name in silent for key in self._keys(name)))
+        touched = dict.fromkeys([*self._register.held(told), *self._silent_keys()])
         self._read(touched, done.touched, done.removed)
         hinted, is_complete = self._hinted_since(block, touched.keys())
         self._read(hinted, done.drifted, done.removed)
@@ -119,23 +119,57 @@ class Refresher:
         is_complete = first == block + 1 and len(telling) == len(filled) and not is_worthless
         return [] if is_worthless else hinted, is_complete
 
-    def _told_since(self, block: int) -> set[str] | None:
-        """The pools of which events tell, some unknown; None where reading all pools is the better way."""
-        query = self._query(block + 1)
+    def settle(self, view: View) -> tuple[Block, list[str]]:
+        """Bring what `view` has read from later blocks to one later block. Return that, and which pools changed by it.
+
+        What has changed since the view's block is read again until nothing changes while it is read. Raises
+        `BlockMismatch` where that does not come to an end.
+        """
+        node, start = self._view.node, self._view.block
+        self._protocols = self._register.protocols()
+        label, read_at, changed = max(view.answered), dict[str, int](), list[str]()
+        for _ in range(_MOST_SETTLING):
+            told = self._told_since(start, label)
+            block = node.block(label)
+            if told is None or block is None:
+                break
+            held = self._register.held(told)
+            stale = [key for key in held if told[key] > read_at.get(key, start)]
+            stale += [key for key in self._silent_keys() if label > read_at.get(key, start)]
+            if not stale:
+                return block, changed
+            self._view = View(node, label, self._store.network.multicall, may_run_ahead=True)
+            self._read(stale, changed, [])
+            read_at.update(dict.fromkeys(stale, min(self._view.answered, default=label)))
+            label = max(self._view.answered, default=label)
+        raise BlockMismatch(
+            f"{node.shown} answers from later blocks than it is asked about, and pools change faster than it is read",
+            hint="try again, or set another node",
+            details={"block": start, "answered": label},
+        )
+
+    def _silent_keys(self) -> list[str]:
+        """Return the pools of whose changes no events tell."""
+        return [key for name, family in self._protocols.items() if not is_told(family) for key in self._keys(name)]
+
+    def _told_since(self, block: int, last: int) -> dict[str, int] | None:
+        """Return the pools of which events tell, some unknown, with the last block of such an event; None where reading
+        all pools is the better way."""
+        query = self._query(block + 1, last)
         if not query.topics:
-            return set()
+            return {}
         most = max(_FEW_RANGES, self._register.counts()[0] // _POOLS_PER_RANGE)
-        told: set[str] = set()
+        told: dict[str, int] = {}
         try:
             for part in islice(scan(self._view.node, query), most):
-                told.update(key for log in part.logs if (key := changed_pool(log)))
+                told.update({key: log.block for log in part.logs if (key := changed_pool(log))})
                 if part.last == query.last:
                     return told
         except (UpstreamRefused, UpstreamTimeout):
             pass
         return None
 
-    def _query(self, first: int) -> LogQuery:
+    def _query(self, first: int, last: int) -> LogQuery:
         """For the changes of what is held, and of what was left out; by their contracts where these are few enough."""
         contracts = self._register.contracts(_FEW_CONTRACTS)
         left = places_of(self._register.left_out("", _FEW_CONTRACTS))
@@ -146,7 +180,7 @@ class Refresher:
         if contracts is not None and len(contracts) + len(left) <= _FEW_CONTRACTS and is_known:
             emitters = [*contracts, *(place.address for place in left), *(home.address for home in found)]
         topics = topics_of(FAMILIES if len(left) == _FEW_CONTRACTS else sorted(families))
-        return LogQuery(tuple(dict.fromkeys(emitters)), topics, first, self._view.block)
+        return LogQuery(tuple(dict.fromkeys(emitters)), topics, first, last)
 
     def _read_sample(self, touched: Iterable[str], done: Refreshed) -> None:
         sample = self._sample()
@@ -226,6 +260,12 @@ class Refresher:
         if place.address in self._view.silent:
             raise UpstreamNonsense(
                 f"{shown} answers with nothing for {place.address}, which has answered before: nothing is stored",
+                hint="try again, or set another node",
+                details={"pool": place.key, "block": self._view.block},
+            )
+        if self._view.runs_ahead:
+            raise BlockMismatch(
+                f"{shown} answered from several blocks, so that {place.key} could not be read",
                 hint="try again, or set another node",
                 details={"pool": place.key, "block": self._view.block},
             )

@@ -16,7 +16,7 @@ from swapcli.engine.sync.refreshing import Refreshed, Refresher
 from swapcli.engine.sync.search import Search, keep
 from swapcli.engine.sync.wanted import Advance
 from swapcli.errors import BlockMismatch, MarketError, Reorganised, SwapcliError
-from swapcli.store import BlockWriter, Store
+from swapcli.store import BlockMark, BlockWriter, Store
 
 _TRIES = 4
 _MISMATCHES = 8
@@ -65,7 +65,7 @@ def _is_new(block: Block, footing: Footing) -> bool:
 
 def _step(store: Store, node: Node, head: Head, footing: Footing, hunt: Hunt, may_lose: bool) -> Step:
     block = head.block
-    view = View(node, block, store.network.multicall)
+    view = View(node, block, store.network.multicall, may_run_ahead=True)
     with _opened(store, block, footing) as writer:
         # Pools of a way that the chain has left may never have been made on the other.
         refresher = Refresher(store, writer, view, block, may_lose=may_lose or footing.is_lost)
@@ -73,9 +73,14 @@ def _step(store: Store, node: Node, head: Head, footing: Footing, hunt: Hunt, ma
         found = hunt(view, footing)
         added = add_pools(store, writer, view, [*found.places, *news.revived], found.tokens)
         writer.leave_out(found.left_out)
+        is_pinned = view.check_pinned()
+        if view.runs_ahead:
+            block, settled = refresher.settle(view)
+            news.touched.extend(key for key in settled if key not in {*news.touched, *added})
+            writer.move_to(BlockMark(block.number, block.hash, block.timestamp))
         search, thin = _judge(store, writer, found, added)
         keep(search, writer)
-        writer.describe(source=node.shown, gas_price_wei=head.gas_price_wei, pinned=view.check_pinned())
+        writer.describe(source=node.shown, gas_price_wei=head.gas_price_wei, pinned=is_pinned)
         _check_stands(node, block)
     new = [key for key in added if key not in thin]
     removed = (*news.removed, *(key for key in thin if key not in added))
