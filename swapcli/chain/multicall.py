@@ -87,9 +87,8 @@ class View:
         if self._is_verified or self.block == 0:
             return self._is_verified
         earlier = self.block - 1
-        (answer,) = self.node.batch([Call("", _NUMBER_CODE)], earlier)
-        number = _number_told(answer)
-        if number is None or abs(number - earlier) > _FAR_BLOCKS:
+        number = block_answered(self.node, earlier)
+        if number is None:
             return False
         if number != earlier:
             raise self._mismatch(number, earlier)
@@ -153,7 +152,10 @@ class View:
 
     def _check_missing(self, multicall: str) -> None:
         """Raises `UpstreamNonsense` where the node runs code that sees the contract, or runs nothing at all."""
-        (answer,) = self.node.batch([Call("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self._at)
+        try:
+            (answer,) = self.node.batch([Call("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self._at)
+        except UpstreamRefused:
+            return  # it runs contracts only
         if answer is None or (len(answer) == WORD and not any(answer)):
             return
         raise self._answered_nothing()
@@ -191,6 +193,16 @@ class View:
             hint="try again; a node that ignores block numbers cannot always be read: set another one",
             details={"block": wanted, "answered": number},
         )
+
+
+def block_answered(node: Node, number: int) -> int | None:
+    """Return the block from which a node answers when it is asked about one; None where it gives no way to know."""
+    try:
+        (answer,) = node.batch([Call("", _NUMBER_CODE)], number)
+    except UpstreamRefused:
+        return None  # it runs contracts only
+    told = _number_told(answer)
+    return told if told is not None and abs(told - number) <= _FAR_BLOCKS else None
 
 
 def _number_told(answer: Answer) -> int | None:
