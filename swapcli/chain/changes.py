@@ -6,11 +6,11 @@ stranger made up, can cost a question but never an amount.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from swapcli.chain.bloom import may_hold
+from swapcli.chain.bloom import mask, may_hold
 from swapcli.chain.node import Log
 from swapcli.chain.place import Kind
 
@@ -93,17 +93,22 @@ def is_told(family: str) -> bool:
     return all(EVENTS[kind] for kind in _KINDS.get(family, ()))
 
 
-def may_have_changed(bloom: int, key: str, address: str, family: str) -> bool:
-    """Return whether a block with that bloom filter can have events of changes of the pool with that key.
+def hinted(bloom: int, pools: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Return the keys of those pools that can have changed in a block with that bloom filter.
 
-    `address` is its contract. Events of Balancer's vault are judged by their kind alone.
+    `pools` are keys, contracts and families. Events of Balancer's vault are judged by their kind alone.
     """
-    return any(
-        may_hold(bloom, topic, *_SUBJECTS[names](key, address))
-        for kind in _KINDS.get(family, ())
-        for topic, names in EVENTS[kind].items()
-        if names is not _by_id or len(key) > len(address)
-    )
+    present = {
+        name: frozenset(names for kind in kinds for topic, names in EVENTS[kind].items() if may_hold(bloom, topic))
+        for name, kinds in _KINDS.items()
+    }
+    others = {name: names - {_by_emitter} for name, names in present.items()}
+    emitting = {name for name, names in present.items() if _by_emitter in names}
+    for key, address, family in pools:
+        bits = mask(address)  # inline, since there may be very many
+        is_emitter = family in emitting and bloom & bits == bits
+        if is_emitter or any(may_hold(bloom, *_SUBJECTS[names](key, address)) for names in others.get(family, ())):
+            yield key
 
 
 _SUBJECTS: Final[dict[Names, Callable[[str, str], tuple[str, ...]]]] = {

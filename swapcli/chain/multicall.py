@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import Final
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from swapcli.chain.abi import WORD, calldata, nonsense, word
 from swapcli.chain.node import Answer, At, Block, Call, Node, number_of
@@ -35,8 +35,8 @@ _CODE_SIZE: Final = b"\x73%s\x3b\x60\x00\x52\x60\x20\x60\x00\xf3"
 _FAR_BLOCKS: Final = 10_000
 """Contracts of some networks are told the number of another chain's block (Arbitrum: of Ethereum's), which is much
 further away than a node could run ahead."""
-_WITH_MULTICALL: Final[WeakSet[Node]] = WeakSet()
-"""Nodes that were seen to run Multicall3."""
+_MULTICALLS: Final[WeakKeyDictionary[Node, set[str]]] = WeakKeyDictionary()
+"""The Multicall3 that nodes were seen to run."""
 _TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
 """Nodes whose contracts were seen to learn the true hash of a block; those of some networks learn a made-up one."""
 
@@ -117,7 +117,7 @@ class View:
         portions = [calls[at : min(at + self._portion, shared)] for at in range(0, shared, self._portion)]
         portions += [[call] for call in calls[shared:]]
         told = self._run(portions, multicall)
-        if b"" in told and not any(told) and self.node not in _WITH_MULTICALL:
+        if b"" in told and not any(told) and multicall not in _MULTICALLS.get(self.node, ()):
             return None
         answers: list[Answer] = []
         for portion, answer in zip(portions, told, strict=True):
@@ -139,7 +139,7 @@ class View:
         if not answer:
             raise self._answered_nothing()
         number, before, *answers = unpack(answer, len(_PROBES) + count)
-        _WITH_MULTICALL.add(self.node)
+        _MULTICALLS.setdefault(self.node, set()).add(str(self._multicall))
         self._check_block(_number_told(number), before)
         return answers
 

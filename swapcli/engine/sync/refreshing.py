@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from swapcli.chain.audit import MOST_HEADERS, withheld_block
 from swapcli.chain.bloom import is_telling
-from swapcli.chain.changes import changed_pool, is_told, may_have_changed, topics_of
+from swapcli.chain.changes import changed_pool, hinted, is_told, topics_of
 from swapcli.chain.discovery import homes
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.logs import scan
@@ -40,6 +40,8 @@ _LONGEST_GAP_S: Final = 600
 """After a longer pause no more is sampled than after this one: a sixth of the pools."""
 _MOST_COMPARED: Final = 1 << 20
 """Pools times headers that are compared in one step, which takes about a second."""
+_MANY_COMPARED: Final = 20_000
+"""Pools of which the bits in a filter are kept in memory. Networks with more of them have filters that are too full."""
 _MOST_HINTED: Final = 64
 """Pools of one step that headers may hint at. Where there are more of them, and more than one in 50, hints are worth
 nothing, and the sample has to do."""
@@ -93,31 +95,28 @@ class Refresher:
         done = Refreshed([], [], [], places_of([*self._register.left_out_of(told), *self._sample_of_lost()]))
         touched = dict.fromkeys([*self._register.held(told), *self._silent_keys()])
         self._read(touched, done.touched, done.removed)
-        hinted, is_complete = self._hinted_since(block, touched.keys())
-        self._read(hinted, done.drifted, done.removed)
+        silent, is_complete = self._hinted_since(block, touched.keys())
+        self._read(silent, done.drifted, done.removed)
         if done.drifted and not is_complete:
             rest = self.read_all()
             return Refreshed(done.touched, [*done.removed, *rest.removed], [*done.drifted, *rest.touched], done.revived)
-        self._read_sample({*touched, *hinted}, done)
+        self._read_sample({*touched, *silent}, done)
         return done
 
     def _hinted_since(self, block: int, touched: Container[str]) -> tuple[list[str], bool]:
         """Return other pools that may have changed after that block by its headers, and whether these show all that
         have."""
-        most = min(MOST_HEADERS, _MOST_COMPARED // max(self._count, 1))
+        most = min(MOST_HEADERS, _MOST_COMPARED // max(self._count, 1)) if self._count <= _MANY_COMPARED else 0
         first = max(block + 1, self._block.number - most + 1)
         if first > self._block.number:
             return [], False
         filled = [bloom for bloom in self._view.node.blooms(first, self._block.number) if bloom]
         telling = [bloom for bloom in filled if is_telling(bloom)]
-        hinted = [
-            key
-            for key, address, family in (self._register.places() if telling else ())
-            if key not in touched and any(may_have_changed(bloom, key, address, family) for bloom in telling)
-        ]
-        is_worthless = len(hinted) > max(_MOST_HINTED, self._count // 50)
+        places = list(self._register.places()) if telling else []
+        keys = list(dict.fromkeys(key for bloom in telling for key in hinted(bloom, places) if key not in touched))
+        is_worthless = len(keys) > max(_MOST_HINTED, self._count // 50)
         is_complete = first == block + 1 and len(telling) == len(filled) and not is_worthless
-        return [] if is_worthless else hinted, is_complete
+        return [] if is_worthless else keys, is_complete
 
     def settle(self, view: View) -> tuple[Block, list[str]]:
         """Bring what `view` has read from later blocks to one later block. Return that, and which pools changed by it.
