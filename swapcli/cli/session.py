@@ -181,6 +181,9 @@ class Session(NamedTuple):
         from swapcli.chain.proxies import proxy_for
         from swapcli.chain.rpc import Endpoint, RpcNode
 
+        first_url, *others = urls
+        # Nodes that are reached over a socket cannot stand in; the first one says so itself.
+        urls = [first_url, *(url for url in others if url.reveal().startswith("http"))]
         shown = dict(zip(urls, _distinct([url.shown for url in urls]), strict=True))
         first, *spares = (
             Endpoint(url.reveal(), shown[url], headers, proxy_for(url.reveal(), os.environ)) for url in shown

@@ -87,7 +87,8 @@ def _facts(summary: Summary, now_s: float) -> Iterator[Fact]:
     yield Fact("Network", clean(summary.network), f"chain {summary.chain_id}")
     yield _state(origin)
     if origin.block is not None:
-        yield Fact("Block", str(origin.block), _back(summary.undoable))
+        unproven = "the node did not prove that it answered from it" if origin.pinned is False else ""
+        yield Fact("Block", str(origin.block), ", ".join(filter(None, [unproven, _back(summary.undoable)])))
     if origin.timestamp is not None and origin.age_s is not None:
         yield Fact("Time", moment(origin.timestamp), how_old(origin.age_s))
     yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
