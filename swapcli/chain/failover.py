@@ -49,10 +49,25 @@ class FailoverRpc:
                 if len(self._rpcs) == 1 or not self._is_down(error, requests):
                     raise
                 failure = failure or error
-                if not self._switch(error):
+                if not self.switch(error):
                     break
         assert failure
         raise failure
+
+    def switch(self, error: UpstreamError) -> bool:
+        """Go on with the next one that is of the chain, because of that error. Return whether there is one."""
+        count, before = len(self._rpcs), self._at
+        for step in range(1, count):
+            at = (before + step) % count
+            try:
+                (found,) = self._rpcs[at].ask([_CHAIN_ID])
+            except UpstreamError:
+                continue
+            if isinstance(found, str) and found.lower() == hex(self._chain_id):
+                self._at = at
+                self._report(f"{error.message}; asking {self.shown} from now on")
+                return True
+        return False
 
     def _is_down(self, error: UpstreamError, requests: Sequence[Request]) -> bool:
         """Return whether another node could answer what this one did not."""
@@ -66,19 +81,4 @@ class FailoverRpc:
             self._rpcs[self._at].ask([_CHAIN_ID])
         except UpstreamError:
             return True
-        return False
-
-    def _switch(self, error: UpstreamError) -> bool:
-        """Go on with the next one that is of the chain. Returns whether there is one."""
-        count, before = len(self._rpcs), self._at
-        for step in range(1, count):
-            at = (before + step) % count
-            try:
-                (found,) = self._rpcs[at].ask([_CHAIN_ID])
-            except UpstreamError:
-                continue
-            if isinstance(found, str) and found.lower() == hex(self._chain_id):
-                self._at = at
-                self._report(f"{error.message}; asking {self.shown} from now on")
-                return True
         return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from swapcli.errors import UpstreamError
+
 Answer = bytes | None
 """What a contract returned; None where the call reverted. An address without code returns nothing, `b""`."""
 
@@ -83,6 +85,9 @@ class Node(Protocol):
 
     def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
         """Many calls on the state after a block, answers in their order. Raises `Reorganised` as `call` does."""
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        """Ask another node from now on, because of what this one answered. Return whether there is one."""
 
     def blooms(self, first: int, last: int) -> list[int]:
         """Return the bloom filters of the events of blocks `first` to `last`, 0 where the network does not fill them.

@@ -83,6 +83,10 @@ class RpcNode:
         """Let go of the connection."""
         self._rpc.close()
 
+    def use_spare(self, error: UpstreamError) -> bool:
+        """As `Node.use_spare`."""
+        return self._rpc.switch(error)
+
     def head(self) -> Head:
         """As `Node.head`, in one round trip. Raises `UpstreamNonsense` for a node of another chain."""
         chain, block, gas_price = self._rpc.ask(

@@ -17,7 +17,7 @@ from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.holders import Holder, check_fresh, is_fresh
 from swapcli.engine.market_source import MarketSource
 from swapcli.engine.moment import Moment
-from swapcli.errors import BlockMismatch, NoRoute, Reorganised, SwapcliError
+from swapcli.errors import BlockMismatch, NoRoute, Reorganised, SwapcliError, UpstreamNonsense
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
@@ -120,6 +120,11 @@ class LiveSource:
                 mismatches += isinstance(error, BlockMismatch)
                 attempts += isinstance(error, Reorganised)
                 if attempts == _ATTEMPTS or mismatches == _MISMATCHES:
+                    raise
+            except UpstreamNonsense as error:
+                self._moment = None
+                attempts += 1
+                if attempts == _ATTEMPTS or not self._node.use_spare(error):
                     raise
         market = moment.market(held.market, [pool.key for pool in real])
         self._answering = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)

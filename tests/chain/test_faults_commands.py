@@ -218,6 +218,20 @@ def test_another_node_of_the_settings_stands_in_and_the_reason_is_said_once(desk
     check_shown(ran.out)
 
 
+@pytest.mark.parametrize("command", ["route", "sync"])
+def test_another_node_stands_in_for_one_whose_answers_cannot_be_believed(desk: Desk, command: str) -> None:
+    direct = f"http://127.0.0.1:{desk.chain.node.port}"
+    env = settings_with(desk, rpc_urls=[direct])
+    pools = json.loads(desk.sync("--json").out)["pools"]
+    desk.chain.node.ask("evm_mine")
+    desk.proxy.always = faults.empties_calls(Random(1))
+    order = ("TKN", "USDC", "2") if command == "route" else ()
+    ran = swapcli(command, desk.name, *order, "--json", env=env)
+    assert ran.status == 0, ran.err
+    assert ran.err.count(f"asking {direct} from now on") == 1
+    assert command == "route" or json.loads(ran.out)["pools"] == pools
+
+
 def test_a_proxy_of_the_environment_is_asked_unless_it_is_exempt(desk: Desk) -> None:
     env = desk.env | {"HTTP_PROXY": "http://127.0.0.1:1"}
     ran = swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env)

@@ -15,7 +15,7 @@ from swapcli.engine.sync.footing import Footing, Overtaken, find_footing
 from swapcli.engine.sync.refreshing import Refreshed, Refresher
 from swapcli.engine.sync.search import Search, keep
 from swapcli.engine.sync.wanted import Advance
-from swapcli.errors import BlockMismatch, MarketError, Reorganised, SwapcliError
+from swapcli.errors import BlockMismatch, MarketError, Reorganised, SwapcliError, UpstreamNonsense
 from swapcli.store import BlockMark, BlockWriter, Store
 
 _TRIES = 4
@@ -38,8 +38,9 @@ def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool, may_lose: 
 
     None where the node is behind the store, and where there is no new block unless `at_rest` asks for a step then, too.
     The block is held against the chain once more before anything is kept. Where the chain took another way, another
-    process was faster, or the node answered from another block, all of it begins anew, a few times. A step that would
-    lose many pools is refused unless it `may_lose` them. Raises `UpstreamError`, and `ConfigError` where the store
+    process was faster, or the node answered from another block, all of it begins anew, a few times; where what it
+    answered cannot be believed, with another node if there is one. A step that would lose many pools is refused unless
+    it `may_lose` them. Raises `UpstreamError`, and `ConfigError` where the store
     cannot be written to.
     """
     rewound_to: int | None = None
@@ -56,6 +57,10 @@ def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool, may_lose: 
             failures.append(error)
             mismatches = sum(isinstance(each, BlockMismatch) for each in failures)
             if mismatches >= _MISMATCHES or len(failures) - mismatches >= _TRIES:
+                raise
+        except UpstreamNonsense as error:
+            failures.append(error)
+            if len(failures) >= _TRIES or not node.use_spare(error):
                 raise
 
 

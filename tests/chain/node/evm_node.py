@@ -10,6 +10,7 @@ from pathlib import Path
 from swapcli.chain.abi import WORD
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery, number_of
+from swapcli.errors import UpstreamError
 from tests.contracts.evm import AnyChain, Artifact, Chain, RevertedError, parse_bytecode, run_solc
 
 BLOCK = 1
@@ -42,6 +43,11 @@ class EvmNode:
         assert number_of(at) == BLOCK
         self.asked.append(len(calls))
         return [self._answer(call) for call in calls]
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        """There is but one."""
+        del error
+        return False
 
     def blooms(self, first: int, last: int) -> list[int]:
         """As on networks that do not fill them."""

@@ -10,6 +10,7 @@ import pytest
 from swapcli.chain.abi import calldata, word
 from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery, number_of
 from swapcli.engine.sync import follow
+from swapcli.errors import UpstreamError
 from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.store.build import TOKENS, create, pool
@@ -46,6 +47,10 @@ class Pairs:
         self.asked += len(calls)
         self.read |= {call.to for call in calls}
         return [2 * word(self.reserve)] * len(calls)
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        del error
+        return False
 
     def blooms(self, first: int, last: int) -> list[int]:
         return [0] * (last - first + 1)
