@@ -28,6 +28,7 @@ SwapcliError
 │   ├── UpstreamRefused     it answered with an error of its own
 │   ├── UpstreamNonsense    it answered what cannot be understood
 │   ├── Reorganised         the chain took another way while it was read
+│   ├── BlockMismatch       a node answered from another block than the one that it was asked about
 │   └── StaleNode           it knows an older state of the chain than what is held
 ├── StaleError              a route or the state is too old
 │   ├── RouteExpired
