@@ -27,7 +27,8 @@ _COVERED: Final = 0.75
 """Of the bits of the headers, how many the events must explain: some networks count events of their own system in,
 which nodes do not tell."""
 
-_audited: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()
+_audited: Final[WeakKeyDictionary[Node, tuple[str, int]]] = WeakKeyDictionary()
+"""The address that was asked, and the newest block then."""
 
 
 def withheld_block(node: Node, head: int) -> int | None:
@@ -35,8 +36,8 @@ def withheld_block(node: Node, head: int) -> int | None:
 
     Asks at most once in some hundred blocks. Raises `UpstreamError`.
     """
-    last = _audited.get(node)
-    if last is not None and 0 <= head - last < _AUDIT_BLOCKS:
+    shown, last = _audited.get(node, ("", 0))
+    if shown == node.shown and 0 <= head - last < _AUDIT_BLOCKS:
         return None
     first = max(head - _AUDITED_HEADERS + 1, 0)
     filled = [(at, bloom) for at, bloom in enumerate(node.blooms(first, head), first) if bloom][-_AUDITED_BLOCKS:]
@@ -49,7 +50,7 @@ def withheld_block(node: Node, head: int) -> int | None:
         explained += (bloom & bloom_of(told)).bit_count()
     if explained < wanted * _COVERED:
         return filled[-1][0]
-    _audited[node] = head
+    _audited[node] = node.shown, head
     return None
 
 

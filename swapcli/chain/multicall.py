@@ -37,6 +37,8 @@ _FAR_BLOCKS: Final = 10_000
 further away than a node could run ahead."""
 _MULTICALLS: Final[WeakKeyDictionary[Node, set[str]]] = WeakKeyDictionary()
 """The Multicall3 that nodes were seen to run."""
+_PINNING: Final[WeakKeyDictionary[Node, str]] = WeakKeyDictionary()
+"""Nodes that were seen to heed block numbers, with the address that was asked: another may be asked later."""
 _TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
 """Nodes whose contracts were seen to learn the true hash of a block; those of some networks learn a made-up one."""
 
@@ -84,14 +86,15 @@ class View:
         """
         if self.runs_ahead:
             return False
-        if self._is_verified or self.block == 0:
-            return self._is_verified
+        if self._is_verified or self.block == 0 or _PINNING.get(self.node) == self.node.shown:
+            return self._is_verified or self.block > 0
         earlier = self.block - 1
         number = block_answered(self.node, earlier)
         if number is None:
             return False
         if number != earlier:
             raise self._mismatch(number, earlier)
+        _PINNING[self.node] = self.node.shown
         return True
 
     def _together(self, calls: Sequence[Call]) -> list[Answer]:

@@ -119,7 +119,9 @@ class LiveSource:
                 self._moment = None
                 mismatches += isinstance(error, BlockMismatch)
                 attempts += isinstance(error, Reorganised)
-                if attempts == _ATTEMPTS or mismatches == _MISMATCHES:
+                if attempts == _ATTEMPTS or mismatches > _MISMATCHES:
+                    raise
+                if mismatches == _MISMATCHES and not self._node.use_spare(error):
                     raise
             except UpstreamNonsense as error:
                 self._moment = None

@@ -15,7 +15,7 @@ from swapcli.engine.sync.footing import Footing, Overtaken, find_footing
 from swapcli.engine.sync.refreshing import Refreshed, Refresher
 from swapcli.engine.sync.search import Search, keep
 from swapcli.engine.sync.wanted import Advance
-from swapcli.errors import BlockMismatch, MarketError, Reorganised, SwapcliError, UpstreamNonsense
+from swapcli.errors import BlockMismatch, MarketError, Reorganised, UpstreamNonsense
 from swapcli.store import BlockMark, BlockWriter, Store
 
 _TRIES = 4
@@ -40,11 +40,10 @@ def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool, may_lose: 
     The block is held against the chain once more before anything is kept. Where the chain took another way, another
     process was faster, or the node answered from another block, all of it begins anew, a few times; where what it
     answered cannot be believed, with another node if there is one. A step that would lose many pools is refused unless
-    it `may_lose` them. Raises `UpstreamError`, and `ConfigError` where the store
-    cannot be written to.
+    it `may_lose` them. Raises `UpstreamError`, and `ConfigError` where the store cannot be written to.
     """
     rewound_to: int | None = None
-    failures: list[SwapcliError] = []
+    failures = mismatches = 0
     while True:
         try:
             head = node.head()
@@ -53,14 +52,17 @@ def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool, may_lose: 
             if footing.is_behind or not (at_rest or _is_new(head.block, footing)):
                 return None
             return _step(store, node, head, footing._replace(rewound_to=rewound_to), hunt, may_lose)
-        except (Reorganised, Overtaken, BlockMismatch) as error:
-            failures.append(error)
-            mismatches = sum(isinstance(each, BlockMismatch) for each in failures)
-            if mismatches >= _MISMATCHES or len(failures) - mismatches >= _TRIES:
+        except (Reorganised, Overtaken):
+            failures += 1
+            if failures == _TRIES:
+                raise
+        except BlockMismatch as error:
+            mismatches += 1
+            if mismatches > _MISMATCHES or (mismatches == _MISMATCHES and not node.use_spare(error)):
                 raise
         except UpstreamNonsense as error:
-            failures.append(error)
-            if len(failures) >= _TRIES or not node.use_spare(error):
+            failures += 1
+            if failures == _TRIES or not node.use_spare(error):
                 raise
 
 
