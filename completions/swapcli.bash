@@ -22,7 +22,7 @@ _swapcli() {
         " execute") words="" options="--slippage --destination --deadline --network --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
         " router") words="deploy-payload" options="-h --help" ;;
         " router deploy-payload") words="base citrea hyperevm monad starknet" options="--json --plain --table --color --config -h --help" ;;
-        " sync") words="base citrea hyperevm monad starknet" options="--tokens --protocols --min-liquidity --from-block --watch --rpc-url --store --timeout --json --plain --table --color --config -h --help" ;;
+        " sync") words="base citrea hyperevm monad starknet" options="--tokens --protocols --min-liquidity --from-block --accept-losses --watch --rpc-url --store --timeout --json --plain --table --color --config -h --help" ;;
         " market") words="import export info" options="-h --help" ;;
         " market import") words="" options="--replace --skip-bad-pools --store --json --plain --table --color --config -h --help" files=yes ;;
         " market export") words="base citrea hyperevm monad starknet" options="--store --json --plain --table --color --config -h --help" ;;

@@ -133,6 +133,7 @@ complete -c swapcli -n '__fish_seen_subcommand_from sync' -l tokens -r -a '' -d 
 complete -c swapcli -n '__fish_seen_subcommand_from sync' -l protocols -r -a '' -d 'Only pools of these: ids or names, with commas.'
 complete -c swapcli -n '__fish_seen_subcommand_from sync' -l min-liquidity -r -a '' -d 'Leave out pools of less depth, in dollars.'
 complete -c swapcli -n '__fish_seen_subcommand_from sync' -l from-block -r -a '' -d 'Where to begin looking for pools in events.'
+complete -c swapcli -n '__fish_seen_subcommand_from sync' -l accept-losses -d 'Take out pools that can no longer be read, however many.'
 complete -c swapcli -n '__fish_seen_subcommand_from sync' -l watch -d 'Follow the chain until told to stop.'
 complete -c swapcli -n '__fish_seen_subcommand_from sync' -l rpc-url -r -a '' -d 'Node to ask; in the settings nobody else on this machine sees it.'
 complete -c swapcli -n '__fish_seen_subcommand_from sync' -l store -r -a '(__fish_complete_directories)' -d 'Folder of the stores.'

@@ -29,6 +29,7 @@ SwapcliError
 │   ├── UpstreamRefused     it answered with an error of its own
 │   ├── UpstreamNonsense    it answered what cannot be understood
 │   ├── Reorganised         the chain took another way while it was read
+│   ├── BlockMismatch       a node answered from another block than the one that it was asked about
 │   └── StaleNode           it knows an older state of the chain than what is held
 ├── StaleError              a route or the state is too old
 │   ├── RouteExpired
@@ -247,6 +248,12 @@ class Reorganised(UpstreamError):
     """The chain took another way while it was read: the block that was asked about is no longer part of it."""
 
     code = "REORGANISED"
+
+
+class BlockMismatch(UpstreamError):
+    """A node answered from another block than the one that it was asked about."""
+
+    code = "BLOCK_MISMATCH"
 
 
 class StaleNode(UpstreamError):

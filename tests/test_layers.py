@@ -21,7 +21,7 @@ ASKING = (
 """Imported only by who asks a service, a store or a node."""
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors"}),
+    frozenset({"errors", "http_body"}),
     frozenset({"model"}),
     frozenset({"networks", "pools"}),
     frozenset({"routing", "wire", "evm", "starknet", "markets"}),

@@ -6,10 +6,11 @@ stranger made up, can cost a question but never an amount.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
+from swapcli.chain.bloom import mask, may_hold
 from swapcli.chain.node import Log
 from swapcli.chain.place import Kind
 
@@ -90,6 +91,33 @@ def topics_of(families: Iterable[str]) -> tuple[str, ...]:
 def is_told(family: str) -> bool:
     """Do events tell of the changes of its pools?"""
     return all(EVENTS[kind] for kind in _KINDS.get(family, ()))
+
+
+def hinted(bloom: int, pools: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Return the keys of those pools that can have changed in a block with that bloom filter.
+
+    `pools` are keys, contracts and families. Events of Balancer's vault are judged by their kind alone.
+    """
+    present = {
+        name: frozenset(names for kind in kinds for topic, names in EVENTS[kind].items() if may_hold(bloom, topic))
+        for name, kinds in _KINDS.items()
+    }
+    others = {name: names - {_by_emitter} for name, names in present.items()}
+    emitting = {name for name, names in present.items() if _by_emitter in names}
+    for key, address, family in pools:
+        bits = mask(address)  # inline, since there may be very many
+        is_emitter = family in emitting and bloom & bits == bits
+        if is_emitter or any(may_hold(bloom, *_SUBJECTS[names](key, address)) for names in others.get(family, ())):
+            yield key
+
+
+_SUBJECTS: Final[dict[Names, Callable[[str, str], tuple[str, ...]]]] = {
+    _by_emitter: lambda _, address: (address,),
+    _by_id: lambda key, address: (address, key),
+    _by_address: lambda key, _: (f"0x{key[2:]:0>64}",),
+    _by_balancer_id: lambda *_: (),
+}
+"""What the event of a change of a pool holds beside its kind."""
 
 
 def changed_pool(log: Log) -> str | None:

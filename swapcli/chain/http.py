@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import socket
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from threading import Timer
@@ -18,8 +18,12 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from weakref import finalize
 
 from swapcli.errors import ConfigError, Unreachable, UpstreamNonsense, UpstreamTimeout
+from swapcli.http_body import ACCEPTED_ENCODINGS, BadBody, read_body
 
-_MOST_BYTES = 256 * 2**20
+_MOST_BYTES = 64 * 2**20
+"""Of an answer, packed or unpacked: some 100,000 events."""
+_CHUNK_BYTES = 2**18
+_PROXY_PORT = 80
 _SCHEMES = ("http", "https")
 _LEAST_SECRET = 6
 """Letters; what is shorter is no key, and may be part of any word."""
@@ -36,13 +40,17 @@ class Reply(NamedTuple):
 class Line:
     """A connection to `url`, which no error shows: people see `shown` instead. Not for several threads at once.
 
-    It closes by itself where nobody closes it.
+    Each post carries `headers`, whose values no error shows either. `proxy` is the address of an HTTP proxy. Closed
+    automatically when garbage-collected.
     """
 
-    def __init__(self, url: str, shown: str) -> None:
-        """Opens nothing yet. Raises `ConfigError` for what is not the address of a node."""
+    def __init__(
+        self, url: str, shown: str, headers: Mapping[str, str] | None = None, proxy: str | None = None
+    ) -> None:
+        """Connect to nothing yet. Raises `ConfigError` for what is not the address of a node, or of a proxy."""
         self.shown = shown
-        self._address = _Address.of(url, shown)
+        self._address = _Address.of(url, shown, headers or {})
+        self._proxy = _Proxy.of(proxy) if proxy else None
         self._connection: HTTPConnection | None = None
         self._let_go: finalize[[], Line] | None = None
         self._is_late = False
@@ -81,21 +89,37 @@ class Line:
                 if connection.sock is None:
                     connection.connect()
                 connection.sock.settimeout(timeout_s)
-                connection.request("POST", self._address.target, body, self._address.headers)
+                connection.request("POST", self._target(), body, self._headers())
                 response = connection.getresponse()
-                content = response.read(_MOST_BYTES + 1)
-                if self._is_late or (response.length and len(content) <= _MOST_BYTES):
-                    raise IncompleteRead(content)
+                encoding = response.getheader("Content-Encoding", "")
+                content = read_body(self._chunks(response), encoding, most_bytes=_MOST_BYTES)
         except (OSError, HTTPException) as error:
             self.close()
             raise self._failure(error) from None
+        except BadBody as error:
+            self.close()
+            raise UpstreamNonsense(f"{self.shown} {error}") from None
         except BaseException:
             self.close()  # an exchange that was left in the middle must not be taken for the next one's
             raise
-        if len(content) > _MOST_BYTES:
-            self.close()
-            raise UpstreamNonsense(f"{self.shown} answered with more than {_MOST_BYTES >> 20} MiB")
         return Reply(response.status, content, _retry_after_s(response))
+
+    def _chunks(self, response: HTTPResponse) -> Iterator[bytes]:
+        """Yield the body as it comes. Raises `IncompleteRead` where it ends early."""
+        while chunk := response.read(_CHUNK_BYTES):
+            yield chunk
+        if self._is_late or response.length:
+            raise IncompleteRead(b"")
+
+    def _target(self) -> str:
+        """Return what is asked for: of a proxy that is no tunnel the whole address."""
+        address = self._address
+        return address.target if self._proxy is None or address.is_secure else f"{address.origin}{address.target}"
+
+    def _headers(self) -> dict[str, str]:
+        if self._proxy is None or self._address.is_secure:
+            return self._address.headers
+        return self._address.headers | self._proxy.headers
 
     @contextmanager
     def _within(self, connection: HTTPConnection, timeout_s: float) -> Iterator[None]:
@@ -122,12 +146,21 @@ class Line:
             return UpstreamTimeout(f"{self.shown} did not answer in time", hint="try again, or set another node")
         if isinstance(error, HTTPException) and not isinstance(error, OSError):
             return UpstreamNonsense(f"{self.shown} answered with what is not whole HTTP")
+        if self._proxy:
+            through = f"no connection to {self.shown} through the proxy {self._proxy.shown}"
+            return Unreachable(through, hint="check the address of the node, the proxy, and NO_PROXY")
         return Unreachable(f"no connection to {self.shown}", hint="check the address of the node, and that it runs")
 
     def _opened(self, timeout_s: float) -> HTTPConnection:
-        host, port = self._address.host, self._address.port
+        host, port, proxy = self._address.host, self._address.port, self._proxy
         opened = HTTPSConnection if self._address.is_secure else HTTPConnection
-        connection = self._connection = opened(host, port, timeout=timeout_s)
+        if proxy is None:
+            connection = opened(host, port, timeout=timeout_s)
+        else:
+            connection = opened(proxy.host, proxy.port, timeout=timeout_s)
+            if self._address.is_secure:
+                connection.set_tunnel(host, port, proxy.headers)
+        self._connection = connection
         self._let_go = finalize(self, connection.close)
         return connection
 
@@ -142,8 +175,14 @@ class _Address(NamedTuple):
     headers: dict[str, str]
     secrets: tuple[str, ...]
 
+    @property
+    def origin(self) -> str:
+        """The scheme, the host and the port."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.is_secure else 'http'}://{host}" + (f":{self.port}" if self.port else "")
+
     @classmethod
-    def of(cls, url: str, shown: str) -> _Address:
+    def of(cls, url: str, shown: str, more: Mapping[str, str]) -> _Address:
         try:
             parts = urlsplit(url)
             host, port = parts.hostname, parts.port
@@ -155,16 +194,56 @@ class _Address(NamedTuple):
                 details={"key": "rpc_url"},
             )
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if parts.username is not None:
-            pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-            headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
-        return cls(host, port, parts.scheme == "https", target, headers, _secrets(parts))
+        usual = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": ACCEPTED_ENCODINGS,
+            **_basic("Authorization", parts),
+        }
+        replaced = {name.lower() for name in more}
+        headers = {name: value for name, value in usual.items() if name.lower() not in replaced} | dict(more)
+        return cls(host, port, parts.scheme == "https", target, headers, _secrets(parts, more.values()))
 
 
-def _secrets(parts: SplitResult) -> tuple[str, ...]:
-    """Names, passwords, parts of the path and values of the query, as they are written and as they are meant."""
-    values = [value for _, value in parse_qsl(parts.query)]
+class _Proxy(NamedTuple):
+    """An HTTP proxy; `headers` say who asks it."""
+
+    host: str
+    port: int
+    headers: dict[str, str]
+
+    @property
+    def shown(self) -> str:
+        """What people may see of it."""
+        return f"{self.host}:{self.port}"
+
+    @classmethod
+    def of(cls, url: str) -> _Proxy:
+        try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+            host, port = parts.hostname, parts.port or _PROXY_PORT
+        except ValueError:
+            parts, host, port = urlsplit(""), None, 0
+        if parts.scheme != "http" or not host or not url.isascii() or not url.isprintable() or " " in url:
+            raise ConfigError(
+                "the proxy of the environment is not the address of an HTTP proxy, as in http://host:3128",
+                hint="see HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; NO_PROXY names hosts that are asked directly",
+            )
+        return cls(host, port, _basic("Proxy-Authorization", parts))
+
+
+def _basic(name: str, parts: SplitResult) -> dict[str, str]:
+    """Return the header of that name for the user and password in an address; none where it has none."""
+    if parts.username is None:
+        return {}
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {name: f"Basic {b64encode(pair.encode()).decode()}"}
+
+
+def _secrets(parts: SplitResult, headers: Iterable[str]) -> tuple[str, ...]:
+    """Return names, passwords, parts of the path, values of the query and of headers, as they are written and meant."""
+    words = [word for value in headers for word in (value, *value.split())]
+    values = [value for _, value in parse_qsl(parts.query)] + words
     written = [parts.username or "", parts.password or "", *parts.path.split("/"), *re.split("[&=]", parts.query)]
     found = {*values, *written, *map(unquote, written)}
     return tuple(sorted((each for each in found if len(each) >= _LEAST_SECRET), key=len, reverse=True))

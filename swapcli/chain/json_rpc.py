@@ -98,6 +98,15 @@ class JsonRpc:
         self._most_requests = _MOST_REQUESTS
         self.round_trips = 0
 
+    @property
+    def shown(self) -> str:
+        """What people may see of the address that is asked."""
+        return self._line.shown
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._line.close()
+
     def ask(self, requests: Sequence[Request], witness: Witness | None = None) -> list[Result]:
         """The result of each request, a `Refusal` only for a call that reverts. Raises `UpstreamError`."""
         results: dict[int, Result] = {}

@@ -4,6 +4,10 @@ Multicall3's `aggregate3` runs a list of calls and says of each whether it faile
 burns all that it gets starves those behind it. So what fails in company is asked once more alone, and only then failed;
 what often fails goes alone at once, in the same exchange.
 Where no Multicall3 is deployed, the calls go to the node as they are.
+
+Some nodes ignore the block number of `eth_call` and always answer from their newest block. So each aggregate begins by
+asking Multicall3 for the number of the block that it runs on and the hash of the one before it: answers from another
+block raise `BlockMismatch`, those from another fork `Reorganised`.
 """
 
 from __future__ import annotations
@@ -11,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import Final
+from weakref import WeakKeyDictionary, WeakSet
 
 from swapcli.chain.abi import WORD, calldata, nonsense, word
-from swapcli.chain.node import Answer, At, Call, Node, number_of
-from swapcli.errors import UpstreamRefused
+from swapcli.chain.node import Answer, At, Block, Call, Node, number_of
+from swapcli.errors import BlockMismatch, Reorganised, UpstreamNonsense, UpstreamRefused
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
 _PORTION: Final = 400
@@ -22,33 +27,78 @@ _LEAST_PORTION: Final = 12
 _YES: Final = word(1)
 _CALL_OFFSET: Final = word(3 * WORD)
 _PREFIX: Final = calldata(_NAME) + word(WORD)
+_PROBES: Final = (calldata("getBlockNumber()"), calldata("getLastBlockHash()"))
+_NUMBER_CODE: Final = bytes.fromhex("4360005260206000f3")
+"""EVM code that returns the number of the block that it runs on: NUMBER, MSTORE at 0, RETURN 32 bytes."""
+_CODE_SIZE: Final = b"\x73%s\x3b\x60\x00\x52\x60\x20\x60\x00\xf3"
+"""The same for the size of the code at an address: PUSH20, EXTCODESIZE."""
+_FAR_BLOCKS: Final = 10_000
+"""Contracts of some networks are told the number of another chain's block (Arbitrum: of Ethereum's), which is much
+further away than a node could run ahead."""
+_MULTICALLS: Final[WeakKeyDictionary[Node, set[str]]] = WeakKeyDictionary()
+"""The Multicall3 that nodes were seen to run."""
+_PINNING: Final[WeakKeyDictionary[Node, str]] = WeakKeyDictionary()
+"""Nodes that were seen to heed block numbers, with the address that was asked: another may be asked later."""
+_TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
+"""Nodes whose contracts were seen to learn the true hash of a block; those of some networks learn a made-up one."""
 
 
 class View:
     """A network's state after one block, `block` being its number. `multicall` is None where no such contract is known.
 
-    Where `at` is a `Block`, a chain that has lost it makes asking raise `Reorganised`.
+    Where `at` is a `Block`, a chain that has lost it makes asking raise `Reorganised`. `silent` are the contracts that
+    returned nothing at all, although nothing proved that the node ran them.
+
+    With `may_run_ahead` answers from later blocks are taken, too: `answered` has the blocks that answers came from, and
+    whoever asked has to see to it that nothing changed between them.
     """
 
-    def __init__(self, node: Node, at: At, multicall: str | None) -> None:
-        self.node, self.at, self.block = node, at, number_of(at)
-        self._multicall = multicall
+    def __init__(self, node: Node, at: At, multicall: str | None, *, may_run_ahead: bool = False) -> None:
+        self.node, self.block = node, number_of(at)
+        self.silent: set[str] = set()
+        self.answered: set[int] = set()
+        self._may_run_ahead = may_run_ahead
+        self.at, self._multicall = at, multicall
+        self._is_verified = True
         self._portion = _PORTION
 
     def ask(self, calls: Sequence[Call]) -> list[Answer]:
-        """The answers in the order of the calls. Raises `UpstreamError`."""
+        """Return the answers in the order of the calls. Raises `UpstreamError`."""
         order = sorted(range(len(calls)), key=lambda at: calls[at].may_revert)
         together = self._together([calls[at] for at in order])
         answers = [answer for _, answer in sorted(zip(order, together, strict=True), key=itemgetter(0))]
         failed = [at for at, answer in enumerate(answers) if answer is None and not calls[at].may_revert]
         again = failed if self._multicall else []
-        alone = self.node.batch([calls[at] for at in again], self.at) if again else []
-        for at, answer in zip(again, alone, strict=True):
+        for at, answer in zip(again, self._each_alone([calls[at] for at in again]), strict=True):
             answers[at] = answer
         return answers
 
+    @property
+    def runs_ahead(self) -> bool:
+        """Did an answer come from a later block?"""
+        return any(number > self.block for number in self.answered)
+
+    def check_pinned(self) -> bool:
+        """Return whether all answers so far are known to be of the block; False where the node gave no way to know.
+
+        Raises `BlockMismatch` where the node ignores block numbers, so that nothing is known of which block the
+        answers are.
+        """
+        if self.runs_ahead:
+            return False
+        if self._is_verified or self.block == 0 or _PINNING.get(self.node) == self.node.shown:
+            return self._is_verified or self.block > 0
+        earlier = self.block - 1
+        number = block_answered(self.node, earlier)
+        if number is None:
+            return False
+        if number != earlier:
+            raise self._mismatch(number, earlier)
+        _PINNING[self.node] = self.node.shown
+        return True
+
     def _together(self, calls: Sequence[Call]) -> list[Answer]:
-        """The answers; of the calls, those that may revert stand last."""
+        """Return the answers; of the calls, those that may revert stand last."""
         while self._multicall and calls:
             try:
                 answers = self._aggregated(calls, self._multicall)
@@ -60,21 +110,107 @@ class View:
                 continue
             if answers is not None:
                 return answers
+            self._check_missing(self._multicall)
             self._multicall = None
-        return self.node.batch(calls, self.at) if calls else []
+        return self._unaggregated(calls) if calls else []
 
     def _aggregated(self, calls: Sequence[Call], multicall: str) -> list[Answer] | None:
         """None where there is no Multicall3; calls whose portion ran out of gas count as failed."""
         shared = sum([not call.may_revert for call in calls])
         portions = [calls[at : min(at + self._portion, shared)] for at in range(0, shared, self._portion)]
-        told = self.node.batch([*(Call(multicall, pack(portion)) for portion in portions), *calls[shared:]], self.at)
-        packed, alone = told[: len(portions)], told[len(portions) :]
-        if b"" in packed:
+        portions += [[call] for call in calls[shared:]]
+        told = self._run(portions, multicall)
+        if b"" in told and not any(told) and multicall not in _MULTICALLS.get(self.node, ()):
             return None
         answers: list[Answer] = []
-        for portion, answer in zip(portions, packed, strict=True):
-            answers += [None] * len(portion) if answer is None else unpack(answer, len(portion))
-        return answers + alone
+        for portion, answer in zip(portions, told, strict=True):
+            answers += [None] * len(portion) if answer is None else self._unpacked(answer, len(portion))
+        return answers
+
+    def _each_alone(self, calls: Sequence[Call]) -> list[Answer]:
+        """Return the answers to calls that failed in company, each with an aggregate of its own."""
+        if not self._multicall or not calls:
+            return []
+        told = self._run([[call] for call in calls], self._multicall)
+        return [None if answer is None else self._unpacked(answer, 1)[0] for answer in told]
+
+    def _run(self, portions: Sequence[Sequence[Call]], multicall: str) -> list[Answer]:
+        probes = [Call(multicall, probe) for probe in _PROBES]
+        return self.node.batch([Call(multicall, pack([*probes, *portion])) for portion in portions], self.at)
+
+    def _unpacked(self, answer: bytes, count: int) -> list[Answer]:
+        if not answer:
+            raise self._answered_nothing()
+        number, before, *answers = unpack(answer, len(_PROBES) + count)
+        _MULTICALLS.setdefault(self.node, set()).add(str(self._multicall))
+        self._check_block(_number_told(number), before)
+        return answers
+
+    def _unaggregated(self, calls: Sequence[Call]) -> list[Answer]:
+        answers = self.node.batch(calls, self.at)
+        self._is_verified = False
+        silent = {call.to for call, answer in zip(calls, answers, strict=True) if answer == b""}
+        self.silent |= silent
+        return answers
+
+    def _check_missing(self, multicall: str) -> None:
+        """Raises `UpstreamNonsense` where the node runs code that sees the contract, or runs nothing at all."""
+        try:
+            (answer,) = self.node.batch([Call("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self.at)
+        except UpstreamRefused:
+            return  # it runs contracts only
+        if answer is None or (len(answer) == WORD and not any(answer)):
+            return
+        raise self._answered_nothing()
+
+    def _answered_nothing(self) -> UpstreamNonsense:
+        return UpstreamNonsense(
+            f"{self.node.shown} answers calls with nothing at block {self.block}, though there are contracts",
+            hint="try again, or set another node",
+            details={"block": self.block},
+        )
+
+    def _check_block(self, number: int | None, before: Answer) -> None:
+        """Raises `BlockMismatch` or `Reorganised` where an aggregate ran on another block."""
+        if number is None or abs(number - self.block) > _FAR_BLOCKS:
+            self._is_verified = False
+            return
+        if number != self.block and not (self._may_run_ahead and number > self.block):
+            raise self._mismatch(number, self.block)
+        self.answered.add(number)
+        if number != self.block:
+            return
+        if isinstance(self.at, Block) and before and len(before) == WORD:
+            if f"0x{before.hex()}" == self.at.parent:
+                _TRUTHFUL_HASHES.add(self.node)
+            elif self.node in _TRUTHFUL_HASHES:
+                raise Reorganised(
+                    f"{self.node.shown} answered from another block {self.block}: the chain took another way",
+                    hint="try again",
+                    details={"block": self.block},
+                )
+
+    def _mismatch(self, number: int, wanted: int) -> BlockMismatch:
+        return BlockMismatch(
+            f"{self.node.shown} answered from block {number} when it was asked about block {wanted}",
+            hint="try again; a node that ignores block numbers cannot always be read: set another one",
+            details={"block": wanted, "answered": number},
+        )
+
+
+def block_answered(node: Node, number: int) -> int | None:
+    """Return the block from which a node answers when it is asked about one; None where it gives no way to know."""
+    try:
+        (answer,) = node.batch([Call("", _NUMBER_CODE)], number)
+    except UpstreamRefused:
+        return None  # it runs contracts only
+    told = _number_told(answer)
+    return told if told is not None and abs(told - number) <= _FAR_BLOCKS else None
+
+
+def _number_told(answer: Answer) -> int | None:
+    """The number of a block, None where none was told."""
+    return int.from_bytes(answer) if answer and len(answer) == WORD else None
 
 
 def pack(calls: Sequence[Call]) -> bytes:

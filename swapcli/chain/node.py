@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from swapcli.errors import UpstreamError
+
 Answer = bytes | None
 """What a contract returned; None where the call reverted. An address without code returns nothing, `b""`."""
 
 
 class Call(NamedTuple):
-    """A question to a contract. `may_revert` tells of one that contracts of the kind need not answer."""
+    """A question to a contract. `may_revert` tells of one that contracts of the kind need not answer.
+
+    Where `to` is empty, `calldata` itself is run as code.
+    """
 
     to: str
     calldata: bytes
@@ -54,7 +59,7 @@ class Log(NamedTuple):
 
 
 class LogQuery(NamedTuple):
-    """Which events: of these contracts (all where empty), of these kinds, from block `first` to `last` inclusive."""
+    """Which events: of these contracts, of these kinds (all where empty), from block `first` to `last` inclusive."""
 
     addresses: tuple[str, ...]
     topics: tuple[str, ...]
@@ -80,6 +85,15 @@ class Node(Protocol):
 
     def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
         """Many calls on the state after a block, answers in their order. Raises `Reorganised` as `call` does."""
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        """Ask another node from now on, because of what this one answered. Return whether there is one."""
+
+    def blooms(self, first: int, last: int) -> list[int]:
+        """Return the bloom filters of the events of blocks `first` to `last`, 0 where the network does not fill them.
+
+        One number of 2,048 bits a block. Of a node that does not know one of the blocks `UpstreamNonsense` is raised.
+        """
 
     def logs(self, query: LogQuery) -> list[Log]:
         """Events in the order of the chain. Raises `UpstreamRefused` also where they are too many for the node, and

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import sleep
-from typing import Final, NoReturn
+from types import MappingProxyType
+from typing import Final, NamedTuple, NoReturn
 
+from swapcli.chain.failover import FailoverRpc
 from swapcli.chain.http import Line
 from swapcli.chain.json_rpc import JsonRpc, Nothing, Refusal, Request, Result, Witness
 from swapcli.chain.node import Account, Answer, At, Block, Call, Head, Log, LogQuery, Override, Supposed, number_of
@@ -14,20 +16,33 @@ from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, Upstrea
 
 TIMEOUT_S: Final = 20.0
 ATTEMPTS: Final = 4
+_ATTEMPTS_WITH_SPARES: Final = 2
 
 _BLOCK: Final = "eth_getBlockByNumber"
 _CALL: Final = "eth_call"
 _LOGS: Final = "eth_getLogs"
 _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
 _is_hash = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
+_is_bloom = re.compile(r"0x[0-9a-fA-F]{512}").fullmatch
 _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
+
+
+class Endpoint(NamedTuple):
+    """Where a node is asked. `shown` is what people may see of `url`; `headers` go with each request, and `proxy` is
+    the address of the HTTP proxy on the way, None without one."""
+
+    url: str
+    shown: str
+    headers: Mapping[str, str] = MappingProxyType({})
+    proxy: str | None = None
 
 
 class RpcNode:
     """A `Node`. `shown` is what people may see of `url`; `chain_id` is the one that the node must have.
 
     `timeout_s` bounds one exchange; at most `attempts` are made of each, two where it takes all its time. `pause` waits
-    the seconds between them. Not for several threads at once.
+    the seconds between them. `spares` are asked in its place, in turn, once it fails; `report` takes the sentence that
+    says so. Not for several threads at once.
     """
 
     def __init__(
@@ -39,17 +54,25 @@ class RpcNode:
         timeout_s: float = TIMEOUT_S,
         attempts: int = ATTEMPTS,
         pause: Callable[[float], object] = sleep,
+        headers: Mapping[str, str] | None = None,
+        proxy: str | None = None,
+        spares: Sequence[Endpoint] = (),
+        report: Callable[[str], object] = bool,
     ) -> None:
-        """Connects to nothing yet. Raises `ConfigError` for what is no address."""
-        self._line = Line(url, shown)
-        self._rpc = JsonRpc(self._line, timeout_s, attempts, pause)
+        """Connect to nothing yet. Raises `ConfigError` for what is no address."""
+        if spares:
+            attempts = min(attempts, _ATTEMPTS_WITH_SPARES)
+        endpoints = (Endpoint(url, shown, headers or {}, proxy), *spares)
+        lines = [Line(each.url, each.shown, each.headers, each.proxy) for each in endpoints]
+        self._rpc = FailoverRpc([JsonRpc(line, timeout_s, attempts, pause) for line in lines], chain_id, report)
         self._chain_id = chain_id
         self._newest: Block | None = None
+        self._newest_bloom = 0
 
     @property
     def shown(self) -> str:
         """What people may see of its address."""
-        return self._line.shown
+        return self._rpc.shown
 
     @property
     def round_trips(self) -> int:
@@ -57,8 +80,12 @@ class RpcNode:
         return self._rpc.round_trips
 
     def close(self) -> None:
-        """Lets go of the connection."""
-        self._line.close()
+        """Let go of the connection."""
+        self._rpc.close()
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        """As `Node.use_spare`."""
+        return self._rpc.switch(error)
 
     def head(self) -> Head:
         """As `Node.head`, in one round trip. Raises `UpstreamNonsense` for a node of another chain."""
@@ -67,7 +94,7 @@ class RpcNode:
         )
         self._check_chain(self._number(chain, "eth_chainId"))
         head = Head(self._block(block), self._number(gas_price, "eth_gasPrice"))
-        self._newest = head.block
+        self._newest, self._newest_bloom = head.block, self._bloom(block)
         return head
 
     def block(self, number: int) -> Block | None:
@@ -105,6 +132,17 @@ class RpcNode:
         requests = [Request(_CALL, (_message(c.call, c.sender), tag, _state(c.overrides))) for c in calls]
         return self._answers(requests, at)
 
+    def blooms(self, first: int, last: int) -> list[int]:
+        """As `Node.blooms`. That of the newest block is known already."""
+        kept = {self._newest.number: self._newest_bloom} if self._newest else {}
+        numbers = [number for number in range(first, last + 1) if number not in kept]
+        found = self._rpc.ask([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
+        for number, each in zip(numbers, found, strict=True):
+            if self._block(each).number != number:
+                self._refuse(_BLOCK, f"another block than {number}")
+            kept[number] = self._bloom(each)
+        return [kept[number] for number in range(first, last + 1)]
+
     def logs(self, query: LogQuery) -> list[Log]:
         """As `Node.logs`.
 
@@ -114,8 +152,9 @@ class RpcNode:
         wanted: dict[str, object] = {
             "fromBlock": hex(query.first),
             "toBlock": hex(query.last),
-            "topics": [list(query.topics)],
         }
+        if query.topics:
+            wanted["topics"] = [list(query.topics)]
         if query.addresses:
             wanted["address"] = list(query.addresses)
         (found,) = self._rpc.ask([Request(_LOGS, (wanted,))], self._reaching(query.last))
@@ -177,6 +216,11 @@ class RpcNode:
             base_fee_wei=self._number(found.get("baseFeePerGas") or "0x0", _BLOCK),
         )
 
+    def _bloom(self, found: object) -> int:
+        """Return the filter of a header, 0 where it has none."""
+        text = found.get("logsBloom") if isinstance(found, dict) else None
+        return int(text, 16) if isinstance(text, str) and _is_bloom(text) else 0
+
     def _log(self, entry: object) -> Log:
         if not isinstance(entry, dict):
             self._refuse(_LOGS, "an event that is no object")
@@ -229,7 +273,9 @@ def _block_request(number: int, *, may_be_null: bool = True) -> Request:
 
 
 def _message(call: Call, sender: str | None = None) -> dict[str, str]:
-    message = {"to": call.to, "data": f"0x{call.calldata.hex()}"}
+    message = {"data": f"0x{call.calldata.hex()}"}
+    if call.to:
+        message["to"] = call.to
     return message if sender is None else message | {"from": sender}
 
 

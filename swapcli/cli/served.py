@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from swapcli.cli.output import to_stderr
 from swapcli.cli.session import Session
 from swapcli.config import network_names_from
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.errors import InvalidOption
 from swapcli.markets.embedded import embedded_names
 from swapcli.model.network import Network
+from swapcli.wire.time import iso_utc
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc import RpcNode
@@ -50,7 +53,8 @@ def _of_networks(session: Session, names: Iterable[str]) -> Served:
         network, file = _found(session, name)
         networks.append(network)
         market = partial(session.market, network.name) if network.name in embedded_names() else None
-        pools, node = file or market, session.node(network)
+        report = partial(_report_node, network.name)
+        pools, node = file or market, session.node(network, report)
         if pools is None:
             continue  # the service knows its tokens and protocols; orders on it are refused
         if isinstance(pools, Path) or node is not None:
@@ -58,12 +62,18 @@ def _of_networks(session: Session, names: Iterable[str]) -> Served:
 
             kept.append(Kept(network, session.network, pools, node))
             # One that only checks use: none is for several threads.
-            checking = session.node(network)
+            checking = session.node(network, report)
             if checking is not None:
                 nodes[network.name] = checking
         else:
             openers[network.name] = pools
     return Served(_desk(session, networks, openers, [each.network.name for each in kept]), kept, nodes)
+
+
+def _report_node(network: str, message: str) -> None:
+    """Write a line of the log: another node stands in for one that fails."""
+    now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
+    to_stderr(json.dumps({"time": iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":")))
 
 
 def _found(session: Session, name: str) -> tuple[Network, Path | None]:

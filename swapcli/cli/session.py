@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -152,17 +152,26 @@ class Session(NamedTuple):
         store.close()
         return None
 
-    def node(self, network: Network) -> RpcNode | None:
+    def node(self, network: Network, report: Callable[[str], object] | None = None) -> RpcNode | None:
         """The node of a network that the command line or the settings name; None where there is none, or offline.
+
+        Where the settings name several, each stands in for the one before it, and `report` (by default a remark) says
+        why.
 
         Raises `ConfigError` for what is not the address of one, `InvalidOption` for a network whose nodes do not speak
         the language of an EVM's.
         """
-        url = self._node_url(network)
-        return None if url is None else self._node_at(url, network)
+        if self.offline:
+            return None
+        if self.rpc_url is not None:
+            return self._node_at([self.rpc_url], network, {}, report)
+        own = self.settings.networks.get(network.name)
+        urls = [url for url in (own.rpc_url, *own.rpc_urls) if url] if own else []
+        headers = {name: value.reveal() for name, value in ((own and own.rpc_headers) or {}).items()}
+        return self._node_at(urls, network, headers, report) if urls else None
 
     def any_node(self, network: Network) -> RpcNode:
-        """The same, else the first public node that the catalogue knows, which is remarked on.
+        """The same, else the public nodes that the catalogue knows, which is remarked on.
 
         Raises `InvalidOption` also where there is none.
         """
@@ -172,23 +181,40 @@ class Session(NamedTuple):
         setting = f"networks.{network.name}.rpc_url"
         if not network.rpc_urls:
             raise InvalidOption(f"no node of {network.name} is known", hint=f"give --rpc-url, or set {setting}")
-        node = self._node_at(node_url(setting, network.rpc_urls[0]), network)
+        node = self._node_at([node_url(setting, url) for url in network.rpc_urls], network, {})
         self.output.remark(
             f"no node of {network.name} is set, so a public one is asked, which may allow little: {node.shown}"
         )
         return node
 
-    def _node_at(self, url: Secret, network: Network) -> RpcNode:
+    def _node_at(
+        self,
+        urls: Sequence[Secret],
+        network: Network,
+        headers: Mapping[str, str],
+        report: Callable[[str], object] | None = None,
+    ) -> RpcNode:
         check_has_nodes(network)
-        from swapcli.chain.rpc import RpcNode
+        from swapcli.chain.proxies import proxy_for
+        from swapcli.chain.rpc import Endpoint, RpcNode
 
-        return RpcNode(url.reveal(), shown=url.shown, chain_id=network.chain_id, timeout_s=self.settings.timeout_s)
-
-    def _node_url(self, network: Network) -> Secret | None:
-        if self.offline:
-            return None
-        own = self.settings.networks.get(network.name)
-        return self.rpc_url or (own and (own.rpc_url or next(iter(own.rpc_urls), None))) or None
+        first_url, *others = urls
+        # Nodes that are reached over a socket cannot stand in; the first one says so itself.
+        urls = [first_url, *(url for url in others if url.reveal().startswith("http"))]
+        shown = dict(zip(urls, _distinct([url.shown for url in urls]), strict=True))
+        first, *spares = (
+            Endpoint(url.reveal(), shown[url], headers, proxy_for(url.reveal(), os.environ)) for url in shown
+        )
+        return RpcNode(
+            first.url,
+            shown=first.shown,
+            chain_id=network.chain_id,
+            timeout_s=self.settings.timeout_s,
+            headers=first.headers,
+            proxy=first.proxy,
+            spares=spares,
+            report=report or self.output.remark,
+        )
 
     def market(self, name: str, *, skip_bad_pools: bool = False) -> Market:
         """The market of the network called `name`: the settings' market file, else the embedded one.
@@ -261,6 +287,12 @@ class Session(NamedTuple):
         key, timeout_s = self.api_key(), self.settings.timeout_s
         network = self.network(name)
         return RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Return the names, those that are alike with numbers behind them."""
+    numbered = [f"{name} ({names[:at].count(name) + 1})" for at, name in enumerate(names)]
+    return [whole if names.count(name) > 1 else name for name, whole in zip(names, numbered, strict=True)]
 
 
 def check_has_nodes(network: Network) -> None:

@@ -53,6 +53,9 @@ def sync(
         str | None,
         option("--from-block", "Where to begin looking for pools in events.  [default: 0]", WANTED, "N"),
     ] = None,
+    accept_losses: Annotated[
+        bool, option("--accept-losses", "Take out pools that can no longer be read, however many.", WANTED)
+    ] = False,
     watch: Annotated[bool, option("--watch", "Follow the chain until told to stop.", WANTED)] = False,
     rpc_url: options.RpcUrl = None,
     store: options.StoreDir = None,
@@ -68,7 +71,9 @@ def sync(
 
     Quotes rest on the store from then on. It always holds one whole block: whenever this ends, by an error or by
     Ctrl-C, running it again goes on from there. Without --rpc-url the node is networks.NETWORK.rpc_url of the settings,
-    or else a public one. With --watch every new block is a line on stderr, with --json an object a line on stdout.
+    or else a public one. A node that suddenly no longer tells the state of many pools is not believed: nothing is
+    stored then, unless --accept-losses says that those pools are gone. With --watch every new block is a line on
+    stderr, with --json an object a line on stdout.
     """
     flags = {"store_dir": flag("--store", store), "timeout_s": flag("--timeout", timeout)}
     session = open_session(form, flags, rpc_url=rpc_url)
@@ -82,7 +87,7 @@ def sync(
         _check_begin(wanted, node)
         with make_store(session, where) as kept:
             kept.check_can_follow()
-            _tell(session, _fill(session, kept, node, wanted), to_be_followed=watch)
+            _tell(session, _fill(session, kept, node, wanted, accept_losses), to_be_followed=watch)
             if watch:
                 _follow(session, kept, node, interruption)
     return exits.OK
@@ -94,11 +99,11 @@ def _check_begin(wanted: Wanted, node: Node) -> None:
         raise InvalidOption(f"--from-block: block {wanted.from_block} lies ahead, the newest is {newest}")
 
 
-def _fill(session: Session, kept: Store, node: Node, wanted: Wanted) -> Synced:
+def _fill(session: Session, kept: Store, node: Node, wanted: Wanted, accept_losses: bool) -> Synced:
     started_s, (before, _) = SYSTEM_CLOCK.timer_s(), kept.register.counts()
     try:
         with _shown(session) as show:
-            for progress in fill(kept, node, wanted, SYSTEM_CLOCK):
+            for progress in fill(kept, node, wanted, SYSTEM_CLOCK, may_lose=accept_losses):
                 show(progress)
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; {_kept(kept)}", hint="the same command goes on from there") from None

@@ -6,7 +6,7 @@ A reader takes text or the native YAML type and raises `ValueError` for all else
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from swapcli.config.secret import Secret
@@ -28,6 +28,10 @@ _GAS_PRICE = r"([0-9]{1,40})(?:\.([0-9]{1,9})0*)? ?(wei|gwei)?"
 _GWEI_DECIMALS = 9
 _BPS_PER_PERCENT = 100
 _SHOWN_CHARACTERS = 60
+_HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}"
+_OWN_HEADERS = frozenset(
+    {"host", "content-length", "content-type", "transfer-encoding", "connection", "accept-encoding"}
+)
 
 
 class Kind(NamedTuple, Generic[T]):
@@ -211,6 +215,29 @@ def _url_parts(url: str) -> tuple[str, str, str]:
     return parts.scheme.lower(), host if port is None else f"{host}:{port}", rest
 
 
+def _read_headers(value: object) -> dict[str, Secret]:
+    """A mapping, or text with a line `Name: value` for each."""
+    if isinstance(value, str):
+        entries = [line.partition(":")[::2] for line in value.splitlines() if line.strip()]
+    elif isinstance(value, dict):
+        entries = list(value.items())
+    else:
+        raise ValueError
+    if not all(isinstance(part, str) for entry in entries for part in entry):
+        raise ValueError
+    headers = {name.strip(): Secret(_read_header(name.strip(), text.strip())) for name, text in entries}
+    if len({name.lower() for name in headers}) < len(entries):
+        raise ValueError
+    return headers
+
+
+def _read_header(name: str, value: str) -> str:
+    is_value = value and value.isascii() and value.isprintable()
+    if name.lower() in _OWN_HEADERS or not re.fullmatch(_HEADER_NAME, name) or not is_value:
+        raise ValueError
+    return value
+
+
 def _read_key(value: object) -> Secret:
     key = _read_text(value)
     if not key.isascii() or " " in key:
@@ -232,4 +259,9 @@ GAS_PRICE: Kind[int] = Kind("a whole number of wei, as in 10000000 or 0.01gwei",
 ADDRESS: Kind[str] = Kind("an address: 0x and hexadecimal digits", _read_address)
 SERVICE_URL: Kind[str] = Kind("an http or https address without user name, password and query", _read_service_url)
 NODE_URL: Kind[Secret] = Kind("an http, https, ws or wss address", _read_node_url)
+HEADERS: Kind[Mapping[str, Secret]] = Kind(
+    "header names with their values, as in {Authorization: Bearer abc}",
+    _read_headers,
+    lambda headers: ", ".join(f"{name}: {value.shown}" for name, value in headers.items()),
+)
 KEY: Kind[Secret] = Kind("a key without spaces", _read_key)

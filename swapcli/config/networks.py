@@ -43,6 +43,7 @@ def read_networks(given: Mapping[str, Given], values: Mapping[str, Any]) -> dict
         members = dict(cast(Mapping[str, object], whole.value)) if whole else {}
         networks[name] = NetworkSettings(
             rpc_url=values.get(f"{key}.rpc_url"),
+            rpc_headers=values.get(f"{key}.rpc_headers"),
             router=values.get(f"{key}.router"),
             rpc_urls=_node_urls(members.pop("rpc_urls", []), f"{whole.place}.rpc_urls" if whole else ""),
             additions={member: value for member, value in members.items() if member not in NETWORK_TABLE},

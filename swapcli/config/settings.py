@@ -55,7 +55,7 @@ class Setting(NamedTuple):
     @property
     def secret(self) -> bool:
         """Must its value not show?"""
-        return self.kind is kinds.KEY or self.kind is kinds.NODE_URL
+        return self.kind is kinds.KEY or self.kind is kinds.NODE_URL or self.kind is kinds.HEADERS
 
     @property
     def variable(self) -> str:
@@ -141,7 +141,8 @@ class ServiceSettings:
 class NetworkSettings:
     """What the user adds to a network, or a network of the user's.
 
-    `rpc_urls` are further nodes; `additions` is all else, in the form of the catalogue's definitions.
+    `rpc_urls` are further nodes, asked where the first one fails; `additions` is all else, in the form of the
+    catalogue's definitions.
     """
 
     rpc_url: Secret | None = setting(
@@ -149,6 +150,12 @@ class NetworkSettings:
         kinds.NODE_URL,
         "Node to ask; its path and credentials are never shown.",
         example="https://node.example/v1/key",
+    )
+    rpc_headers: Mapping[str, Secret] | None = setting(
+        None,
+        kinds.HEADERS,
+        "HTTP headers for rpc_url and rpc_urls, never shown.",
+        example="{Authorization: Bearer a-key}",
     )
     router: str | None = setting(None, kinds.ADDRESS, "Contract that payloads are made for.", example="0x" + "34" * 20)
     rpc_urls: tuple[Secret, ...] = ()

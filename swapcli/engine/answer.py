@@ -45,7 +45,8 @@ class Origin(NamedTuple):
     """Where the pool state behind an answer comes from; `age_s` is None where the state carries no time.
 
     `service` is the address of the service that answered, None where the core in this process did. The provenance is
-    None where the service does not say; `reported` is what it warns of.
+    None where the service does not say; `reported` is what it warns of. `pinned` is as in
+    `Market`; `is_proposed` says that the network had not yet agreed on the block when it was read.
     """
 
     provenance: Provenance | None
@@ -55,12 +56,23 @@ class Origin(NamedTuple):
     age_s: int | None = None
     service: str | None = None
     reported: StatedWarnings = StatedWarnings()
+    pinned: bool | None = None
+    is_proposed: bool = False
 
     @classmethod
     def of(cls, market: Market, now_s: float) -> Origin:
         """The origin of a market, looked at now."""
         age_s = None if market.timestamp is None else max(0, int(now_s) - market.timestamp)
-        return cls(market.provenance, market.source, market.block, market.timestamp, age_s)
+        read = market.provenance in (Provenance.LIVE, Provenance.SYNCED)
+        return cls(
+            market.provenance,
+            market.source,
+            market.block,
+            market.timestamp,
+            age_s,
+            pinned=market.pinned,
+            is_proposed=read and market.network.head_is_proposed,
+        )
 
     @property
     def is_live(self) -> bool:

@@ -29,6 +29,7 @@ class Moment:
     since_s: float
     pools: dict[str, Pool | None] = field(default_factory=dict)
     l1_terms: L1Terms | None = None
+    is_pinned: bool = True
 
     def read(self, pools: Iterable[Pool]) -> None:
         """Reads those of the pools that have not been read, all in the same rounds. Raises `UpstreamError`."""
@@ -43,7 +44,10 @@ class Moment:
             self.l1_terms = read[-1]
 
     def _read(self, readings: Sequence[tuple[str, Reading[_Found]]]) -> list[_Found | Skipped]:
-        return read_together(readings, View(self.node, self.head.block, self.network.multicall).ask)
+        view = View(self.node, self.head.block, self.network.multicall)
+        found = read_together(readings, view.ask)
+        self.is_pinned = view.check_pinned() and self.is_pinned
+        return found
 
     def market(self, held: Market, keys: Collection[str]) -> Market:
         """`held` with these pools alone, as they are at the block."""
@@ -58,6 +62,7 @@ class Moment:
             block=self.head.block.number,
             timestamp=self.head.block.timestamp,
             invented=frozenset(),
+            pinned=self.is_pinned,
         )
 
 

@@ -86,7 +86,8 @@ def _overridden(known: Network, entry: Mapping[str, object]) -> Network:
         known,
         chain_id=uint_in(entry, "chain_id", "network.", minimum=1) if "chain_id" in entry else known.chain_id,
         native=_native(entry, known.native) if "native" in entry else known.native,
-        router=_address_or_none(entry, "router", known.kind) if "router" in entry else known.router,
+        # Null says that whoever wrote the file knew of none, not that there is none.
+        router=(_address_or_none(entry, "router", known.kind) if "router" in entry else None) or known.router,
         protocols=_protocols(entry, known) if "protocols" in entry else known.protocols,
     )
 

@@ -30,6 +30,7 @@ class Market:
     `invented` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
     `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
     `UNKNOWN` is one that refused to be tried.
+    `pinned` says whether the node's answers were proven to be of `block`; None where no node was asked.
     """
 
     network: Network
@@ -42,6 +43,7 @@ class Market:
     timestamp: int | None = None
     invented: frozenset[str] = frozenset()
     transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
+    pinned: bool | None = None
 
     def transfers_of(self, address: str) -> TransferBehaviour:
         """Return how a token's transfers behave: as the network's settings say, else as the market knows."""

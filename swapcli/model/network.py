@@ -56,7 +56,8 @@ class Network:
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default used when neither a node
     nor the market tells one. `l1_fee_oracle` tells what data costs on L1 (`GasPriceOracle` of an OP-stack
     network), None where no fee is charged for it. `transfers` are tokens, by address, whose transfers the user's
-    settings describe; that counts before what was found out. `unconfirmed` names facts that should be checked.
+    settings describe; that counts before what was found out. `head_is_proposed` says that nodes call a block the newest
+    before the network has agreed on it. `unconfirmed` names facts that should be checked before use.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Network:
     block_time_s: float | None = None
     has_v2: bool = True
     transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
+    head_is_proposed: bool = False
     sources: dict[str, str] = field(default_factory=dict)
     unconfirmed: tuple[str, ...] = ()
 

@@ -15,6 +15,7 @@
 | `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
 | `transfer_fees_ppm` | `{address: fee_ppm}`: tokens that take a fee of every transfer; 0 says that one does not |
 | `share_tokens` | addresses of tokens that keep shares, as stETH: a transfer can lose up to two units |
+| `head_is_proposed` | true where the newest block of a node may still be replaced by another proposal; default false |
 | `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
 """  # noqa: E501 - a table cannot be wrapped
 
@@ -35,11 +36,11 @@ from swapcli.networks.section import Section, as_address, as_text, as_whole, ref
 NETWORK_KEYS = (
     "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
-    "has_v2", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed",
+    "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
-    "gas_price_wei", "block_time_s", "transfer_fees_ppm", "share_tokens",
+    "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens",
 )  # fmt: skip
 """What may be given for a network that is known already."""
 
@@ -87,6 +88,7 @@ def parse_network(mapping: object, where: str) -> Network:
         block_time_s=section.number_or_none("block_time_s"),
         has_v2=section.flag("has_v2", default=kind is Kind.EVM),
         transfers=dict(_transfers(section, kind)),
+        head_is_proposed=section.flag("head_is_proposed", default=False),
         sources={key: as_text(value, path) for key, value, path in section.entries("sources")},
         unconfirmed=section.texts("unconfirmed"),
     )
@@ -116,6 +118,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         gas_price_wei=section.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.gas_price_wei),
         block_time_s=section.number_or_none("block_time_s") or network.block_time_s,
         transfers={**network.transfers, **dict(_transfers(section, kind))},
+        head_is_proposed=section.flag("head_is_proposed", default=network.head_is_proposed),
     )
 
 

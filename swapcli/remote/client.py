@@ -17,8 +17,8 @@ import httpx
 
 from swapcli import __version__
 from swapcli.errors import ConfigError
+from swapcli.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, BadBody, read_body
 from swapcli.remote.address import ServiceAddress
-from swapcli.remote.body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, BadBody, read_body
 from swapcli.remote.failures import Failure, failure_of, nonsense, redirected
 from swapcli.remote.pacing import Pacing
 from swapcli.remote.transport import DeadlineTransport

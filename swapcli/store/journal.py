@@ -49,6 +49,14 @@ def keep_note(connection: sqlite3.Connection, at: int | None, name: str) -> None
         )
 
 
+def rename(connection: sqlite3.Connection, number: int, mark: BlockMark) -> None:
+    """Make what was noted of a block, which is being written, that of a later one."""
+    for table in _UNDONE:
+        connection.execute(f"UPDATE {table} SET at = ? WHERE at = ?", (mark.number, number))
+    connection.execute("UPDATE pools SET block = ? WHERE block = ?", (mark.number, number))
+    connection.execute("UPDATE blocks SET number = ?, hash = ?, timestamp = ? WHERE number = ?", (*mark, number))
+
+
 def remember(connection: sqlite3.Connection, mark: BlockMark) -> None:
     """Note a block that is about to be written, and forget what lies too far back."""
     connection.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", mark)

@@ -19,11 +19,15 @@ from swapcli.store.transfers import deepest_pools, tokens_to_try
 
 
 class LeftOut(NamedTuple):
-    """A pool or token that is not held. `place` is what its writer needs to look again, None where that is futile."""
+    """A pool or token that is not held. `place` is what its writer needs to look again, None where that is futile.
+
+    `is_lost` marks a pool that was held, or that its factory vouches for: every run looks at it again.
+    """
 
     key: str
     reason: str
     place: str | None = None
+    is_lost: bool = False
 
 
 class Register:
@@ -69,6 +73,10 @@ class Register:
         query = f"SELECT id, key FROM pools WHERE id > ?1 {where} ORDER BY id LIMIT ?2"
         return dict(self._rows(query, after, limit, *values))
 
+    def places(self) -> Iterator[tuple[str, str, str]]:
+        """Return the key, the contract and the family of every pool."""
+        yield from self._rows("SELECT key, address, family FROM pools")
+
     def last_pool(self) -> int:
         """The highest number of a pool, 0 where there are none."""
         ((number,),) = self._rows("SELECT coalesce(max(id), 0) FROM pools")
@@ -113,6 +121,11 @@ class Register:
         query = f"{_LEFT_OUT} AND place NOTNULL AND key > ?1 ORDER BY key LIMIT ?2"
         return [LeftOut(*row) for row in self._rows(query, after, limit)]
 
+    def lost(self, after: str, limit: int) -> list[LeftOut]:
+        """Return the next `limit` lost pools behind the key `after`, in the order of their keys."""
+        query = f"{_LEFT_OUT} AND is_lost AND place NOTNULL AND key > ?1 ORDER BY key LIMIT ?2"
+        return [LeftOut(*row) for row in self._rows(query, after, limit)]
+
     def left_out_of(self, keys: Iterable[str]) -> list[LeftOut]:
         """Those of the keys that were left out and can be looked at again."""
         query = f"{_LEFT_OUT} AND place NOTNULL AND key IN (SELECT value FROM json_each(?1)) ORDER BY key"
@@ -131,7 +144,7 @@ class Register:
 
 
 _LEFT_OUT = (
-    "SELECT key, reason, place FROM left_out WHERE key NOT IN (SELECT key FROM pools)"
+    "SELECT key, reason, place, is_lost FROM left_out WHERE key NOT IN (SELECT key FROM pools)"
     " AND key NOT IN (SELECT address FROM tokens)"
 )
 

@@ -2,13 +2,14 @@
 
 | table | holds |
 |---|---|
-| `meta` | the market but for its tokens and pools: one row; `head` is the newest block |
+| `meta` | the market but for its tokens and pools: one row; `head` is the newest block, `pinned` as in `Market` |
 | `tokens`, `pools` | as in a market file, in its order; a pool's `tokens` are ids, `state` the family's fields |
 | `blocks` | the newest blocks, oldest first, to which the store can go back |
 | `undo_pools`, `undo_tokens` | of each, the rows that it changed as they were before; `id` NULL where there was none |
 | `undo_notes` | likewise, `value` NULL where there was none |
 | `notes` | what whoever fills the store wants to find again |
-| `left_out` | pools and tokens that are not held, and why; `place` is what it takes to look again |
+| `left_out` | pools and tokens that are not held, and why; `place` is what it takes to look again, `is_lost` tells |
+|        | pools that were held, or should be, and are looked at in every run |
 | `legs` | for each pool and pair of its tokens, `low` < `high`: logarithm of the rate of the first unit each way |
 |        | (`up` sells `low`), base units that move it by one, and `depth`: the thinner side of these in dollars |
 | `links` | the pairs that pools join, both ways round, with their whole depth |
@@ -81,6 +82,10 @@ CREATE TABLE token_transfers (
     address TEXT PRIMARY KEY, kind TEXT NOT NULL, buy_fee_ppm INTEGER NOT NULL, sell_fee_ppm INTEGER NOT NULL,
     transfer_fee_ppm INTEGER NOT NULL, block INTEGER
 ) WITHOUT ROWID;
+ALTER TABLE meta ADD COLUMN pinned INTEGER;
+ALTER TABLE left_out ADD COLUMN is_lost INTEGER NOT NULL DEFAULT 0;
+UPDATE left_out SET is_lost = 1 WHERE reason LIKE '%: the contract returns 0 bytes%';
+CREATE INDEX left_out_lost ON left_out (key) WHERE is_lost;
 """
 
 MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)

@@ -114,11 +114,11 @@ class Store:
                 check_order(head, head_hash, number, block_hash)
             mark = BlockMark(number, block_hash, timestamp)
             journal.remember(self._connection, mark)
-            writer = BlockWriter(self._connection, number, self._anchors)
+            writer = BlockWriter(self._connection, mark, self._anchors)
             writer.describe(provenance=Provenance.SYNCED)
             yield writer
             writer.finish()
-            self._move_to(mark)
+            self._move_to(writer.mark or mark)
 
     def check_can_follow(self) -> None:
         """Raises `MarketError` where the store holds something else than a synced market: no block can follow that."""
@@ -165,7 +165,12 @@ class Store:
             begin(self._connection, market.network, self._networks)
             self.network = market.network
             writer = BlockWriter(self._connection, None, self._anchors)
-            writer.describe(provenance=market.provenance, source=market.source, gas_price_wei=market.gas_price_wei)
+            writer.describe(
+                provenance=market.provenance,
+                source=market.source,
+                gas_price_wei=market.gas_price_wei,
+                pinned=market.pinned,
+            )
             writer.put_tokens(market.tokens.values())
             writer.put_pools(market.pools.values(), invented=market.invented, block=market.block)
             writer.put_transfers(market.transfers, block=market.block)
@@ -294,7 +299,7 @@ class Store:
         return self._market(rows, {row[0]: token_of(row) for row in tokens})
 
     def _market(self, rows: Iterable[Row], tokens: Mapping[int, Token]) -> Market:
-        provenance, gas_price_wei, source, head, timestamp = self._described()
+        provenance, gas_price_wei, source, head, timestamp, pinned = self._described()
         reader, pools, invented = PoolReader(tokens), {}, []
         for row in rows:
             pools[row[1]] = reader.pool(row)
@@ -311,6 +316,7 @@ class Store:
             timestamp=timestamp,
             invented=frozenset(invented),
             transfers=self._transfers([token.address for token in tokens.values()]),
+            pinned=pinned,
         )
 
     def _transfers(self, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
@@ -319,9 +325,11 @@ class Store:
         except (ValueError, TypeError) as error:
             raise damaged(self.path, "what it says of the transfers of tokens cannot be read") from error
 
-    def _described(self) -> tuple[Provenance, int, str, int | None, int | None]:
-        provenance, gas_price, *rest = self._one("SELECT provenance, gas_price_wei, source, head, timestamp FROM meta")
+    def _described(self) -> tuple[Provenance, int, str, int | None, int | None, bool | None]:
+        columns = "provenance, gas_price_wei, source, head, timestamp, pinned"
+        provenance, gas_price, source, head, timestamp, pinned = self._one(f"SELECT {columns} FROM meta")
         try:
-            return Provenance(provenance), int(gas_price), *rest
+            is_pinned = None if pinned is None else bool(pinned)
+            return Provenance(provenance), int(gas_price), source, head, timestamp, is_pinned
         except (ValueError, TypeError) as error:
             raise damaged(self.path, "its description of the market cannot be read") from error

@@ -26,7 +26,7 @@ class Holding(NamedTuple):
 
 class Summary(NamedTuple):
     """`block` is None where the state belongs to none; `undoable` counts the blocks that can be taken back; `transfers`
-    the tokens by how they transfer."""
+    the tokens by how they transfer; `pinned` as in `Market`."""
 
     path: str
     network: str
@@ -43,12 +43,13 @@ class Summary(NamedTuple):
     size_bytes: int
     layout: int
     transfers: Mapping[TransferKind, int]
+    pinned: bool | None = None
 
 
 def summarise(connection: sqlite3.Connection, path: str) -> Summary:
     """Count what is there; a scan of all pools, but none of them is parsed."""
-    network, chain_id, provenance, source, gas_price, head, block_hash, timestamp = connection.execute(
-        "SELECT network, chain_id, provenance, source, gas_price_wei, head, hash, timestamp FROM meta"
+    network, chain_id, provenance, source, gas_price, head, block_hash, timestamp, pinned = connection.execute(
+        "SELECT network, chain_id, provenance, source, gas_price_wei, head, hash, timestamp, pinned FROM meta"
     ).fetchone()
     counts = "SELECT (SELECT count(*) FROM tokens), (SELECT count(*) FROM blocks)"
     tokens, blocks = connection.execute(counts).fetchone()
@@ -69,6 +70,7 @@ def summarise(connection: sqlite3.Connection, path: str) -> Summary:
         size_bytes=_size(path),
         layout=version_of(connection),
         transfers=count_transfers(connection),
+        pinned=None if pinned is None else bool(pinned),
     )
 
 

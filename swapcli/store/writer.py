@@ -11,7 +11,8 @@ from swapcli.model.market import Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.model.transfers import TransferBehaviour
-from swapcli.store.journal import keep_note, keep_pool, keep_token
+from swapcli.store.blocks import BlockMark
+from swapcli.store.journal import keep_note, keep_pool, keep_token, rename
 from swapcli.store.ranking import Pair, insert_legs, legs_of, rank_all, rank_touched
 from swapcli.store.register import LeftOut
 from swapcli.store.rows import POOL_FIELDS, TOKEN_FIELDS, checked, pool_row, token_row
@@ -27,12 +28,19 @@ Anchors = Mapping[str, float]
 class BlockWriter:
     """Changes the store inside one transaction; everything holds once the block that it belongs to is left.
 
-    `at` is the block's number, None where the store cannot go back behind what is written.
+    `mark` is the block, None where the store cannot go back behind what is written.
     """
 
-    def __init__(self, connection: sqlite3.Connection, at: int | None, anchors: Anchors) -> None:
-        self._connection, self._at, self._anchors = connection, at, anchors
+    def __init__(self, connection: sqlite3.Connection, mark: BlockMark | None, anchors: Anchors) -> None:
+        self._connection, self.mark, self._anchors = connection, mark, anchors
+        self._at = mark and mark.number
         self._touched: set[Pair] = set()
+
+    def move_to(self, mark: BlockMark) -> None:
+        """Make all that is written that of a later block."""
+        assert self.mark
+        rename(self._connection, self.mark.number, mark)
+        self.mark, self._at = mark, mark.number
 
     def put_tokens(self, tokens: Iterable[Token]) -> None:
         """Add tokens, or describe known ones anew."""
@@ -100,8 +108,15 @@ class BlockWriter:
             self._connection.execute("DELETE FROM tokens WHERE address = ?", (address,))
 
     def leave_out(self, entries: Iterable[LeftOut]) -> None:
-        """Remember what is not held, and why. Going back leaves that as it is: whatever is held after all counts."""
-        self._connection.executemany("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", entries)
+        """Remember what is not held, and why. Going back leaves that as it is: whatever is held after all counts.
+
+        What is lost stays so, whatever reason is found later.
+        """
+        self._connection.executemany(
+            "INSERT INTO left_out (key, reason, place, is_lost) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
+            " reason = excluded.reason, place = excluded.place, is_lost = max(is_lost, excluded.is_lost)",
+            entries,
+        )
 
     def put_transfers(self, behaviours: Mapping[str, TransferBehaviour], *, block: int | None = None) -> None:
         """Remember how tokens transfer, by address, as was found at a block: the writer's own unless given."""
@@ -115,13 +130,18 @@ class BlockWriter:
         self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
 
     def describe(
-        self, *, provenance: Provenance | None = None, source: str | None = None, gas_price_wei: int | None = None
+        self,
+        *,
+        provenance: Provenance | None = None,
+        source: str | None = None,
+        gas_price_wei: int | None = None,
+        pinned: bool | None = None,
     ) -> None:
         """Say where the state comes from, and the gas price; what is not given stays as it was."""
         self._connection.execute(
             "UPDATE meta SET provenance = coalesce(?, provenance), source = coalesce(?, source), "
-            "gas_price_wei = coalesce(?, gas_price_wei)",
-            (provenance, source, None if gas_price_wei is None else str(gas_price_wei)),
+            "gas_price_wei = coalesce(?, gas_price_wei), pinned = coalesce(?, pinned)",
+            (provenance, source, None if gas_price_wei is None else str(gas_price_wei), pinned),
         )
 
     def finish(self) -> None:

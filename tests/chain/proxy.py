@@ -166,6 +166,39 @@ def without(method: str) -> Fault:
     return _instead(method, lambda request: refusal(request, -32_601, message))
 
 
+def empties_calls(rng: Random, share: float = 1.0) -> Fault:
+    """Answers a share of the calls as if no contract were there."""
+
+    def told(request: Asked) -> Told | None:
+        return {"jsonrpc": "2.0", "id": request["id"], "result": "0x"} if rng.random() < share else None
+
+    return _instead("eth_call", told)
+
+
+def withholds_logs(rng: Random, share: float) -> Fault:
+    """Leaves a share of the events out, without a word."""
+
+    def change(asked: list[Asked], proxy: Proxy) -> list[Told]:
+        told = proxy.tell(asked)
+        for request, each in zip(asked, told, strict=True):
+            if request["method"] == "eth_getLogs" and "result" in each:
+                each["result"] = [log for log in each["result"] if rng.random() >= share]
+        return told
+
+    return rewrites(change)
+
+
+def ignores_block_numbers(happen: Callable[[], object] | None = None) -> Fault:
+    """Answers every call from its newest block, and lets something happen before each exchange."""
+
+    def change(asked: list[Asked], proxy: Proxy) -> list[Told]:
+        if happen:
+            happen()
+        return proxy.tell([_at_latest(request) for request in asked])
+
+    return rewrites(change)
+
+
 def limits_logs(most_blocks: int) -> Fault:
     """Refuses events of more blocks than so many."""
 
@@ -237,6 +270,13 @@ def _instead(method: str, answer: Callable[[Asked], Told | None]) -> Fault:
         return [own or next(passed) for own in told]
 
     return rewrites(change)
+
+
+def _at_latest(request: Asked) -> Asked:
+    if request["method"] != "eth_call":
+        return request
+    call, _, *more = request["params"]
+    return request | {"params": [call, "latest", *more]}
 
 
 def _told_at(asked: list[Asked], proxy: Proxy, head: int) -> list[Told]:

@@ -17,6 +17,8 @@ from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.terms import Integrator
 from tests.chain.anvil import CHAIN_ID, AnvilChain
+from tests.chain.modes import asking
+from tests.chain.proxy import ignores_block_numbers, proxying
 from tests.chain.settings import url_of
 from tests.chain.trading import INTEGRATOR, USER, Desk, Trade
 from tests.chain.world import WETH
@@ -219,3 +221,22 @@ def test_a_token_that_is_not_there_is_nonsense(desk: Desk, node: RpcNode) -> Non
     payload = trade.payload._replace(call=call._replace(route=call.route._replace(token_in="0x" + "66" * 20)))
     with pytest.raises(UpstreamNonsense, match=r"^balanceOf\(address\): the contract returns 0 bytes"):
         check_payload(node, Wanted(sender=POOR), payload, live(node), ends_of(desk, trade))
+
+
+def test_a_node_that_ignores_block_numbers_is_not_blamed_on_the_swap(desk: Desk) -> None:
+    """It simulates on a newer state than the one that was quoted on: there the swap must pay what it promises."""
+    tokens = desk.world.tokens
+    trade = desk.quoted(Order(tokens[WETH], tokens["USDC"], 10**19))
+    call = trade.payload.call
+    generous = call._replace(route=call.route._replace(min_received=trade.due * 98 // 100))
+    payload = transaction(generous, desk.world.network, trade.payload.to)
+    with proxying(desk.chain.node.port) as proxy, asking(proxy.url) as node:
+        then = live(node)
+        desk.carry_out(desk.quoted(Order(tokens[WETH], tokens["USDC"], 10**18)))
+        ends, wanted = ends_of(desk, trade), Wanted(simulate=True)
+        proxy.always = ignores_block_numbers()
+        found = check_payload(node, wanted, payload, then, ends).simulation
+        assert found
+        assert trade.due * 98 // 100 <= found.received < found.expected == trade.due
+        with pytest.raises(SimulationError, match="ReceivedTooLittle"):
+            check_payload(node, wanted, trade.payload, then, ends)

@@ -19,7 +19,7 @@ from tests.chain import proxy as faults
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.living import Village
 from tests.chain.modes import HTML, MIXED, REPEATED, check_shown
-from tests.chain.node.server import Fault, hangs_up, says
+from tests.chain.node.server import SECRET, Fault, hangs_up, says
 from tests.chain.proxy import Proxy, proxying
 from tests.chain.settings import write_settings
 from tests.cli.build import Ran, swapcli
@@ -159,6 +159,87 @@ def test_a_watch_goes_on_through_failures_and_turns_of_the_chain(desk: Desk) -> 
         while (line := next(lines))["block"] < desk.village.head():
             assert line["block"] > caught_up
         assert line["rewoundTo"] < caught_up
+
+
+def settings_with(desk: Desk, **more: object) -> dict[str, str]:
+    """The environment of somebody whose network says more; the stores are the same."""
+    document = json.loads(Path(desk.env["SWAPCLI_CONFIG"]).read_text())
+    document["networks"][desk.name] |= more
+    file = desk.folder / "other.yaml"
+    file.write_text(json.dumps(document))
+    return {"SWAPCLI_CONFIG": str(file)}
+
+
+def test_a_node_that_answers_calls_with_nothing_changes_nothing(desk: Desk) -> None:
+    before = json.loads(desk.sync("--json").out)["pools"]
+    desk.chain.node.ask("evm_mine")
+    desk.proxy.always = faults.empties_calls(Random(1))
+    check_failed(desk.sync("--json"), "UPSTREAM_NONSENSE")
+    check_failed(desk.sync("--json", "--accept-losses"), "UPSTREAM_NONSENSE")
+    check_failed(desk.route("--json"), "UPSTREAM_NONSENSE")
+    desk.proxy.always = None
+    assert json.loads(desk.sync("--json").out)["pools"] == before
+
+
+def test_a_quote_says_whether_its_block_is_proven(desk: Desk) -> None:
+    told = json.loads(desk.route("--json").out)
+    assert (told["market"]["pinned"], told["market"]["proposed"]) == (True, False)
+    desk.sync()
+    told = json.loads(desk.route("--json", "--offline").out)
+    assert told["market"]["pinned"] is True
+    env = settings_with(desk, head_is_proposed=True)
+    ran = swapcli("route", desk.name, "TKN", "USDC", "2", env=env)
+    assert f"block {desk.village.head()} (proposed, not yet final)" in " ".join(ran.out.split())
+    desk.proxy.always = faults.ignores_block_numbers(lambda: desk.chain.node.ask("evm_mine"))
+    check_failed(desk.route("--json"), "BLOCK_MISMATCH")
+    ran = desk.sync("--json")
+    assert ran.status == 0, ran.err
+    assert json.loads(desk.route("--json", "--offline").out)["market"]["pinned"] is False
+    text = " ".join(desk.route("--offline").out.split())
+    assert "which the node does not prove it answered from" in text
+
+
+def test_another_node_of_the_settings_stands_in_and_the_reason_is_said_once(desk: Desk) -> None:
+    expected = json.loads(desk.route("--json").out)
+    direct = f"http://127.0.0.1:{desk.chain.node.port}"
+    env = settings_with(desk, rpc_urls=[direct], rpc_headers={"X-Key": f"Bearer {SECRET}"})
+    desk.proxy.always = says(401, REPEATED.encode())
+    ran = swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env)
+    assert ran.status == 0, ran.err
+    told = json.loads(ran.out)
+    assert told["outputAmount"] == expected["outputAmount"]
+    assert told["market"]["source"].startswith(f"http://127.0.0.1:{desk.chain.node.port}: ")
+    shown = f"http://127.0.0.1:{desk.proxy.server_port}/…"
+    assert ran.err == f"note: {shown} answered with status 401; asking {direct} from now on\n"
+    check_shown(ran.err)
+    assert desk.proxy.headers[-1]["X-Key"] == f"Bearer {SECRET}"
+    ran = swapcli("config", "show", "--json", env=env)
+    rows = {row["key"]: row["value"] for row in json.loads(ran.out)}
+    assert rows[f"networks.{desk.name}.rpc_headers"] == "X-Key: ********"
+    check_shown(ran.out)
+
+
+@pytest.mark.parametrize("command", ["route", "sync"])
+def test_another_node_stands_in_for_one_whose_answers_cannot_be_believed(desk: Desk, command: str) -> None:
+    direct = f"http://127.0.0.1:{desk.chain.node.port}"
+    env = settings_with(desk, rpc_urls=[direct])
+    pools = json.loads(desk.sync("--json").out)["pools"]
+    desk.chain.node.ask("evm_mine")
+    desk.proxy.always = faults.empties_calls(Random(1))
+    order = ("TKN", "USDC", "2") if command == "route" else ()
+    ran = swapcli(command, desk.name, *order, "--json", env=env)
+    assert ran.status == 0, ran.err
+    assert ran.err.count(f"asking {direct} from now on") == 1
+    assert command == "route" or json.loads(ran.out)["pools"] == pools
+
+
+def test_a_proxy_of_the_environment_is_asked_unless_it_is_exempt(desk: Desk) -> None:
+    env = desk.env | {"HTTP_PROXY": "http://127.0.0.1:1"}
+    ran = swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env)
+    check_failed(ran, "UNREACHABLE")
+    assert "through the proxy 127.0.0.1:1" in ran.error["message"]
+    ran = swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env | {"NO_PROXY": "127.0.0.1"})
+    assert ran.status == 0, ran.err
 
 
 @contextmanager

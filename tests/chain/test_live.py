@@ -18,6 +18,7 @@ from swapcli.engine.clock import SYSTEM_CLOCK, Clock
 from swapcli.engine.live_source import LiveSource
 from swapcli.engine.market_source import MarketSource
 from swapcli.errors import (
+    BlockMismatch,
     InvalidRoute,
     MarketUnavailable,
     NoRoute,
@@ -36,8 +37,10 @@ from swapcli.model.transfers import ORDINARY
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.wire.terms import Generation
 from tests.chain.anvil import CHAIN_ID, AnvilChain
+from tests.chain.modes import asking
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.test_anvil import node_of
+from tests.chain.proxy import ignores_block_numbers, proxying
 from tests.chain.random_routes import random_route
 from tests.chain.reading import read_market
 from tests.chain.trading import USER, Desk, Trade, random_amount
@@ -203,6 +206,26 @@ def test_a_chain_that_turns_while_it_is_read_is_read_again_but_not_for_ever(
         else:
             with pytest.raises(Reorganised):
                 source.quote(Ask(order(desk), Generation.V2))
+
+
+@pytest.mark.parametrize(("torn", "recovers"), [(3, True), (40, False)])
+def test_a_node_that_ignores_block_numbers_is_read_between_two_blocks(desk: Desk, torn: int, recovers: bool) -> None:
+    """Whatever the quote says of its block is true, and where that cannot be had, there is no quote."""
+    desk.world.network = replace(desk.world.network, multicall=deploy_multicall(desk.chain))
+    held = replace(desk.market, network=desk.world.network)
+    asked = Ask(order(desk), Generation.V2)
+    with proxying(desk.chain.node.port) as proxy, asking(proxy.url) as node:
+        tearing = ignores_block_numbers(lambda: move(desk, f"torn {proxy.asked}", 1))
+        proxy.faults, proxy.always = [tearing] * torn, ignores_block_numbers()
+        if not recovers:
+            with pytest.raises(BlockMismatch):
+                live(held, node).quote(asked)
+            return
+        answer = live(held, node).quote(asked)
+        assert answer.origin.pinned
+        assert answer.origin.block == node.head().block.number
+        fresh = MarketSource(read_market(desk.world), SYSTEM_CLOCK).quote(asked)
+        assert answer.result.output_amount == fresh.result.output_amount
 
 
 def _at(seconds: float) -> Clock:

@@ -196,6 +196,8 @@ def test_the_json_says_where_the_state_comes_from_and_how_old_it_is() -> None:
         "block": 1234,
         "timestamp": int(NOW_S) - 7_200,
         "age": 7_200,
+        "pinned": None,
+        "proposed": False,
         "inventedPools": [],
     }
     assert "certificate" not in document

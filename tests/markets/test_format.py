@@ -156,10 +156,16 @@ def test_a_known_network_needs_only_its_name() -> None:
 
 @pytest.mark.parametrize(
     ("member", "value", "field"),
-    [("chain_id", 8, "chain_id"), ("router", "0x" + "77" * 20, "router"), ("router", None, "router")],
+    [("chain_id", 8, "chain_id"), ("router", "0x" + "77" * 20, "router")],
 )
 def test_a_member_that_the_file_gives_overrides_the_catalogue(member: str, value: object, field: str) -> None:
     assert network_of(**{member: value}) == replace(HOME, **{field: value})  # type: ignore[arg-type]
+
+
+def test_a_file_without_a_router_leaves_the_one_of_the_settings() -> None:
+    own = replace(HOME, router="0x" + "77" * 20)
+    written = json.dumps(document(network={"name": "home", "router": None}))
+    assert parse_market(written, networks=lambda _: own).market.network == own
 
 
 def test_a_file_can_name_the_native_token_and_its_wrapped_form_anew() -> None:

@@ -208,3 +208,7 @@ def test_reading_one_network_does_not_read_the_others() -> None:
     network("base")
     assert catalogue._definition.cache_info().currsize == 1
     assert catalogue._packaged.cache_info().currsize == 1
+
+
+def test_only_on_monad_nodes_call_a_block_the_newest_before_the_network_has_agreed_on_it() -> None:
+    assert {name for name in network_names() if network(name).head_is_proposed} == {"monad"}

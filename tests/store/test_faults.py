@@ -263,3 +263,22 @@ def test_an_address_with_signs_that_mean_something_in_addresses_is_a_path_like_a
     assert path.is_file()
     with create_store(str(path), NETWORK, only(NETWORK)) as store:
         assert store.summary().pools == 40
+
+
+def test_pools_that_an_older_program_took_out_because_a_node_returned_nothing_are_tried_again(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    filled(path).close()
+    connection = open_file(str(path))
+    for change in ("DROP INDEX left_out_lost", "ALTER TABLE left_out DROP COLUMN is_lost"):
+        connection.execute(change)
+    connection.execute("ALTER TABLE meta DROP COLUMN pinned")
+    reasons = {
+        "0xa1": "getReserves(): the contract returns 0 bytes where 64 are the least",
+        "0xa2": "getReserves(): the contract reverts",
+    }
+    connection.executemany("INSERT INTO left_out VALUES (?, ?, '[]')", reasons.items())
+    connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    with reopen(path) as store:
+        assert [left.key for left in store.register.lost("", 9)] == ["0xa1"]
+        assert store.read_market().pinned is None

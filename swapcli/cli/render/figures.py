@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd
-from swapcli.cli.render.words import clean
+from swapcli.cli.render.words import block_words, clean
 from swapcli.engine.answer import Answer
 from swapcli.engine.impact import ImpactBasis, impact_of
 from swapcli.engine.warnings import NOT_LIVE, how_old
@@ -161,10 +161,9 @@ def _state(answer: Answer, terms: Terms) -> Iterator[Fact]:
         yield Fact("State", "unknown", f"{asked} answered and does not say")
         return
     live = "" if origin.is_live else NOT_LIVE
-    block = f"block {origin.block}" if origin.block is not None else ""
     age = how_old(age_s) if age_s is not None else ""
     left_s = terms.ttl_s - age_s if origin.is_live and age_s is not None else 0
     good = f"good for {left_s} s more" if left_s > 0 else ""
     quoted_by = f"quoted by {clean(origin.service)}" if origin.service else clean(origin.source)
-    note = ", ".join(filter(None, [live, block, age, good, quoted_by]))
+    note = ", ".join(filter(None, [live, block_words(origin), age, good, quoted_by]))
     yield Fact("State", origin.provenance.value, note)

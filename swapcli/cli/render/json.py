@@ -41,7 +41,8 @@ def about(answer: Answer) -> dict[str, object]:
 
 
 def state(origin: Origin) -> dict[str, object]:
-    """Where the state comes from; what a service does not tell is null."""
+    """Return where the state comes from; what a service does not tell is null. `pinned` says whether the node's answers
+    are proven to be of `block`, `proposed` whether the network had yet to agree on that block."""
     return {
         "service": origin.service,
         "provenance": origin.provenance.value if origin.provenance else None,
@@ -49,6 +50,8 @@ def state(origin: Origin) -> dict[str, object]:
         "block": origin.block,
         "timestamp": origin.timestamp,
         "age": origin.age_s,
+        "pinned": origin.pinned,
+        "proposed": origin.is_proposed,
     }
 
 

@@ -90,7 +90,8 @@ def _facts(summary: Summary, now_s: float) -> Iterator[Fact]:
     yield Fact("Network", clean(summary.network), f"chain {summary.chain_id}")
     yield _state(origin)
     if origin.block is not None:
-        yield Fact("Block", str(origin.block), _back(summary.undoable))
+        unproven = "the node did not prove that it answered from it" if origin.pinned is False else ""
+        yield Fact("Block", str(origin.block), ", ".join(filter(None, [unproven, _back(summary.undoable)])))
     if origin.timestamp is not None and origin.age_s is not None:
         yield Fact("Time", moment(origin.timestamp), how_old(origin.age_s))
     yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
@@ -156,4 +157,4 @@ def _row(summary: Summary, now_s: float) -> tuple[str, ...]:
 def _origin(summary: Summary, now_s: float) -> Origin:
     age_s = None if summary.timestamp is None else max(0, int(now_s) - summary.timestamp)
     block = None if summary.block is None else summary.block.number
-    return Origin(summary.provenance, summary.source, block, summary.timestamp, age_s)
+    return Origin(summary.provenance, summary.source, block, summary.timestamp, age_s, pinned=summary.pinned)

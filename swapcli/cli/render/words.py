@@ -29,3 +29,12 @@ def origin_words(origin: Origin) -> str:
     fresh = how_old(origin.age_s) if origin.age_s is not None else ""
     words = [f"{origin.provenance.value} state", fresh if origin.is_live else NOT_LIVE, quoted_by]
     return ", ".join(filter(None, words))
+
+
+def block_words(origin: Origin) -> str:
+    """Return the block for people, with what is not certain about it; empty where there is none."""
+    if origin.block is None:
+        return ""
+    proposed = " (proposed, not yet final)" if origin.is_proposed else ""
+    unpinned = ", which the node does not prove it answered from" if origin.pinned is False else ""
+    return f"block {origin.block}{proposed}{unpinned}"

@@ -34,14 +34,19 @@ def add_pools(
     for place in new:
         done = completed(place, tokens)
         if isinstance(done, Skipped):
-            writer.leave_out([left_at(place, done.reason)])
+            is_lost = not view.silent.isdisjoint(place.tokens)
+            writer.leave_out([left_at(place, done.reason, is_lost=is_lost)])
         else:
             whole.append(done)
     added: list[str] = []
     read = zip(whole, load_pools(view, whole), strict=True)
     while portion := list(islice(read, _PORTION)):
         pools = [pool for _, pool in portion if not isinstance(pool, Skipped)]
-        writer.leave_out(left_at(place, pool.reason) for place, pool in portion if isinstance(pool, Skipped))
+        writer.leave_out(
+            left_at(place, pool.reason, is_lost=place.address in view.silent or view.runs_ahead)
+            for place, pool in portion
+            if isinstance(pool, Skipped)
+        )
         writer.put_tokens(tokens[address] for address in dict.fromkeys(each for pool in pools for each in pool.tokens))
         writer.put_pools(pools)
         added += [pool.key for pool in pools]

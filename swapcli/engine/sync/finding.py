@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from swapcli.chain.audit import MOST_HEADERS, missing_events, withheld_block
 from swapcli.chain.discovery import Home, Listing, creation_query, find_created, find_listed, homes, lists_of
-from swapcli.chain.logs import FIRST_SPAN, MOST_SPAN, first_told, scan
+from swapcli.chain.logs import FIRST_SPAN, MOST_SPAN, Scanned, first_told, scan
 from swapcli.chain.lookup import find_pairs
 from swapcli.chain.multicall import View
 from swapcli.chain.node import LogQuery
@@ -20,7 +21,7 @@ from swapcli.chain.rounds import Skipped
 from swapcli.engine.sync.left_out import places_of
 from swapcli.engine.sync.search import Search
 from swapcli.engine.sync.wanted import Wanted
-from swapcli.errors import UpstreamRefused, UpstreamTimeout
+from swapcli.errors import UpstreamNonsense, UpstreamRefused, UpstreamTimeout
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.store import LeftOut, Store
@@ -56,6 +57,10 @@ class Found:
     span: int = FIRST_SPAN
 
 
+class _EventsWithheld(UpstreamRefused):
+    """A node leaves events out of what it tells."""
+
+
 class _Source(NamedTuple):
     """A home that is wanted, and by what name its places are kept: another one where more of it is wanted."""
 
@@ -77,6 +82,7 @@ def find_more(store: Store, view: View, search: Search, size: int, span: int = F
 class _Finder:
     def __init__(self, store: Store, view: View, found: Found, size: int) -> None:
         self._store, self._view, self._found, self._room = store, view, found, size
+        self._silent_before = frozenset(view.silent)
         sources = _sources(store.network, found.search.wanted.protocols)
         self._silent = [each for each in sources if not each.home.is_listed]
         listed = [each for each in sources if each.home.is_listed]
@@ -85,9 +91,24 @@ class _Finder:
 
     def find(self) -> Found:
         """Each step says whether it is done with what there is at this block."""
-        steps = (self._ask_for_pairs, self._read_lists, self._read_events, self._look_again)
+        self._check_answered()
+        steps = (self._ask_for_pairs, self._read_lists, self._read_events, self._look_for_lost, self._look_again)
         self._found.is_all = all(step() for step in steps)
+        self._check_answered()
         return self._found
+
+    def _check_answered(self) -> None:
+        """Raises `UpstreamNonsense` where a contract that must be there returns nothing: a factory that answered
+        before, or a pool that a factory told of."""
+        answered = {name.split()[0] for name, length in self._found.search.lists.items() if length}
+        unknown = {home.address for _, home in (*(source for source, _ in self._lists), *self._silent)} - answered
+        silent = sorted(self._view.silent - unknown - self._silent_before)
+        if silent:
+            raise UpstreamNonsense(
+                f"{self._view.node.shown} answers with nothing for {silent[0]}, which must be there: nothing is stored",
+                hint="try again, or set another node",
+                details={"contract": silent[0], "block": self._view.block},
+            )
 
     def _ask_for_pairs(self) -> bool:
         """All at once; lists and events then go on from here, where the home could be asked."""
@@ -159,10 +180,10 @@ class _Finder:
         """As many blocks from the query's first on as the node tells of at once; False where it tells of none."""
         search, names = self._found.search, [name for name, _ in group]
         try:
-            part = next(scan(self._view.node, query, self._found.span))
+            part = self._told_in_full(query)
         except (UpstreamRefused, UpstreamTimeout) as error:
             gaps = {**dict.fromkeys(names, query.first), **search.gaps}
-            told = first_told(self._view.node, query)
+            told = query.last + 1 if isinstance(error, _EventsWithheld) else first_told(self._view.node, query)
             events = dict.fromkeys(names, told) if told <= query.last else {}
             self._move(events={**search.events, **events}, gaps=gaps, refusal=error.message)
             return bool(events)
@@ -177,6 +198,35 @@ class _Finder:
         events = {**search.events, **dict.fromkeys(names, part.last + 1)}
         self._move(events=events, gaps=gaps, refusal=search.refusal if gaps else "")
         return True
+
+    def _told_in_full(self, query: LogQuery) -> Scanned:
+        """Return as much as the node tells at once. Raises `_EventsWithheld` where it leaves events out."""
+        node, head = self._view.node, self._view.block
+        part = next(scan(node, query, self._found.span))
+        withheld = withheld_block(node, head)
+        if part.last - query.first < MOST_HEADERS:
+            emitters = dict.fromkeys(query.addresses, query.topics)
+            missing = missing_events(node, query.first, node.blooms(query.first, part.last), emitters, part.logs)
+            if missing is None or missing:
+                withheld = part.last
+        if withheld is not None:
+            raise _EventsWithheld(f"{node.shown} leaves out events that the headers of blocks tell of")
+        return part
+
+    def _look_for_lost(self) -> bool:
+        after = self._found.search.lost
+        if after is None:
+            return True
+        if self._room <= 0:
+            return False
+        lost = self._store.register.lost(after, self._room)
+        self._room -= len(lost)
+        self._take(places_of(lost))
+        is_done = self._room > 0
+        self._move(lost=None if is_done else lost[-1].key)
+        if lost:
+            self._stage("pools lost earlier", len(lost), None)
+        return is_done
 
     def _look_again(self) -> bool:
         after = self._found.search.again

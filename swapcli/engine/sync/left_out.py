@@ -53,9 +53,9 @@ def _all_reasons(store: Store) -> Iterator[tuple[str, str]]:
         yield left.key, _NAMES.sub("…", left.reason)
 
 
-def left_at(place: Place, reason: str) -> LeftOut:
+def left_at(place: Place, reason: str, *, is_lost: bool = False) -> LeftOut:
     """A pool that may be fit another time."""
-    return LeftOut(place.key, reason, json.dumps(place._replace(near_tick=None, known_ticks=())))
+    return LeftOut(place.key, reason, json.dumps(place._replace(near_tick=None, known_ticks=())), is_lost)
 
 
 def left_pool(pool: Pool, reason: str) -> LeftOut:

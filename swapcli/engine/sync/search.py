@@ -23,7 +23,8 @@ class Search:
 
     `gaps` has the first block whose events the node did not tell of a home, `refusal` its reason; `unread` are homes,
     by address, that could not be asked for tokens, and why. `again` is the key up to which what was left out has been
-    looked at again, None when that is done, and `looked_at` the block at which it was. `adopted` counts the pools of a
+    looked at again, None when that is done, and `looked_at` the block at which it was; `lost` is the same of the pools
+    that were held before. `adopted` counts the pools of a
     market that were looked at. `is_asked` says that factories were asked for the wanted tokens, `is_judged` that pools
     which are too thin are out.
     """
@@ -35,6 +36,7 @@ class Search:
     refusal: str = ""
     unread: Mapping[str, str] = field(default_factory=dict)
     again: str | None = None
+    lost: str | None = None
     looked_at: int = 0
     adopted: int = 0
     is_asked: bool = False
@@ -69,6 +71,7 @@ def begin(store: Store, wanted: Wanted, block: int) -> Search:
         refusal="",
         unread=last.unread if last.is_asked and not (is_other or is_elsewhere) else {},
         again="" if last.again is None and (is_wider or is_long_ago) else last.again,
+        lost="",
         is_asked=last.is_asked and not (is_other or is_elsewhere),
         is_judged=False,
     )

@@ -16,10 +16,12 @@ from swapcli.engine.sync.refreshing import Refreshed, Refresher
 from swapcli.engine.sync.search import Search, keep
 from swapcli.engine.sync.transfers import check_transfers
 from swapcli.engine.sync.wanted import Advance
-from swapcli.errors import MarketError, Reorganised, SwapcliError
-from swapcli.store import BlockWriter, Store
+from swapcli.errors import BlockMismatch, MarketError, Reorganised, UpstreamNonsense
+from swapcli.store import BlockMark, BlockWriter, Store
 
 _TRIES = 4
+_MISMATCHES = 8
+"""Tries with a node that answers from other blocks than it is asked about: it can be read between two new blocks."""
 
 Hunt = Callable[[View, Footing], Found]
 """Finds the next portion of pools at the view's block."""
@@ -32,46 +34,62 @@ class Step(NamedTuple):
     found: Found
 
 
-def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool) -> Step | None:
+def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool, may_lose: bool = False) -> Step | None:
     """Bring everything to the newest block and add what `hunt` finds there.
 
     None where the node is behind the store, and where there is no new block unless `at_rest` asks for a step then, too.
-    The block is held against the chain once more before anything is kept. Where the chain took another way, or another
-    process was faster, all of it begins anew, a few times. Raises `UpstreamError`, and `ConfigError` where the store
-    cannot be written to.
+    The block is held against the chain once more before anything is kept. Where the chain took another way, another
+    process was faster, or the node answered from another block, all of it begins anew, a few times; where what it
+    answered cannot be believed, with another node if there is one. A step that would lose many pools is refused unless
+    it `may_lose` them. Raises `UpstreamError`, and `ConfigError` where the store cannot be written to.
     """
     rewound_to: int | None = None
-    failure: SwapcliError | None = None
-    for _ in range(_TRIES):
+    failures = mismatches = 0
+    while True:
         try:
             head = node.head()
             footing = find_footing(store, node, head.block)
             rewound_to = rewound_to if footing.rewound_to is None else footing.rewound_to
             if footing.is_behind or not (at_rest or _is_new(head.block, footing)):
                 return None
-            return _step(store, node, head, footing._replace(rewound_to=rewound_to), hunt)
-        except (Reorganised, Overtaken) as error:
-            failure = error
-    assert failure
-    raise failure
+            return _step(store, node, head, footing._replace(rewound_to=rewound_to), hunt, may_lose)
+        except (Reorganised, Overtaken):
+            failures += 1
+            if failures == _TRIES:
+                raise
+        except BlockMismatch as error:
+            mismatches += 1
+            if mismatches > _MISMATCHES or (mismatches == _MISMATCHES and not node.use_spare(error)):
+                raise
+        except UpstreamNonsense as error:
+            failures += 1
+            if failures == _TRIES or not node.use_spare(error):
+                raise
 
 
 def _is_new(block: Block, footing: Footing) -> bool:
     return footing.is_lost or footing.held is None or footing.held.number < block.number
 
 
-def _step(store: Store, node: Node, head: Head, footing: Footing, hunt: Hunt) -> Step:
+def _step(store: Store, node: Node, head: Head, footing: Footing, hunt: Hunt, may_lose: bool) -> Step:
     block = head.block
-    view = View(node, block, store.network.multicall)
+    view = View(node, block, store.network.multicall, may_run_ahead=True)
     with _opened(store, block, footing) as writer:
-        news = _refreshed(Refresher(store, writer, view), block, footing)
+        # Pools of a way that the chain has left may never have been made on the other.
+        refresher = Refresher(store, writer, view, block, may_lose=may_lose or footing.is_lost)
+        news = _refreshed(refresher, block, footing)
         found = hunt(view, footing)
         added = add_pools(store, writer, view, [*found.places, *news.revived], found.tokens)
         writer.leave_out(found.left_out)
+        is_pinned = view.check_pinned()
+        if view.runs_ahead:
+            block, settled = refresher.settle(view)
+            news.touched.extend(key for key in settled if key not in {*news.touched, *added})
+            writer.move_to(BlockMark(block.number, block.hash, block.timestamp))
         search, thin = _judge(store, writer, found, added)
         check_transfers(store, writer, view, added)
         keep(search, writer)
-        writer.describe(source=node.shown, gas_price_wei=head.gas_price_wei)
+        writer.describe(source=node.shown, gas_price_wei=head.gas_price_wei, pinned=is_pinned)
         _check_stands(node, block)
     new = [key for key in added if key not in thin]
     removed = (*news.removed, *(key for key in thin if key not in added))

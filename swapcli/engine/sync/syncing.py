@@ -20,20 +20,27 @@ from swapcli.model.market import Market
 from swapcli.store import Store
 
 _PORTION = 500
-_LEAST_PORTION, _MOST_PORTION = 50, 2_000
+_SMALLEST_PORTION, _LEAST_PORTION, _MOST_PORTION = 10, 50, 2_000
 _SHORT_S, _LONG_S = 0.5, 2.0
 """A portion is what a kill costs, and what progress waits for."""
 
 
-def sync(store: Store, node: Node, wanted: Wanted, clock: Clock, *, portion: int = _PORTION) -> Iterator[Progress]:
+def sync(
+    store: Store, node: Node, wanted: Wanted, clock: Clock, *, portion: int = _PORTION, may_lose: bool = False
+) -> Iterator[Progress]:
     """Fill a store with what is wanted, and bring it to the newest block; whoever stops goes on where it stopped.
 
     Each progress is one committed transaction, the first of about `portion` pools. Pools that are held already stay,
-    wanted or not. Raises `UpstreamError`, and `ConfigError` where another process is writing to the store.
+    wanted or not; with `may_lose` it takes out however many of them the node no longer tells. Raises `UpstreamError`,
+    and `ConfigError` where another process is writing to the store.
     """
-    size, span, has_begun = portion, FIRST_SPAN, False
+    size, span, has_begun, hunts = portion, FIRST_SPAN, False, 0
 
     def hunt(view: View, footing: Footing) -> Found:
+        nonlocal size, hunts
+        hunts += 1
+        if hunts > 1:  # a shorter step rather fits between two blocks, or two turns of the chain
+            size = max(size // 2, min(size, _SMALLEST_PORTION))
         is_begun = has_begun and footing.rewound_to is None
         search = search_of(store) if is_begun else begin(store, wanted, view.block)
         if search is None or search.wanted != wanted:
@@ -42,8 +49,8 @@ def sync(store: Store, node: Node, wanted: Wanted, clock: Clock, *, portion: int
 
     is_all = False
     while not is_all:
-        started_s = clock.timer_s()
-        step = _taken(store, node, hunt)
+        started_s, hunts = clock.timer_s(), 0
+        step = _taken(store, node, hunt, may_lose)
         has_begun, span, is_all = True, step.found.span, step.found.is_all
         took_s = clock.timer_s() - started_s
         if took_s > _LONG_S:
@@ -87,8 +94,8 @@ def adopt(store: Store, node: Node, market: Market, *, portion: int = _PORTION) 
         yield _progress(store, step)
 
 
-def _taken(store: Store, node: Node, hunt: Hunt) -> Step:
-    step = take_step(store, node, hunt, at_rest=True)
+def _taken(store: Store, node: Node, hunt: Hunt, may_lose: bool = False) -> Step:
+    step = take_step(store, node, hunt, at_rest=True, may_lose=may_lose)
     if step is None:
         raise StaleNode(
             f"{node.shown} is behind the store {store.path}",

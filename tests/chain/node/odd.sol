@@ -14,6 +14,14 @@ contract Multicall {
         bytes returnData;
     }
 
+    function getBlockNumber() external view returns (uint256) {
+        return block.number;
+    }
+
+    function getLastBlockHash() external view returns (bytes32) {
+        return blockhash(block.number - 1);
+    }
+
     function aggregate3(Call3[] calldata calls) external payable returns (Result[] memory results) {
         results = new Result[](calls.length);
         for (uint256 k = 0; k < calls.length; ++k) {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery
 from swapcli.chain.rpc import RpcNode
-from swapcli.errors import UpstreamRefused
+from swapcli.errors import UpstreamError, UpstreamRefused
 
 
 class Lesser:
@@ -34,6 +34,13 @@ class Lesser:
     def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
         self.calls += len(calls)
         return self.node.batch(calls, at)
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        del error
+        return False
+
+    def blooms(self, first: int, last: int) -> list[int]:
+        return self.node.blooms(first, last)
 
     def logs(self, query: LogQuery) -> list[Log]:
         self.ranges.append(query)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from swapcli.chain.rpc import RpcNode
-from swapcli.engine.sync import follow, skipped
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.sync import Wanted, follow, skipped, sync
+from swapcli.errors import UpstreamNonsense
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.town import Made, Town
@@ -22,6 +25,8 @@ SAMPLE = 8
 _PAIR_SLOT = 8
 """Where a pair of Uniswap V2 keeps both reserves."""
 REVERTS = "0x60006000fd"
+_SYNC = "1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
+"""The first topic of Uniswap V2's Sync."""
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +130,90 @@ def test_a_pool_that_breaks_without_a_word_is_found_by_the_sample(town: Town, no
     assert removed == {made.key}
     assert len(synced(store, node)) == 1
     assert made.key not in store.read_market().pools
+
+
+MANY = 7
+"""More than 5 pools, and more than one in 100."""
+
+
+def break_some(town: Town, count: int) -> dict[str, str]:
+    """Make so many pairs unreadable. Returns their code."""
+    node = town.chain.node
+    codes = {made.key: str(node.ask("eth_getCode", made.key, "latest")) for made in town.made[:count]}
+    for key in codes:
+        node.ask("anvil_setCode", key, REVERTS)
+    for made in town.made[:count]:
+        _touch(town, made)
+    return codes
+
+
+def mend(town: Town, codes: dict[str, str]) -> None:
+    for key, code in codes.items():
+        town.chain.node.ask("anvil_setCode", key, code)
+    town.chain.node.ask("evm_mine")
+
+
+def _touch(town: Town, made: Made) -> None:
+    """Lets an event of a pair appear, as its code cannot."""
+    node = town.chain.node
+    code = node.ask("eth_getCode", made.key, "latest")
+    node.ask("anvil_setCode", made.key, f"0x7f{_SYNC}60006000a1")
+    town.chain.send(made.key, b"")
+    node.ask("anvil_setCode", made.key, code)
+
+
+def test_a_step_that_would_lose_many_pools_is_refused_until_the_losses_are_accepted(
+    town: Town, node: RpcNode, store: Store
+) -> None:
+    before = store.read_market()
+    codes = break_some(town, MANY)
+    with pytest.raises(UpstreamNonsense, match=r"no longer tells the state of 6 or more of 30 pools \("):
+        follow(store, node)
+    with pytest.raises(UpstreamNonsense):
+        synced(store, node)
+    assert store.read_market() == before
+    assert skipped(store) == ()
+    assert list(sync(store, node, Wanted(), SYSTEM_CLOCK, may_lose=True))
+    assert set(before.pools) - set(store.read_market().pools) == set(codes)
+    check_true(store, node, town.made[MANY:])
+
+
+def test_few_pools_may_go_and_come_back_with_the_next_sync_or_some_steps_later(
+    town: Town, node: RpcNode, store: Store
+) -> None:
+    codes = break_some(town, 5)
+    advance = follow(store, node)
+    assert advance
+    assert set(advance.removed) == set(codes)
+    for key in list(codes)[:2]:
+        mend(town, {key: codes.pop(key)})
+    assert synced(store, node)
+    check_true(store, node, [each for each in town.made if each.key not in codes])
+    mend(town, codes)
+    advance = follow(store, node)
+    assert advance
+    assert set(advance.added) == set(codes), "though no event tells of them"
+    check_true(store, node, town.made)
+    assert skipped(store) == ()
+
+
+def test_a_pool_that_returns_nothing_is_gone_only_if_the_node_proves_that_it_ran_it(
+    town: Town, node: RpcNode, store: Store
+) -> None:
+    made = town.made[3]
+    code = town.chain.node.ask("eth_getCode", made.key, "latest")
+    _touch(town, made)
+    town.chain.node.ask("anvil_setCode", made.key, "0x00")
+    town.chain.node.ask("evm_mine")
+    bare = replace(store.network, multicall=None)
+    store.network, proven = bare, store.network
+    with pytest.raises(UpstreamNonsense, match=f"answers with nothing for {made.key}, which has answered before"):
+        follow(store, node)
+    assert made.key in store.read_market().pools
+    store.network = proven
+    advance = follow(store, node)
+    assert advance
+    assert advance.removed == (made.key,)
+    town.chain.node.ask("anvil_setCode", made.key, code)
+    assert synced(store, node)
+    check_true(store, node, town.made)

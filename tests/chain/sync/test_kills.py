@@ -88,7 +88,7 @@ def test_whoever_is_killed_leaves_one_whole_block_of_the_chain(town: Town, node:
     for number in range(KILLS):
         child = start(path, town)
         for _ in range(rng.randint(1, 3)):
-            time.sleep(rng.uniform(0.0, 0.01 + 0.12 * number / KILLS))
+            time.sleep(rng.uniform(0.0, 0.01 + 0.2 * number / KILLS))
             use(town, rng, path)
         end(child)
         with store_at(path, town.network) as store:

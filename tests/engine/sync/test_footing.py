@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery
 from swapcli.engine.sync.footing import Footing, find_footing
-from swapcli.errors import StaleNode
+from swapcli.errors import StaleNode, UpstreamError
 from swapcli.store import BlockMark, Store
 from swapcli.store.journal import KEPT_BLOCKS
 from tests.store.build import TOKENS, create, imported, pool, wide_market
@@ -40,6 +40,13 @@ class Chain:
 
     def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
         raise AssertionError("a matter of blocks alone", calls, at)
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        del error
+        return False
+
+    def blooms(self, first: int, last: int) -> list[int]:
+        raise AssertionError((first, last))
 
     def logs(self, query: LogQuery) -> list[Log]:
         raise AssertionError("a matter of blocks alone", query)

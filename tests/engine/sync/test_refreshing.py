@@ -10,11 +10,13 @@ import pytest
 from swapcli.chain.abi import calldata, word
 from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery, number_of
 from swapcli.engine.sync import follow
+from swapcli.errors import UpstreamError
 from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.store.build import TOKENS, create, pool
 
 SAMPLE, MANY, REST = 8, 1_000, 100
+HOUR_S, LONGEST_GAP_S = 3_600, 600
 
 
 class Pairs:
@@ -23,8 +25,9 @@ class Pairs:
     shown = "a node in process"
 
     def __init__(self) -> None:
-        self.number, self.reserve = 0, 10**18
+        self.number, self.reserve, self.block_s = 0, 10**18, 1
         self.asked = 0
+        self.read: set[str] = set()
 
     def head(self) -> Head:
         self.number += 1
@@ -37,17 +40,27 @@ class Pairs:
         return self.batch([Call(to, calldata)], at)[0]
 
     def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+        if not calls[0].to:  # code that returns the number of the block that it runs on
+            return [word(number_of(at))]
         assert number_of(at) == self.number
         assert {call.calldata for call in calls} == {calldata("getReserves()")}
         self.asked += len(calls)
+        self.read |= {call.to for call in calls}
         return [2 * word(self.reserve)] * len(calls)
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        del error
+        return False
+
+    def blooms(self, first: int, last: int) -> list[int]:
+        return [0] * (last - first + 1)
 
     def logs(self, query: LogQuery) -> list[Log]:
         assert query.last == self.number
         return []
 
     def _block(self, number: int) -> Block:
-        return Block(number, f"0x{number:x}", f"0x{number - 1:x}", number, 0)
+        return Block(number, f"0x{number:x}", f"0x{number - 1:x}", number * self.block_s, 0)
 
 
 def held(store: Store) -> dict[int, list[Pool]]:
@@ -96,3 +109,16 @@ def test_what_does_not_drift_costs_no_more_than_the_sample(node: Pairs, store: S
         assert advance
         assert (advance.touched, advance.drifted) == ((), ())
         assert node.asked - before <= SAMPLE
+
+
+@pytest.mark.parametrize("block_s", [20, 400, 700])
+def test_every_pool_is_read_again_within_an_hour_of_following(node: Pairs, store: Store, block_s: int) -> None:
+    """Or, where steps are further apart than ten minutes, within six of them."""
+    node.block_s = block_s
+    assert follow(store, node)
+    node.read.clear()
+    before, steps = node.asked, HOUR_S // min(block_s, LONGEST_GAP_S) + 1
+    for _ in range(steps):
+        assert follow(store, node)
+    assert node.read == {each.address for each in store.read_market().pools.values()}
+    assert node.asked - before <= 2 * len(node.read) + SAMPLE * steps

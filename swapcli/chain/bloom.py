@@ -1,0 +1,39 @@
+"""The bloom filter in a block's header: which addresses and topics the events of the block can have.
+
+Three bits of 2,048 for each (Ethereum's yellow paper, section 4.3.1). What is not in it surely is in no event; what is
+in it may be there by chance, the more likely the fuller it is. A filter of 0 tells nothing: not all networks fill it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from swapcli.networks.address import keccak256
+
+BITS: Final = 2_048
+_KEPT: Final = 1 << 15
+"""Masks in memory, of some 300 bytes each."""
+
+
+@lru_cache(_KEPT)
+def mask(item: str) -> int:
+    """Return the bits that an address or topic, in hex, sets."""
+    digest = keccak256(bytes.fromhex(item[2:]))
+    bits = 0
+    for at in (0, 2, 4):
+        bits |= 1 << (int.from_bytes(digest[at : at + 2]) % BITS)
+    return bits
+
+
+def may_hold(bloom: int, *items: str) -> bool:
+    """Return whether an event with all of these addresses and topics may be in the block."""
+    return all(bloom & (bits := mask(item)) == bits for item in items)
+
+
+def is_telling(bloom: int) -> bool:
+    """Return whether what is in the filter is so rarely by chance that it is worth a question.
+
+    Half full, an address and a topic that are in no event are both in it once in 64 times.
+    """
+    return 0 < bloom.bit_count() <= BITS // 2

@@ -1,0 +1,84 @@
+"""Several addresses of nodes of one network: where one fails, the next is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from swapcli.chain.json_rpc import JsonRpc, Request, Result, Witness
+from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
+
+_CHAIN_ID: Final = Request("eth_chainId", ())
+_LOGS: Final = "eth_getLogs"
+
+
+class FailoverRpc:
+    """Asks the first of `rpcs` until it fails, then the next, and so on, in a circle.
+
+    A node is asked only if it is of the chain `chain_id`, unless it is the first. `report` takes a sentence each time
+    that another one is asked. A request that a node refuses although it answers others is refused: it would be so by
+    the next one, too.
+    """
+
+    def __init__(self, rpcs: Sequence[JsonRpc], chain_id: int, report: Callable[[str], object]) -> None:
+        self._rpcs, self._chain_id, self._report = rpcs, chain_id, report
+        self._at = 0
+
+    @property
+    def shown(self) -> str:
+        """What people may see of the address that is asked now."""
+        return self._rpcs[self._at].shown
+
+    @property
+    def round_trips(self) -> int:
+        """Exchanges so far, with all of them."""
+        return sum(rpc.round_trips for rpc in self._rpcs)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        for rpc in self._rpcs:
+            rpc.close()
+
+    def ask(self, requests: Sequence[Request], witness: Witness | None = None) -> list[Result]:
+        """As `JsonRpc.ask`. Where all of them fail, it raises the error of the first one that was asked."""
+        failure: UpstreamError | None = None
+        for _ in self._rpcs:
+            try:
+                return self._rpcs[self._at].ask(requests, witness)
+            except UpstreamError as error:
+                if len(self._rpcs) == 1 or not self._is_down(error, requests):
+                    raise
+                failure = failure or error
+                if not self.switch(error):
+                    break
+        assert failure
+        raise failure
+
+    def switch(self, error: UpstreamError) -> bool:
+        """Go on with the next one that is of the chain, because of that error. Return whether there is one."""
+        count, before = len(self._rpcs), self._at
+        for step in range(1, count):
+            at = (before + step) % count
+            try:
+                (found,) = self._rpcs[at].ask([_CHAIN_ID])
+            except UpstreamError:
+                continue
+            if isinstance(found, str) and found.lower() == hex(self._chain_id):
+                self._at = at
+                self._report(f"{error.message}; asking {self.shown} from now on")
+                return True
+        return False
+
+    def _is_down(self, error: UpstreamError, requests: Sequence[Request]) -> bool:
+        """Return whether another node could answer what this one did not."""
+        if isinstance(error, Unreachable) or type(error) is UpstreamNonsense:
+            return True
+        if isinstance(error, UpstreamTimeout):
+            return all(request.method != _LOGS for request in requests)
+        if not isinstance(error, UpstreamRefused):
+            return False
+        try:
+            self._rpcs[self._at].ask([_CHAIN_ID])
+        except UpstreamError:
+            return True
+        return False

@@ -1,0 +1,37 @@
+"""The proxy that the environment names for an address, as other programs read it.
+
+`http_proxy`, `https_proxy` and `all_proxy`, in small letters or capitals, and `no_proxy`: a list of hosts, domains,
+addresses and `*`. The standard library's reading of them costs an import of 15 ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+
+def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
+    """Return the address of the proxy through which `url` is reached; None where there is none."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return None
+    if _is_exempt(host, port, _value("no_proxy", environ)):
+        return None
+    return _value(f"{parts.scheme}_proxy", environ) or _value("all_proxy", environ) or None
+
+
+def _value(name: str, environ: Mapping[str, str]) -> str:
+    if name == "http_proxy" and "REQUEST_METHOD" in environ:
+        return environ.get(name, "")  # under CGI the capitals are a header that the client has sent
+    return (environ.get(name) or environ.get(name.upper(), "")).strip()
+
+
+def _is_exempt(host: str, port: int | None, exempt: str) -> bool:
+    for entry in (each.strip().lower().lstrip(".") for each in exempt.split(",")):
+        if entry == "*" or (entry and entry in (host, f"{host}:{port}", f"[{host}]")):
+            return True
+        if entry and host.endswith(f".{entry}"):
+            return True
+    return False

@@ -1,0 +1,269 @@
+"""On the way to a node: headers of one's own, proxies of the environment, packed answers, and nodes that stand in."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from swapcli.chain.http import Line
+from swapcli.chain.node import LogQuery
+from swapcli.chain.proxies import proxy_for
+from swapcli.chain.rpc import Endpoint, RpcNode
+from swapcli.errors import ConfigError, Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused
+from tests.chain.node.answers import NUMBER, TOPIC, answer, echo_calls
+from tests.chain.node.server import (
+    CHAIN_ID,
+    SECRET,
+    Fault,
+    Handler,
+    Pauses,
+    Refused,
+    Server,
+    hangs_up,
+    says,
+    serving,
+)
+
+ECHOED = [call.calldata for call in echo_calls(3)]
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving(answer) as running:
+        yield running
+
+
+@pytest.fixture
+def spare() -> Iterator[Server]:
+    with serving(answer) as running:
+        yield running
+
+
+def url_of(server: Server) -> str:
+    return f"http://127.0.0.1:{server.server_port}/"
+
+
+def node_at(*servers: Server, reported: list[str] | None = None, **options: Any) -> RpcNode:
+    """The first, and the others in its place."""
+    spares = [Endpoint(url_of(each), f"spare {at}") for at, each in enumerate(servers[1:], 1)]
+    report = (lambda _: None) if reported is None else reported.append
+    return RpcNode(
+        url_of(servers[0]), shown="first", chain_id=CHAIN_ID, pause=Pauses(), spares=spares, report=report, **options
+    )
+
+
+def test_headers_go_with_every_request_in_the_place_of_our_own(server: Server) -> None:
+    with closing(node_at(server, headers={"Authorization": f"Bearer {SECRET}", "accept": "*/*"})) as node:
+        node.head()
+        node.batch(echo_calls(2), NUMBER)
+    assert [each["Authorization"] for each in server.headers] == [f"Bearer {SECRET}"] * 2
+    assert [(each["accept"], each.get("Accept")) for each in server.headers] == [("*/*", None)] * 2
+
+
+def test_no_error_repeats_a_header(server: Server) -> None:
+    def refusing(_: dict[str, Any]) -> object:
+        raise Refused(-32_000, f"no credit for Bearer {SECRET}, that is {SECRET}")
+
+    server.answering = refusing
+    with (
+        closing(node_at(server, headers={"X-Key": f"Bearer {SECRET}"})) as node,
+        pytest.raises(UpstreamRefused) as caught,
+    ):
+        node.head()
+    assert caught.value.message == "first refused: no credit for …, that is …"
+
+
+def packed(handler: Handler) -> bool:
+    assert handler.headers["Accept-Encoding"] == "gzip"
+    told = handler.server.tell(handler.asked)
+    body = gzip.compress(json.dumps(told if isinstance(handler.content, list) else told[0]).encode())
+    handler.send(body, Content_Encoding="gzip")
+    return True
+
+
+def test_packed_answers_are_read(server: Server) -> None:
+    server.always = packed
+    with closing(node_at(server)) as node:
+        assert node.head().block.number == NUMBER
+        assert node.batch(echo_calls(3), NUMBER) == ECHOED
+
+
+def bomb() -> bytes:
+    """Unpacks to 65 MiB."""
+    pack = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    return b"".join([*(pack.compress(bytes(2**20)) for _ in range(65)), pack.flush()])
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        (says(200, b"no gzip", Content_Encoding="gzip"), "sent a body that is not gzip, as it should be"),
+        (says(200, gzip.compress(b"[]")[:-4], Content_Encoding="gzip"), "sent a body that ends early"),
+        (says(200, b"[]", Content_Encoding="br"), "encoded its answer in a way that was not asked for"),
+        (says(200, bomb(), Content_Encoding="gzip"), "sent more than 64 MiB, which no answer needs"),
+    ],
+)
+def test_what_is_badly_packed_is_refused(server: Server, fault: Fault, problem: str) -> None:
+    server.always = fault
+    with closing(node_at(server, attempts=1)) as node, pytest.raises(UpstreamNonsense, match=f"^first {problem}$"):
+        node.head()
+
+
+class HttpProxy(ThreadingHTTPServer):
+    """Passes on what it is asked for, and notes it."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Passing)
+        self.passed: list[tuple[str, str, str | None, str]] = []
+
+
+class Passing(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        assert isinstance(self.server, HttpProxy)
+        host = self.headers["Host"]
+        self.server.passed.append((self.command, self.path, self.headers["Proxy-Authorization"], host))
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        with closing(HTTPConnection(host)) as onward:
+            onward.request("POST", self.path.removeprefix(f"http://{host}"), body)
+            told = onward.getresponse().read()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(told)))
+        self.end_headers()
+        self.wfile.write(told)
+
+    def do_CONNECT(self) -> None:
+        assert isinstance(self.server, HttpProxy)
+        self.server.passed.append((self.command, self.path, self.headers["Proxy-Authorization"], ""))
+        self.send_error(502)
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@contextmanager
+def proxying() -> Iterator[HttpProxy]:
+    with HttpProxy() as proxy:
+        thread = Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield proxy
+        finally:
+            proxy.shutdown()
+            thread.join()
+
+
+def test_a_proxy_is_asked_for_the_whole_address_with_its_own_credentials(server: Server) -> None:
+    with proxying() as proxy:
+        named = f"http://me:{SECRET}@127.0.0.1:{proxy.server_port}"
+        with closing(node_at(server, proxy=named)) as node:
+            assert node.head().block.number == NUMBER
+            assert node.batch(echo_calls(3), NUMBER) == ECHOED
+        credentials = f"Basic {b64encode(f'me:{SECRET}'.encode()).decode()}"
+        host = f"127.0.0.1:{server.server_port}"
+        assert proxy.passed == [("POST", f"http://{host}/", credentials, host)] * 2
+
+
+def test_an_encrypted_connection_goes_through_a_tunnel() -> None:
+    with proxying() as proxy:
+        line = Line("https://node.example/v2/key", "a node", proxy=f"127.0.0.1:{proxy.server_port}")
+        shown = f"no connection to a node through the proxy 127.0.0.1:{proxy.server_port}"
+        with pytest.raises(Unreachable, match=f"^{shown}$"):
+            line.post(b"{}", 5.0)
+        assert proxy.passed == [("CONNECT", "node.example:443", None, "")]
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1080", "https://proxy.example", "http://", "http://a b"])
+def test_what_is_no_http_proxy_is_refused_without_repeating_it(proxy: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Line("http://h/", "a node", proxy=proxy)
+    assert proxy.partition("//")[2] not in caught.value.message or proxy == "http://"
+
+
+@pytest.mark.parametrize(
+    ("url", "environ", "proxy"),
+    [
+        ("http://h/", {}, None),
+        ("http://h/", {"http_proxy": "http://p:1"}, "http://p:1"),
+        ("http://h/", {"HTTP_PROXY": "http://p:1", "http_proxy": "http://q:1"}, "http://q:1"),
+        ("http://h/", {"HTTP_PROXY": "http://p:1", "REQUEST_METHOD": "GET"}, None),
+        ("https://h/", {"HTTP_PROXY": "http://p:1"}, None),
+        ("https://h/", {"HTTPS_PROXY": "http://p:1"}, "http://p:1"),
+        ("https://h/", {"ALL_PROXY": "http://p:1"}, "http://p:1"),
+        ("https://h/", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "*"}, None),
+        ("https://a.h.example/", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "x, .h.example"}, None),
+        ("https://h.example/", {"HTTPS_PROXY": "http://p:1", "no_proxy": "H.example"}, None),
+        ("https://anh.example/", {"HTTPS_PROXY": "http://p:1", "no_proxy": "h.example"}, "http://p:1"),
+        ("https://h:8/", {"HTTPS_PROXY": "http://p:1", "no_proxy": "h:9"}, "http://p:1"),
+        ("https://h:9/", {"HTTPS_PROXY": "http://p:1", "no_proxy": "h:9"}, None),
+        ("http://127.0.0.1:8545/", {"HTTP_PROXY": "http://p:1", "NO_PROXY": "localhost,127.0.0.1"}, None),
+    ],
+)
+def test_proxies_are_read_from_the_environment(url: str, environ: Mapping[str, str], proxy: str | None) -> None:
+    assert proxy_for(url, environ) == proxy
+
+
+FAILING: list[tuple[Fault, str]] = [
+    (hangs_up, "no connection to first"),
+    (says(401, b"who?"), "first answered with status 401"),
+    (says(503), "first answered with status 503"),
+    (says(200, b"<html>"), "first answered with what is not JSON-RPC"),
+]
+
+
+@pytest.mark.parametrize(("fault", "reason"), FAILING, ids=[reason for _, reason in FAILING])
+def test_another_node_stands_in_for_one_that_fails_and_the_reason_is_said_once(
+    server: Server, spare: Server, fault: Fault, reason: str
+) -> None:
+    reported: list[str] = []
+    with closing(node_at(server, spare, reported=reported)) as node:
+        assert node.head().block.number == NUMBER
+        server.always = fault
+        assert node.batch(echo_calls(3), NUMBER) == ECHOED
+        assert node.head().block.number == NUMBER
+        assert node.logs(LogQuery((), (TOPIC,), 1, NUMBER))
+        assert node.shown == "spare 1"
+    assert reported == [f"{reason}; asking spare 1 from now on"]
+
+
+def test_where_all_fail_the_first_failure_is_told(server: Server, spare: Server) -> None:
+    server.always, spare.always = says(401), hangs_up
+    with closing(node_at(server, spare)) as node:
+        with pytest.raises(UpstreamRefused, match=r"^first answered with status 401$"):
+            node.head()
+        spare.always = None
+        assert node.head().block.number == NUMBER
+
+
+def test_a_node_of_another_chain_does_not_stand_in(server: Server, spare: Server) -> None:
+    server.always = hangs_up
+    spare.answering = lambda request: "0x1" if request["method"] == "eth_chainId" else answer(request)
+    with closing(node_at(server, spare)) as node, pytest.raises(Unreachable, match="first"):
+        node.head()
+
+
+def test_what_one_node_refuses_the_next_is_not_asked(server: Server, spare: Server) -> None:
+    """So that ranges of events become smaller, as they must, instead of wandering around."""
+
+    def refusing(request: dict[str, Any]) -> object:
+        if request["method"] == "eth_getLogs":
+            raise Refused(-32_602, "eth_getLogs is limited to a 10 block range")
+        return answer(request)
+
+    server.answering = refusing
+    with closing(node_at(server, spare)) as node, pytest.raises(UpstreamError, match=r"^first refused"):
+        node.logs(LogQuery((), (TOPIC,), 1, NUMBER))
+    assert spare.exchanges == []

@@ -1,0 +1,106 @@
+"""Nodes that lie: nothing wrong is ever stored, and what is missing is told, or comes back with a better node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from tests.chain import proxy as faults
+from tests.chain.anvil import running_anvil
+from tests.chain.modes import MIXED, asking
+from tests.chain.node.server import Fault
+from tests.chain.proxy import proxying
+from tests.chain.test_faults_sync import Bench, followed, synced
+
+FEW_RUNS, MANY_RUNS = 3, 100
+RUNS_A_CHAIN = 10
+"""A chain slows down as it grows."""
+STEPS = 2
+
+
+class Lie(NamedTuple):
+    """A way to lie. Where it `must_fail`, a step or a sync of pools that are held ends in an error while it lasts."""
+
+    name: str
+    fault: Callable[[Random, Bench], Fault]
+    must_fail: bool = False
+
+
+def sometimes(rng: Random, bench: Bench) -> Callable[[], object]:
+    """Something happens on the chain between some exchanges."""
+
+    def happen() -> None:
+        if rng.random() < 0.3:
+            bench.village.happen(rng, 1)
+
+    return happen
+
+
+LIES = (
+    Lie("calls return nothing", lambda rng, _: faults.empties_calls(rng), must_fail=True),
+    Lie("half of the calls return nothing", lambda rng, _: faults.empties_calls(rng, 0.5)),
+    Lie("no events", lambda rng, _: faults.withholds_logs(rng, 1.0)),
+    Lie("half of the events", lambda rng, _: faults.withholds_logs(rng, 0.5)),
+    Lie("block numbers are ignored", lambda rng, bench: faults.ignores_block_numbers(sometimes(rng, bench))),
+)
+FAILURES = tuple(
+    Lie(mode.name, lambda rng, _, mode=mode: mode.fault(rng))  # type: ignore[misc]
+    for mode in MIXED
+)
+"""The other ways in which nodes fail; `test_faults_sync` has a run of each."""
+
+
+@contextmanager
+def new_bench(folder: Path) -> Iterator[Bench]:
+    with running_anvil() as chain, proxying(chain.node.port) as proxy:
+        yield Bench(chain, proxy, folder)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with new_bench(tmp_path_factory.mktemp("stores")) as made:
+        yield made
+
+
+def check_run(bench: Bench, lie: Lie, seed: int) -> None:
+    """A sync, or steps of a store that was synced before, while the node lies; then one while it does not."""
+    rng = Random(f"{lie.name} {seed}")
+    bench.proxy.faults, bench.proxy.always = [], None
+    with bench.store(is_new=seed % 3 == 2) as store:
+        before = {*store.read_market().pools}
+        for _ in range(STEPS):
+            bench.village.happen(rng)
+            bench.proxy.faults = [faults.passes_on] * rng.choice([0, 0, rng.randint(1, 8)])
+            bench.proxy.always = lie.fault(rng, bench)
+            with asking(bench.proxy.url) as node:
+                run = followed if before and rng.random() < 0.7 else synced
+                end = run(store, node)
+            if lie.must_fail and before and not bench.proxy.faults:
+                assert end is not None
+            bench.proxy.faults, bench.proxy.always = [], None
+            assert bench.is_true(store)
+            known = {*store.read_market().pools, *(left.key for left in store.register.all_left_out())}
+            assert before <= known
+        bench.check_whole(store)
+
+
+@pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.name)
+def test_nothing_wrong_is_stored_and_nothing_silently_lost(bench: Bench, lie: Lie) -> None:
+    for seed in range(FEW_RUNS):
+        check_run(bench, lie, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lie", LIES + FAILURES, ids=lambda lie: lie.name)
+def test_nothing_wrong_is_stored_and_nothing_silently_lost_in_many_runs(tmp_path: Path, lie: Lie) -> None:
+    for first in range(0, MANY_RUNS, RUNS_A_CHAIN):
+        folder = tmp_path / str(first)
+        folder.mkdir()
+        with new_bench(folder) as bench:
+            for seed in range(first, first + RUNS_A_CHAIN):
+                check_run(bench, lie, seed)
