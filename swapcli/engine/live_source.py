@@ -1,13 +1,13 @@
-"""Quotes on what a node says now: of what a holder holds, the pools that an order could want are read anew.
+"""Quotes on what a node says now: of the pools that are known, those that an order could want are read at one block.
 
-One exchange tells the newest block, two more the pools at it: three, but for kinds of pools that take longer. An order
-is answered over pools of that block alone, so that nothing older is in any amount; what the holder remembers of them
-decides only which pools are read.
+One exchange asks for the newest block, one or two more for the pools at it. Where these differ so much from what was
+known that other pools may be better, those are read too; `live_search` decides. Nothing older than the block is in any
+amount: what is known only decides which pools are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from swapcli.chain.node import Node
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
@@ -15,10 +15,12 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.fees import with_l1_fee
 from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.holders import Holder, check_fresh, is_fresh
+from swapcli.engine.live_search import Limits, LiveSearch
 from swapcli.engine.market_source import MarketSource
 from swapcli.engine.moment import Moment
-from swapcli.errors import NoRoute, Reorganised, SwapcliError
-from swapcli.model.market import Provenance
+from swapcli.engine.wrapping import is_wrapping
+from swapcli.errors import Reorganised, SwapcliError
+from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.payload import Payload
@@ -26,9 +28,6 @@ from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import Generation
-
-MOST_POOLS = 48
-"""Pools that are read for an order; more where its best route so far has more."""
 
 _ATTEMPTS = 3
 _BLOCK_TIME_S = 2.0
@@ -46,10 +45,10 @@ class LiveSource:
         *,
         max_age_s: int | None = None,
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
-        most_pools: int = MOST_POOLS,
+        limits: Limits | None = None,
     ) -> None:
         self._holder, self._node, self._clock = holder, node, clock
-        self._max_age_s, self._route_ttl_s, self._most_pools = max_age_s, route_ttl_s, most_pools
+        self._max_age_s, self._route_ttl_s, self._limits = max_age_s, route_ttl_s, limits
         self._moment: Moment | None = None
         self._answering: MarketSource | None = None
 
@@ -69,16 +68,19 @@ class LiveSource:
 
     def quote(self, ask: Ask) -> Answer:
         """As `QuoteSource.quote`."""
-        return self._charged(self._source_for(ask).quote(ask))
+        return self._charged(self._answer(ask)[1])
 
     def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
         """As `QuoteSource.quote_and_build`."""
-        answer, payload = self._source_for(ask).quote_and_build(ask, delivery)
+        source, answer = self._answer(ask)
+        payload = source.payload(answer, delivery)
         return self._charged(answer, payload), payload
 
     def build(self, result: RouteResult, delivery: Delivery) -> Payload:
         """As `QuoteSource.build`, on the route's own pools as they are now."""
-        return self._source_of(self._holder.holding(result.pool_keys), result.pool_keys).build(result, delivery)
+        known = self._holder.holding(result.pool_keys)
+        market = _Reader(self, known.market).read(result.pool_keys)
+        return self._answering_from(known.on(market)).build(result, delivery)
 
     def health(self) -> Health:
         """As `QuoteSource.health`: the holder's sample is quoted live."""
@@ -95,51 +97,66 @@ class LiveSource:
         sample = held.sample._replace(amount_out=amount_out)
         return held._replace(message=f"{held.message}, read live", time_s=time_s, origin=self.origin, sample=sample)
 
-    def _source_for(self, ask: Ask) -> MarketSource:
-        around = self._holder.around(ask.order)
-        if self._max_age_s is not None and is_fresh(around.origin, self._max_age_s):
-            self._answering = around
-            return around
-        return self._source_of(around, _considered(around, ask, self._most_pools))
+    def present(self) -> Moment:
+        """Return the newest block; orders that follow each other closely share one."""
+        now_s, block_time_s = self._clock.timer_s(), self.network.block_time_s or _BLOCK_TIME_S
+        if self._moment is None or now_s - self._moment.since_s > block_time_s:
+            self._moment = Moment(self._node, self.network, self._node.head(), now_s)
+        return self._moment
 
-    def _source_of(self, held: MarketSource, keys: Iterable[str]) -> MarketSource:
-        """What answers from these of the held pools as they are now."""
-        known = [held.market.pools[key] for key in keys if key in held.market.pools]
-        real = [pool for pool in known if pool.key not in held.market.invented]
-        for attempt in range(1, _ATTEMPTS + 1):
-            moment = self._present()
-            try:
-                moment.read(real)
-                break
-            except Reorganised:
-                self._moment = None
-                if attempt == _ATTEMPTS:
-                    raise
-        market = moment.market(held.market, [pool.key for pool in real])
-        self._answering = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
-        check_fresh(self._answering.origin, self.network, self._max_age_s)
-        return self._answering
+    def forget(self) -> None:
+        """Take another block for what comes: the last one is no longer of the chain."""
+        self._moment = None
+
+    def _answer(self, ask: Ask) -> tuple[MarketSource, Answer]:
+        """Return the answer, and the source over the state that it is for."""
+        known = self._holder.around(ask.order)
+        if self._max_age_s is not None and is_fresh(known.origin, self._max_age_s):
+            self._answering = known
+            return known, known.quote(ask)
+        reader = _Reader(self, known.market)
+        if is_wrapping(ask.order, self.network):
+            source = self._answering_from(known.on(reader.read(known.pricing_pools(ask))))
+            return source, source.quote(ask)
+        found = LiveSearch(known, ask, reader.read, self._clock, self._limits).run()
+        if found.left_bps is None:
+            source = self._answering_from(found.source)
+        else:
+            left = f", others might add up to {found.left_bps:.1f} bps"
+            source = self._answering_from(found.source.described(f"{found.source.market.source}{left}"))
+        return source, source.answer(ask, found.outcome, found.searched_s)
+
+    def _answering_from(self, source: MarketSource) -> MarketSource:
+        self._answering = source
+        check_fresh(source.origin, self.network, self._max_age_s)
+        return source
 
     def _charged(self, answer: Answer, payload: Payload | None = None) -> Answer:
         """With what its data costs on L1, where the network has such a fee and the answer is live."""
         terms = self._moment.l1_terms if self._moment and answer.origin.provenance is Provenance.LIVE else None
         return with_l1_fee(answer, terms, payload) if terms else answer
 
-    def _present(self) -> Moment:
-        """The newest block; orders that follow each other closely share one."""
-        now_s, block_time_s = self._clock.timer_s(), self.network.block_time_s or _BLOCK_TIME_S
-        if self._moment is None or now_s - self._moment.since_s > block_time_s:
-            self._moment = Moment(self._node, self.network, self._node.head(), now_s)
-        return self._moment
 
+class _Reader:
+    """Reads known pools for one order, all at one block: also what was read before, where that block is gone."""
 
-def _considered(around: MarketSource, ask: Ask, most: int) -> Iterable[str]:
-    """The pools that an answer could rest on. Where what is held allows none, those that touch the order's tokens."""
-    try:
-        return around.considered(ask, most)
-    except NoRoute:
-        ends = around.ends(ask.order)
-        touching = [key for key, pool in around.market.pools.items() if not ends.isdisjoint(pool.tokens)]
-        if not touching:
-            raise
-        return touching[:most]
+    def __init__(self, source: LiveSource, known: Market) -> None:
+        self._source, self._known = source, known
+        self._moment: Moment | None = None
+
+    def read(self, keys: Collection[str]) -> Market:
+        """Return the known market with these pools alone, as they are now. Raises `UpstreamError`."""
+        pools = [self._known.pools[key] for key in keys if key in self._known.pools]
+        real = [pool for pool in pools if pool.key not in self._known.invented]
+        for attempt in range(1, _ATTEMPTS + 1):
+            self._moment = self._moment or self._source.present()
+            try:
+                self._moment.read(real)
+                break
+            except Reorganised:
+                self._moment = None
+                self._source.forget()
+                if attempt == _ATTEMPTS:
+                    raise
+        assert self._moment is not None
+        return self._moment.market(self._known, [pool.key for pool in real])
