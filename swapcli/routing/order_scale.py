@@ -17,12 +17,11 @@ from typing import NamedTuple, TypeVar
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.spot_prices import SpotPrices
 
-SLICE = 1e-4
-"""Of an order: less than that of it is not worth a hop (see `acyclic.LEAST_HOP`)."""
+SLICE = 1e-3
+"""Of an order. Rounded down to a step it is about what a detour must carry to be worth a look."""
 
-_DUST = 1e-2
-"""Of a slice: a pool that pays less for one is dust. With it, no pool gets what a route can just express: a hundredth of
-a percent of a hop in a segment of one percent."""
+_DUST = 0.1
+"""Of a slice: a pool that pays less for one is dust, and so is a token of which no path sells a slice for as much."""
 
 _STEP = 16.0  # between slices that are told apart: orders of about one size share their prices
 _ABOVE = 1.0 + 1e-9
@@ -47,17 +46,18 @@ class OrderScales:
         """`reference_values` gives the value of a base unit by token, all in the same unit."""
         self.graph = graph
         self._reference_values = reference_values
-        self._scaled: dict[tuple[int, int, float], ScaledMarket] = {}
+        self._prices: dict[tuple[int, int, float], SpotPrices] = {}
+        self._scaled: dict[tuple[int, int, int, float], ScaledMarket] = {}
 
     def scaled(self, source: int, target: int, amount: float, max_hops: int) -> ScaledMarket:
         """Return the market at the scale of an order that sells `amount` base units of `source` for `target`."""
         values = self._reference_values()
         if source not in values or target not in values:
-            return self._at(target, max_hops, 0.0)
+            return self._at(source, target, max_hops, 0.0)
         worth = amount * values[source]
-        scaled = self._at(target, max_hops, worth)
+        scaled = self._at(source, target, max_hops, worth)
         paid = self._path_output(scaled.spot.path(source), amount) * values[target]
-        return scaled if paid >= worth * _DRAINED else self._at(target, max_hops, paid)
+        return scaled if paid >= worth * _DRAINED else self._at(source, target, max_hops, paid)
 
     def value(self, token: int, target: int, amount: float, max_hops: int) -> float:
         """Return what a base unit of `token` is worth in units of `target` where `amount` of it is sold."""
@@ -65,26 +65,31 @@ class OrderScales:
 
     def spot(self, target: int, max_hops: int) -> SpotPrices:
         """Return the spot prices of vanishing orders."""
-        return self._at(target, max_hops, 0.0).spot
+        return self._spot(target, max_hops, 0.0)
 
-    def _at(self, target: int, max_hops: int, worth: float) -> ScaledMarket:
+    def _at(self, source: int, target: int, max_hops: int, worth: float) -> ScaledMarket:
         """Return the market at the scale of orders that are worth about `worth` in reference values; of vanishing ones
         where that is 0.0."""
         slice_worth = _STEP ** floor(log(worth * SLICE, _STEP)) if worth > 0.0 else 0.0
-        key = (target, max_hops, slice_worth)
+        spot = self._spot(target, max_hops, slice_worth)
+        # A source that is dust itself is dust to other orders: the order that sells it keeps a market of its own.
+        key = (source if spot.is_dust(source, _DUST) else target, target, max_hops, slice_worth)
         scaled = self._scaled.get(key)
         if scaled is None:
-            scaled = self._scaled[key] = self._scale(target, max_hops, slice_worth)
+            scaled = self._scaled[key] = ScaledMarket(without_dust(self.graph, spot, source), spot)
             drop_oldest(self._scaled, _KEPT)
         return scaled
 
-    def _scale(self, target: int, max_hops: int, slice_worth: float) -> ScaledMarket:
-        if not slice_worth:
-            return ScaledMarket(self.graph, SpotPrices(self.graph, target, max_hops))
-        values = self._reference_values()
-        slices = {token: max(slice_worth / value, 1.0) for token, value in values.items()}
-        spot = SpotPrices(self.graph, target, max_hops, slices)
-        return ScaledMarket(without_dust(self.graph, spot, slices[target]), spot)
+    def _spot(self, target: int, max_hops: int, slice_worth: float) -> SpotPrices:
+        key = (target, max_hops, slice_worth)
+        spot = self._prices.get(key)
+        if spot is None:
+            slices = None
+            if slice_worth:
+                slices = {token: max(slice_worth / value, 1.0) for token, value in self._reference_values().items()}
+            spot = self._prices[key] = SpotPrices(self.graph, target, max_hops, slices)
+            drop_oldest(self._prices, _KEPT)
+        return spot
 
     def _path_output(self, path: list[int], amount: float) -> float:
         """Return what the best pool of each hop pays one after the other; a pool takes no more than its capacity."""
@@ -93,19 +98,23 @@ class OrderScales:
         return amount if path else 0.0
 
 
-def without_dust(graph: Graph, spot: SpotPrices, target_slice: float) -> Graph:
+def without_dust(graph: Graph, spot: SpotPrices, source: int) -> Graph:
     """Return `graph` without the directions of pools that are dust, as far as they offer more than spot prices.
 
-    The best rates of such pairs are then those of a slice. `target_slice` is a slice in base units of the target.
+    The best rates of such pairs are then those of a slice. The `source` of an order keeps its pools if it is dust
+    itself.
     """
+    if spot.slices is None:
+        return graph
     narrowed: dict[tuple[int, int], tuple[list[Arc], float]] = {}
-    slices = spot.slices or {}
     for j, value_out in spot.values.items():
-        least = _DUST * target_slice / value_out
+        least = _DUST * spot.slices[spot.target] / value_out
         for i, rate in graph.best_into[j].items():
             if rate * value_out > spot.values.get(i, 0.0) * _ABOVE and spot.allows(i):
-                amount_in = slices.get(i, 0.0)
-                arcs = [arc for arc in graph.pairs[i][j] if arc.curve.amount_out(amount_in) >= least]
+                amount_in = spot.slices.get(i, 0.0)
+                if i == source and spot.is_dust(i, _DUST):
+                    continue
+                arcs = [arc for arc in graph.pairs[i][j] if amount_in and arc.curve.amount_out(amount_in) >= least]
                 narrowed[i, j] = (arcs, spot.rate(i, j))
     return graph.narrowed(narrowed) if narrowed else graph
 

@@ -45,7 +45,7 @@ class SpotPrices:
         for a slice of the token that it takes, and no path passes through tokens without a slice. None stands for
         vanishing slices: pools count with the rates of their first units. No path passes through tokens to `avoid`.
         """
-        self._graph, self._target, self._max_hops, self._avoid = graph, target, max_hops, avoid
+        self._graph, self.target, self._max_hops, self._avoid = graph, target, max_hops, avoid
         self.slices = slices
         self._allowed = (graph.core | set(graph.way_to_core(target))) - avoid - {target}
         self.values: Values = {target: 1.0}
@@ -72,11 +72,12 @@ class SpotPrices:
 
     def _for_slice(self, i: int, j: int, value_j: float, beaten: float) -> float:
         """Return the value of a unit of i where a slice of it is sold for j; 0.0 where that is not above `beaten`."""
-        value = value_j * self.rate(i, j, beaten / value_j)
-        if value <= beaten:
+        rate = self.rate(i, j, beaten / value_j)
+        if rate <= beaten / value_j:
             return 0.0
+        value = value_j * rate
         slices = self.slices or {}
-        if value * slices[i] > _TOO_GOOD * slices[self._target]:
+        if value * slices[i] > _TOO_GOOD * slices[self.target]:
             value = min(value, self._sold(slices[i], [i, *self.path(j)]) / slices[i])
         return value if value > beaten else 0.0
 
@@ -97,6 +98,12 @@ class SpotPrices:
             beaten = max(beaten, _rate_for(arc, slice_in))
         return beaten
 
+    def is_dust(self, token: int, part: float) -> bool:
+        """Whether no path sells a slice of `token` for `part` of a slice of the target."""
+        if self.slices is None or token == self.target:
+            return False
+        return self.value(token) * self.slices.get(token, 0.0) < part * self.slices[self.target]
+
     def allows(self, token: int) -> bool:
         """Whether paths may pass through `token`."""
         return token in self._allowed
@@ -108,7 +115,7 @@ class SpotPrices:
             return []
         token = path.pop()
         limit = min(len(self._rounds) - 1, self._max_hops - len(path))
-        while token != self._target:
+        while token != self.target:
             rounds = [k for k in range(limit, 0, -1) if token in self._rounds[k]]
             if not rounds:
                 return []
