@@ -8,7 +8,7 @@ from math import exp
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.engine.answer import Ask
@@ -26,7 +26,8 @@ from tests.store.build import wide_market
 
 FEW = Limits(first_pools=3, pools=8, reads=3)
 WIDE = wide_market(300)
-UNSETTLED = wide_market(300, noise=4.0)
+UNSETTLED = wide_market(100, noise=2.0)
+few_examples = settings(max_examples=15, deadline=None)
 
 
 class Chain:
@@ -68,11 +69,12 @@ def _traded(rng: Random, pool: Pool, by: float) -> Pool:
         return pool
 
 
+@few_examples
 @given(seeds, st.floats(0.0, 0.1), st.integers(15, 22), st.booleans())
 def test_the_answer_is_no_worse_than_what_any_part_that_was_read_led_to(
     seed: int, by: float, digits: int, in_reverse: bool
 ) -> None:
-    known = random_market(seed, tokens=6, pools=24, noise=5.0)
+    known = random_market(seed, tokens=5, pools=16, noise=3.0)
     chain = Chain(known, drifted(known, seed, by))
     tokens = list(known.tokens.values())
     order = Order(tokens[0], tokens[1], 10**digits, reverse=in_reverse)
@@ -101,6 +103,7 @@ def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Marke
         assert amount_in <= route.amount_in
 
 
+@few_examples
 @given(seeds, st.floats(-4.0, 1.0))
 def test_where_nothing_has_changed_the_answer_is_as_good_as_over_all_pools(seed: int, magnitude: float) -> None:
     order = _order(UNSETTLED, Random(seed), magnitude)
@@ -120,6 +123,7 @@ def _order(held: Market, rng: Random, magnitude: float) -> Order:
     return Order(sold, bought, max(1, int(10 ** (sold.decimals + magnitude))))
 
 
+@few_examples
 @given(seeds, st.floats(-4.0, 1.0), st.floats(0.0, 0.05))
 def test_no_more_is_read_than_the_limits_allow(seed: int, magnitude: float, by: float) -> None:
     chain = Chain(UNSETTLED, drifted(UNSETTLED, seed, by))
@@ -153,20 +157,19 @@ def test_a_market_out_of_balance_is_read_more_widely_than_a_settled_one() -> Non
     orders = [_order(WIDE, rng, -1.0) for _ in range(6)]
     for by in (0.0, 0.02):
         chain = Chain(WIDE, drifted(WIDE, 1, by))
-        counts.append(0)
         for order in orders:
             chain.search(order).run()
-            counts[-1] += len(chain.asked[-1])
+        counts.append(sum(map(len, chain.asked)))
     assert counts[0] < counts[1]
 
 
 def one_collapsed() -> tuple[Chain, Order, str]:
     """The best pool of a pair has lost half; small ones beside it have not, nor has a deep one that was far off."""
-    a, b = token(0), token(1)
+    a, b, others = token(2), token(3), [token(0), token(1)]
     best = constant_product(0, a, b, 10**6 * UNIT, 10**6 * UNIT)
     small = [constant_product(1 + k, a, b, UNIT, UNIT * 998 // 1000) for k in range(3)]
     far_off = constant_product(9, a, b, 10**6 * UNIT, 95 * 10**4 * UNIT)
-    known = market([best, *small, far_off], [a, b])
+    known = market([best, *small, far_off], [*others, a, b])
     collapsed = replace(known, pools={**known.pools, best.key: constant_product(0, a, b, 10**6 * UNIT, 10**5 * UNIT)})
     return Chain(known, collapsed), Order(a, b, 100 * UNIT), far_off.key
 
