@@ -15,7 +15,7 @@ from math import floor, log
 from typing import NamedTuple, TypeVar
 
 from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.spot_prices import SpotPrices
+from swapcli.routing.spot_prices import SpotPrices, amount_out
 
 SLICE = 1e-3
 """Of an order. Rounded down to a step it is about what a detour must carry to be worth a look."""
@@ -25,7 +25,8 @@ _DUST = 0.1
 
 _STEP = 16.0  # between slices that are told apart: orders of about one size share their prices
 _ABOVE = 1.0 + 1e-9
-_DRAINED = 0.1  # of an order's worth: where less is paid, slices are of what is paid
+_LARGE_SLICE = 0.1  # of an order: what small pools cannot pay shows over larger ones
+_DRAINED = 0.1  # of an order's worth: where no path pays more, slices are of what is paid
 _KEPT = 128  # prices by target, limit of hops and slice
 
 _K = TypeVar("_K")
@@ -55,9 +56,13 @@ class OrderScales:
         if source not in values or target not in values:
             return self._at(source, target, max_hops, 0.0)
         worth = amount * values[source]
-        scaled = self._at(source, target, max_hops, worth)
-        paid = self._path_output(scaled.spot.path(source), amount) * values[target]
-        return scaled if paid >= worth * _DRAINED else self._at(source, target, max_hops, paid)
+        paid = 0.0
+        for part in (SLICE, _LARGE_SLICE):
+            path = self._spot(target, max_hops, _rounded(worth * part)).path(source)
+            paid = max(paid, self._path_output(path, amount) * values[target])
+            if paid >= worth * _DRAINED:
+                return self._at(source, target, max_hops, worth)
+        return self._at(source, target, max_hops, paid)
 
     def value(self, token: int, target: int, amount: float, max_hops: int) -> float:
         """Return what a base unit of `token` is worth in units of `target` where `amount` of it is sold."""
@@ -70,7 +75,7 @@ class OrderScales:
     def _at(self, source: int, target: int, max_hops: int, worth: float) -> ScaledMarket:
         """Return the market at the scale of orders that are worth about `worth` in reference values; of vanishing ones
         where that is 0.0."""
-        slice_worth = _STEP ** floor(log(worth * SLICE, _STEP)) if worth > 0.0 else 0.0
+        slice_worth = _rounded(worth * SLICE)
         spot = self._spot(target, max_hops, slice_worth)
         # A source that is dust itself is dust to other orders: the order that sells it keeps a market of its own.
         key = (source if spot.is_dust(source, _DUST) else target, target, max_hops, slice_worth)
@@ -114,9 +119,14 @@ def without_dust(graph: Graph, spot: SpotPrices, source: int) -> Graph:
                 amount_in = spot.slices.get(i, 0.0)
                 if i == source and spot.is_dust(i, _DUST):
                     continue
-                arcs = [arc for arc in graph.pairs[i][j] if amount_in and arc.curve.amount_out(amount_in) >= least]
+                arcs = [arc for arc in graph.pairs[i][j] if amount_in and amount_out(arc, amount_in) >= least]
                 narrowed[i, j] = (arcs, spot.rate(i, j))
     return graph.narrowed(narrowed) if narrowed else graph
+
+
+def _rounded(worth: float) -> float:
+    """Round down to a power of the step; 0.0 stays."""
+    return _STEP ** floor(log(worth, _STEP)) if worth > 0.0 else 0.0
 
 
 def drop_oldest(cache: dict[_K, _V], keep: int) -> None:

@@ -84,7 +84,7 @@ class SpotPrices:
     def _sold(self, amount: float, path: list[int]) -> float:
         """Return what a slice really brings, the best pool of each hop one after the other."""
         for i, j in pairwise(path):
-            amount = max(arc.curve.amount_out(amount) for arc in self._graph.pairs[i][j])
+            amount = max(amount_out(arc, amount) for arc in self._graph.pairs[i][j])
         return amount
 
     def rate(self, token_in: int, token_out: int, beaten: float = 0.0) -> float:
@@ -162,11 +162,16 @@ class SpotPrices:
         return value
 
 
+def amount_out(arc: Arc, amount_in: float) -> float:
+    """Return what `arc` pays for `amount_in`; 0.0 beyond its capacity, since a router must sell all that it holds."""
+    return arc.curve.amount_out(amount_in) if amount_in <= arc.curve.capacity else 0.0
+
+
 def _rate_for(arc: Arc, amount_in: float) -> float:
     """Return the rate that `arc` offers for `amount_in`, or its first unit's where they are about the same."""
     if not amount_in:
         return arc.rate
-    rate = arc.curve.amount_out(amount_in) / amount_in
+    rate = amount_out(arc, amount_in) / amount_in
     return arc.rate if rate > arc.rate * (1.0 - _NEAR) else rate
 
 
