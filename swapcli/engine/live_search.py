@@ -30,7 +30,7 @@ TOLERANCE = 0.5e-4
 UNSETTLED = 5e-4
 """Of a rate: where pools have moved by more than this beside their tokens, those not read may well be better than
 expected. The least fee of a common pool is as much."""
-_FEWEST = 12
+_FEWEST = 24
 """Pools beside the best route that are read at least: fewer do not show how much pools have moved by themselves."""
 
 Read = Callable[[Sequence[str]], Market]

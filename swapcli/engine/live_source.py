@@ -124,7 +124,7 @@ class LiveSource:
         else:
             left = f", others might add up to {found.left_bps:.1f} bps"
             source = self._answering_from(found.source.described(f"{found.source.market.source}{left}"))
-        return source, source.answer(ask, found.outcome, found.searched_s)
+        return source, source.answer(ask, found.outcome, self._clock.timer_s() - found.searched_s)
 
     def _answering_from(self, source: MarketSource) -> MarketSource:
         self._answering = source

@@ -123,14 +123,14 @@ class MarketSource:
         `Cancelled`."""
         check_differ(ask.order)
         started_s = self._clock.timer_s()
-        outcome = self._searched(ask, is_cancelled)
-        return self.answer(ask, outcome, self._clock.timer_s() - started_s, is_cancelled)
+        return self.answer(ask, self._searched(ask, is_cancelled), started_s, is_cancelled)
 
     def answer(
-        self, ask: Ask, outcome: Outcome | None, searched_s: float, is_cancelled: Cancelled | None = None
+        self, ask: Ask, outcome: Outcome | None, started_s: float, is_cancelled: Cancelled | None = None
     ) -> Answer:
-        """Return the answer that an outcome of `search` makes, which took `searched_s`; None stands for a wrap."""
-        order, started_s = ask.order, self._clock.timer_s() - searched_s
+        """Return the answer that an outcome of `search` makes, None standing for a wrap. The answer's time begins at
+        `started_s` of the clock's timer."""
+        order = ask.order
         found, pools = self._quote(ask, outcome)
         quote = found._replace(time_s=round(self._clock.timer_s() - started_s, 6))
         now_s = self._clock.now_s()

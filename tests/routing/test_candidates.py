@@ -68,7 +68,7 @@ def test_a_candidate_alone_makes_an_outcome_where_the_search_finds_none(monkeypa
     here, _ = two_pools()
     wanted = order(here.market, 0, 1, UNIT)
     found = here.search(wanted).found
-    monkeypatch.setattr("swapcli.routing.search.Search.best", lambda search: None)
+    monkeypatch.setattr("swapcli.routing.search.Search.best", lambda _: None)
     with pytest.raises(NoRoute):
         here.search(wanted)
     outcome = here.search(wanted, candidates=[Candidate(found.route, found.amount_in)])
