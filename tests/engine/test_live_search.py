@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import exp
 from random import Random
@@ -90,7 +90,7 @@ def test_the_answer_is_no_worse_than_what_any_part_that_was_read_led_to(
         _assert_no_worse(found.outcome.found.replay.amount_out, best.amount_in, order, state, pools)
 
 
-def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Market, pools: dict[str, Pool]) -> None:
+def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Market, pools: Mapping[str, Pool]) -> None:
     """Than the best route on some state is on the pools that were read."""
     try:
         route = MarketSource(state, SYSTEM_CLOCK).search(ask(order)).found

@@ -25,8 +25,8 @@ def arbitraged(pools: Mapping[str, Pool], worths: Mapping[str, float]) -> dict[s
     for number, (key, pool) in enumerate(pools.items()):
         shift = exp((worths[pool.tokens[0]] - worths[pool.tokens[1]]) / 2)
         x, y = (int(each) for each in pool.state()["reserves"])  # type: ignore[attr-defined]
-        sides = [token(int(address, 16) - 1) for address in pool.tokens]
-        made = constant_product(number, *sides, int(x / shift), int(y * shift), pool.fee_ppm)
+        a, b = (token(int(address, 16) - 1) for address in pool.tokens)
+        made = constant_product(number, a, b, int(x / shift), int(y * shift), pool.fee_ppm)
         moved[key] = replace(made, address=key)
     return moved
 
