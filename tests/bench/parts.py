@@ -33,8 +33,8 @@ _SEED = 5
 class World(NamedTuple):
     """`noise` is how far prices are off, as a part of the fees: above 1 there is arbitrage.
 
-    `tokens` and `pools` are how far tokens, and pools beside their tokens, have moved since the state was known: standard
-    deviations of logarithms.
+    `tokens` and `pools` are how far tokens, and pools beside their tokens, have moved since the state was known, as
+    standard deviations of logarithms.
     """
 
     noise: float
@@ -124,7 +124,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--pools", type=int, default=1_200)
     parser.add_argument("--orders", type=int, default=40)
     options = parser.parse_args(arguments)
-    names = "off, in fees|tokens moved|pools moved|bps: least|p5|median|p95|most|pools read: median|most|reads".split("|")
+    figures_of = ["bps: least", "p5", "median", "p95", "most", "pools read: median", "most", "reads"]
+    names = ["off, in fees", "tokens moved", "pools moved", *figures_of]
     print(f"| {' | '.join(names)} |")
     print(f"| {' | '.join(['---:'] * len(names))} |")
     for world in WORLDS:
