@@ -32,7 +32,14 @@ class Desk(NamedTuple):
     def ask(self, order: Order) -> Ask:
         """What the source is asked."""
         wishes = self.wishes
-        return Ask(order, wishes.generation, wishes.terms.integrator, wishes.gas_price_wei, wishes.asked.certify)
+        return Ask(
+            order,
+            wishes.generation,
+            wishes.terms.integrator,
+            wishes.gas_price_wei,
+            wishes.asked.certify,
+            self.session.settings.solve_time_s,
+        )
 
     def answer(self, order: Order) -> Answer:
         """The source's answer. Raises as `QuoteSource.quote`."""

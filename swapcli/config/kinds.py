@@ -63,16 +63,19 @@ def whole(low: int, high: int) -> Kind[int]:
     return Kind(f"a whole number from {low} to {high}", read)
 
 
-def seconds(high: float) -> Kind[float]:
-    """A length of time above zero."""
+def seconds(high: float, *, allow_zero: bool = False) -> Kind[float]:
+    """A length of time above zero, or of zero where that is allowed."""
+    lowest = "0 or more" if allow_zero else "above 0"
 
     def read(value: object) -> float:
         number = float(value) if isinstance(value, str) and re.fullmatch(_NUMBER, value) else value
-        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number <= high:
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= high:
+            raise ValueError
+        if number == 0 and not allow_zero:
             raise ValueError
         return float(number)
 
-    return Kind(f"a number of seconds above 0, at most {high:g}", read, lambda number: f"{number:g}")
+    return Kind(f"a number of seconds {lowest}, at most {high:g}", read, lambda number: f"{number:g}")
 
 
 def _read_flag(value: object) -> bool:

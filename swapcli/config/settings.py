@@ -111,6 +111,11 @@ class ServiceSettings:
         1_000, kinds.whole(1, _MANY_REQUESTS), "Health checks a minute of one client."
     )
     limit_loopback: bool = setting(False, kinds.FLAG, "Do the limits hold for clients on this machine too?")
+    solve_time_s: float = setting(
+        0.5,
+        kinds.seconds(_DAY_S, allow_zero=True),
+        "Seconds to search for a route, as solve_time_s above; 0 sets no limit.",
+    )
     max_queue: int = setting(64, kinds.whole(1, 10_000), "Orders that may wait to be solved; more are turned away.")
 
 
@@ -151,6 +156,11 @@ class Settings:
         key="slippage",
     )
     max_hops: int = setting(DEFAULT_MAX_HOPS, kinds.whole(1, _MAX_HOPS), "Most pools in a row.")
+    solve_time_s: float = setting(
+        2.0,
+        kinds.seconds(_DAY_S, allow_zero=True),
+        "Seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
+    )
     exclude_protocols: tuple[str, ...] = setting(
         (), kinds.TEXTS, "Protocols that no route uses.", example="[uniswapV2]"
     )

@@ -20,7 +20,8 @@ from swapcli.wire.terms import Generation
 class Ask(NamedTuple):
     """An order (the native token by its zero address) and how the answer is to be.
 
-    `gas_price_wei` None leaves it to the source; `certify` wants the proof of optimality too.
+    `gas_price_wei` None leaves it to the source; `certify` wants the proof of optimality too. `solve_time_s` bounds a
+    search, None or 0 does not; what a service does is up to it.
     """
 
     order: Order
@@ -28,6 +29,7 @@ class Ask(NamedTuple):
     integrator: Integrator | None = None
     gas_price_wei: int | None = None
     certify: bool = False
+    solve_time_s: float | None = None
 
 
 class Delivery(NamedTuple):

@@ -30,6 +30,7 @@ TOLERANCE = 0.5e-4
 UNSETTLED = 5e-4
 """Of a rate: where pools have moved by more than this beside their tokens, those not read may well be better than
 expected. The least fee of a common pool is as much."""
+_LEAST_TIME = 0.1  # of the time for searching, once it is spent
 _FEWEST = 24
 """Pools beside the best route that are read at least: fewer do not show how much pools have moved by themselves."""
 
@@ -97,7 +98,7 @@ class LiveSearch:
             reads += 1
             expected = self._expected(fresh, outcome)
             wanted = self._wanted(expected, outcome, is_first=reads == 1) if expected else ()
-            more = wanted[: self._max_pools - len(self._keys)] if reads < self._limits.reads else ()
+            more = wanted[: self._max_pools - len(self._keys)] if reads < self._limits.reads and not self._is_time_up else ()
             if not more:
                 break
             self._keys.update(dict.fromkeys(more))
@@ -111,13 +112,25 @@ class LiveSearch:
         """Return the best on a source, and remember its route; or why there is none."""
         started_s = self._clock.timer_s()
         try:
-            outcome = source.search(self._ask, self._candidates)
+            outcome = source.search(self._timed_ask(), self._candidates)
         except NoRoute as error:
             return None, error
         finally:
             self._searched_s += self._clock.timer_s() - started_s
         self._candidates.append(Candidate(outcome.found.route, outcome.found.amount_in))
         return outcome, None
+
+    def _timed_ask(self) -> Ask:
+        """Return the order with half of the time that is left for searching, so that some is left for other searches;
+        once none is left, with just enough for the routes that are known."""
+        time_s = self._ask.solve_time_s
+        if not time_s:
+            return self._ask
+        return self._ask._replace(solve_time_s=max(time_s - self._searched_s, time_s * _LEAST_TIME) / 2.0)
+
+    @property
+    def _is_time_up(self) -> bool:
+        return bool(self._ask.solve_time_s) and self._searched_s >= (self._ask.solve_time_s or 0.0) / 2.0
 
     def _add_first(self) -> None:
         """Choose the pools to read first: the best route's on known state, those that could be better by now, and some

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 Cancelled = Callable[[], bool]
 
+_SEARCHING = 0.9  # of the time for a search: the rest is for a step under way, the replay and prices
+
 
 class MarketSource:
     """A market in memory; its index is built once and serves every order."""
@@ -95,7 +97,11 @@ class MarketSource:
         check_differ(ask.order)
         order, gas_price_wei = self._held_order(ask.order), ask.gas_price_wei
         return self._router.search(
-            order, gas_price_wei=gas_price_wei, is_cancelled=is_cancelled, candidates=candidates
+            order,
+            gas_price_wei=gas_price_wei,
+            is_cancelled=is_cancelled,
+            is_time_up=self._deadline(ask.solve_time_s),
+            candidates=candidates,
         )
 
     def bids(self, ask: Ask, outcome: Outcome, taken: Set[str], margin: float, *, whole: bool = False) -> Bids:
@@ -216,6 +222,14 @@ class MarketSource:
         quote = self._router.quote_of(held, outcome, gas_price_wei=gas_price_wei, certify=ask.certify)
         native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
         return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
+
+    def _deadline(self, solve_time_s: float | None) -> Callable[[], bool] | None:
+        """Return what says whether a search that starts now has had its time."""
+        if not solve_time_s:
+            return None
+        timer_s = self._clock.timer_s
+        end_s = timer_s() + solve_time_s * _SEARCHING
+        return lambda: timer_s() >= end_s
 
     def _best_quotes(self, ask: Ask, is_cancelled: Cancelled | None) -> tuple[int, ...]:
         """What each protocol alone would pay, in the order of ids and 0 for nothing: Starknet's clients are told."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from swapcli.model.token import Token
 
 ZERO_ADDRESS = "0x" + "0" * 40
-DEFAULT_MAX_HOPS = 6
+DEFAULT_MAX_HOPS = 8
 
 
 @dataclass(frozen=True, slots=True)

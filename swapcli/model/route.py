@@ -44,6 +44,10 @@ class Step(NamedTuple):
     amount_out: int
 
 
+NO_PROOF_BPS = 1e6
+"""A bound of a hundred times the output says nothing about a route."""
+
+
 class Certificate(NamedTuple):
     """How far any router could still go.
 
@@ -58,6 +62,11 @@ class Certificate(NamedTuple):
     acyclic_gap_bps: float
     pools_checked: int
 
+    @property
+    def is_proof(self) -> bool:
+        """Whether the bound says anything about the route: only markets with absurd prices leave it without one."""
+        return self.acyclic_gap_bps < NO_PROOF_BPS
+
 
 class Quote(NamedTuple):
     """A route with exact amounts: `amount_out` is what the router pays out on the same state, to the unit.
@@ -67,7 +76,8 @@ class Quote(NamedTuple):
     the worth of a wei of the native token.
     `price_impact` is the part of the worth at mid prices that is lost, a fraction, pool fees included.
     `best_single_path_out` is the exact output of the route with one pool per hop that is best after gas. `time_s` is
-    the core's time. Prices, `wei_usd` and `price_impact` are None where unknown.
+    the core's time. `is_search_complete` is False where the search ran out of time: the route is the best found until
+    then. Prices, `wei_usd` and `price_impact` are None where unknown.
     """
 
     order: Order
@@ -85,6 +95,7 @@ class Quote(NamedTuple):
     time_s: float
     certificate: Certificate | None = None
     l1_fee_wei: int = 0
+    is_search_complete: bool = True
 
     @property
     def gas_wei(self) -> int:

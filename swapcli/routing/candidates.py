@@ -53,7 +53,7 @@ def _replayed(order: Order, candidate: Candidate, search: Search) -> Found | Non
         return search.replayed(candidate.route, order.amount)
     from swapcli.routing.reverse import least_input
 
-    amount = least_input(search.pools, candidate.route, order.amount, candidate.amount_in, search.task.check)
+    amount = least_input(search.pools, candidate.route, order.amount, candidate.amount_in)
     return search.replayed(candidate.route, amount) if amount is not None else None
 
 

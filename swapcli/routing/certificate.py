@@ -2,7 +2,8 @@
 
 Any prices v > 0 bound the output of every routing: D(v) = amount * v_in + the worth of every pool's best trade at v.
 Tokens that a solution gives no price get the best value that they have in terms of the priced ones, at which no pool is
-worth selling them into.
+worth selling them into. Those that only dust can be sold for get the price at which no pool is worth buying them from:
+what dust pools then offer for them is all that they add to the bound.
 """
 
 from __future__ import annotations
@@ -16,18 +17,27 @@ from swapcli.routing.dual import Prices
 from swapcli.routing.graph import Arc, Graph
 
 _ROUNDS = 12  # where a market holds arbitrage, values would rise without end
+_LEAST_RATIO = 1e-250  # of two prices: below it curves overflow
 
 
 def certificate_for(
-    graph: Graph, prices: list[Prices], order: tuple[int, int, float], amount_out: int, allowed: Callable[[Arc], bool]
+    graph: Graph,
+    scaled: Graph,
+    prices: list[Prices],
+    order: tuple[int, int, float],
+    amount_out: int,
+    allowed: Callable[[Arc], bool],
 ) -> Certificate:
     """The least bounds that any of `prices` gives: over all arcs of `graph`, and over those that `allowed` accepts.
+
+    `scaled` is the graph without dust, which prices are extended over.
 
     `order` is (source, target, amount in base units); a pool with several directions counts each as if it were a pool
     of its own, which can only raise the bound. Floats may put a bound a unit below what was delivered: none is less
     than `amount_out`.
     """
-    bounds = [_bounds(graph, extended(graph, known, order[1]), order, allowed) for known in prices]
+    every = [_priced_from(graph, extended(scaled, known, order[1])) for known in prices]
+    bounds = [_bounds(graph, known, order, allowed) for known in every]
     bound, acyclic = (max(min(column), float(amount_out)) for column in zip(*bounds, strict=True))
     pools = {arc.pool.key for arc in graph.arcs()}
     return Certificate(bound, _gap_bps(bound, amount_out), acyclic, _gap_bps(acyclic, amount_out), len(pools))
@@ -53,7 +63,7 @@ def surplus(arc: Arc, prices: Prices) -> float:
     price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0)
     if price_in <= 0.0 or price_out * arc.rate <= price_in:
         return 0.0
-    amount_in, amount_out, _ = arc.trade_to(price_in / price_out)
+    amount_in, amount_out, _ = arc.trade_to(max(price_in / price_out, _LEAST_RATIO))
     return price_out * amount_out - price_in * amount_in
 
 
@@ -76,6 +86,23 @@ def extended(graph: Graph, prices: Prices, target: int) -> Prices:
         front = set(found)
     values[target] = 1.0
     return values
+
+
+def _priced_from(graph: Graph, prices: Prices) -> Prices:
+    """`prices` with the least price at which each other token can be bought, through any number of pools."""
+    costs = dict(prices)
+    front = set(prices)
+    for _ in range(_ROUNDS):
+        found: Prices = {}
+        for i in front:
+            for j, rate in graph.best[i].items():
+                if j not in prices and costs[i] / rate < min(costs.get(j, inf), found.get(j, inf)):
+                    found[j] = costs[i] / rate
+        if not found:
+            break
+        costs.update(found)
+        front = set(found)
+    return costs
 
 
 def _gap_bps(bound: float, amount_out: int) -> float:

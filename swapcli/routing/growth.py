@@ -23,7 +23,7 @@ _LEAST_RATE = 1e-6
 
 def grow(problem: Problem, paths: list[list[int]]) -> list[Solved]:
     """Solutions over growing neighbourhoods; the last one is fine. `paths` are ways that the order could go."""
-    prices = _start_prices(problem, paths)
+    prices = start_prices(problem, paths)
     stages = [_solved(problem, prices, ROUGH)]
     tried: Counter[int] = Counter()
     for growth in range(_ROUNDS):
@@ -67,7 +67,7 @@ def _reach(problem: Problem, stage: Solved) -> Reach:
     return Reach(distances(links, source), back, problem.task.max_hops, problem.spot.hops)
 
 
-def _start_prices(problem: Problem, paths: list[list[int]]) -> Prices:
+def start_prices(problem: Problem, paths: list[list[int]]) -> Prices:
     """Prices at which one path's pools alone would carry the order: the path that carries it best among `paths`, the
     direct one and those over the deepest tokens between the two."""
     source, target = problem.task.ends

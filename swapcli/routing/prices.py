@@ -13,7 +13,6 @@ from math import inf, sqrt
 
 from swapcli.routing.graph import Graph
 
-
 _NEARBY = 1e-3
 """Of a rate. What a pool really pays while its rate falls by so much tells its depth: a slope alone costs nothing."""
 

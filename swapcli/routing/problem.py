@@ -17,10 +17,15 @@ ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10
 """Tolerances: while the neighbourhood grows, for a route, for a certificate."""
 
 
+class SearchTimeUp(Exception):
+    """Ends a search that has run out of time; it never leaves the routing core."""
+
+
 class Task(NamedTuple):
     """What is asked of a search. `gas_value` is the worth of one unit of gas in base units of the target.
 
-    `check` is asked all along and raises when the answer is no longer wanted.
+    `check` is called all along. It raises `Cancelled` when the answer is no longer wanted, and `SearchTimeUp` when the
+    best answer so far has to do.
     """
 
     source: int

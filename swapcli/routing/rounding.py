@@ -19,19 +19,25 @@ from swapcli.routing.solver import Check, unwatched
 
 Percents = dict[Link, int]
 _MAX_MOVES = 400
+_FAR: tuple[float, tuple[Link, ...]] = (inf, ())
 _PENALTY = 1e3  # for what exceeds a hop's capacity: it would stay in the router
 
 
-def whole_percents(flow: Flow, prices: Prices, headroom: float, check: Check = unwatched) -> Percents:
-    """Whole percents per hop that lose least against the continuous flow, no hop filled beyond `headroom`.
+Losses = Mapping[Link, Callable[[int], float]]
+"""For each hop: the value lost where it carries so many percent."""
 
-    Asks `check` once a move.
-    """
-    percents = _first_rounding(flow)
-    links = [(hop.token_in, hop.token_out) for hop in flow.hops]
+
+def hop_losses(flow: Flow, prices: Prices, headroom: float) -> Losses:
+    """Return what each hop of `flow` loses against its marginal prices. None is filled beyond `headroom`."""
     stake = _stake(flow, prices)
-    losses = {link: _loss(hop, flow, prices, headroom, stake) for link, hop in zip(links, flow.hops, strict=True)}
-    scale = stake * 1e-13
+    return {(hop.token_in, hop.token_out): _loss(hop, flow, prices, headroom, stake) for hop in flow.hops}
+
+
+def whole_percents(flow: Flow, prices: Prices, losses: Losses, check: Check = unwatched) -> Percents:
+    """Return the whole percents per hop that lose least against the continuous flow. Calls `check` once a move."""
+    percents = _first_rounding(flow)
+    links = list(losses)
+    scale = _stake(flow, prices) * 1e-13
     for _ in range(_MAX_MOVES):
         check()
         cycle = _gaining_cycle(links, percents, losses, scale)
@@ -70,7 +76,7 @@ _Move = tuple[int, int, float, Link, int]  # from token, to token, cost, hop, ch
 
 
 def _gaining_cycle(
-    links: list[Link], percents: Percents, losses: Mapping[Link, Callable[[int], float]], scale: float
+    links: list[Link], percents: Percents, losses: Losses, scale: float
 ) -> list[tuple[Link, int]]:
     """A cycle of single-percent moves that lowers the loss, by Bellman and Ford; empty when there is none."""
     moves: list[_Move] = []
@@ -186,26 +192,46 @@ def _widest_path(left: Mapping[Link, float], ends: tuple[int, int], max_hops: in
 
 
 def build_route(
-    percents: Percents, flow: Flow, graph: Graph, amount: float, max_hops: int, headroom: float
+    percents: Percents, losses: Losses, flow: Flow, graph: Graph, amount: float, max_hops: int, headroom: float
 ) -> tuple[Route, int] | None:
-    """The route that carries `percents`: paths widest first, pools filled again for what now reaches each hop.
+    """Return the route that carries `percents`: paths widest first, pools filled again for what now reaches each hop.
 
-    What only paths with too many hops could carry goes over the widest path instead, and is given as a percent; None
-    where every path has too many.
+    What only paths with too many hops could carry goes over those paths that lose least by it, and is given as a
+    percent; None where every path has too many.
     """
-    paths = [(path, int(width)) for path, width in decompose(percents, flow.ends, max_hops, 0.5)]
+    paths = {tuple(path): int(width) for path, width in decompose(percents, flow.ends, max_hops, 0.5)}
     if not paths:
         return None
-    widest, carried = paths[0]
-    rerouted = SHARES_PER_ROUTE - sum(n for _, n in paths)
-    paths[0] = (widest, carried + rerouted)
     carried_by: Percents = {}
-    for path, n in paths:
+    for path, n in paths.items():
         for link in path:
             carried_by[link] = carried_by.get(link, 0) + n
+    rerouted = SHARES_PER_ROUTE - sum(paths.values())
+    for _ in range(rerouted):
+        path = _cheapest_path(carried_by, losses, flow.ends, max_hops)
+        paths[path] = paths.get(path, 0) + 1
+        for link in path:
+            carried_by[link] = carried_by.get(link, 0) + 1
     hops = {(hop.token_in, hop.token_out): hop for hop in flow.hops}
     swaps = _fill(carried_by, hops, graph, (flow.ends[0], amount), headroom)
-    return Route(tuple(Segment(n, tuple(swaps[link] for link in path)) for path, n in paths)), rerouted
+    widest_first = sorted(paths.items(), key=lambda entry: -entry[1])
+    return Route(tuple(Segment(n, tuple(swaps[link] for link in path)) for path, n in widest_first)), rerouted
+
+
+def _cheapest_path(percents: Percents, losses: Losses, ends: tuple[int, int], max_hops: int) -> tuple[Link, ...]:
+    """Return the path of at most `max_hops` hops that loses least by carrying one percent more."""
+    source, target = ends
+    costs = {link: loss(percents.get(link, 0) + 1) - loss(percents.get(link, 0)) for link, loss in losses.items()}
+    best: dict[int, tuple[float, tuple[Link, ...]]] = {source: (0.0, ())}
+    front = best
+    for _ in range(max_hops):
+        found: dict[int, tuple[float, tuple[Link, ...]]] = {}
+        for (i, j), cost in costs.items():
+            if i in front and front[i][0] + cost < min(best.get(j, _FAR)[0], found.get(j, _FAR)[0]):
+                found[j] = (front[i][0] + cost, (*front[i][1], (i, j)))
+        best = best | found
+        front = found
+    return best[target][1]
 
 
 def _fill(

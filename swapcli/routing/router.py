@@ -16,7 +16,7 @@ from swapcli.routing.gas import BASE_GAS
 from swapcli.routing.graph import Arc, Graph
 from swapcli.routing.order_scale import OrderScales, drop_oldest
 from swapcli.routing.prices import reference_values, usd_prices
-from swapcli.routing.problem import Problem, Task
+from swapcli.routing.problem import Problem, SearchTimeUp, Task
 from swapcli.routing.search import Outcome, Search
 from swapcli.routing.solver import Check, unwatched
 from swapcli.routing.spot_prices import SpotPrices
@@ -62,13 +62,15 @@ class Router:
         gas_price_wei: int | None = None,
         certify: bool = False,
         is_cancelled: Callable[[], bool] | None = None,
+        is_time_up: Callable[[], bool] | None = None,
     ) -> Quote:
         """The best route for `order` with exact amounts; `time_s` is left at 0.
 
         `gas_price_wei` overrides the market's; 0 ranks by gross output. `is_cancelled` is asked every millisecond or
-        so; once it says yes, `Cancelled` is raised. Raises `NoRoute`, `SameToken`, `UnknownToken`.
+        so; once it says yes, `Cancelled` is raised. Once `is_time_up` says yes, the best route found so far is
+        returned and marked, or `NoRoute` raised where there is none. Raises `NoRoute`, `SameToken`, `UnknownToken`.
         """
-        outcome = self.search(order, gas_price_wei=gas_price_wei, is_cancelled=is_cancelled)
+        outcome = self.search(order, gas_price_wei=gas_price_wei, is_cancelled=is_cancelled, is_time_up=is_time_up)
         return self.quote_of(order, outcome, gas_price_wei=gas_price_wei, certify=certify)
 
     def search(
@@ -77,6 +79,7 @@ class Router:
         *,
         gas_price_wei: int | None = None,
         is_cancelled: Callable[[], bool] | None = None,
+        is_time_up: Callable[[], bool] | None = None,
         candidates: Iterable[Candidate] = (),
     ) -> Outcome:
         """Return what a search for the best route ended with, for `quote_of` and `bids`. Raises as `quote`.
@@ -84,7 +87,7 @@ class Router:
         `candidates` are routes that were found on other state: the outcome is no worse than any of them on this one.
         """
         graph = self._graph(order.excluded_protocols)
-        return self._outcome(order, graph, self._gas_price(gas_price_wei), _check(is_cancelled), candidates)
+        return self._outcome(order, graph, self._gas_price(gas_price_wei), _check(is_cancelled, is_time_up), candidates)
 
     def quote_of(
         self, order: Order, outcome: Outcome, *, gas_price_wei: int | None = None, certify: bool = False
@@ -123,7 +126,6 @@ class Router:
     def _outcome(
         self, order: Order, graph: Graph, gas_price_wei: int, check: Check, candidates: Iterable[Candidate]
     ) -> Outcome:
-        check()
         source, target = _number(graph, order.token_in), _number(graph, order.token_out)
         if source == target:
             raise SameToken()
@@ -194,6 +196,7 @@ class Router:
             best_single_path_out=single.replay.amount_out if single else None,
             time_s=0.0,
             certificate=certificate,
+            is_search_complete=outcome.is_complete,
         )
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
@@ -230,14 +233,16 @@ def _chosen(market: Market, keys: Iterable[str]) -> list[Pool]:
     return [market.pools[key] for key in keys if key in market.pools]
 
 
-def _check(is_cancelled: Callable[[], bool] | None) -> Check:
-    """What long work asks: it raises `Cancelled` once the answer is no longer wanted."""
-    if is_cancelled is None:
+def _check(is_cancelled: Callable[[], bool] | None, is_time_up: Callable[[], bool] | None) -> Check:
+    """Return what long work calls: it raises `Cancelled` or `SearchTimeUp`."""
+    if is_cancelled is None and is_time_up is None:
         return unwatched
 
     def check() -> None:
-        if is_cancelled():
+        if is_cancelled is not None and is_cancelled():
             raise Cancelled("nobody waits for this quote any more")
+        if is_time_up is not None and is_time_up():
+            raise SearchTimeUp
 
     return check
 
@@ -270,7 +275,7 @@ def _certificate(graph: Graph, outcome: Outcome) -> Certificate:
     def usable(arc: Arc) -> bool:
         return problem.usable(arc, outcome.banned) or (arc.pool.key, arc.token_in) in used
 
-    return certificate_for(graph, outcome.bounding_prices(), order, found.replay.amount_out, usable)
+    return certificate_for(graph, problem.graph, outcome.bounding_prices(), order, found.replay.amount_out, usable)
 
 
 def _no_route(order: Order, graph: Graph, spot: SpotPrices, source: int) -> NoRoute:

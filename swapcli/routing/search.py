@@ -6,6 +6,7 @@ Every candidate is judged by its exact replay, net of gas.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
@@ -18,14 +19,14 @@ from swapcli.routing.dual import Prices
 from swapcli.routing.flow import Link, by_link, continuous_flow, flow_values, second_uses
 from swapcli.routing.gas import BASE_GAS, route_gas
 from swapcli.routing.graph import Arc
-from swapcli.routing.growth import grow
-from swapcli.routing.problem import FINEST, Banned, Problem, Solved, Task
+from swapcli.routing.growth import grow, start_prices
+from swapcli.routing.problem import FINEST, Banned, Problem, SearchTimeUp, Solved, Task
 from swapcli.routing.replay import Replay, replay
-from swapcli.routing.rounding import build_route, whole_percents
+from swapcli.routing.rounding import build_route, hop_losses, whole_percents
 from swapcli.routing.single_path import best_single_path, better_single_path, single_route
 from swapcli.routing.solver import Solution
-from swapcli.routing.thinning import promise, thinned
 from swapcli.routing.spot_prices import SpotPrices
+from swapcli.routing.thinning import promise, thinned
 
 _NEARBY = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
 _NEARBY_POOLS = 3
@@ -55,13 +56,17 @@ class Found(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a search ended with: the best route, the best with one pool per hop, and prices to certify it."""
+    """What a search ended with: the best route, the best with one pool per hop, and prices to certify it.
+
+    `is_complete` is False where the search ran out of time.
+    """
 
     problem: Problem
     found: Found
     single: Found | None
     solution: Solution
     banned: Banned
+    is_complete: bool = True
 
     @property
     def prices(self) -> Prices:
@@ -77,15 +82,16 @@ class Outcome(NamedTuple):
         known = extended(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
         arcs = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
         arcs = [arc for arc in arcs if arc.token_in != target and arc.token_out != source]
-        wide = problem._replace(spot=SpotPrices(graph, target, _MARKET_HOPS))
+        wide = problem._replace(spot=SpotPrices(graph, target, _MARKET_HOPS, problem.spot.slices))
         return [fine.prices, known, wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices]
 
 
-class Search(NamedTuple):
+class Search:
     """One order; `pools` by key execute the replays."""
 
-    problem: Problem
-    pools: Mapping[str, Pool]
+    def __init__(self, problem: Problem, pools: Mapping[str, Pool]) -> None:
+        self.problem, self.pools = problem, pools
+        self._best_so_far: Outcome | None = None
 
     @property
     def task(self) -> Task:
@@ -93,11 +99,16 @@ class Search(NamedTuple):
         return self.problem.task
 
     def best(self) -> Outcome | None:
-        """The route with the best output net of gas; None when no route carries the order.
+        """Return the route with the best output net of gas, or the best one so far once the task's time is up; None
+        when no route carries the order."""
+        try:
+            return self._search()
+        except SearchTimeUp:
+            return self._best_so_far._replace(is_complete=False) if self._best_so_far else None
 
-        Where a route loses by passing through a token of which it moves only a few units, ways around it are tried.
-        """
-        best = outcome = self._best()
+    def _search(self) -> Outcome | None:
+        """Where a route loses by passing through a token of which it moves only a few units, try ways around it."""
+        best = outcome = self._around(self.problem)
         problem = self.problem
         for _ in range(_WAYS_AROUND):
             coarse = _coarse_tokens(outcome) if outcome else frozenset[int]()
@@ -106,9 +117,20 @@ class Search(NamedTuple):
             problem = problem.avoiding(coarse)
             if best and problem.vanishing_output() <= best.found.net:
                 break
-            outcome = Search(problem, self.pools)._best()
+            outcome = self._around(problem)
             best = max((one for one in (best, outcome) if one), key=lambda one: one.found.net)
         return best
+
+    def _around(self, problem: Problem) -> Outcome | None:
+        """Search on `problem`, which may avoid tokens."""
+        search = self
+        if problem is not self.problem:
+            search = Search(problem, self.pools)
+            search._best_so_far = self._best_so_far
+        try:
+            return search._best()
+        finally:
+            self._best_so_far = search._best_so_far
 
     def _best(self) -> Outcome | None:
         path = self.problem.spot.path(self.task.source)
@@ -123,6 +145,8 @@ class Search(NamedTuple):
 
     def _grown(self, paths: list[list[int]], floor: Found | None = None) -> Outcome | None:
         """The best of what the neighbourhood that grows from `paths` has to offer, and of `floor`."""
+        if self._best_so_far is None:
+            self._offer_single(paths[0])
         stages = grow(self.problem, paths)
         single = found = floor or self._single(stages[-1].arcs)
         choices = made_acyclic(self.problem, stages[-1])
@@ -135,7 +159,22 @@ class Search(NamedTuple):
             for route in self._routes(choice):
                 if route and (found is None or route.net > found.net):
                     found, chosen = route, choice
+                    self._offer(Outcome(self.problem, found, single, chosen.solution, chosen.banned))
         return Outcome(self.problem, found, single, chosen.solution, chosen.banned) if found else None
+
+    def _offer(self, outcome: Outcome) -> None:
+        """Keep `outcome` for when time is up, if it is the best so far."""
+        if self._best_so_far is None or outcome.found.net > self._best_so_far.found.net:
+            self._best_so_far = outcome
+
+    def _offer_single(self, path: list[int]) -> None:
+        """Have a first answer before anything is solved: the best pools of one path."""
+        graph = self.problem.graph
+        arcs = [arc for i, j in pairwise(path) for arc in graph.pairs[i][j]]
+        found = self._single(arcs)
+        if found:
+            prices = start_prices(self.problem, [path])
+            self._offer(Outcome(self.problem, found, found, Solution(prices, [], found.net, 0.0, 0), Banned()))
 
     def replayed(self, route: Route, amount_in: int) -> Found | None:
         """`route` with its exact amounts for `amount_in`; None where a pool refuses."""
@@ -216,8 +255,9 @@ class Search(NamedTuple):
         flow = continuous_flow(values, nearby, self.task.ends, amount, solution.prices, LEAST_HOP)
         if not flow.hops:
             return None
-        percents = whole_percents(flow, solution.prices, headroom, self.task.check)
-        return build_route(percents, flow, self.problem.graph, amount, self.task.max_hops, headroom)
+        losses = hop_losses(flow, solution.prices, headroom)
+        percents = whole_percents(flow, solution.prices, losses, self.task.check)
+        return build_route(percents, losses, flow, self.problem.graph, amount, self.task.max_hops, headroom)
 
     def _nearby(self, solved: Solved, refused: set[str]) -> Iterator[tuple[Link, list[Arc]]]:
         """Per hop in use: the pools that trade, and with free gas those that a little more input would wake up."""

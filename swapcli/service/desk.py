@@ -40,12 +40,14 @@ class Desk:
         max_age_s: int | None = None,
         max_hops: int = DEFAULT_MAX_HOPS,
         gas_price_wei: int | None = None,
+        solve_time_s: float | None = None,
     ) -> None:
         self.networks = {network.name: network for network in networks}
         self.clock = clock
         self.route_ttl_s = route_ttl_s
         self.max_hops = max_hops
         self.gas_price_wei = gas_price_wei
+        self.solve_time_s = solve_time_s
         self.issued = IssuedRoutes()
         self._openers = dict(openers)
         self._awaited = {name: f"the pools of {name} are being read" for name in kept}

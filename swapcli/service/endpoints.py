@@ -213,7 +213,7 @@ def _ask(desk: Desk, asked: Asked, query: OrderQuery, generation: Generation) ->
         excluded_protocols=excluded,
         max_hops=desk.max_hops,
     )
-    return Ask(order, generation, integrator, desk.gas_price_wei)
+    return Ask(order, generation, integrator, desk.gas_price_wei, solve_time_s=desk.solve_time_s)
 
 
 def _integrator(wish: IntegratorWish | None, key: ApiKey | None) -> Integrator | None:

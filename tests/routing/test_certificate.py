@@ -58,7 +58,7 @@ def test_at_any_prices_no_route_pays_more_than_the_bound(held: Market, amount: i
     graph, rng = graph_of(held), random.Random(seed)
     near = SpotPrices(graph, 1, 6).values
     prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, distance)) for t in range(6)} | {1: 1.0}
-    certificate = certificate_for(graph, [prices], (0, 1, float(amount)), 1, lambda _: True)
+    certificate = certificate_for(graph, graph, [prices], (0, 1, float(amount)), 1, lambda _: True)
     for paid in outputs(held, amount, seed):
         assert paid <= certificate.bound * (1 + 1e-9)
     assert certificate.acyclic_bound == certificate.bound
@@ -85,8 +85,8 @@ def test_the_bound_is_the_least_of_those_of_all_prices(held: Market, amount: int
     graph, rng = graph_of(held), random.Random(amount)
     several = [{t: exp(rng.gauss(0, 1)) for t in range(6)} | {1: 1.0} for _ in range(3)]
     asked = (0, 1, float(amount))
-    single = [certificate_for(graph, [prices], asked, 1, lambda _: True).bound for prices in several]
-    assert certificate_for(graph, several, asked, 1, lambda _: True).bound == min(single)
+    single = [certificate_for(graph, graph, [prices], asked, 1, lambda _: True).bound for prices in several]
+    assert certificate_for(graph, graph, several, asked, 1, lambda _: True).bound == min(single)
 
 
 def test_a_market_without_arbitrage_is_certified_to_the_rounding() -> None:
@@ -141,7 +141,7 @@ def test_an_arbitrage_that_a_route_cannot_run_counts_only_in_the_wider_bound() -
 
 def test_nothing_paid_is_infinitely_far_from_the_bound() -> None:
     held = market([constant_product(0, A, B, 10**24, 10**24)], [A, B])
-    assert certificate_for(graph_of(held), [{0: 1.0, 1: 1.0}], (0, 1, 1e18), 0, lambda _: True).gap_bps == inf
+    assert certificate_for(graph_of(held), graph_of(held), [{0: 1.0, 1: 1.0}], (0, 1, 1e18), 0, lambda _: True).gap_bps == inf
 
 
 # --- its parts

@@ -9,7 +9,7 @@ from decimal import Decimal
 from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd
 from swapcli.cli.render.words import NOT_LIVE, clean, how_old
 from swapcli.engine.answer import Answer
-from swapcli.model.route import Quote
+from swapcli.model.route import NO_PROOF_BPS, Quote
 from swapcli.model.terms import Terms, after_fee, min_received
 from swapcli.model.token import Token, whole_tokens
 from swapcli.wire.terms import Generation, percent
@@ -125,14 +125,20 @@ def _gas_costs(quote: Quote, native: Token) -> Iterator[str]:
 
 
 def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
-    proof = answer.quote.certificate if answer.quote else None
-    if proof is None:
+    if answer.quote is None or answer.quote.certificate is None:
         return
+    proof = answer.quote.certificate
+    checked = f"{proof.pools_checked:,} pool{'s' if proof.pools_checked != 1 else ''} checked"
+    if not answer.quote.is_search_complete:
+        checked += "; the search ran out of time"
+    if not proof.is_proof:
+        yield Fact("Optimality", "unknown", f"no bound was found on what any router could do; {checked}")
+        return
+    counted = f"{least_bps(proof.gap_bps)} bps" if proof.gap_bps < NO_PROOF_BPS else "no bound"
     yield Fact(
         "Optimality",
         f"within {least_bps(proof.acyclic_gap_bps)} bps",
-        f"of the best any router could do; {least_bps(proof.gap_bps)} bps counting arbitrage;"
-        f" {proof.pools_checked:,} pool{'s' if proof.pools_checked != 1 else ''} checked",
+        f"of the best any router could do; {counted} counting arbitrage; {checked}",
     )
 
 

@@ -6,7 +6,7 @@ import json
 from math import ceil
 
 from swapcli.engine.answer import Answer, Origin
-from swapcli.model.route import Certificate
+from swapcli.model.route import NO_PROOF_BPS, Certificate, Quote
 from swapcli.networks.address import display_address
 from swapcli.wire.route import render
 
@@ -28,7 +28,7 @@ def about(answer: Answer) -> dict[str, object]:
     if answer.quote and answer.quote.l1_fee_wei:
         document["l1Fee"] = str(answer.quote.l1_fee_wei)
     if answer.quote and answer.quote.certificate:
-        document["certificate"] = _certificate(answer.quote.certificate)
+        document["certificate"] = _certificate(answer.quote, answer.quote.certificate)
     return document
 
 
@@ -49,11 +49,19 @@ def dump(document: object, *, indent: int | None = None) -> str:
     return json.dumps(document, indent=indent, allow_nan=False)
 
 
-def _certificate(certificate: Certificate) -> dict[str, object]:
+def _certificate(quote: Quote, certificate: Certificate) -> dict[str, object]:
+    """The bounds with their gaps; null where no bound was found that says anything."""
+    bound, gap_bps = _bound(certificate.bound, certificate.gap_bps)
+    acyclic_bound, acyclic_gap_bps = _bound(certificate.acyclic_bound, certificate.acyclic_gap_bps)
     return {
-        "bound": str(ceil(certificate.bound)),
-        "gapBps": certificate.gap_bps,
-        "acyclicBound": str(ceil(certificate.acyclic_bound)),
-        "acyclicGapBps": certificate.acyclic_gap_bps,
+        "bound": bound,
+        "gapBps": gap_bps,
+        "acyclicBound": acyclic_bound,
+        "acyclicGapBps": acyclic_gap_bps,
         "poolsChecked": certificate.pools_checked,
+        "searchComplete": quote.is_search_complete,
     }
+
+
+def _bound(bound: float, gap_bps: float) -> tuple[str, float] | tuple[None, None]:
+    return (str(ceil(bound)), gap_bps) if gap_bps < NO_PROOF_BPS else (None, None)
