@@ -98,7 +98,7 @@ class LiveSearch:
             reads += 1
             expected = self._expected(fresh, outcome)
             wanted = self._wanted(expected, outcome, is_first=reads == 1) if expected else ()
-            more = wanted[: self._max_pools - len(self._keys)] if reads < self._limits.reads and not self._is_time_up else ()
+            more = wanted[: self._room] if reads < self._limits.reads and not self._is_time_up else ()
             if not more:
                 break
             self._keys.update(dict.fromkeys(more))
@@ -127,6 +127,11 @@ class LiveSearch:
         if not time_s:
             return self._ask
         return self._ask._replace(solve_time_s=max(time_s - self._searched_s, time_s * _LEAST_TIME) / 2.0)
+
+    @property
+    def _room(self) -> int:
+        """How many more pools may be read."""
+        return max(0, self._max_pools - len(self._keys))
 
     @property
     def _is_time_up(self) -> bool:
