@@ -4,11 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 CONTRACTS := tests/contracts
+MINUTES ?= 10
 
-.PHONY: help setup test lint types unit bench contracts completions snapshots clean
+.PHONY: help setup test lint types unit check-full fuzz bench contracts completions snapshots clean
 
 help: ## Say what there is.
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.installed $(CONTRACTS)/node_modules/.installed ## Install everything into this folder.
 
@@ -31,6 +32,12 @@ types: setup
 
 unit: setup
 	$(RUN) -m pytest -n 2
+
+check-full: lint types ## Run all checks with every slow test and the full number of examples.
+	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 2 -m ""
+
+fuzz: setup ## Search for failures with new examples, for MINUTES; ARGS are passed on.
+	$(RUN) -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
 bench: setup ## Measure routes against the certified optimum; ARGS are passed on.
 	$(RUN) -m tests.bench $(ARGS)

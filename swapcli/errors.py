@@ -17,6 +17,7 @@ SwapcliError
 │   └── MarketError         a market file breaks its format
 │       └── PoolStateError  one pool of it does
 ├── NoRoute                 no path of pools joins the two tokens
+│   └── FeeOnTransfer       a token of the order takes a fee on transfers, so that no amount can be promised
 ├── PoolError               a pool cannot execute a swap
 │   ├── InsufficientLiquidity   the pool runs out before the input is spent
 │   └── SwapReverts         the contract would revert
@@ -35,6 +36,8 @@ SwapcliError
 │   └── MarketUnavailable   the state is not loaded, or too old to quote on
 ├── SimulationError         a simulation or balance check failed
 │   └── InsufficientBalance     the sender holds less than the swap takes
+├── UnsafeSwap              the swap would lose more than is allowed
+│   └── PriceImpactTooHigh
 ├── UnhealthyError
 ├── RateLimited             too many requests
 │   └── Overloaded          too many requests at once, whoever sends them
@@ -174,6 +177,12 @@ class NoRoute(SwapcliError):
     code = "NO_ROUTE"
 
 
+class FeeOnTransfer(NoRoute):
+    """A token of the order takes a fee on transfers, or transfers other amounts than it is told."""
+
+    code = "FEE_ON_TRANSFER"
+
+
 class PoolError(SwapcliError):
     """A pool cannot execute a swap."""
 
@@ -280,6 +289,18 @@ class InsufficientBalance(SimulationError):
     """The sender holds less than the swap takes."""
 
     code = "INSUFFICIENT_BALANCE"
+
+
+class UnsafeSwap(SwapcliError):
+    """The swap would lose more than is allowed."""
+
+    code = "UNSAFE_SWAP"
+
+
+class PriceImpactTooHigh(UnsafeSwap):
+    """The price impact is above the one that is allowed."""
+
+    code = "PRICE_IMPACT_TOO_HIGH"
 
 
 class UnhealthyError(SwapcliError):

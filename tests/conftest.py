@@ -1,6 +1,8 @@
 """For all tests: how deep Python recurses, and hypothesis profiles.
 
-`default` is for everyday runs, `thorough` for nights (`HYPOTHESIS_PROFILE=thorough`).
+`fixed` draws the same examples on every machine and every run, so that a red build means a change. `full` does so too,
+and draws more, with the full counts of `tests.examples`. `fuzz` draws new examples each time. `HYPOTHESIS_PROFILE`
+chooses one.
 """
 
 from __future__ import annotations
@@ -8,22 +10,43 @@ from __future__ import annotations
 import os
 import sys
 
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import HealthCheck, core, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.vendor import pretty
 
 # Two shared cores: a deadline would test the machine. Sharing one market between examples is intended.
-# A red build must mean a change, so CI draws the same examples every time; everyday runs keep looking for new ones.
 settings.register_profile(
-    "default",
+    "fixed",
+    max_examples=50,
     deadline=None,
-    derandomize=bool(os.environ.get("CI")),
+    derandomize=True,
+    database=None,
+    print_blob=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+settings.register_profile("full", settings.get_profile("fixed"), max_examples=100)
+settings.register_profile(
+    "fuzz",
+    settings.get_profile("full"),
+    derandomize=False,
+    database=settings.get_profile("default").database,
+)
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "fixed")
+settings.load_profile(PROFILE)
+
+if settings.default is not None and settings.default.derandomize:
+    # Hypothesis also draws constants that it finds in the project's modules, as far as they are imported by then. Which
+    # ones are depends on the tests that ran before in the same worker, and on the path of the checkout.
+    providers._get_local_constants = lambda: providers._local_constants
 
 _RECURSION_LIMIT = sys.getrecursionlimit()
+_PRINTER = pretty.RepresentationPrinter
 
 
-def pytest_runtest_setup() -> None:
-    """Libraries that sign for tests let Python recurse a hundred times deeper, down to where the stack ends."""
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Libraries that sign for tests let Python recurse a hundred times deeper, down to where the stack ends. And
+    schemathesis, once imported, leaves the values out of every example that hypothesis prints, to be quick itself."""
     sys.setrecursionlimit(_RECURSION_LIMIT)
+    if type(item) is pytest.Function:
+        core.RepresentationPrinter = _PRINTER  # type: ignore[attr-defined]

@@ -113,7 +113,17 @@ def token_entries(draw: st.DrawFn, address: str) -> Document:
         "decimals": draw(st.integers(0, 18)),
     }
     price = draw(st.none() | st.floats(0, 1e9))
-    return entry if price is None else {**entry, "price_usd": price}
+    transfers = draw(st.none() | _TRANSFERS)
+    more = {"price_usd": price, "transfers": transfers}
+    return entry | {key: value for key, value in more.items() if value is not None}
+
+
+_FEES = st.dictionaries(
+    st.sampled_from(["buy_fee_ppm", "sell_fee_ppm", "transfer_fee_ppm"]), st.integers(1, 10**6), min_size=1
+)
+_TRANSFERS = _FEES.map(lambda fees: {"kind": "fee", **fees}) | st.sampled_from(["ordinary", "shares", "irregular"]).map(
+    lambda kind: {"kind": kind}
+)
 
 
 @st.composite

@@ -70,6 +70,7 @@ def test_a_sync_that_finds_less_than_there_is_counts_for_nothing(settings: Path,
         measure_first_sync(settings, tmp_path / "short.sqlite", (V2.amm_name,), PAIRS + 1, 1)
 
 
+@pytest.mark.slow
 def test_live_quotes_are_taken_beside_those_without_a_node(settings: Path, many: ManyPools, chain: AnvilChain) -> None:
     file = settings.parent / "stores" / f"{NETWORK}.sqlite"
     measure_first_sync(settings, file, (V2.amm_name, V3.amm_name), PAIRS + POOLS, 1)
@@ -124,6 +125,7 @@ def test_amounts_are_worth_what_they_should_be(chain: AnvilChain) -> None:
     assert amount_of(world, world.address("WBTC"), 0) == 1
 
 
+@pytest.mark.slow
 def test_stores_that_follow_are_right_in_the_end(tmp_path: Path) -> None:
     found = measure_following(7, 12, tmp_path)
     assert (found.blocks, found.swaps) == (7, 12)

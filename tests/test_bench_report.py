@@ -336,9 +336,8 @@ def bench(*arguments: object) -> str:
     return run([sys.executable, "-m", "tests.bench", *map(str, arguments)])
 
 
-def test_the_command_writes_one_part_anew_and_prints_it_where_no_page_is_named(
-    findings: Findings, tmp_path: Path
-) -> None:
+@pytest.mark.slow
+def test_the_command_writes_one_part_anew(findings: Findings, tmp_path: Path) -> None:
     page_file = tmp_path / "page.md"
     page_file.write_text(written(parse([]), findings))
     before = page_file.read_text().split("\n## ")
@@ -346,6 +345,9 @@ def test_the_command_writes_one_part_anew_and_prints_it_where_no_page_is_named(
     after = page_file.read_text().split("\n## ")
     changed = [new.partition("\n")[0] for old, new in zip(before, after, strict=True) if old != new]
     assert set(changed) - {"Verdict"} == {"How it was measured", "Whole process"}
+
+
+def test_the_command_prints_one_part_where_no_page_is_named() -> None:
     printed = bench("--only", "process", "--quick")
     assert printed.startswith("## Whole process\n")
     assert printed.count("## ") == 1

@@ -14,6 +14,7 @@ from tests.bench.running import Failed
 from tests.bench.store import Held, Part, _command, _file, measure_store
 from tests.bench.whole_process import Runs
 from tests.cli.build import LONELY, USDC, WETH, market_document
+from tests.examples import examples
 
 MAKER = """
 import sys
@@ -48,11 +49,12 @@ def write_orders(folder: Path, orders: list[tuple[str, str, int]]) -> None:
 
 
 def test_every_order_is_quoted_on_every_store_by_the_command(maker: Path, tmp_path: Path) -> None:
-    found = measure_store(tmp_path, maker, 2, (5, 6))
+    runs_a_size = examples(1, full=2)
+    found = measure_store(tmp_path, maker, runs_a_size, (5, 6))
     assert [held.pools for held in found] == [5, 6]
     for held in found:
         assert [size for size, _ in held.runs] == list(SIZES)
-        assert all(len(runs.times_s) == 2 for _, runs in held.runs)
+        assert all(len(runs.times_s) == runs_a_size for _, runs in held.runs)
         assert 10e6 < held.peak_bytes < 120e6
         assert held.file_bytes > 0
         assert held.import_s > 0

@@ -20,6 +20,7 @@ from swapcli.cli.completion_scripts import nodes
 from swapcli.cli.exits import INTERRUPTED, MEANING
 from swapcli.config.show import example_config
 from swapcli.engine.opening import open_market
+from swapcli.model.warning import WarningCode
 from swapcli.networks.catalogue import network
 from tests.chain.anvil import running_anvil
 from tests.chain.settings import url_of
@@ -206,6 +207,11 @@ def test_the_readme_lists_every_exit_status() -> None:
     assert rows == [(str(status), meaning) for status, meaning in MEANING.items()]
 
 
+def test_the_readme_lists_every_warning() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| .+ \|$", README, re.MULTILINE)
+    assert rows == [code.value for code in WarningCode]
+
+
 def test_every_option_that_the_readme_names_exists() -> None:
     known = {name for node in nodes() for option in node.options for name in option.names}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) - {"--strict"}
@@ -219,8 +225,8 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_every_make_target_that_the_readme_names_exists() -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"\bmake ([a-z]+)", README)) <= targets
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z-]+)", README)) <= targets
 
 
 def test_the_example_settings_are_the_ones_that_init_writes_and_change_nothing() -> None:

@@ -31,8 +31,8 @@ class View:
     """
 
     def __init__(self, node: Node, at: At, multicall: str | None) -> None:
-        self.node, self.block = node, number_of(at)
-        self._at, self._multicall = at, multicall
+        self.node, self.at, self.block = node, at, number_of(at)
+        self._multicall = multicall
         self._portion = _PORTION
 
     def ask(self, calls: Sequence[Call]) -> list[Answer]:
@@ -42,7 +42,7 @@ class View:
         answers = [answer for _, answer in sorted(zip(order, together, strict=True), key=itemgetter(0))]
         failed = [at for at, answer in enumerate(answers) if answer is None and not calls[at].may_revert]
         again = failed if self._multicall else []
-        alone = self.node.batch([calls[at] for at in again], self._at) if again else []
+        alone = self.node.batch([calls[at] for at in again], self.at) if again else []
         for at, answer in zip(again, alone, strict=True):
             answers[at] = answer
         return answers
@@ -61,13 +61,13 @@ class View:
             if answers is not None:
                 return answers
             self._multicall = None
-        return self.node.batch(calls, self._at) if calls else []
+        return self.node.batch(calls, self.at) if calls else []
 
     def _aggregated(self, calls: Sequence[Call], multicall: str) -> list[Answer] | None:
         """None where there is no Multicall3; calls whose portion ran out of gas count as failed."""
         shared = sum([not call.may_revert for call in calls])
         portions = [calls[at : min(at + self._portion, shared)] for at in range(0, shared, self._portion)]
-        told = self.node.batch([*(Call(multicall, pack(portion)) for portion in portions), *calls[shared:]], self._at)
+        told = self.node.batch([*(Call(multicall, pack(portion)) for portion in portions), *calls[shared:]], self.at)
         packed, alone = told[: len(portions)], told[len(portions) :]
         if b"" in packed:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 Answer = bytes | None
 """What a contract returned; None where the call reverted. An address without code returns nothing, `b""`."""
@@ -111,6 +111,7 @@ class Supposed(NamedTuple):
     overrides: tuple[Override, ...]
 
 
+@runtime_checkable
 class SimulatingNode(Node, Protocol):
     """A node that can also be asked what would be if."""
 

@@ -6,13 +6,14 @@ from swapcli.cli import exits, options
 from swapcli.cli.checks import checks_of
 from swapcli.cli.desk import Desk, open_desk, order_given
 from swapcli.cli.options import FormOptions, OrderOptions, PayloadOptions, SourceOptions, with_options
-from swapcli.cli.payloads import Ready, delivery_to, is_whole, tell_payload, warn_of_payload
+from swapcli.cli.payloads import Ready, delivery_to, is_whole, ready_to_sign, tell_payload
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.render.sendings import Sending
-from swapcli.cli.render.words import answer_warning
 from swapcli.cli.session import open_session
 from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.engine.answer import Answer
+from swapcli.engine.impact import impact_of
+from swapcli.engine.warnings import check_impact
 
 app = new_app()
 
@@ -40,17 +41,21 @@ def calldata(
         --destination 0x1111111111111111111111111111111111111111
 
     The JSON is the interface's answer with `to`, `calldata` and `value`, which are signed as they are; its `route`
-    holds both what was found and what the call promises.
+    holds both what was found and what the call promises. A price impact above --max-impact ends with status 7.
     """
-    session = open_session(form, order.flags | source.flags, rpc_url=source.rpc_url, offline=source.offline)
+    flags = order.flags | payload.flags | source.flags
+    session = open_session(form, flags, rpc_url=source.rpc_url, offline=source.offline)
     words = order_given(token_in, token_out, amount)
     desk = open_desk(session, network, order, source)
     terms = desk.wishes.terms
     delivery = delivery_to(terms.destination, terms.slippage_ppm, desk.source.network)
     checks = checks_of(session, desk.source.network, payload)
     answer, built = desk.source.quote_and_build(desk.ask(desk.order(*words)), delivery)
+    check_impact(impact_of(answer), answer.origin, session.settings.max_impact_ppm)
     checked = checks.quoted(answer, built) if checks else None
-    _tell(desk, answer, Ready(built, answer.network, checked), payload)
+    ready = Ready(built, answer.network, checked)
+    ready = ready_to_sign(session, ready, desk.warnings(answer), with_approval=payload.with_approval)
+    _tell(desk, answer, ready, payload)
     return exits.OK
 
 
@@ -64,7 +69,6 @@ def _tell(desk: Desk, answer: Answer, ready: Ready, told: PayloadOptions) -> Non
 
         sold = amount_words(built.call.route.amount_in, answer.order.token_in)
         view = payload_view(sendings, sold, full=is_whole(session, told))
-        session.output.payload(view, with_checks(view_of(answer, terms), ready.checked))
+        session.output.payload(view, with_checks(view_of(answer, terms, ready.warnings), ready.checked))
 
-    warn_of_payload(session, ready, answer_warning(answer, terms.ttl_s))
-    tell_payload(session, ready, told, lambda swap: calldata_document(answer, built, swap), people)
+    tell_payload(session, ready, told, lambda swap: calldata_document(answer, built, swap, ready.warnings), people)

@@ -1,4 +1,4 @@
-"""`--simulate` and `--from`: what is checked of a payload before it is told, and what is remarked on it."""
+"""`--simulate` and `--from`: what is checked of a payload before it is printed, and what is warned of."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from swapcli.errors import InvalidOption
 from swapcli.model.network import Kind, Network
 from swapcli.model.payload import Payload
 from swapcli.model.token import Token, in_tokens
+from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.wire.result import RouteResult
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ class Checks(NamedTuple):
         """Of an answer's own payload. Raises as `check_payload`."""
         order, quote = answer.order, answer.quote
         tokens = order.token_in, order.token_out
-        return self._run(payload, answer.origin, tokens, quote.gas_wei if quote else None)
+        from swapcli.engine.routable import is_rounded
+
+        gas_wei = quote.gas_wei if quote else None
+        return self._run(payload, answer.origin, tokens, gas_wei, rounded=is_rounded(answer))
 
     def posted(self, source: QuoteSource, result: RouteResult, payload: Payload) -> Checked:
         """Of the payload that `source` has just built of a route. Raises as `check_payload`."""
@@ -42,11 +46,20 @@ class Checks(NamedTuple):
 
         return self._run(payload, source.origin, traded(result, payload, source.network), None)
 
-    def _run(self, payload: Payload, origin: Origin, tokens: tuple[Token, Token], gas_wei: int | None) -> Checked:
+    def _run(
+        self,
+        payload: Payload,
+        origin: Origin,
+        tokens: tuple[Token, Token],
+        gas_wei: int | None,
+        *,
+        rounded: bool = False,
+    ) -> Checked:
         from swapcli.engine.checks import Ends, check_payload
 
         with closing(self.node):
-            return check_payload(self.node, self.wanted, payload, origin, Ends(*tokens, self.native), gas_wei)
+            ends = Ends(*tokens, self.native)
+            return check_payload(self.node, self.wanted, payload, origin, ends, gas_wei, rounded=rounded)
 
 
 def checks_of(session: Session, network: Network, options: PayloadOptions) -> Checks | None:
@@ -67,22 +80,31 @@ def checks_of(session: Session, network: Network, options: PayloadOptions) -> Ch
     return Checks(Wanted(options.simulate, sender), node, network.native)
 
 
-def remarks_of(checked: Checked, payload: Payload, *, with_approval: bool) -> Iterator[str]:
+def warnings_of(checked: Checked, payload: Payload, *, with_approval: bool) -> Iterator[QuoteWarning]:
     """What is amiss, though it is no error."""
     token_in, token_out, native = checked.ends
     simulation, holdings, needed = checked.simulation, checked.holdings, payload.call.route.amount_in
     if simulation and not simulation.matches:
         pays, due = (_words(amount, token_out) for amount in (simulation.received, simulation.expected))
-        yield f"the quote rests on another state: it says {due}, and at block {simulation.block} the swap pays {pays}"
+        why = "the quote is not exact" if checked.is_rounded else "the quote rests on another state"
+        yield QuoteWarning(
+            WarningCode.SIMULATION_DIFFERS,
+            f"{why}: it says {due}, and at block {simulation.block} the swap pays {pays}",
+        )
     if holdings is None:
         return
     if holdings.allowance is not None and holdings.allowance < needed and not with_approval:
         allowed, sold = _words(holdings.allowance, token_in), _words(needed, token_in)
-        yield f"the router may take {allowed} from the sender, and the swap takes {sold}: add --with-approval"
+        yield QuoteWarning(
+            WarningCode.ALLOWANCE_TOO_LOW,
+            f"the router may take {allowed} from the sender, and the swap takes {sold}: add --with-approval",
+        )
     if checked.gas_wei is not None and holdings.account.native_wei < payload.value + checked.gas_wei:
         held, gas = (_words(wei, native) for wei in (holdings.account.native_wei, checked.gas_wei))
         beside = " beside what is sold" if payload.value else ""
-        yield f"the sender holds {held}, too little for gas of about {gas}{beside}"
+        yield QuoteWarning(
+            WarningCode.GAS_BALANCE_TOO_LOW, f"the sender holds {held}, too little for gas of about {gas}{beside}"
+        )
 
 
 def _words(amount: int, token: Token) -> str:

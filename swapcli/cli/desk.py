@@ -11,7 +11,9 @@ from swapcli.cli.tree import Misused
 from swapcli.cli.wishes import Asked, Wishes, understand
 from swapcli.engine.answer import Answer, Ask
 from swapcli.engine.sources import QuoteSource
+from swapcli.engine.warnings import answer_warnings
 from swapcli.model.order import Order
+from swapcli.model.warning import QuoteWarning
 
 
 class Desk(NamedTuple):
@@ -44,6 +46,11 @@ class Desk(NamedTuple):
     def answer(self, order: Order) -> Answer:
         """The source's answer. Raises as `QuoteSource.quote`."""
         return self.source.quote(self.ask(order))
+
+    def warnings(self, answer: Answer) -> tuple[QuoteWarning, ...]:
+        """Return the warnings of an answer."""
+        terms = self.wishes.terms
+        return answer_warnings(answer, ttl_s=terms.ttl_s, impact_warning_ppm=terms.impact_warning_ppm)
 
 
 def open_desk(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> Desk:

@@ -2,6 +2,7 @@
 
 # Annotations are values here: they are what Typer reads.
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, NamedTuple
 
@@ -10,18 +11,18 @@ from swapcli.cli.checks import checks_of
 from swapcli.cli.deadline import parse_deadline_s
 from swapcli.cli.files import STDIN, is_terminal, read_file
 from swapcli.cli.options import FormOptions, PayloadOptions, SourceOptions, argument, option, with_options
-from swapcli.cli.payloads import Ready, delivery_to, is_whole, tell_payload, warn_of_payload
-from swapcli.cli.render.payload_json import execute_document
+from swapcli.cli.payloads import Ready, delivery_to, is_whole, ready_to_sign, tell_payload
+from swapcli.cli.render.payload_json import BuiltRoute, execute_document
 from swapcli.cli.render.sendings import Sending
-from swapcli.cli.render.words import state_warning
 from swapcli.cli.session import Session, open_session
 from swapcli.cli.tree import GroupedCommand, Misused, new_app
 from swapcli.cli.wishes import address_of
-from swapcli.engine.answer import Delivery
+from swapcli.engine.answer import Delivery, Origin
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources import QuoteSource
+from swapcli.engine.warnings import check_impact, quote_warnings
 from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
+from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.wire.json_text import parse_json
 from swapcli.wire.result import RouteResult
 from swapcli.wire.route import parse
@@ -58,9 +59,9 @@ def execute(
         --destination 0x1111111111111111111111111111111111111111
 
     The route is replayed on the present state: every amount comes from there, and one that falls short of the route by
-    more than the slippage ends with status 6.
+    more than the slippage ends with status 6, a price impact above --max-impact with status 7.
     """
-    flags = {"slippage": slippage} | source.flags
+    flags = {"slippage": slippage} | payload.flags | source.flags
     session = open_session(form, flags, rpc_url=source.rpc_url, offline=source.offline)
     if file == STDIN == str(session.settings.market):
         raise InvalidOption("the route and --market cannot both be read from stdin")
@@ -70,9 +71,26 @@ def execute(
     given = _given(session, asked.network, document, destination)
     checks = checks_of(session, asked.network, payload)
     built = asked.build(given.result, given.delivery)
+    impact, origin, settings = asked.impact_of(given.result, built), asked.origin, session.settings
+    check_impact(impact, origin, settings.max_impact_ppm)
     checked = checks.posted(asked, given.result, built) if checks else None
-    _tell(session, asked, given, Ready(built, asked.network, checked), payload, deadline_s)
+    of_quote = (
+        *quote_warnings(impact, origin, ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm),
+        *_deadline_warnings(deadline_s),
+    )
+    ready = Ready(built, asked.network, checked)
+    ready = ready_to_sign(session, ready, of_quote, with_approval=payload.with_approval)
+    _tell(session, origin, given, ready, payload)
     return exits.OK
+
+
+def _deadline_warnings(deadline_s: int | None) -> Iterator[QuoteWarning]:
+    if deadline_s is not None:
+        moment = datetime.fromtimestamp(deadline_s, UTC).isoformat()
+        yield QuoteWarning(
+            WarningCode.DEADLINE_NOT_ENFORCED,
+            f"the router's swap takes no deadline, so the transaction does not expire by itself at {moment}",
+        )
 
 
 class _Given(NamedTuple):
@@ -117,15 +135,13 @@ def _network_name(document: dict[str, object], asked: str | None, session: Sessi
     return told
 
 
-def _tell(
-    session: Session, asked: QuoteSource, given: _Given, ready: Ready, told: PayloadOptions, deadline_s: int | None
-) -> None:
-    built, network, checked = ready
-    origin, slippage_ppm = asked.origin, given.delivery.slippage_ppm
+def _tell(session: Session, origin: Origin, given: _Given, ready: Ready, told: PayloadOptions) -> None:
+    built, network, checked, warnings = ready
+    slippage_ppm = given.delivery.slippage_ppm
 
     def document(swap: Sending) -> dict[str, object]:
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
-        return execute_document(built, swap, network, origin, given.result.generation, now_ms)
+        return execute_document(built, swap, BuiltRoute(network, origin, given.result.generation, now_ms), warnings)
 
     def people(sendings: list[Sending]) -> None:
         from swapcli.cli.render.check_view import with_checks
@@ -135,10 +151,4 @@ def _tell(
         view = call_view(given.result, built, sendings, network, slippage_ppm, full=full)
         session.output.payload(with_checks(view, checked))
 
-    warn_of_payload(session, ready, state_warning(origin, session.settings.route_ttl_s))
-    if deadline_s is not None:
-        moment = datetime.fromtimestamp(deadline_s, UTC).isoformat()
-        session.output.remark(
-            f"the router's swap takes no deadline, so the transaction does not expire by itself at {moment}"
-        )
     tell_payload(session, ready, told, document, people)

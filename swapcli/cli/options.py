@@ -169,11 +169,20 @@ class PayloadOptions(NamedTuple):
     sender: Annotated[
         str | None, option("--from", "Who sends: check balance and allowance on a node.", ANSWER, "ADDRESS")
     ] = None
+    max_impact: Annotated[
+        str | None,
+        option("--max-impact", "Highest price impact to build for.  [default: 15]", ANSWER, "PERCENT"),
+    ] = None
     get: Annotated[
         str | None,
         option("--get", "One field of the JSON, raw, as in calldata or route.min_received.", OUTPUT, "FIELD"),
     ] = None
     full: Annotated[bool, option("--full", "Calldata whole, also on a terminal.", OUTPUT)] = False
+
+    @property
+    def flags(self) -> dict[str, object]:
+        """Those that are settings, by key."""
+        return {"max_impact": self.max_impact}
 
 
 class FormOptions(NamedTuple):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.cli.render.json import dump
+from swapcli.cli.render.words import clean
 from swapcli.errors import InvalidOption
+from swapcli.model.warning import QuoteWarning
 
 if TYPE_CHECKING:
     from swapcli.cli.render.listing import Listing
@@ -28,8 +31,8 @@ class Form(StrEnum):
 class Output(NamedTuple):
     """Writes results to stdout and remarks to stderr.
 
-    `held` are remarks that wait for the result: where JSON is asked for and an error comes instead, stderr is to hold
-    that error's one document.
+    `held` are lines for stderr that wait for the result: where JSON is asked for and an error comes instead, stderr is
+    to hold that error's one document.
     """
 
     form: Form
@@ -38,15 +41,23 @@ class Output(NamedTuple):
 
     def remark(self, sentence: str) -> None:
         """A remark for people: now, or where JSON is asked for, after the result."""
+        self._tell(f"note: {sentence}")
+
+    def warn(self, warnings: Iterable[QuoteWarning]) -> None:
+        """Print warnings for people: now, or where JSON is asked for, after the result."""
+        for warning in warnings:
+            self._tell(f"warning: {clean(warning.message)}")
+
+    def _tell(self, line: str) -> None:
         if self.form is Form.JSON:
-            self.held.append(sentence)
+            self.held.append(line)
         else:
-            note(sentence)
+            to_stderr(line)
 
     def tell_remarks(self) -> None:
         """Says what was held back; the result is out."""
-        for sentence in self.held:
-            note(sentence)
+        for line in self.held:
+            to_stderr(line)
         self.held.clear()
 
     def document(self, document: object) -> None:
@@ -60,9 +71,8 @@ class Output(NamedTuple):
         self.tell_remarks()
 
     def route(self, view: RouteView) -> None:
-        """A route for people, and the warning that belongs to it."""
-        if view.warning:
-            note(view.warning)
+        """A route for people, after its warnings."""
+        self.warn(view.warnings)
         self._draw(view)
 
     def _draw(self, view: RouteView) -> None:

@@ -1,22 +1,23 @@
-"""What `calldata` and `execute` share: who receives, what is warned of, and how a payload is told."""
+"""What `calldata` and `execute` share: who receives, what is warned of, and how a payload is printed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from swapcli.cli.checks import remarks_of
+from swapcli.cli.checks import warnings_of
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.output import Form
 from swapcli.cli.render.payload_json import pick, simulation_field, transactions_field
 from swapcli.cli.render.sendings import Sending, sendings_of, swap_of
-from swapcli.cli.render.words import clean
 from swapcli.cli.session import Session
 from swapcli.engine.answer import Delivery
+from swapcli.engine.warnings import payload_warnings
 from swapcli.errors import InvalidAddress, InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.payload import Payload, SwapType
-from swapcli.networks.address import display_address, is_native
+from swapcli.model.warning import QuoteWarning
+from swapcli.networks.address import is_native
 
 
 def delivery_to(destination: str | None, slippage_ppm: int, network: Network) -> Delivery:
@@ -35,31 +36,27 @@ if TYPE_CHECKING:
 
 
 class Ready(NamedTuple):
-    """A payload, and what was found of it where it was checked."""
+    """A payload, what was found of it where it was checked, and all that it is warned of."""
 
     payload: Payload
     network: Network
     checked: Checked | None
-
-    @property
-    def is_simulated(self) -> bool:
-        """Has a node carried it out?"""
-        return self.checked is not None and self.checked.simulation is not None
+    warnings: tuple[QuoteWarning, ...] = ()
 
 
-def warn_of_payload(session: Session, ready: Ready, of_state: str | None) -> None:
-    """What must be said before anyone signs: that prices are not real, and whose router it is; a simulation on the real
-    state has shown what comes of both."""
-    payload, network, _ = ready
-    if of_state:
-        session.output.remark(of_state if ready.is_simulated else f"{of_state}; do not sign the payload")
+def ready_to_sign(session: Session, ready: Ready, of_quote: tuple[QuoteWarning, ...], *, with_approval: bool) -> Ready:
+    """Return the payload with its warnings: those of its quote, of its router, and of what was found."""
+    payload, network, checked, _ = ready
     own = session.settings.networks.get(network.name)
-    if (own is None or own.router is None) and not ready.is_simulated:
-        router = clean(display_address(payload.to, network.kind))
-        session.output.remark(
-            f"the payload targets the public router {router}, whose code is not published in full: simulate it before"
-            " signing, with --simulate"
-        )
+    warnings = payload_warnings(
+        of_quote,
+        payload,
+        network,
+        is_router_own=own is not None and own.router is not None,
+        is_simulated=checked is not None and checked.simulation is not None,
+    )
+    found = warnings_of(checked, payload, with_approval=with_approval) if checked else ()
+    return ready._replace(warnings=(*warnings, *found))
 
 
 def tell_payload(
@@ -70,11 +67,10 @@ def tell_payload(
     people: Callable[[list[Sending]], None],
 ) -> None:
     """The payload in the form that is asked for: one field, the JSON `document`, or what `people` read."""
-    output, (payload, network, checked) = session.output, ready
+    output, (payload, network, checked, warnings) = session.output, ready
     swap = swap_of(payload, network)
     sendings = sendings_of(payload, network, (checked and checked.allowance) or 0) if options.with_approval else [swap]
-    for remark in remarks_of(checked, payload, with_approval=options.with_approval) if checked else ():
-        output.remark(remark)
+    output.warn(warnings)
     if options.get is None and output.form is not Form.JSON:
         if _may_lack_allowance(ready) and not options.with_approval:
             output.remark("the router needs an allowance first: --with-approval adds its transaction")

@@ -63,12 +63,13 @@ def _check_batch_alone(order: tuple[str | None, ...], for_people: bool, batch: s
 
 def _route_one(desk: Desk, words: list[str]) -> int:
     answer, output = desk.answer(desk.order(*words)), desk.session.output
+    warnings = desk.warnings(answer)
     if output.form is Form.JSON:
-        output.document(route_document(answer))
+        output.document(route_document(answer, warnings))
     else:
         from swapcli.cli.render.view import view_of
 
-        output.route(view_of(answer, desk.wishes.terms))
+        output.route(view_of(answer, desk.wishes.terms, warnings))
     return exits.OK
 
 
@@ -77,7 +78,8 @@ def _route_batch(desk: Desk, batch: str) -> int:
 
     def result(entry: BatchOrder) -> dict[str, object]:
         token_in, token_out = desk.source.token(entry.token_in), desk.source.token(entry.token_out)
-        return route_document(desk.answer(desk.wishes.order(token_in, token_out, entry.amount)))
+        answer = desk.answer(desk.wishes.order(token_in, token_out, entry.amount))
+        return route_document(answer, desk.warnings(answer))
 
     status = run_batch(read_lines(batch), result)
     desk.session.output.tell_remarks()

@@ -89,4 +89,5 @@ def _desk(session: Session, networks: list[Network], openers: dict[str, Opener],
         max_hops=settings.max_hops,
         gas_price_wei=settings.gas_price_wei,
         solve_time_s=settings.service.solve_time_s,
+        impact_warning_ppm=settings.impact_warning_ppm,
     )

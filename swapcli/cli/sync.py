@@ -15,6 +15,7 @@ from swapcli.cli.interruption import Interruption, interruptible
 from swapcli.cli.options import FormOptions, option, with_options
 from swapcli.cli.output import Form, note, to_stderr
 from swapcli.cli.render.sync_view import Synced, advance_document, advance_words, synced_document, synced_sheet
+from swapcli.cli.render.words import clean
 from swapcli.cli.session import Session, check_has_nodes, open_session
 from swapcli.cli.stores import make_store
 from swapcli.cli.tree import GroupedCommand, new_app
@@ -22,7 +23,7 @@ from swapcli.cli.wanted import read_wanted
 from swapcli.cli.watch import MOST_FAILURES, watch_chain
 from swapcli.config.sources import flag
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import Advance, Progress, Wanted, follow, skipped
+from swapcli.engine.sync import Advance, Progress, Wanted, follow, refusal_of, skipped
 from swapcli.engine.sync import sync as fill
 from swapcli.errors import Interrupted, InvalidOption, UpstreamError
 from swapcli.store import Store
@@ -104,6 +105,10 @@ def _fill(session: Session, kept: Store, node: Node, wanted: Wanted) -> Synced:
     except UpstreamError:
         session.output.remark(f"{_kept(kept)}; the same command goes on from there")
         raise
+    if refusal := refusal_of(kept):
+        session.output.remark(
+            f"transfers of tokens could not be tried, so that fees on transfers do not show in quotes: {clean(refusal)}"
+        )
     seconds, summary = SYSTEM_CLOCK.timer_s() - started_s, kept.summary()
     return Synced(summary, max(summary.pools - before, 0), skipped(kept), seconds)
 

@@ -15,6 +15,7 @@ from swapcli.cli.tree import GroupedCommand, new_app
 from swapcli.config.sources import flag
 from swapcli.model.network import Network
 from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour, TransferKind, behaviour_document
 from swapcli.networks.address import display_address
 
 app = new_app()
@@ -40,31 +41,35 @@ def tokens(
     session = open_session(form, {"market": market, "store_dir": flag("--store", store)})
     held = _held(session, session.network_name(network), skip_bad_pools)
     counted = _by_pools(held)
+    is_marked = any(each.is_limiting for each in held.transfers.values())
+    columns = ("symbol", "name", "decimals", "pools", "address")
     session.output.listing(
         Listing(
-            columns=("symbol", "name", "decimals", "pools", "address"),
-            rows=tuple(_row(token, pools, held.network) for token, pools in counted),
-            documents=tuple(_document(token, pools, held.network) for token, pools in counted),
+            columns=(*columns, "transfers") if is_marked else columns,
+            rows=tuple(_row(token, pools, held)[: len(columns) + is_marked] for token, pools in counted),
+            documents=tuple(_document(token, pools, held) for token, pools in counted),
         )
     )
 
 
 class _Held(NamedTuple):
-    """The tokens of a network by address, and in how many pools each is."""
+    """The tokens of a network by address, in how many pools each is, and how those transfer that were tried."""
 
     network: Network
     tokens: Mapping[str, Token]
     pools: Mapping[str, int]
+    transfers: Mapping[str, TransferBehaviour]
 
 
 def _held(session: Session, name: str, skip_bad_pools: bool) -> _Held:
     store = session.stored(name) if session.settings.market is None else None
     if store is not None:
         with store:
-            return _Held(store.network, store.tokens(), store.register.pools_by_token())
+            tokens, pools, network = store.tokens(), store.register.pools_by_token(), store.network
+            return _Held(network, tokens, pools, {**store.transfers(tokens), **network.transfers})
     market = session.market(name, skip_bad_pools=skip_bad_pools)
     counts = Counter(address for pool in market.pools.values() for address in pool.tokens)
-    return _Held(market.network, market.tokens, counts)
+    return _Held(market.network, market.tokens, counts, {**market.transfers, **market.network.transfers})
 
 
 def _by_pools(held: _Held) -> list[tuple[Token, int]]:
@@ -78,16 +83,22 @@ def _by_pools(held: _Held) -> list[tuple[Token, int]]:
     return sorted(counted, key=lambda each: (-each[1], each[0].symbol.lower(), each[0].address))
 
 
-def _row(token: Token, pools: int, network: Network) -> tuple[str, ...]:
-    address = display_address(token.address, network.kind)
-    return clean(token.symbol), clean(token.name), str(token.decimals), str(pools), address
+def _row(token: Token, pools: int, held: _Held) -> tuple[str, ...]:
+    address = display_address(token.address, held.network.kind)
+    behaviour = held.transfers.get(token.address)
+    marked = behaviour.described() if behaviour and behaviour.is_limiting else ""
+    return clean(token.symbol), clean(token.name), str(token.decimals), str(pools), address, marked
 
 
-def _document(token: Token, pools: int, network: Network) -> dict[str, object]:
-    return {
+def _document(token: Token, pools: int, held: _Held) -> dict[str, object]:
+    document: dict[str, object] = {
         "symbol": token.symbol,
         "name": token.name,
         "decimals": token.decimals,
         "pools": pools,
-        "address": display_address(token.address, network.kind),
+        "address": display_address(token.address, held.network.kind),
     }
+    behaviour = held.transfers.get(token.address)
+    if behaviour is None or behaviour.kind is TransferKind.UNKNOWN:
+        return document
+    return document | {"transfers": behaviour_document(behaviour)}

@@ -63,6 +63,7 @@ def understand(asked: Asked, network: Network, settings: Settings, api_key: Call
             destination=destination,
             integrator=_integrator(settings, network, generation, api_key),
             ttl_s=settings.route_ttl_s,
+            impact_warning_ppm=settings.impact_warning_ppm,
         ),
         excluded_protocols=find_protocols(settings.exclude_protocols, network),
         max_hops=settings.max_hops,

@@ -123,7 +123,7 @@ def _read_path(value: object) -> Path:
     raise ValueError
 
 
-def _read_slippage(value: object) -> int:
+def _read_percentage(value: object) -> int:
     """Percent ("0.5", "0.5%") or basis points ("50bps") in parts per million."""
     number = _number_text(value).lower()
     try:
@@ -138,7 +138,7 @@ def _read_slippage(value: object) -> int:
     return ppm
 
 
-def _show_slippage(ppm: int) -> str:
+def _show_percentage(ppm: int) -> str:
     whole_percent, rest = divmod(ppm, PPM_PER_PERCENT)
     return f"{whole_percent}.{rest:04d}".rstrip("0").rstrip(".")
 
@@ -215,8 +215,8 @@ TEXT: Kind[str] = Kind("a text", _read_text)
 TEXTS: Kind[tuple[str, ...]] = Kind("a list of names", _read_texts, ",".join)
 FLAG: Kind[bool] = Kind("true or false", _read_flag, lambda flag: str(flag).lower())
 PATH: Kind[Path] = Kind("a file name", _read_path)
-SLIPPAGE: Kind[int] = Kind(
-    "a percentage from 0 to 100 with at most four decimals, as in 0.5", _read_slippage, _show_slippage
+PERCENTAGE: Kind[int] = Kind(
+    "a percentage from 0 to 100 with at most four decimals, as in 0.5", _read_percentage, _show_percentage
 )
 GAS_PRICE: Kind[int] = Kind("a whole number of wei, as in 10000000 or 0.01gwei", _read_gas_price)
 ADDRESS: Kind[str] = Kind("an address: 0x and hexadecimal digits", _read_address)

@@ -14,7 +14,14 @@ from swapcli.config import kinds
 from swapcli.config.kinds import Kind
 from swapcli.config.secret import Secret
 from swapcli.model.order import DEFAULT_MAX_HOPS
-from swapcli.model.terms import DEFAULT_ROUTE_TTL_S, DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS
+from swapcli.model.terms import (
+    DEFAULT_IMPACT_WARNING_PPM,
+    DEFAULT_MAX_IMPACT_PPM,
+    DEFAULT_ROUTE_TTL_S,
+    DEFAULT_SLIPPAGE_PPM,
+    MAX_FEE_BPS,
+    MAX_SURPLUS_BPS,
+)
 from swapcli.wire.terms import Generation
 
 if TYPE_CHECKING:
@@ -151,9 +158,21 @@ class Settings:
     )
     slippage_ppm: int = setting(
         DEFAULT_SLIPPAGE_PPM,
-        kinds.SLIPPAGE,
+        kinds.PERCENTAGE,
         "How far below the quote the output may fall, in percent.",
         key="slippage",
+    )
+    impact_warning_ppm: int = setting(
+        DEFAULT_IMPACT_WARNING_PPM,
+        kinds.PERCENTAGE,
+        "Price impact in percent above which a quote warns.",
+        key="impact_warning",
+    )
+    max_impact_ppm: int = setting(
+        DEFAULT_MAX_IMPACT_PPM,
+        kinds.PERCENTAGE,
+        "Price impact in percent above which no transaction is built.",
+        key="max_impact",
     )
     max_hops: int = setting(DEFAULT_MAX_HOPS, kinds.whole(1, _MAX_HOPS), "Most pools in a row.")
     solve_time_s: float = setting(

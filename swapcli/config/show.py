@@ -20,6 +20,10 @@ _NETWORKS_EXAMPLE = """\
 #   base:
 {settings}#     tokens:
 #       - {{address: 0x5656565656565656565656565656565656565656, symbol: MINE, name: My Token, decimals: 18}}
+#     # Tokens that take a fee of every transfer, in parts per million: they are left out of routes.
+#     transfer_fees_ppm: {{0x5656565656565656565656565656565656565656: 20000}}
+#     # Tokens that keep shares, as stETH: a transfer can lose up to 2 units.
+#     share_tokens: [0x9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a]
 #   my-network:
 #     chain_id: 31337
 #     native: {{symbol: ETH, name: Ether, decimals: 18}}

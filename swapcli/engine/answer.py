@@ -13,6 +13,8 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
 from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
+from swapcli.wire.provenance import StatedWarnings
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import Generation
 
@@ -42,8 +44,8 @@ class Delivery(NamedTuple):
 class Origin(NamedTuple):
     """Where the pool state behind an answer comes from; `age_s` is None where the state carries no time.
 
-    `service` is the address of the service that answered, None where the core in this process did: what such a
-    service rests on, it does not tell.
+    `service` is the address of the service that answered, None where the core in this process did. The provenance is
+    None where the service does not say; `reported` is what it warns of.
     """
 
     provenance: Provenance | None
@@ -52,6 +54,7 @@ class Origin(NamedTuple):
     timestamp: int | None = None
     age_s: int | None = None
     service: str | None = None
+    reported: StatedWarnings = StatedWarnings()
 
     @classmethod
     def of(cls, market: Market, now_s: float) -> Origin:
@@ -69,7 +72,8 @@ class Answer(NamedTuple):
     """A route in the generation that was asked for, with everything needed to tell it.
 
     `tokens` by address are at least the route's. `quote`, the route's `pools` by key and `invented` (those of them at
-    whose addresses nothing is deployed) are what only the core can tell: None and empty from a service.
+    whose addresses nothing is deployed) are what only the core can tell: None and empty from a service. So are
+    `transfers`: how the tokens that the route trades behave, by address.
     """
 
     order: Order
@@ -81,3 +85,4 @@ class Answer(NamedTuple):
     quote: Quote | None = None
     pools: Mapping[str, Pool] = MappingProxyType({})
     invented: frozenset[str] = frozenset()
+    transfers: Mapping[str, TransferBehaviour] = MappingProxyType({})

@@ -59,12 +59,13 @@ class Simulation(NamedTuple):
 
 class Checked(NamedTuple):
     """What was found. `holdings` are those of the sender that was named, None without one; `gas_wei` is about what the
-    transaction costs, None where unknown."""
+    transaction costs, None where unknown. `is_rounded`: a token keeps shares, so that the quote is not exact."""
 
     ends: Ends
     holdings: Holdings | None
     simulation: Simulation | None
     gas_wei: int | None
+    is_rounded: bool = False
 
     @property
     def allowance(self) -> int | None:
@@ -73,9 +74,17 @@ class Checked(NamedTuple):
 
 
 def check_payload(
-    node: SimulatingNode, wanted: Wanted, payload: Payload, origin: Origin, ends: Ends, gas_wei: int | None = None
+    node: SimulatingNode,
+    wanted: Wanted,
+    payload: Payload,
+    origin: Origin,
+    ends: Ends,
+    gas_wei: int | None = None,
+    *,
+    rounded: bool = False,
 ) -> Checked:
-    """`gas_wei` is what was estimated; a simulation makes up for none.
+    """`gas_wei` is what was estimated; a simulation makes up for none. `rounded` says that a token keeps shares, so
+    that what arrives need only be the minimum.
 
     Raises `InsufficientBalance` where the named sender holds less than the swap takes; `SimulationError` where the swap
     reverts, pays what was not quoted, or cannot be simulated; `UpstreamError`.
@@ -90,14 +99,14 @@ def check_payload(
     if wanted.simulate:
         told = simulate(node, at, swap, sender, holdings)
         simulation = _simulation(told, payload.call, number_of(at), sender, ends)
-        _check(told.run, simulation, payload, ends, is_exact)
+        _check(told.run, simulation, payload, ends, is_exact and not rounded)
         gas_wei = simulation.gas_used * head.gas_price_wei if gas_wei is None else gas_wei
-    return Checked(ends, holdings if wanted.sender else None, simulation, gas_wei)
+    return Checked(ends, holdings if wanted.sender else None, simulation, gas_wei, rounded)
 
 
 def _state(origin: Origin, head: Head) -> tuple[At, bool]:
-    """The block to ask about, and whether it is the one that was quoted on."""
-    if origin.is_live and origin.block is not None:
+    """The block to ask about, and whether it is the one that was quoted on; what a service says of it is not proven."""
+    if origin.service is None and origin.is_live and origin.block is not None:
         return origin.block, True
     return head.block, False
 

@@ -6,7 +6,7 @@ themselves, and are what a live source begins with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from swapcli.engine.answer import Origin
@@ -15,6 +15,7 @@ from swapcli.errors import MarketUnavailable
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
+from swapcli.model.transfers import TransferBehaviour
 
 if TYPE_CHECKING:
     from swapcli.engine.market_source import MarketSource
@@ -28,6 +29,9 @@ class Holder(QuoteSource, Protocol):
 
     def holding(self, keys: Iterable[str]) -> MarketSource:
         """At least these pools, as far as they are known."""
+
+    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """Keep how tokens transfer, as was found at a block, where that outlives this process."""
 
 
 def is_fresh(origin: Origin, max_age_s: int) -> bool:

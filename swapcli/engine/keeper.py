@@ -164,7 +164,13 @@ def _replaced(held: Market, part: Market, changed: frozenset[str], most_pools: i
     for key, pool in part.pools.items():
         if key in pools or len(pools) < most_pools:
             pools[key] = pool
-    return replace(part, pools=pools, tokens=_tokens(held, part, pools), invented=held.invented - changed)
+    return replace(
+        part,
+        pools=pools,
+        tokens=_tokens(held, part, pools),
+        invented=held.invented - changed,
+        transfers={**held.transfers, **part.transfers},
+    )
 
 
 def _tokens(held: Market, part: Market, pools: Mapping[str, Pool]) -> Mapping[str, Token]:

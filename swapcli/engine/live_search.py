@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from swapcli.engine.answer import Ask
 from swapcli.engine.clock import Clock
 from swapcli.engine.market_source import MarketSource
-from swapcli.errors import NoRoute
+from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market
 from swapcli.routing.candidates import Candidate, is_better
 from swapcli.routing.considered import FIRST_MARGIN, own_pools
@@ -113,6 +113,8 @@ class LiveSearch:
         started_s = self._clock.timer_s()
         try:
             outcome = source.search(self._timed_ask(), self._candidates)
+        except FeeOnTransfer:
+            raise
         except NoRoute as error:
             return None, error
         finally:

@@ -2,19 +2,23 @@
 
 One exchange asks for the newest block, one or two more for the pools at it. Where these differ so much from what was
 known that other pools may be better, those are read too; `live_search` decides. Nothing older than the block is in any
-amount: what is known only decides which pools are read.
+amount: what is known only decides which pools are read. One exchange more where nobody knows yet how their tokens
+transfer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from swapcli.chain.node import Node
+from swapcli.chain.transfers import holders_of, try_transfers
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
 from swapcli.engine.fees import with_l1_fee
 from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.holders import Holder, check_fresh, is_fresh
+from swapcli.engine.impact import PriceImpact
 from swapcli.engine.live_search import Limits, LiveSearch
 from swapcli.engine.market_source import MarketSource
 from swapcli.engine.moment import Moment
@@ -26,6 +30,7 @@ from swapcli.model.order import Order
 from swapcli.model.payload import Payload
 from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
+from swapcli.model.transfers import UNKNOWN, TransferBehaviour
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import Generation
 
@@ -50,6 +55,7 @@ class LiveSource:
         self._holder, self._node, self._clock = holder, node, clock
         self._max_age_s, self._route_ttl_s, self._limits = max_age_s, route_ttl_s, limits
         self._moment: Moment | None = None
+        self._tried: dict[str, TransferBehaviour] = {}
         self._answering: MarketSource | None = None
 
     @property
@@ -82,6 +88,10 @@ class LiveSource:
         market = _Reader(self, known.market).read(result.pool_keys)
         return self._answering_from(known.on(market)).build(result, delivery)
 
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`."""
+        return (self._answering or self._holder).impact_of(result, payload)
+
     def health(self) -> Health:
         """As `QuoteSource.health`: the holder's sample is quoted live."""
         held = self._holder.health()
@@ -110,7 +120,7 @@ class LiveSource:
 
     def _answer(self, ask: Ask) -> tuple[MarketSource, Answer]:
         """Return the answer, and the source over the state that it is for."""
-        known = self._holder.around(ask.order)
+        known = self._with_tried(self._holder.around(ask.order))
         if self._max_age_s is not None and is_fresh(known.origin, self._max_age_s):
             self._answering = known
             return known, known.quote(ask)
@@ -130,6 +140,29 @@ class LiveSource:
         self._answering = source
         check_fresh(source.origin, self.network, self._max_age_s)
         return source
+
+    def _with_tried(self, held: MarketSource) -> MarketSource:
+        """What is held, with what was found out about its tokens since: itself unless that changes what is routable."""
+        market = held.market
+        found = {token: each for token, each in self._tried.items() if token in market.tokens and each.is_limiting}
+        if found.items() <= market.transfers.items():
+            return held
+        transfers = {**market.transfers, **found}
+        return held.on(replace(market, transfers=transfers))
+
+    def tried_out(self, moment: Moment, market: Market) -> Market:
+        """The market with how its tokens transfer: those that nobody has tried yet are tried now, in one exchange."""
+        tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
+        known = self._tried.keys() | market.transfers.keys() | self.network.transfers.keys()
+        new = [token for token in tokens if token not in known]
+        if new:
+            block = moment.head.block
+            report = try_transfers(self._node, block, holders_of(new, market.pools.values(), self.network))
+            self._tried.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
+            if not report.refusal:
+                self._holder.remember_transfers(report.behaviours, block.number)
+        found = {token: self._tried[token] for token in tokens if token in self._tried}
+        return replace(market, transfers={**market.transfers, **found})
 
     def _charged(self, answer: Answer, payload: Payload | None = None) -> Answer:
         """With what its data costs on L1, where the network has such a fee and the answer is live."""
@@ -152,11 +185,11 @@ class _Reader:
             self._moment = self._moment or self._source.present()
             try:
                 self._moment.read(real)
-                break
+                market = self._moment.market(self._known, [pool.key for pool in real])
+                return self._source.tried_out(self._moment, market)
             except Reorganised:
                 self._moment = None
                 self._source.forget()
                 if attempt == _ATTEMPTS:
                     raise
-        assert self._moment is not None
-        return self._moment.market(self._known, [pool.key for pool in real])
+        raise AssertionError("the last attempt returns or raises")

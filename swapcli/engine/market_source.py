@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
-from swapcli.engine.health import Health, check_market
+from swapcli.engine.health import Count, Health, check_market
+from swapcli.engine.impact import PriceImpact, highest_impact
 from swapcli.engine.lookup import find_token
-from swapcli.engine.payloads import check_age, make_payload, replay_result
+from swapcli.engine.payloads import check_age, make_payload, pools_for, replay_result
+from swapcli.engine.routable import check_route, check_token, routable, transfers_of_steps
 from swapcli.engine.sources import check_differ
 from swapcli.engine.wrapping import check_wrapper_allowed, is_wrapping, wrap_quote
 from swapcli.errors import NoRoute
@@ -22,6 +24,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
 from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
 from swapcli.routing import Router
 from swapcli.routing.gas import NATIVE_GAS
 from swapcli.routing.replay import replay
@@ -45,7 +48,7 @@ class MarketSource:
         self.market = market
         self._clock = clock
         self._route_ttl_s = route_ttl_s
-        self._router = Router(market)
+        self._router = Router(routable(market))
 
     def warm(self) -> None:
         """Build what all orders share, ahead of the first one."""
@@ -54,7 +57,8 @@ class MarketSource:
     def moved(self, market: Market, changed: Set[str]) -> MarketSource:
         """The source once the market has become `market`, which differs in the pools with the keys `changed` alone."""
         moved = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
-        moved._router = self._router.moved(market, changed)
+        if market.transfers == self.market.transfers:  # else other pools are routable than were before
+            moved._router = self._router.moved(moved._router.market, changed)
         return moved
 
     @property
@@ -81,6 +85,9 @@ class MarketSource:
         """Return a source over another market."""
         return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
+    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """As `Holder.remember_transfers`: a market in memory outlives nothing."""
+
     def described(self, source: str) -> MarketSource:
         """Return this source with other words on where its state comes from."""
         same = self.on(replace(self.market, source=source))
@@ -96,7 +103,7 @@ class MarketSource:
         """
         check_differ(ask.order)
         order, gas_price_wei = self._held_order(ask.order), ask.gas_price_wei
-        return self._router.search(
+        return self._router_for(order).search(
             order,
             gas_price_wei=gas_price_wei,
             is_cancelled=is_cancelled,
@@ -106,11 +113,13 @@ class MarketSource:
 
     def bids(self, ask: Ask, outcome: Outcome, taken: Set[str], margin: float, *, whole: bool = False) -> Bids:
         """Return what the market's pools beside those `taken` could add to an outcome; see `routing.considered`."""
-        return self._router.bids(self._held_order(ask.order), outcome, taken, margin, whole=whole)
+        order = self._held_order(ask.order)
+        return self._router_for(order).bids(order, outcome, taken, margin, whole=whole)
 
     def nearest(self, ask: Ask, outcome: Outcome, taken: Set[str], limit: int) -> tuple[str, ...]:
         """Return the keys of the pools beside those `taken` whose rates miss the best ones by least."""
-        return self._router.nearest(self._held_order(ask.order), outcome, taken, limit)
+        order = self._held_order(ask.order)
+        return self._router_for(order).nearest(order, outcome, taken, limit)
 
     def pricing_pools(self, ask: Ask) -> tuple[str, ...]:
         """Return the keys of pools that tell the prices of the order's tokens and of gas."""
@@ -154,6 +163,7 @@ class MarketSource:
             quote=quote,
             pools=pools,
             invented=self.market.invented.intersection(step.pool for step in quote.steps),
+            transfers=transfers_of_steps(quote.steps, self.market),
         )
 
     def quote_and_build(
@@ -182,12 +192,24 @@ class MarketSource:
         """As `QuoteSource.build`. `issued_ms` is when this source answered with the route, where the route itself
         does not carry its time."""
         check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
+        check_route(result, self.market)
         done, pools = replay_result(result, self.market, delivery.slippage_ppm)
         return make_payload(result, done.steps, done.amount_out, pools, self.network, delivery)
 
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`."""
+        tokens = [self._wrapped(each) for each in (result.input_token, result.output_token)]
+        price_in, price_out = self._router.usd_prices(*tokens)
+        priced = result._replace(
+            input_token=result.input_token._replace(price_usd=price_in),
+            output_token=result.output_token._replace(price_usd=price_out),
+        )
+        return highest_impact(priced, payload.call.route.amount_out, self.network, pools_for(result, self.market))
+
     def health(self) -> Health:
         """As `QuoteSource.health`: finds a route between two tokens that every market should join."""
-        return check_market(self.market, self.sample, self._clock)
+        held = Count(len(self.market.pools), len(self.market.tokens))
+        return check_market(routable(self.market), self.sample, self._clock, held)
 
     def sample(self, order: Order) -> Answer:
         """The answer to an order that only shows whether all is well."""
@@ -219,7 +241,7 @@ class MarketSource:
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
             return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=ask.certify)
         held = self._held_order(order)
-        quote = self._router.quote_of(held, outcome, gas_price_wei=gas_price_wei, certify=ask.certify)
+        quote = self._router_for(held).quote_of(held, outcome, gas_price_wei=gas_price_wei, certify=ask.certify)
         native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
         return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
 
@@ -246,6 +268,13 @@ class MarketSource:
         except NoRoute:
             return 0
 
+    def _router_for(self, order: Order) -> Router:
+        """What all orders share, but for one with a token through which no others may pass."""
+        ends = {order.token_in.address, order.token_out.address}
+        if all(self.market.transfers_of(address).is_passable for address in ends):
+            return self._router
+        return Router(routable(self.market, ends))
+
     def _native_price_usd(self) -> float | None:
         return self._router.usd_prices(self._wrapped(self.network.native))[0]
 
@@ -253,8 +282,10 @@ class MarketSource:
         return replace(order, token_in=self._held(order.token_in), token_out=self._held(order.token_out))
 
     def _held(self, token: Token) -> Token:
-        """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can."""
+        """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can, and
+        `FeeOnTransfer`."""
         wrapped = self._wrapped(token)
+        check_token(wrapped, self.market)
         if wrapped.address not in self.market.tokens:
             raise NoRoute(
                 f"no route: the market of {self.network.name} holds no pool of {token.symbol}",

@@ -45,7 +45,7 @@ def replay_result(result: RouteResult, market: Market, slippage_ppm: int) -> tup
     Raises `InvalidRoute` where the route does not fit its own tokens or the market, `SlippageExceeded` where it gives
     less than was promised by more than the slippage, `PoolError` where a pool cannot serve it.
     """
-    pools = _pools(result, market)
+    pools = pools_for(result, market)
     _check_generation(result, market.network)
     _check_ends(result, market.network)
     _check_protocols(result, market.network, pools)
@@ -101,7 +101,7 @@ def _router(network: Network) -> str:
     return network.router
 
 
-def _pools(result: RouteResult, market: Market) -> Mapping[str, Pool]:
+def pools_for(result: RouteResult, market: Market) -> Mapping[str, Pool]:
     """The market's pools; for the native token against its wrapped form, the wrapper alone."""
     wrapped = market.network.wrapped_native
     if wrapped is None or market.network.kind is not Kind.EVM:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health
+from swapcli.engine.impact import PriceImpact, highest_impact
 from swapcli.engine.lookup import find_token
 from swapcli.engine.sources import check_differ
 from swapcli.errors import InvalidOption, UnknownToken, UpstreamError
@@ -21,6 +22,7 @@ from swapcli.remote.client import DEFAULT_RETRIES, USER_AGENT, Client
 from swapcli.remote.pacing import Pacing
 from swapcli.remote.service import Service
 from swapcli.wire.dialect import dialect_of
+from swapcli.wire.provenance import parse_state, parse_warnings
 from swapcli.wire.requests import ExecuteBody, IntegratorWish, OrderQuery
 from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import Generation
@@ -77,9 +79,14 @@ class RemoteSource:
 
     @property
     def origin(self) -> Origin:
-        """As `QuoteSource.origin`: what the service's state rests on, it does not tell."""
-        address = self._service.address
-        return Origin(None, address.shown, service=address.base)
+        """As `QuoteSource.origin`: what the service said of its state in its newest answer, if it did."""
+        address, stated = self._service.address, self._service.stated
+        reported = parse_warnings(stated.warnings)
+        state = parse_state(stated.state)
+        if state is None:
+            return Origin(None, address.shown, service=address.base, reported=reported)
+        provenance, block, age_s = state
+        return Origin(provenance, address.shown, block, None, age_s, address.base, reported)
 
     def close(self) -> None:
         """Closes the connections; they close by themselves where nobody does."""
@@ -117,6 +124,12 @@ class RemoteSource:
         terms = Terms(delivery.slippage_ppm, delivery.destination, self._network, at_once=False)
         with self._service.held_to():
             return agreed_payload(parsed, result, terms)
+
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`: from the prices in the route, which may be another service's, and from the figure
+        that the service reports."""
+        reported = self.origin.reported.price_impact
+        return highest_impact(result, payload.call.route.amount_out, self._network, reported=reported)
 
     def health(self) -> Health:
         """As `QuoteSource.health`: what the service says of itself; status 0 where it says nothing."""

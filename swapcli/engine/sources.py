@@ -6,6 +6,7 @@ from typing import Protocol
 
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.health import Health
+from swapcli.engine.impact import PriceImpact
 from swapcli.errors import SameToken
 from swapcli.model.network import Network
 from swapcli.model.order import Order
@@ -46,6 +47,9 @@ class QuoteSource(Protocol):
         Raises `InvalidRoute`, `RouteExpired`, `SlippageExceeded`, `PoolError` where the state no longer allows it, and
         `ConfigError` where the network's router is not known.
         """
+
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """The price impact of the payload that was just built of `result`; None where nobody knows it."""
 
     def health(self) -> Health:
         """How the source is; an unhealthy one is told, not raised."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Count, Health, check_market
+from swapcli.engine.impact import PriceImpact
 from swapcli.engine.lookup import find_token
 from swapcli.engine.market_source import MarketSource
+from swapcli.engine.routable import routable
 from swapcli.errors import UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.network import Network
@@ -16,6 +18,7 @@ from swapcli.model.order import Order
 from swapcli.model.payload import Payload
 from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
 from swapcli.store import Store
 from swapcli.wire.result import RouteResult
 
@@ -56,6 +59,10 @@ class StoreSource:
         """As `Holder.holding`."""
         return self._source(self.store.market_of(keys))
 
+    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """As `Holder.remember_transfers`, unless another process is writing just now."""
+        self.store.remember_transfers(behaviours, block)
+
     def quote(self, ask: Ask) -> Answer:
         """As `QuoteSource.quote`."""
         return self.around(ask.order).quote(ask)
@@ -68,11 +75,15 @@ class StoreSource:
         """As `QuoteSource.build`."""
         return self.holding(result.pool_keys).build(result, delivery)
 
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`."""
+        return self.holding(result.pool_keys).impact_of(result, payload)
+
     def health(self) -> Health:
         """As `QuoteSource.health`: the sample is quoted over the deepest pools."""
         market = self.store.deepest(_HEALTH_POOLS)
         source, summary = self._source(market), self.store.summary()
-        return check_market(market, source.sample, self._clock, Count(summary.pools, summary.tokens))
+        return check_market(routable(market), source.sample, self._clock, Count(summary.pools, summary.tokens))
 
     def _source(self, market: Market) -> MarketSource:
         return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)

@@ -16,6 +16,7 @@ from swapcli.markets.document import list_in, load_object, member, object_in, re
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.token import Token
+from swapcli.model.transfers import UNKNOWN
 from swapcli.pools.fields import shown
 
 FORMAT = "swap-market/1"
@@ -60,6 +61,7 @@ def parse_market(
         block=_read_moment(entry, "block"),
         timestamp=_read_moment(entry, "timestamp"),
         invented=frozenset(reader.invented),
+        transfers=tokens_field.read_transfers(entry, outline.kind),
     )
     return ParsedMarket(market, tuple(skipped))
 
@@ -78,7 +80,10 @@ def render_market(market: Market) -> str:
         "provenance": market.provenance.value,
         "source": market.source,
         "gas_price_wei": str(market.gas_price_wei),
-        "tokens": [tokens_field.rendered(token) for token in market.tokens.values()],
+        "tokens": [
+            tokens_field.rendered(token, market.transfers.get(token.address, UNKNOWN))
+            for token in market.tokens.values()
+        ],
         "pools": [pools_field.rendered(pool, key in market.invented) for key, pool in market.pools.items()],
     }
     return json.dumps(entry, separators=(",", ":"), allow_nan=False)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from swapcli.errors import InvalidAddress
 from swapcli.markets.addresses import read_address
 from swapcli.markets.document import as_object, list_in, member, refuse, text_in, uint_in
 from swapcli.model.network import Kind
 from swapcli.model.token import Token
+from swapcli.model.transfers import PPM, UNKNOWN, TransferBehaviour, TransferKind, behaviour_document
 from swapcli.networks.address import is_native
 from swapcli.pools.fields import shown
 
@@ -16,6 +17,7 @@ MAX_DECIMALS = 77
 """10**77 is the greatest power of ten below 2^256."""
 
 _MAX_PRICE_USD = 1e300
+_FEES = TransferBehaviour._fields[1:]
 
 
 def read_tokens(entry: Mapping[str, object], kind: Kind) -> dict[str, Token]:
@@ -30,7 +32,35 @@ def read_tokens(entry: Mapping[str, object], kind: Kind) -> dict[str, Token]:
     return tokens
 
 
-def rendered(token: Token) -> dict[str, object]:
+def read_transfers(entry: Mapping[str, object], kind: Kind) -> dict[str, TransferBehaviour]:
+    """Return how the tokens transfer that say so, by address. Raises `MarketError`.
+
+    An entry's `transfers` is `{"kind": ...}`; that of a fee also has `buy_fee_ppm`, `sell_fee_ppm`, `transfer_fee_ppm`,
+    of which those that are missing are 0.
+    """
+    return dict(_marked(entry, kind))
+
+
+def _marked(entry: Mapping[str, object], kind: Kind) -> Iterator[tuple[str, TransferBehaviour]]:
+    for index, item in enumerate(list_in(entry, "tokens")):
+        if isinstance(item, dict) and item.get("transfers") is not None:
+            where = f"tokens[{index}]."
+            mark = as_object(item["transfers"], where + "transfers")
+            yield _read_address(item, where + "address", kind), _read_behaviour(mark, where + "transfers.")
+
+
+def _read_behaviour(mark: Mapping[str, object], where: str) -> TransferBehaviour:
+    name = text_in(mark, "kind", where)
+    if name not in tuple(TransferKind):
+        refuse(where + "kind", f"expected one of {', '.join(TransferKind)}, not {shown(name)}")
+    fees = [uint_in(mark, key, where, maximum=PPM) if key in mark else 0 for key in _FEES]
+    behaviour = TransferBehaviour(TransferKind(name), *fees)
+    if any(fees) != (behaviour.kind is TransferKind.FEE):
+        refuse(where + "kind", f"{name} with fees of {', '.join(map(str, fees))}")
+    return behaviour
+
+
+def rendered(token: Token, transfers: TransferBehaviour = UNKNOWN) -> dict[str, object]:
     """One entry of the list, JSON-ready."""
     entry: dict[str, object] = {
         "address": token.address,
@@ -40,6 +70,8 @@ def rendered(token: Token) -> dict[str, object]:
     }
     if token.price_usd is not None:
         entry["price_usd"] = token.price_usd
+    if transfers.kind is not TransferKind.UNKNOWN:
+        entry["transfers"] = behaviour_document(transfers)
     return entry
 
 

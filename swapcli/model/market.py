@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
+from swapcli.model.transfers import UNKNOWN, TransferBehaviour
 
 
 class Provenance(StrEnum):
@@ -27,6 +28,8 @@ class Market:
 
     `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None where unknown.
     `invented` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
+    `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
+    `UNKNOWN` is one that refused to be tried.
     """
 
     network: Network
@@ -38,3 +41,8 @@ class Market:
     block: int | None = None
     timestamp: int | None = None
     invented: frozenset[str] = frozenset()
+    transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
+
+    def transfers_of(self, address: str) -> TransferBehaviour:
+        """Return how a token's transfers behave: as the network's settings say, else as the market knows."""
+        return self.network.transfers.get(address) or self.transfers.get(address, UNKNOWN)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
 
 
 class Kind(StrEnum):
@@ -54,7 +55,8 @@ class Network:
 
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default used when neither a node
     nor the market tells one. `l1_fee_oracle` tells what data costs on L1 (`GasPriceOracle` of an OP-stack
-    network), None where no fee is charged for it. `unconfirmed` names facts that should be checked before use.
+    network), None where no fee is charged for it. `transfers` are tokens, by address, whose transfers the user's
+    settings describe; that counts before what was found out. `unconfirmed` names facts that should be checked.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Network:
     gas_price_wei: int = 0
     block_time_s: float | None = None
     has_v2: bool = True
+    transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     unconfirmed: tuple[str, ...] = ()
 

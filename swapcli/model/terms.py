@@ -17,6 +17,10 @@ MAX_FEE_BPS = 500
 MAX_SURPLUS_BPS = 5_000
 DEFAULT_SLIPPAGE_PPM = PPM_PER_PERCENT // 2
 DEFAULT_ROUTE_TTL_S = 60
+DEFAULT_IMPACT_WARNING_PPM = 5 * PPM_PER_PERCENT
+"""Price impact from which interfaces of exchanges usually warn."""
+DEFAULT_MAX_IMPACT_PPM = 15 * PPM_PER_PERCENT
+"""Price impact from which they usually ask for an explicit confirmation."""
 
 BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot be provided together"
 
@@ -35,12 +39,14 @@ class Integrator:
 
 
 class Terms(NamedTuple):
-    """What is asked of an answer: how far it may slip, who receives it, who earns on it, and how long it is good."""
+    """What is asked of an answer: how far it may slip, who receives it, who earns on it, how long it is good, and from
+    which price impact on it warns."""
 
     slippage_ppm: int
     destination: str | None = None
     integrator: Integrator | None = None
     ttl_s: int = DEFAULT_ROUTE_TTL_S
+    impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM
 
 
 def check_shares(fee_bps: int, surplus_bps: int) -> None:

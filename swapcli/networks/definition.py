@@ -13,6 +13,8 @@
 | `l1_fee_oracle` | the `GasPriceOracle` of an OP-stack network; null where no fee for data on L1 is charged |
 | `stablecoins` | addresses of the tokens that are worth one dollar |
 | `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
+| `transfer_fees_ppm` | `{address: fee_ppm}`: tokens that take a fee of every transfer; 0 says that one does not |
+| `share_tokens` | addresses of tokens that keep shares, as stETH: a transfer can lose up to two units |
 | `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
 """  # noqa: E501 - a table cannot be wrapped
 
@@ -27,16 +29,17 @@ from swapcli.errors import ConfigError
 from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
+from swapcli.model.transfers import PPM, SHARES, TransferBehaviour
 from swapcli.networks.section import Section, as_address, as_text, as_whole, refuse
 
 NETWORK_KEYS = (
     "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
-    "has_v2", "sources", "unconfirmed",
+    "has_v2", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
-    "gas_price_wei", "block_time_s",
+    "gas_price_wei", "block_time_s", "transfer_fees_ppm", "share_tokens",
 )  # fmt: skip
 """What may be given for a network that is known already."""
 
@@ -83,6 +86,7 @@ def parse_network(mapping: object, where: str) -> Network:
         gas_price_wei=section.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
         block_time_s=section.number_or_none("block_time_s"),
         has_v2=section.flag("has_v2", default=kind is Kind.EVM),
+        transfers=dict(_transfers(section, kind)),
         sources={key: as_text(value, path) for key, value, path in section.entries("sources")},
         unconfirmed=section.texts("unconfirmed"),
     )
@@ -111,6 +115,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         stablecoins=_merged(network.stablecoins, _addresses(section, "stablecoins", kind)),
         gas_price_wei=section.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.gas_price_wei),
         block_time_s=section.number_or_none("block_time_s") or network.block_time_s,
+        transfers={**network.transfers, **dict(_transfers(section, kind))},
     )
 
 
@@ -198,6 +203,13 @@ def _deployments(section: Section, kind: Kind) -> Iterator[Deployment]:
 def _fee_tiers(deployment: Section) -> Iterator[tuple[int, int]]:
     for fee, spacing, path in deployment.entries("fee_tiers"):
         yield as_whole(fee, path, 0, _MAX_FEE_PPM), as_whole(spacing, path, 0, _MAX_TICK_SPACING)
+
+
+def _transfers(section: Section, kind: Kind) -> Iterator[tuple[str, TransferBehaviour]]:
+    for address in _addresses(section, "share_tokens", kind):
+        yield address, SHARES
+    for name, fee_ppm, path in section.entries("transfer_fees_ppm"):
+        yield as_address(name, path, kind), TransferBehaviour.with_fee(as_whole(fee_ppm, path, 0, PPM))
 
 
 def _addresses(section: Section, key: str, kind: Kind) -> tuple[str, ...]:

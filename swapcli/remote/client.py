@@ -22,6 +22,7 @@ from swapcli.remote.body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, BadBody, rea
 from swapcli.remote.failures import Failure, failure_of, nonsense, redirected
 from swapcli.remote.pacing import Pacing
 from swapcli.remote.transport import DeadlineTransport
+from swapcli.wire.provenance import STATE_HEADER, WARNINGS_HEADER
 
 DEFAULT_RETRIES = 2
 USER_AGENT = f"swapcli/{__version__}"
@@ -42,12 +43,20 @@ class Question(NamedTuple):
     body: object = None
 
 
+class Stated(NamedTuple):
+    """The headers in which some services say where an answer comes from, as they were sent; None where they are not."""
+
+    state: str | None = None
+    warnings: str | None = None
+
+
 class Reply(NamedTuple):
     """An answer of the service itself, whatever its status. `retry_after_s` is when it wants to be asked again."""
 
     status: int
     body: bytes
     retry_after_s: int | None = None
+    stated: Stated = Stated()
 
 
 class Client:
@@ -132,7 +141,10 @@ class Client:
             return Failure(nonsense(self.address, str(error), status=response.status_code), may_pass=False)
         finally:
             response.close()
-        return Reply(response.status_code, body, self._pacing.retry_after_s(response.headers.get("Retry-After")))
+        headers = response.headers
+        retry_after_s = self._pacing.retry_after_s(headers.get("Retry-After"))
+        stated = Stated(headers.get(STATE_HEADER), headers.get(WARNINGS_HEADER))
+        return Reply(response.status_code, body, retry_after_s, stated)
 
     def _request(self, question: Question) -> httpx.Request:
         content = None if question.body is None else json.dumps(question.body, separators=(",", ":")).encode()

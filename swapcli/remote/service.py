@@ -18,7 +18,7 @@ from swapcli.errors import (
 from swapcli.model.network import Network
 from swapcli.remote.address import ServiceAddress
 from swapcli.remote.agreement import Disagreement
-from swapcli.remote.client import Client, Question, Reply
+from swapcli.remote.client import Client, Question, Reply, Stated
 from swapcli.remote.failures import nonsense
 from swapcli.wire.dialect import OwnCalldata, dialect_of
 from swapcli.wire.faults import error_of
@@ -82,6 +82,8 @@ class Service:
 
     def __init__(self, client: Client, network: Network) -> None:
         self._client, self._network = client, network
+        self.stated = Stated()
+        """Of the newest route or payload."""
 
     @property
     def address(self) -> ServiceAddress:
@@ -175,7 +177,9 @@ class Service:
             document = parse_json(reply.body)
             if isinstance(document, dict) and document.get("success") is False:
                 raise error_of(reply.status, document)
-            return read(document, self._network)
+            answered = read(document, self._network)
+            self.stated = reply.stated
+            return answered
         except NoRoute:
             raise
         except InvalidInput as error:

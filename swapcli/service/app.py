@@ -28,12 +28,21 @@ from swapcli.service.pages import pages_of
 from swapcli.service.resource import HealthResource, PageResource, Resource, Workshop, nothing
 from swapcli.service.solving import IsCancelled, Solver
 from swapcli.service.table import ENDPOINTS, HEALTH_V1, HEALTH_V2, HEALTH_WHERE, PATHS
+from swapcli.wire.provenance import STATE_HEADER, WARNINGS_HEADER
 from swapcli.wire.terms import Generation
 
 _NO_KEYS = NoKeys()
 _NO_NODES: Mapping[str, SimulatingNode] = MappingProxyType({})
 _ASKING_HEADERS = ("X-API-Key", "Authorization", "Content-Type", REQUEST_ID_HEADER)
-_TELLING_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", REQUEST_ID_HEADER)
+_TELLING_HEADERS = (
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "Retry-After",
+    REQUEST_ID_HEADER,
+    STATE_HEADER,
+    WARNINGS_HEADER,
+)
 
 
 def create_app(

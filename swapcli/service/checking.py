@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from swapcli.chain.node import SimulatingNode
 from swapcli.errors import Overloaded, UpstreamError
+from swapcli.service.faults import Headers
 from swapcli.service.solving import Solver
 
 PATIENCE_S = 2.0
@@ -22,11 +23,12 @@ Check = Callable[[SimulatingNode], object]
 """Asks a node, and raises what is wrong."""
 
 
-class Pending(NamedTuple):
-    """An answer that is good unless its check finds something wrong."""
+class Outcome(NamedTuple):
+    """What an endpoint answers: its document, headers of its own, and what is still to be checked before it is sent."""
 
     document: object
-    check: Check
+    headers: Headers = ()
+    check: Check | None = None
 
 
 class Checker:

@@ -15,7 +15,7 @@ from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS
-from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.terms import DEFAULT_IMPACT_WARNING_PPM, DEFAULT_ROUTE_TTL_S
 from swapcli.service.issued import IssuedRoutes
 
 Opener = Callable[[], Market]
@@ -27,6 +27,7 @@ class Desk:
     `networks` are those whose paths exist; `openers` give the markets of those that are quoted on, `kept` names those
     of which somebody puts the sources. State that is older than `max_age_s` is not quoted on; where that is None,
     state that was read from a node not if it is older than `route_ttl_s`. `gas_price_wei` None takes each market's own.
+    Answers warn of a price impact above `impact_warning_ppm`.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Desk:
         max_hops: int = DEFAULT_MAX_HOPS,
         gas_price_wei: int | None = None,
         solve_time_s: float | None = None,
+        impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM,
     ) -> None:
         self.networks = {network.name: network for network in networks}
         self.clock = clock
@@ -48,6 +50,7 @@ class Desk:
         self.max_hops = max_hops
         self.gas_price_wei = gas_price_wei
         self.solve_time_s = solve_time_s
+        self.impact_warning_ppm = impact_warning_ppm
         self.issued = IssuedRoutes()
         self._openers = dict(openers)
         self._awaited = {name: f"the pools of {name} are being read" for name in kept}

@@ -14,9 +14,11 @@ from swapcli.model.payload import Payload
 from swapcli.model.terms import Integrator
 from swapcli.networks.address import display_address, is_native, parse_address
 from swapcli.service.asked import Asked
-from swapcli.service.checking import Check, Pending
+from swapcli.service.checking import Check, Outcome
 from swapcli.service.desk import Desk
+from swapcli.service.faults import Headers
 from swapcli.service.key_file import ApiKey
+from swapcli.service.provenance import answer_headers, payload_headers
 from swapcli.wire import requests as form
 from swapcli.wire.batch import parse_batch, render_batch_felts, render_batch_routes
 from swapcli.wire.calldata import render_call
@@ -40,23 +42,25 @@ from swapcli.wire.terms import Generation
 def route_v1(desk: Desk, asked: Asked) -> object:
     """GET /{network}/route."""
     query = form.parse_order(asked.parameters(), asked.network, form.ROUTE_V1)
-    return render_result(_quote(desk, asked, query, Generation.V1).result, asked.network)
+    answer = _quote(desk, asked, query, Generation.V1)
+    return Outcome(render_result(answer.result, asked.network), answer_headers(desk, answer))
 
 
 def route_v2(desk: Desk, asked: Asked) -> object:
     """GET /{network}/v2/route."""
     query = form.parse_order(asked.parameters(), asked.network, form.ROUTE_V2)
-    return render_result(_quote(desk, asked, query, Generation.V2).result, asked.network)
+    answer = _quote(desk, asked, query, Generation.V2)
+    return Outcome(render_result(answer.result, asked.network), answer_headers(desk, answer))
 
 
 def execute(desk: Desk, asked: Asked) -> object:
     """POST /{network}/execute."""
     body = form.parse_execute_body(asked.document(), asked.network, form.EXECUTE_V1, int(desk.clock.now_s()))
-    payload = _build(desk, asked, body)
-    document = render_execute(payload, asked.network)
+    payload, headers = _build(desk, asked, body)
+    outcome = Outcome(render_execute(payload, asked.network), headers)
     if not dialect_of(asked.network.name).execute_checks_balance:
-        return document
-    return Pending(document, _balance_check(payload, body.result, _source(desk, asked)))
+        return outcome
+    return outcome._replace(check=_balance_check(payload, body.result, _source(desk, asked)))
 
 
 def _balance_check(payload: Payload, result: RouteResult, source: MarketSource) -> Check:
@@ -73,9 +77,10 @@ def calldata_v1(desk: Desk, asked: Asked) -> object:
     """POST /{network}/calldata: of an order, or of a found route."""
     body = form.parse_calldata_body(asked.document(), asked.network, int(desk.clock.now_s()))
     if isinstance(body, ExecuteBody):
-        return _render_found(_build(desk, asked, body), asked)
+        payload, headers = _build(desk, asked, body)
+        return Outcome(_render_found(payload, asked), headers)
     answer, payload = _quote_and_build(desk, asked, body, Generation.V1)
-    return render_calldata_v1(answer.result, payload, asked.network)
+    return Outcome(render_calldata_v1(answer.result, payload, asked.network), answer_headers(desk, answer))
 
 
 def _render_found(payload: Payload, asked: Asked) -> object:
@@ -93,32 +98,36 @@ def calldata_v2(desk: Desk, asked: Asked) -> object:
     body = form.parse_execute_body(asked.document(), asked.network, form.CALLDATA_V2, int(desk.clock.now_s()))
     if body.result.generation is not Generation.V2:
         raise InvalidRoute("route.meta is missing: V2 calldata takes the complete response of V2 route")
-    return render_calldata_v2(_build(desk, asked, body), asked.network, desk.now_ms())
+    payload, headers = _build(desk, asked, body)
+    return Outcome(render_calldata_v2(payload, asked.network, desk.now_ms()), headers)
 
 
 def order_calldata(desk: Desk, asked: Asked) -> object:
     """GET /hyperevm/calldata and GET /starknet/calldata."""
     is_starknet = asked.network.kind is Kind.STARKNET
     answer, payload = _parse_and_build(desk, asked, form.PAYLOAD_V1 if is_starknet else form.PAYLOAD_OWN)
-    return render_own_calldata(answer.result, payload, asked.network)
+    return Outcome(render_own_calldata(answer.result, payload, asked.network), answer_headers(desk, answer))
 
 
 def signer_calldata(desk: Desk, asked: Asked) -> object:
     """GET /citrea/calldata."""
     body = form.parse_signer_body(asked.document(), asked.network)
-    return render_signer_calldata(_build(desk, asked, ExecuteBody(body.result, body.slippage_ppm, body.signer)))
+    payload, headers = _build(desk, asked, ExecuteBody(body.result, body.slippage_ppm, body.signer))
+    return Outcome(render_signer_calldata(payload), headers)
 
 
 def route_and_calldata_v1(desk: Desk, asked: Asked) -> object:
     """GET /{network}/routeAndCalldata."""
     answer, payload = _parse_and_build(desk, asked, form.PAYLOAD_V1)
-    return render_route_and_calldata(answer.result, payload, asked.network, answer.timestamp_ms)
+    document = render_route_and_calldata(answer.result, payload, asked.network, answer.timestamp_ms)
+    return Outcome(document, answer_headers(desk, answer))
 
 
 def route_and_calldata_v2(desk: Desk, asked: Asked) -> object:
     """GET /{network}/v2/routeAndCalldata."""
     answer, payload = _parse_and_build(desk, asked, form.PAYLOAD_V2)
-    return render_route_and_calldata(answer.result, payload, asked.network, answer.timestamp_ms)
+    document = render_route_and_calldata(answer.result, payload, asked.network, answer.timestamp_ms)
+    return Outcome(document, answer_headers(desk, answer))
 
 
 def route_batch(desk: Desk, asked: Asked) -> object:
@@ -128,7 +137,8 @@ def route_batch(desk: Desk, asked: Asked) -> object:
     answers = _source(desk, asked).quote_batch(_asks(desk, asked, orders), asked.is_cancelled)
     for answer in answers:
         _note(desk, answer)
-    return render_batch_routes([answer.result for answer in answers], asked.network)
+    document = render_batch_routes([answer.result for answer in answers], asked.network)
+    return Outcome(document, answer_headers(desk, *answers))
 
 
 def execute_batch(desk: Desk, asked: Asked) -> object:
@@ -136,7 +146,8 @@ def execute_batch(desk: Desk, asked: Asked) -> object:
     orders = parse_batch(asked.parameters(), asked.network, needs_terms=True)
     asks, delivery = _asks(desk, asked, orders), _delivery(orders[0])
     built = _source(desk, asked).quote_and_build_batch(asks, delivery, asked.is_cancelled)
-    return render_batch_felts([payload for _, payload in built])
+    document = render_batch_felts([payload for _, payload in built])
+    return Outcome(document, answer_headers(desk, *(answer for answer, _ in built)))
 
 
 def _asks(desk: Desk, asked: Asked, orders: Sequence[OrderQuery]) -> list[Ask]:
@@ -233,12 +244,14 @@ def _check_key(key: ApiKey | None) -> None:
         raise Unauthorized("integrator parameters need an API key in the header X-API-Key")
 
 
-def _build(desk: Desk, asked: Asked, body: ExecuteBody) -> Payload:
-    """The payload of a posted route. Its integrator needs a key, as when the route was asked for."""
+def _build(desk: Desk, asked: Asked, body: ExecuteBody) -> tuple[Payload, Headers]:
+    """The payload of a posted route, and where it comes from. Its integrator needs a key, as when the route was asked
+    for."""
     result = _earned(body.result, asked)
     issued_ms = desk.issued.issued_ms(asked.network.name, result)
     source = _source(desk, asked)
-    return source.build(result, Delivery(body.slippage_ppm, body.destination), issued_ms=issued_ms)
+    payload = source.build(result, Delivery(body.slippage_ppm, body.destination), issued_ms=issued_ms)
+    return payload, payload_headers(desk, source, result, payload)
 
 
 def _earned(result: RouteResult, asked: Asked) -> RouteResult:

@@ -11,6 +11,7 @@ from swapcli.model.network import Network
 from swapcli.service.examples import Example
 from swapcli.service.operations import DISCOVERY, GLOBAL, SERVICE, STARKNET, V1, V2, Operation, Parameter, operations_of
 from swapcli.service.schemas import BOOLEAN, FELTS_NAME, TEXTS, Schema, any_of, components
+from swapcli.wire.provenance import STATE_HEADER, WARNINGS_HEADER
 
 CONTENT_TYPE = "application/json"
 UNHEALTHY = 503
@@ -46,6 +47,20 @@ _RATE_HEADERS = {
     "RateLimit-Remaining": "Requests left at once.",
     "RateLimit-Reset": "Seconds until all are there again.",
 }
+_STATE_HEADERS = {
+    STATE_HEADER: (
+        "Which state of the pools the answer rests on: `live`, `synced`, `recorded`, `modelled` or `synthetic`, with"
+        " the number of its block and its age in seconds where they are known.",
+        r"^[a-z]+(;block=[0-9]+)?(;age=[0-9]+)?$",
+        "synced;block=23456789;age=12",
+    ),
+    WARNINGS_HEADER: (
+        "Codes of warnings, with commas between them; absent where there are none. `PRICE_IMPACT_HIGH` carries the"
+        " price impact as a fraction. Nothing is refused for them.",
+        r"^[A-Z0-9_]+(;impact=-?[0-9.]+)?(, [A-Z0-9_]+(;impact=-?[0-9.]+)?)*$",
+        "PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED",
+    ),
+}
 _NO_EXAMPLES: Mapping[str, Example] = MappingProxyType({})
 
 
@@ -60,7 +75,10 @@ def document(networks: Sequence[Network], examples: Mapping[str, Example] = _NO_
         "paths": paths,
         "components": {
             "schemas": components(_names(networks)),
-            "headers": {name: _header(text) for name, text in _RATE_HEADERS.items()},
+            "headers": {
+                **{name: _header(text) for name, text in _RATE_HEADERS.items()},
+                **{name: _text_header(*described) for name, described in _STATE_HEADERS.items()},
+            },
             "securitySchemes": {
                 "ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": _KEY},
                 "Bearer": {"type": "http", "scheme": "bearer", "description": "The same key."},
@@ -71,6 +89,10 @@ def document(networks: Sequence[Network], examples: Mapping[str, Example] = _NO_
 
 def _header(text: str) -> dict[str, Any]:
     return {"description": text, "schema": {"type": "integer", "minimum": 0}}
+
+
+def _text_header(text: str, pattern: str, example: str) -> dict[str, Any]:
+    return {"description": text, "schema": {"type": "string", "pattern": pattern}, "example": example}
 
 
 def _names(networks: Sequence[Network]) -> Iterator[str]:
@@ -165,7 +187,8 @@ def _body(operation: Operation, example: Example | None) -> dict[str, Any]:
 
 
 def _responses(operation: Operation) -> dict[str, Any]:
-    responses = {"200": _response("The answer.", operation.answers)}
+    own_headers = tuple(_STATE_HEADERS) if operation.is_quote else ()
+    responses = {"200": _response("The answer.", operation.answers, own_headers)}
     if operation.parameters or operation.body:
         responses["400"] = _response(_REFUSED, operation.refusals)
     for status, text in _FAULTS.items():
@@ -184,8 +207,8 @@ def _answers(operation: Operation, status: int) -> tuple[str, ...]:
     return (*own, "StatusFault")
 
 
-def _response(text: str, names: Iterable[str]) -> dict[str, Any]:
-    headers = {name: {"$ref": f"#/components/headers/{name}"} for name in _RATE_HEADERS}
+def _response(text: str, names: Iterable[str], own_headers: Iterable[str] = ()) -> dict[str, Any]:
+    headers = {name: {"$ref": f"#/components/headers/{name}"} for name in (*_RATE_HEADERS, *own_headers)}
     return {**_content(text, CONTENT_TYPE, any_of(names)), "headers": headers}
 
 

@@ -56,6 +56,11 @@ class Operation(NamedTuple):
     description: str = ""
     may_be_unhealthy: bool = False
 
+    @property
+    def is_quote(self) -> bool:
+        """Whether it answers with a route or a payload."""
+        return self.tag in (V1, V2, STARKNET) and not self.may_be_unhealthy
+
 
 def operations_of(network: Network) -> Iterator[Operation]:
     """All that can be asked of one network."""

@@ -15,7 +15,7 @@ import msgspec
 from swapcli.errors import Cancelled, Overloaded, SwapcliError
 from swapcli.model.network import Network
 from swapcli.service.asked import Asked
-from swapcli.service.checking import Check, Checker, Pending
+from swapcli.service.checking import Checker, Outcome
 from swapcli.service.desk import Desk
 from swapcli.service.faults import Reply, in_v2, refusal, reply_to, style_on
 from swapcli.service.health import HealthDesk
@@ -63,18 +63,18 @@ class Resource:
         endpoint = here[_method(scope)]
         body = await read_body(scope, receive)
         try:
-            content, check = await self._work(endpoint, _asked(scope, network, body), receive)
-            if check is not None:
-                await self._workshop.checker.run(network.name, check)
+            content, outcome = await self._work(endpoint, _asked(scope, network, body), receive)
+            if outcome.check is not None:
+                await self._workshop.checker.run(network.name, outcome.check)
         except SwapcliError as error:
             reply = reply_to(error, style_on(endpoint.style, network.name))
             if reply is None:
                 raise
             is_v2 = endpoint.generation is Generation.V2
             return await send_reply(send, in_v2(reply, self._workshop.desk.now_ms()) if is_v2 else reply)
-        return await send_body(send, OK, JSON, content)
+        return await send_body(send, OK, JSON, content, outcome.headers)
 
-    async def _work(self, endpoint: Endpoint, asked: Asked, receive: Receive) -> tuple[bytes, Check | None]:
+    async def _work(self, endpoint: Endpoint, asked: Asked, receive: Receive) -> tuple[bytes, Outcome]:
         _, solver, metrics, _ = self._workshop
         work = solver.run(lambda is_cancelled: self._run(endpoint, asked._replace(is_cancelled=is_cancelled)))
         loop = asyncio.get_running_loop()
@@ -87,13 +87,13 @@ class Resource:
             metrics.cancelled(asked.network.name)
             raise
 
-    def _run(self, endpoint: Endpoint, asked: Asked) -> tuple[bytes, Check | None]:
-        """The answer, and what is still to be checked of it."""
+    def _run(self, endpoint: Endpoint, asked: Asked) -> tuple[bytes, Outcome]:
+        """The document as it is sent, and the outcome that it is of."""
         started_s = perf_counter()
         try:
             answer = endpoint.run(self._workshop.desk, asked)
-            document, check = answer if isinstance(answer, Pending) else (answer, None)
-            return msgspec.json.encode(document), check
+            outcome = answer if isinstance(answer, Outcome) else Outcome(answer)
+            return msgspec.json.encode(outcome.document), outcome
         finally:
             self._workshop.metrics.solved(asked.network.name, perf_counter() - started_s)
 

@@ -12,7 +12,7 @@ from swapcli.errors import ConfigError
 from swapcli.store.faults import foreign, translated
 from swapcli.store.schema import APPLICATION_ID, MIGRATIONS, check_version, migrate, version_of
 
-_BUSY_TIMEOUT_S = 5.0
+BUSY_TIMEOUT_MS = 5_000
 _CACHE_KIB = 8 * 1024
 
 
@@ -79,7 +79,7 @@ def _check_path(path: str, create: bool) -> None:
 
 def _connect(path: str, mode: str) -> sqlite3.Connection:
     address = f"file:{quote(os.path.abspath(path))}?mode={mode}"
-    return sqlite3.connect(address, uri=True, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
+    return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
 
 
 def _prepared(connection: sqlite3.Connection, path: str) -> sqlite3.Connection:

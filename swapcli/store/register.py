@@ -15,6 +15,7 @@ from swapcli.model.token import Token
 from swapcli.store.blocks import BlockMark
 from swapcli.store.file import reading
 from swapcli.store.rows import TOKEN_COLUMNS, Row, token_of
+from swapcli.store.transfers import deepest_pools, tokens_to_try
 
 
 class LeftOut(NamedTuple):
@@ -96,6 +97,16 @@ class Register:
             return [key for (key,) in self._rows(query, depth_usd)]
         among = f"{query} AND key IN (SELECT value FROM json_each(?2))"
         return [key for (key,) in self._rows(among, depth_usd, _listed(keys))]
+
+    def tokens_to_try(self, tried_before: int, limit: int) -> list[str]:
+        """As `transfers.tokens_to_try`."""
+        with reading(self._connection, self._path):
+            return tokens_to_try(self._connection, tried_before, limit)
+
+    def deepest_pools(self, tokens: Iterable[str], limit: int, new: Iterable[str] = ()) -> list[str]:
+        """As `transfers.deepest_pools`."""
+        with reading(self._connection, self._path):
+            return deepest_pools(self._connection, tokens, limit, new)
 
     def left_out(self, after: str, limit: int) -> list[LeftOut]:
         """The next `limit` that can be looked at again behind the key `after`, in the order of their keys."""

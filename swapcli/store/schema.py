@@ -12,6 +12,7 @@
 | `legs` | for each pool and pair of its tokens, `low` < `high`: logarithm of the rate of the first unit each way |
 |        | (`up` sells `low`), base units that move it by one, and `depth`: the thinner side of these in dollars |
 | `links` | the pairs that pools join, both ways round, with their whole depth |
+| `token_transfers` | how a token's transfers turned out, and at which block they were tried; 'unknown': it refused |
 
 `tokens` also tell what `ranking` knows: `worth` in dollars per base unit, `width` of the widest way from the dollar,
 the token `via` which it leads, and `transit`, what can pass through.
@@ -75,7 +76,14 @@ CREATE TABLE left_out (key TEXT PRIMARY KEY, reason TEXT NOT NULL, place TEXT) W
 CREATE INDEX pools_by_protocol ON pools (protocol, id);
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND)
+_THIRD = """
+CREATE TABLE token_transfers (
+    address TEXT PRIMARY KEY, kind TEXT NOT NULL, buy_fee_ppm INTEGER NOT NULL, sell_fee_ppm INTEGER NOT NULL,
+    transfer_fee_ppm INTEGER NOT NULL, block INTEGER
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
 """Only ever added to: files that have been through the earlier ones are out there."""
 
 

@@ -13,19 +13,21 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from swapcli.errors import MarketError
+from swapcli.errors import ConfigError, MarketError
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
 from swapcli.store import journal
 from swapcli.store.blocks import BlockMark
 from swapcli.store.faults import damaged, translated
-from swapcli.store.file import open_file, reading, writing
+from swapcli.store.file import BUSY_TIMEOUT_MS, open_file, reading, writing
 from swapcli.store.identity import Networks, begin, check_name, check_same, network_of
 from swapcli.store.register import Register
 from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolReader, Row, token_of
 from swapcli.store.summary import Summary, summarise
+from swapcli.store.transfers import read_transfers, write_transfers
 from swapcli.store.writer import BlockWriter, check_order
 
 DEFAULT_NEIGHBOURHOOD = 1_100
@@ -107,6 +109,7 @@ class Store:
             head, head_hash = self._one("SELECT head, hash FROM meta")
             if anew:
                 journal.forget_all(self._connection)
+                self._connection.execute("DELETE FROM token_transfers")
             else:
                 check_order(head, head_hash, number, block_hash)
             mark = BlockMark(number, block_hash, timestamp)
@@ -156,7 +159,7 @@ class Store:
         held = (self.network.name, str(self.network.chain_id))
         check_same(self.path, held, market.network.name, market.network.chain_id)
         with writing(self._connection, self.path):
-            for table in ("meta", "tokens", "pools", "legs", "links", "notes", "left_out"):
+            for table in ("meta", "tokens", "pools", "legs", "links", "notes", "left_out", "token_transfers"):
                 self._connection.execute(f"DELETE FROM {table}")
             journal.forget_all(self._connection)
             begin(self._connection, market.network, self._networks)
@@ -165,10 +168,24 @@ class Store:
             writer.describe(provenance=market.provenance, source=market.source, gas_price_wei=market.gas_price_wei)
             writer.put_tokens(market.tokens.values())
             writer.put_pools(market.pools.values(), invented=market.invented, block=market.block)
+            writer.put_transfers(market.transfers, block=market.block)
             writer.rank()
             if market.block is not None:
                 journal.remember(self._connection, BlockMark(market.block, None, market.timestamp))
             self._connection.execute("UPDATE meta SET head = ?, timestamp = ?", (market.block, market.timestamp))
+
+    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> bool:
+        """Remember how tokens transfer, as was found at a block, unless another process is writing just now, or nobody
+        may: returns whether that was possible. Waits for nobody."""
+        self._connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            with writing(self._connection, self.path):
+                write_transfers(self._connection, behaviours, block)
+        except ConfigError:
+            return False
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        return True
 
     def rank(self) -> None:
         """Rank every token and pool anew; otherwise that happens as the store grows."""
@@ -229,6 +246,11 @@ class Store:
         with reading(self._connection, self.path):
             return {token.address: token for token in self._numbered_tokens().values()}
 
+    def transfers(self, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
+        """Return how those of the tokens transfer that were tried, by address."""
+        with reading(self._connection, self.path):
+            return self._transfers(addresses)
+
     def tokens_called(self, name: str) -> dict[str, Token]:
         """The tokens with that address or, in any letter case, that symbol, by address."""
         with reading(self._connection, self.path):
@@ -288,7 +310,14 @@ class Store:
             block=head,
             timestamp=timestamp,
             invented=frozenset(invented),
+            transfers=self._transfers([token.address for token in tokens.values()]),
         )
+
+    def _transfers(self, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
+        try:
+            return read_transfers(self._connection, addresses)
+        except (ValueError, TypeError) as error:
+            raise damaged(self.path, "what it says of the transfers of tokens cannot be read") from error
 
     def _described(self) -> tuple[Provenance, int, str, int | None, int | None]:
         provenance, gas_price, *rest = self._one("SELECT provenance, gas_price_wei, source, head, timestamp FROM meta")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
 from swapcli.model.market import Provenance
+from swapcli.model.transfers import TransferKind
 from swapcli.store.blocks import BlockMark
 from swapcli.store.schema import version_of
+from swapcli.store.transfers import count_transfers
 
 
 class Holding(NamedTuple):
@@ -22,7 +25,8 @@ class Holding(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """`block` is None where the state belongs to none; `undoable` counts the blocks that can be taken back."""
+    """`block` is None where the state belongs to none; `undoable` counts the blocks that can be taken back; `transfers`
+    the tokens by how they transfer."""
 
     path: str
     network: str
@@ -38,6 +42,7 @@ class Summary(NamedTuple):
     undoable: int
     size_bytes: int
     layout: int
+    transfers: Mapping[TransferKind, int]
 
 
 def summarise(connection: sqlite3.Connection, path: str) -> Summary:
@@ -63,6 +68,7 @@ def summarise(connection: sqlite3.Connection, path: str) -> Summary:
         undoable=max(blocks - 1, 0),
         size_bytes=_size(path),
         layout=version_of(connection),
+        transfers=count_transfers(connection),
     )
 
 

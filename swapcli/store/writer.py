@@ -10,10 +10,12 @@ from swapcli.errors import MarketError
 from swapcli.model.market import Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
 from swapcli.store.journal import keep_note, keep_pool, keep_token
 from swapcli.store.ranking import Pair, insert_legs, legs_of, rank_all, rank_touched
 from swapcli.store.register import LeftOut
 from swapcli.store.rows import POOL_FIELDS, TOKEN_FIELDS, checked, pool_row, token_row
+from swapcli.store.transfers import write_transfers
 
 _GROWTH = 1.25  # a store that has grown so much since it was ranked as a whole is ranked anew
 _FEW_POOLS = 200
@@ -100,6 +102,10 @@ class BlockWriter:
     def leave_out(self, entries: Iterable[LeftOut]) -> None:
         """Remember what is not held, and why. Going back leaves that as it is: whatever is held after all counts."""
         self._connection.executemany("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", entries)
+
+    def put_transfers(self, behaviours: Mapping[str, TransferBehaviour], *, block: int | None = None) -> None:
+        """Remember how tokens transfer, by address, as was found at a block: the writer's own unless given."""
+        write_transfers(self._connection, behaviours, block if self._at is None else self._at)
 
     def put_note(self, name: str, value: object, *, of_block: bool = False) -> None:
         """Remember something JSON-ready by name. Going back to an earlier block leaves it as it is, unless `of_block`

@@ -19,6 +19,7 @@ class Failed(Exception):
 def clean_environment(home: Path) -> dict[str, str]:
     """The environment without settings of the program: neither variables nor, in `home`, a file."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("SWAPCLI_") and k not in _DROPPED}
+    kept["SWAPCLI_SOLVE_TIME_S"] = "0"  # outputs must not depend on the speed of the machine
     return {**kept, "HOME": str(home)}
 
 

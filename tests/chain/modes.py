@@ -23,7 +23,7 @@ from tests.chain.anvil import CHAIN_ID
 from tests.chain.node.server import SECRET, SHOWN, Fault, Pauses, breaks_off, drips, hangs_up, says
 
 TIMEOUT_S = 10.0
-LATE_S = 0.3
+LATE_S = 0.6
 HTML = b"<html><body>502 Bad Gateway</body></html>"
 NOWHERE = "0x" + "77" * 20
 """Where no contract is."""

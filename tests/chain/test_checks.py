@@ -21,6 +21,7 @@ from tests.chain.settings import url_of
 from tests.chain.trading import INTEGRATOR, USER, Desk, Trade
 from tests.chain.world import WETH
 from tests.contracts.evm import compile_solidity
+from tests.examples import examples, seeds
 
 POOR = "0x" + "90" * 20
 BOB = "0x" + "b0" * 20
@@ -56,9 +57,9 @@ def ends_of(desk: Desk, trade: Trade) -> Ends:
 # The checks themselves.
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(1, full=2))
 def test_a_live_quote_is_told_to_match_and_is_mined_so(desk: Desk, node: RpcNode, seed: int) -> None:
-    for trade in desk.trades(Random(f"checks {seed}"), 40):
+    for trade in desk.trades(Random(f"checks {seed}"), examples(20, full=40)):
         for sender in (USER, None):
             wanted, ends = Wanted(simulate=True, sender=sender), ends_of(desk, trade)
             checked = check_payload(node, wanted, trade.payload, live(node), ends)
@@ -111,7 +112,10 @@ def test_a_quote_that_rests_on_another_state_must_pay_the_least_that_it_promises
     generous = trade.payload.call
     generous = generous._replace(route=generous.route._replace(min_received=trade.due * 98 // 100))
     payload = transaction(generous, desk.world.network, trade.payload.to)
-    for origin in (NOWHERE, Origin(Provenance.MODELLED, "a table", 1), Origin(Provenance.SYNCED, "no block")):
+    # What a service says of its block is not proven.
+    claimed = then._replace(service="http://service.example")
+    table, no_block = Origin(Provenance.MODELLED, "a table", 1), Origin(Provenance.SYNCED, "no block")
+    for origin in (NOWHERE, claimed, table, no_block):
         found = check_payload(node, wanted, payload, origin, ends).simulation
         assert found
         assert found.block == node.head().block.number

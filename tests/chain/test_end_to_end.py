@@ -18,12 +18,13 @@ from swapcli.model.terms import Integrator
 from tests.chain.trading import USER, Desk, Outcome, Trade, asking_more, encoded
 from tests.chain.world import PROTOCOLS, WETH, World
 from tests.contracts.evm import RevertedError, selector
+from tests.examples import examples, seeds
 
 ROUTES_A_SEED = 100
-SEEDS = range(6)
+SEEDS = 6
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(2, full=SEEDS))
 def test_what_is_received_is_what_was_quoted(desk: Desk, seed: int) -> None:
     rng = Random(f"end to end {seed}")
     seen: Counter[str] = Counter()
@@ -38,7 +39,7 @@ def test_what_is_received_is_what_was_quoted(desk: Desk, seed: int) -> None:
 
 
 def test_the_routes_are_enough() -> None:
-    assert len(SEEDS) * ROUTES_A_SEED >= 500
+    assert SEEDS * ROUTES_A_SEED >= 500
 
 
 def check(trade: Trade, outcome: Outcome) -> None:
@@ -103,7 +104,7 @@ def ask(desk: Desk, calldata: str, value: int) -> str:
 def test_a_payload_that_the_market_has_moved_against_reverts_and_costs_only_gas(desk: Desk) -> None:
     rng = Random("moved")
     reverted = 0
-    for trade in desk.trades(rng, 60):
+    for trade in desk.trades(rng, examples(30, full=60)):
         # The same trade again pays less, for the pools moved by the first; unless it is too small to be felt.
         check(trade, desk.carry_out(trade))
         *approvals, swap = transactions(trade.payload)
@@ -117,7 +118,7 @@ def test_a_payload_that_the_market_has_moved_against_reverts_and_costs_only_gas(
                 reverted += 1
         desk.nonce -= 1
         withdraw_approval(desk, trade)
-    assert reverted > 40
+    assert reverted > examples(20, full=40)
 
 
 def withdraw_approval(desk: Desk, trade: Trade) -> None:

@@ -28,10 +28,11 @@ from tests.chain.proxy import Proxy, proxying
 from tests.chain.reading import read_pools
 from tests.chain.settings import url_of
 from tests.chain.world import World
+from tests.examples import examples
 
 SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
 """Of a pair: Sync(uint112,uint112)."""
-SEEDS = 25
+SEEDS = examples(10, full=25)
 
 
 class Read(NamedTuple):

@@ -24,9 +24,10 @@ from tests.chain.proxy import Proxy, proxying
 from tests.chain.settings import write_settings
 from tests.cli.build import Ran, swapcli
 from tests.cli.running import PATIENCE_S, PROCESS, nobodys
+from tests.examples import examples
 
 UPSTREAM_STATUS = 5
-SEEDS = 6
+SEEDS = examples(3, full=6)
 
 
 class Desk:

@@ -27,9 +27,10 @@ from tests.chain.modes import MIXED, MODES, NOWHERE, Mode, asking, checked
 from tests.chain.node.server import SECRET
 from tests.chain.proxy import Proxy, proxying
 from tests.chain.settings import url_of
+from tests.examples import examples
 from tests.store.build import create, reopen
 
-SEEDS = 8
+SEEDS = examples(4, full=8)
 STEPS = 4
 FORGOTTEN_BLOCKS = 200
 

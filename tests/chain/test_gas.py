@@ -10,8 +10,9 @@ from swapcli.model.order import Order
 from tests.chain.gas import IN_USE, TOLERANCE, Sample, estimate_of, fit, measure, share_within
 from tests.chain.trading import Desk
 from tests.chain.world import WETH
+from tests.examples import examples
 
-SEED, ROUTES = 1_000, 100
+SEED, ROUTES = 1_000, examples(50, full=100)
 """None of those that were fitted to."""
 
 

@@ -33,6 +33,7 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.payload import Payload, Transaction
 from swapcli.model.pool import Pool
+from swapcli.model.transfers import ORDINARY
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.wire.terms import Generation
 from tests.chain.anvil import CHAIN_ID, AnvilChain
@@ -115,13 +116,31 @@ def test_a_live_quote_equals_one_on_all_that_there_is(desk: Desk, node: RpcNode)
     assert answer.quote.gas_price_wei == node.head().gas_price_wei
 
 
+def tried(market: Market) -> Market:
+    """The market, once the transfers of its tokens have been tried out."""
+    return replace(market, transfers=dict.fromkeys(market.tokens, ORDINARY))
+
+
 @pytest.mark.parametrize("whole", [1, 1_000])
 def test_a_live_quote_takes_three_round_trips(desk: Desk, node: RpcNode, whole: int) -> None:
-    held = desk.market
+    held = tried(desk.market)
     move(desk, "before round trips")
     source = live(held, node)
     source.quote(Ask(order(desk, whole=whole), Generation.V2))
     assert node.round_trips <= 3
+
+
+def test_a_first_quote_takes_one_round_trip_more_for_tokens_that_nobody_has_tried(desk: Desk, node: RpcNode) -> None:
+    source = live(desk.market, node)
+    asked = Ask(order(desk), Generation.V2)
+    answer = source.quote(asked)
+    assert node.round_trips <= 4
+    assert set(answer.transfers.values()) == {ORDINARY}
+    move(desk, "before a second quote")
+    before = node.round_trips
+    source._moment = None
+    source.quote(asked)
+    assert node.round_trips - before <= 3
 
 
 def test_only_the_pools_that_matter_are_read_where_there_are_many(desk: Desk, node: RpcNode) -> None:
@@ -257,7 +276,7 @@ def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(desk: Desk) -
     oracle = RealOracle(desk.chain)
     oracle.set(L1Terms(7 * 10**9, 10**6, 2_269, 1_055_762))
     desk.world.network = replace(desk.world.network, multicall=deploy_multicall(desk.chain))
-    held = replace(desk.market, network=replace(desk.world.network, l1_fee_oracle=ORACLE))
+    held = replace(tried(desk.market), network=replace(desk.world.network, l1_fee_oracle=ORACLE))
     with closing(node_of(desk.world)) as node:
         asked = Ask(order(desk), Generation.V2)
         answer, payload = live(held, node).quote_and_build(asked, Delivery(0, USER))

@@ -38,12 +38,13 @@ from tests.chain.sync.truth import connected
 from tests.chain.trading import USER, Desk, random_amount
 from tests.chain.world import DECIMALS, WETH, World
 from tests.cli.running import Service, serving
+from tests.examples import examples
 from tests.store.build import only
 
 TICK_S = 1.0
 MAX_AGE_S = 8
 PATIENCE_S = 40.0
-TRADES = 5
+TRADES = examples(3, full=5)
 MUCH = 1_000 * 10**18
 STORED, TAKEN = "anvil", "twin"
 """Of the first there is a store that was synced; of the second only what somebody wrote down of its pools."""

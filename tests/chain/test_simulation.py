@@ -26,6 +26,7 @@ from tests.chain.node.server import Refused, node_of, says, serving
 from tests.chain.settings import url_of
 from tests.chain.trading import USER, Desk, asking_more, encoded
 from tests.contracts.evm import Contract, compile_solidity, load_artifact
+from tests.examples import seeds
 
 POOR = "0x" + "90" * 20
 """Holds nothing."""
@@ -60,7 +61,7 @@ def node(desk: Desk) -> Iterator[RpcNode]:
         yield made
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(1, full=3))
 def test_what_is_simulated_is_what_is_mined(desk: Desk, node: RpcNode, seed: int) -> None:
     seen: Counter[str] = Counter()
     for trade in desk.trades(Random(f"simulated {seed}"), TRADES_A_SEED):

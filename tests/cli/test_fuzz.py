@@ -11,6 +11,7 @@ from swapcli.cli.app import Root
 from swapcli.cli.completion_scripts import nodes
 from swapcli.cli.exits import MEANING
 from tests.cli.build import TWIN_A, USDC, WETH, Ran, swapcli
+from tests.examples import examples
 
 OPTIONS = sorted({name for node in nodes() for option in node.options for name in option.names})
 WORDS = [
@@ -46,7 +47,7 @@ def test_any_command_line_ends_well(arguments: list[str], stdin: bytes) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=200)
+@settings(max_examples=examples(80, full=200))
 def test_any_route_command_line_ends_well(market_file: str, data: st.DataObject) -> None:
     order = data.draw(st.lists(words, min_size=2, max_size=4))
     options = data.draw(st.lists(words, max_size=4))
@@ -54,7 +55,7 @@ def test_any_route_command_line_ends_well(market_file: str, data: st.DataObject)
 
 
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=examples(50, full=100))
 def test_any_payload_command_line_ends_well(market_file: str, data: st.DataObject) -> None:
     order = data.draw(st.lists(words, min_size=2, max_size=4))
     options = data.draw(st.lists(words, max_size=4))
@@ -70,7 +71,7 @@ SOUND = swapcli("route", "base", "ETH", "USDC", "3", "--json").json
 
 
 @given(st.dictionaries(st.sampled_from(sorted(SOUND)), json_values, max_size=3), st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=examples(80, full=200))
 def test_any_change_to_a_route_ends_well(changes: dict[str, object], v1: bool) -> None:
     document = {name: value for name, value in SOUND.items() if not (v1 and name == "meta")} | changes
     check(["execute", "--network", "base", "--destination", "0x" + "8" * 40, "--json"], json.dumps(document).encode())

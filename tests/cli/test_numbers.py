@@ -19,7 +19,8 @@ from swapcli.cli.render.numbers import (
     significant,
     usd,
 )
-from swapcli.cli.render.words import clean, how_old
+from swapcli.cli.render.words import clean
+from swapcli.engine.warnings import how_old
 from swapcli.model.token import whole_tokens
 
 amounts = st.integers(0, 2**256 - 1)

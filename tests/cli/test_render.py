@@ -16,7 +16,9 @@ from swapcli.cli.render.plain import listing_text, route_text
 from swapcli.cli.render.table import new_console, print_listing, print_route
 from swapcli.cli.render.view import RouteView, view_of
 from swapcli.engine.answer import Answer, Origin
-from swapcli.model.terms import Integrator, Terms
+from swapcli.engine.warnings import answer_warnings
+from swapcli.model.terms import PPM, Integrator, Terms
+from swapcli.model.warning import QuoteWarning
 from swapcli.wire.result import with_gas
 from swapcli.wire.terms import Generation
 from tests.cli.build import (
@@ -123,12 +125,18 @@ def test_a_market_cannot_steer_the_terminal() -> None:
     assert "?[31mred???" in text
 
 
+def warnings_on(answer: Answer, ttl_s: int) -> tuple[QuoteWarning, ...]:
+    """The warnings of the fixed answer, whose price impact is above 5%."""
+    return answer_warnings(answer, ttl_s=ttl_s, impact_warning_ppm=PPM)
+
+
 @pytest.mark.parametrize(
     ("provenance", "warned"), [("modelled", True), ("synthetic", True), ("recorded", False), ("synced", False)]
 )
 def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: bool) -> None:
-    view = view_of(fixed_answer(small_market(provenance=provenance)), Terms(0, ttl_s=7_200))
-    assert (view.warning is not None) == warned
+    answer = fixed_answer(small_market(provenance=provenance))
+    assert [each.code for each in warnings_on(answer, 7_200)] == ([f"STATE_{provenance.upper()}"] if warned else [])
+    view = view_of(answer, Terms(0, ttl_s=7_200))
     assert ("not live prices" in view.origin) == warned
     assert provenance in view.origin
 
@@ -141,8 +149,8 @@ def test_fresh_state_says_how_long_it_is_good_for() -> None:
 
 @pytest.mark.parametrize(("ttl_s", "warned"), [(7_199, True), (7_200, False)])
 def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) -> None:
-    view = view_of(fixed_answer(small_market(provenance="recorded")), Terms(0, ttl_s=ttl_s))
-    assert view.warning == ("the state of the pools is 2 hours old: prices have moved since" if warned else None)
+    old = QuoteWarning("STATE_OLD", "the state of the pools is 2 hours old: prices have moved since")
+    assert warnings_on(fixed_answer(small_market(provenance="recorded")), ttl_s) == ((old,) if warned else ())
 
 
 @pytest.mark.parametrize(
@@ -162,8 +170,8 @@ def test_invented_addresses_are_marked_where_they_stand(invented: list[str], sai
     answer = fixed_answer(small_market(pools=document["pools"], provenance="modelled"))
     used = sorted({DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2} & set(invented))
     view = view_of(answer, Terms(0))
-    assert view.warning is not None
-    assert view.warning.endswith(said)
+    (warning,) = warnings_on(answer, 60)
+    assert warning.message.endswith(said)
     told = [line.split() for line in [*drawn(view, 80).splitlines(), *route_text(view).splitlines()]]
     for line in told:
         if line and line[0].startswith("#"):
@@ -210,8 +218,9 @@ def test_of_a_service_everything_is_shown_that_it_tells_and_nothing_else() -> No
     assert {row.amount for row in told.rows} == {""}
     same = {fact.name: fact for fact in known.facts}
     left_out = set(same) - {fact.name for fact in told.facts}
-    assert left_out == {"Price impact", "Single path"}
-    assert all(fact == same[fact.name] for fact in told.facts if fact.name not in ("Gas", "State"))
+    assert left_out == {"Single path"}
+    differing = {fact.name for fact in told.facts if fact != same[fact.name]}
+    assert differing == {"Price impact", "Gas", "State"}
 
 
 @pytest.mark.parametrize(("generation", "gas"), [(Generation.V1, "412,300 units"), (Generation.V2, "0.000004123 ETH")])
@@ -257,7 +266,7 @@ def test_what_splitting_is_good_for_is_told(percent: int | None, told: str) -> N
 def test_a_service_is_named_and_said_not_to_tell_its_state() -> None:
     view = view_of(from_service(), Terms(0))
     assert view.origin == "quoted by https://quotes.example"
-    assert view.facts[-1].note == "https://quotes.example answered; what its state rests on, it does not tell"
+    assert view.facts[-1].note == "https://quotes.example answered and does not say"
     market: Any = route_document(from_service())["market"]
     assert (market["service"], market["provenance"]) == ("https://quotes.example", None)
 

@@ -19,6 +19,8 @@ VALUES: dict[str, dict[str, object]] = {
     "network": {"base": "base", "citrea": "citrea"},
     "api_version": {"v1": Generation.V1, "v2": Generation.V2},
     "slippage": {"0.5": 5_000, "3": 30_000, "0.0001": 1},
+    "impact_warning": {"5": 50_000, "2.5": 25_000, "0": 0},
+    "max_impact": {"15": 150_000, "100": 1_000_000, "7.5%": 75_000},
     "max_hops": {"1": 1, "16": 16},
     "exclude_protocols": {"uniswapV2": ("uniswapV2",), "a, b": ("a", "b")},
     "gas_price": {"0": 0, "10000000": 10**7, "0.5 gwei": 5 * 10**8},
@@ -66,7 +68,12 @@ def _group(name: str, layer: dict[str, str]) -> list[str]:
 
 
 def value_of(settings: Settings, key: str) -> Any:
-    names = {"slippage": "slippage_ppm", "gas_price": "gas_price_wei"}
+    names = {
+        "slippage": "slippage_ppm",
+        "impact_warning": "impact_warning_ppm",
+        "max_impact": "max_impact_ppm",
+        "gas_price": "gas_price_wei",
+    }
     holder: Any = settings
     for part in names.get(key, key).split("."):
         holder = getattr(holder, part)

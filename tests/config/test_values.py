@@ -16,6 +16,8 @@ WRONG: dict[str, list[object]] = {
     "network": [True, 5, ["base"], {}, " ", "a\x1bb"],
     "api_version": ["v3", "V1", 1, True, []],
     "slippage": ["much", -0.1, 100.0001, 0.00001, "1e-3", True, [0.5], "0.5 %%", "12.345bps", "5,0", "٣"],
+    "impact_warning": ["much", -1, 101, True],
+    "max_impact": ["all", -1, 100.1, []],
     "max_hops": [0, 17, 1.5, "six", True, [6], "-1", "1" * 100],
     "exclude_protocols": [5, True, {"a": 1}, [["a"]], ["a", 5], ["a\nb"]],
     "gas_price": [-1, 0.5, "0.5", "1.5wei", "0.0000000001gwei", "1 ether", True, [], 2**128],

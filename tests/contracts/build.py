@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from swapcli.evm import router, simulation
+from swapcli.evm import router, simulation, transfer_probe
 from tests.contracts.evm import NODE_MODULES, run_solc
 
 SETTINGS = {
@@ -45,7 +45,8 @@ class Source(NamedTuple):
 
 ROUTER = Source("SwapRouter", Path(router.__file__).parent, "bytecode")
 SIMULATION = Source("Simulation", Path(simulation.__file__).parent, "runtime")
-SOURCES = (ROUTER, SIMULATION)
+TRANSFER_PROBE = Source("TransferProbe", Path(transfer_probe.__file__).parent, "runtime")
+SOURCES = (ROUTER, SIMULATION, TRANSFER_PROBE)
 
 
 def build(source: Source) -> str:

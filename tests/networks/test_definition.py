@@ -13,6 +13,7 @@ from swapcli.errors import ConfigError
 from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
+from swapcli.model.transfers import ORDINARY, SHARES, TransferBehaviour
 from swapcli.networks.catalogue import network
 from swapcli.networks.definition import ADDED_KEYS, NETWORK_KEYS, extend_network, parse_network
 
@@ -163,6 +164,10 @@ FAULTS = [
     (_with("block_time_s", "2"), 'net.block_time_s: expected a number above 0, not "2"'),
     (_with("block_time_s", float("nan")), "net.block_time_s: expected a number above 0"),
     (_with("has_v2", "yes"), 'net.has_v2: expected true or false, not "yes"'),
+    (_with("transfer_fees_ppm", [A]), "net.transfer_fees_ppm: expected a mapping, not a list"),
+    (_with("transfer_fees_ppm", {"0x12": 1}), "net.transfer_fees_ppm.0x12: "),
+    (_with("transfer_fees_ppm", {A: 1_000_001}), f"net.transfer_fees_ppm.{A}: expected a whole number from 0 to"),
+    (_with("share_tokens", A), "net.share_tokens: expected a list"),
     (_with("sources", {"router": 1}), "net.sources.router: expected a text, not 1"),
     (_with("chainid", 1), 'net: unknown key "chainid"'),
 ]
@@ -259,3 +264,14 @@ def test_an_added_protocol_cannot_take_an_id_that_is_taken() -> None:
     protocols = [{"id": 5, "amm_name": "x", "display_name": "X"}]
     with pytest.raises(ConfigError, match=r"networks\.base\.protocols: 5 is listed twice"):
         extend_network(network("base"), {"protocols": protocols}, "networks.base")
+
+
+def test_tokens_are_marked_by_the_way_they_transfer() -> None:
+    """Letter case does not matter; a fee of 0 says that there is none, whatever else was found out."""
+    upper = "0x" + A[2:].upper()
+    marks = {"transfer_fees_ppm": {upper: 20_000, B: 0}, "share_tokens": [C]}
+    expected = {A: TransferBehaviour.with_fee(20_000), B: ORDINARY, C: SHARES}
+    assert parse_network({**small(), **marks}, "net").transfers == expected
+    known = parse_network({**small(), "share_tokens": [A, B]}, "net")
+    assert extend_network(known, marks, "net").transfers == {**expected}
+    assert extend_network(known, {}, "net").transfers == {A: SHARES, B: SHARES}

@@ -15,6 +15,7 @@ from swapcli.errors import InsufficientLiquidity, SwapReverts
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import Q96
 from tests.contracts.evm import RevertedError
+from tests.examples import examples, fuzzed_seeds
 from tests.pools.real_pools import (
     AlgebraIntegral,
     PancakeV3,
@@ -29,7 +30,7 @@ from tests.pools.real_pools import (
 
 POOLS_PER_CASE = 5
 SWAPS_PER_POOL = 60
-SEEDS = range(3)
+SEEDS = 3
 TIERS = {
     UniswapV3: ((100, 1), (500, 10), (3000, 60), (10_000, 200)),
     PancakeV3: ((100, 1), (500, 10), (2500, 50), (10_000, 200)),
@@ -37,18 +38,19 @@ TIERS = {
     AlgebraIntegral: ((100, 1), (500, 60), (3000, 60), (65_000, 5)),
     UniswapV4: ((0, 1), (100, 1), (3000, 60), (12_345, 77), (999_999, 10)),
 }
-CASES = [(kind, fee, spacing, seed) for kind, tiers in TIERS.items() for fee, spacing in tiers for seed in SEEDS]
+CASES = [(kind, fee, spacing) for kind, tiers in TIERS.items() for fee, spacing in tiers]
 
 
+@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=SEEDS))
 @pytest.mark.parametrize(
-    ("kind", "fee_ppm", "tick_spacing", "seed"), CASES, ids=lambda v: v.__name__ if isinstance(v, type) else str(v)
+    ("kind", "fee_ppm", "tick_spacing"), CASES, ids=lambda v: v.__name__ if isinstance(v, type) else str(v)
 )
 def test_random_swaps_equal_the_contract_in_amounts_and_state(
     kind: type[UniswapV3 | UniswapV4], fee_ppm: int, tick_spacing: int, seed: int
 ) -> None:
     rng = Random(f"{kind.__name__} {fee_ppm} {tick_spacing} {seed}")
     world = World()
-    for _ in range(POOLS_PER_CASE):
+    for _ in range(examples(3, full=POOLS_PER_CASE)):
         real = kind(world, fee_ppm, tick_spacing, random_sqrt_price(rng))
         ticks = add_random_positions(rng, real)
         pool = real.read(ticks)
@@ -58,7 +60,7 @@ def test_random_swaps_equal_the_contract_in_amounts_and_state(
 
 
 def test_the_cases_are_enough() -> None:
-    assert len(CASES) * POOLS_PER_CASE * SWAPS_PER_POOL >= 15_000
+    assert len(CASES) * SEEDS * POOLS_PER_CASE * SWAPS_PER_POOL >= 15_000
 
 
 def test_uniswap_v4_refuses_what_a_signed_128_bit_amount_cannot_hold() -> None:

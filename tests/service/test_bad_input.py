@@ -4,15 +4,16 @@ in a header or a log."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from swapcli.service.table import ENDPOINTS
+from swapcli.service.table import ENDPOINTS, PATHS
 from swapcli.service.visit import MAX_BODY_BYTES
 from tests.service.world import JSON, RECEIVER, Json, World, order, terms, world
 
@@ -375,6 +376,7 @@ json_values = st.recursive(
     max_leaves=8,
 )
 NAMES = ["route", "slippage", "destination", "amount", "tokenInAddress", "signer", "route_response", "deadline"]
+METHODS = ["GET", "POST", "HEAD", "TRACE", "x"]
 BODIES = [each for each in ENDPOINTS if each.has_body]
 
 
@@ -398,9 +400,23 @@ def test_no_query_makes_a_defect(service: World, endpoint: Any, query: bytes, na
     assert status == 200 or (400 <= status < 500 and set(json.loads(body)) in DOCUMENTED)
 
 
-@given(st.text(max_size=40), st.sampled_from(["GET", "POST", "HEAD", "TRACE", "x"]))
+def is_served(path: str) -> bool:
+    """Whether the path fits one of the service's, which match in any letter case."""
+    patterns = (re.sub(r"\\{\w+\\}", "[^/]+", re.escape(each)) for each in PATHS)
+    return any(re.fullmatch(pattern, path, re.IGNORECASE | re.ASCII) for pattern in patterns)
+
+
+@given(st.text(max_size=40) | st.sampled_from(PATHS).map(lambda path: path[1:]), st.sampled_from(METHODS))
+@example("DOCS", "GET")
+@example("docs/", "GET")
 @settings(max_examples=150, deadline=None)
 def test_no_path_makes_a_defect(service: World, path: str, method: str) -> None:
     encoded = path.encode("utf-8", "surrogatepass").hex(" ").replace(" ", "%")
     answer = service.ask(method, f"http://service.test/%{encoded}" if encoded else "http://service.test/")
-    assert answer.status_code in (404, 405)
+    assert answer.status_code in ((200, 400, 404, 405, 503) if is_served(f"/{path}") else (404, 405))
+
+
+@pytest.mark.parametrize("path", ["/docs", "/DOCS", "/Supported-Chains", "/testnet/V2/HealthCheck"])
+def test_paths_match_in_any_letter_case(service: World, path: str) -> None:
+    assert is_served(path)
+    assert service.get(path).status_code == 200

@@ -23,11 +23,12 @@ from swapcli.networks.catalogue import network
 from swapcli.wire.calldata import parse_call
 from swapcli.wire.fields import Fields
 from tests.evm.router_model import RouterModel
+from tests.examples import examples
 from tests.service.whole import Ask, asking, description, market, open_desk, whole_app
 
 NOW_S = 1_770_000_000.0
 RECEIVER = "0x" + "12" * 20
-EXAMPLES = 300
+EXAMPLES = examples(100, full=300)
 
 Document = dict[str, Any]
 

@@ -6,10 +6,11 @@ from functools import cache
 
 import pytest
 
+from tests.examples import examples
 from tests.service.soak import LEAVING, RECEIVER, Outcome, soak
 
-REQUESTS = 1_000
-STOP_AFTER = 300
+REQUESTS = examples(400, full=1_000)
+STOP_AFTER = examples(150, full=300)
 
 
 @cache

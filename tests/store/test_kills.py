@@ -10,9 +10,10 @@ import sys
 import time
 from pathlib import Path
 
+from tests.examples import examples
 from tests.store.build import NETWORK, TOKENS, create, is_sound, pool, reopen
 
-KILLS = 50
+KILLS = examples(15, full=50)
 POOLS = 8
 
 NURSERY = f"""

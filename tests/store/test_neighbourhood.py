@@ -13,6 +13,7 @@ import pytest
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.routing import Router
 from swapcli.store import Store
+from tests.examples import examples
 from tests.routing.build import UNIT, constant_product, market, token
 from tests.store.build import imported, wide_market
 
@@ -61,13 +62,13 @@ def gap_bps(store: Store, router: Router, order: Order) -> float:
 def test_a_quote_over_the_part_loses_next_to_nothing(
     store: Store, router: Router, share: float, bound: float, worst: float
 ) -> None:
-    gaps = [gap_bps(store, router, order) for order in orders(share)]
+    gaps = [gap_bps(store, router, order) for order in orders(share, examples(6, full=12))]
     assert median(gaps) <= bound
     assert max(gaps) <= worst
 
 
 def test_wanting_an_output_reads_what_it_takes_to_have_it(store: Store, router: Router) -> None:
-    for order in orders(1e-3, 4):
+    for order in orders(1e-3, examples(2, full=4)):
         wanted = router.quote(order, gas_price_wei=0).amount_out
         back = replace(order, amount=wanted, reverse=True)
         assert gap_bps(store, router, back) <= gap_bps(store, router, order) + 1.0

@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd
-from swapcli.cli.render.words import NOT_LIVE, clean, how_old
+from swapcli.cli.render.words import clean
 from swapcli.engine.answer import Answer
+from swapcli.engine.impact import ImpactBasis, impact_of
+from swapcli.engine.warnings import NOT_LIVE, how_old
 from swapcli.model.route import NO_PROOF_BPS, Quote
 from swapcli.model.terms import Terms, after_fee, min_received
 from swapcli.model.token import Token, whole_tokens
 from swapcli.wire.terms import Generation, percent
 
 BPS = 10_000
+_IMPACT_NOTES = {
+    ImpactBasis.USD: "by the prices in USD",
+    ImpactBasis.POOLS: "compared with a small order on the same pools",
+    ImpactBasis.SERVICE: "as the service reports",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +89,14 @@ def _rate(answer: Answer, _: Terms) -> Iterator[Fact]:
 
 
 def _impact(answer: Answer, _: Terms) -> Iterator[Fact]:
-    if answer.quote is not None:
-        impact = answer.quote.price_impact
-        yield Fact("Price impact", "unknown" if impact is None else percentage(impact))
+    if answer.quote is not None and answer.quote.price_impact is not None:
+        yield Fact("Price impact", percentage(answer.quote.price_impact))
+        return
+    impact = impact_of(answer)
+    if impact is None:
+        yield Fact("Price impact", "unknown")
+    else:
+        yield Fact("Price impact", percentage(impact.fraction), _IMPACT_NOTES[impact.basis])
 
 
 def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
@@ -146,12 +158,13 @@ def _state(answer: Answer, terms: Terms) -> Iterator[Fact]:
     origin, age_s = answer.origin, answer.origin.age_s
     if origin.provenance is None:
         asked = clean(origin.service or origin.source)
-        yield Fact("State", "not told", f"{asked} answered; what its state rests on, it does not tell")
+        yield Fact("State", "unknown", f"{asked} answered and does not say")
         return
     live = "" if origin.is_live else NOT_LIVE
     block = f"block {origin.block}" if origin.block is not None else ""
     age = how_old(age_s) if age_s is not None else ""
     left_s = terms.ttl_s - age_s if origin.is_live and age_s is not None else 0
     good = f"good for {left_s} s more" if left_s > 0 else ""
-    note = ", ".join(filter(None, [live, block, age, good, clean(origin.source)]))
+    quoted_by = f"quoted by {clean(origin.service)}" if origin.service else clean(origin.source)
+    note = ", ".join(filter(None, [live, block, age, good, quoted_by]))
     yield Fact("State", origin.provenance.value, note)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from swapcli.cli.render.figures import symbol
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.numbers import short_tokens
-from swapcli.cli.render.words import clean, how_old
+from swapcli.cli.render.words import clean
 from swapcli.engine.answer import Origin
 from swapcli.engine.health import Health, Sample
+from swapcli.engine.warnings import how_old
 from swapcli.model.token import whole_tokens
 
 NOTHING = "-"

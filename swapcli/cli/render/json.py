@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from math import ceil
 
 from swapcli.engine.answer import Answer, Origin
 from swapcli.model.route import NO_PROOF_BPS, Certificate, Quote
+from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
 from swapcli.wire.route import render
 
 
-def route_document(answer: Answer) -> dict[str, object]:
-    """The RouteResult of the interface, and what `about` adds. Unknown prices are null."""
-    return render(answer.result, answer.network, unknown_price=None) | about(answer)
+def route_document(answer: Answer, warnings: Iterable[QuoteWarning] = ()) -> dict[str, object]:
+    """The RouteResult of the interface, and what `about` and `warnings_field` add. Unknown prices are null."""
+    found = render(answer.result, answer.network, unknown_price=None)
+    return found | about(answer) | warnings_field(warnings)
+
+
+def warnings_field(warnings: Iterable[QuoteWarning]) -> dict[str, object]:
+    """Return `{"warnings": [{"code", "message"}]}`, the list empty where there is nothing to warn of."""
+    return {"warnings": [{"code": str(each.code), "message": each.message} for each in warnings]}
 
 
 def about(answer: Answer) -> dict[str, object]:

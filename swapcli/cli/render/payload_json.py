@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from swapcli.cli.render.json import about, dump, state
+from swapcli.cli.render.json import about, dump, state, warnings_field
 from swapcli.cli.render.sendings import Sending
 from swapcli.engine.answer import Answer, Origin
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.payload import Payload
+from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
 from swapcli.wire.calldata import render_call_route
 from swapcli.wire.payloads import render_calldata_v1, render_calldata_v2, render_execute
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from swapcli.engine.checks import Simulation
 
 
-def calldata_document(answer: Answer, payload: Payload, swap: Sending) -> dict[str, Any]:
+def calldata_document(
+    answer: Answer, payload: Payload, swap: Sending, warnings: Iterable[QuoteWarning] = ()
+) -> dict[str, Any]:
     """A route and its payload: V2 calldata or V1 calldata. `route` is what was found and what the call promises."""
     result, network = answer.result, answer.network
     found: dict[str, Any] = render(result, network, unknown_price=None)
@@ -30,18 +34,28 @@ def calldata_document(answer: Answer, payload: Payload, swap: Sending) -> dict[s
         document = {**render_calldata_v1(result, payload, network)}
         found = {name: found[name] for name in render_short(result, network)}
     document["route"] = found | {**render_call_route(payload.call.route, network)}
-    return document | swap.fields | about(answer)
+    return document | swap.fields | about(answer) | warnings_field(warnings)
+
+
+class BuiltRoute(NamedTuple):
+    """What a payload was built on, in which generation of the interface, and when (Unix)."""
+
+    network: Network
+    origin: Origin
+    generation: Generation
+    timestamp_ms: int
 
 
 def execute_document(
-    payload: Payload, swap: Sending, network: Network, origin: Origin, generation: Generation, timestamp_ms: int
+    payload: Payload, swap: Sending, quoted: BuiltRoute, warnings: Iterable[QuoteWarning] = ()
 ) -> dict[str, Any]:
     """The payload of a route that was given: V2 calldata or V1 execute."""
+    network, origin, generation, timestamp_ms = quoted
     if generation is Generation.V2:
         document: dict[str, Any] = {**render_calldata_v2(payload, network, timestamp_ms)}
     else:
         document = {**render_execute(payload, network)}
-    return document | swap.fields | {"network": network.name, "market": state(origin)}
+    return document | swap.fields | {"network": network.name, "market": state(origin)} | warnings_field(warnings)
 
 
 def simulation_field(simulation: Simulation, network: Network) -> dict[str, object]:

@@ -9,10 +9,12 @@ from swapcli.cli.render.json import state
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.numbers import megabytes
 from swapcli.cli.render.sheet import Sheet
-from swapcli.cli.render.words import NOT_LIVE, clean, how_old, moment
+from swapcli.cli.render.words import clean, moment
 from swapcli.engine.answer import Origin
+from swapcli.engine.warnings import NOT_LIVE, how_old
 from swapcli.model.market import Market
 from swapcli.model.token import whole_tokens
+from swapcli.model.transfers import TransferKind
 from swapcli.store.summary import Holding, Summary
 
 GWEI_DECIMALS = 9
@@ -27,6 +29,7 @@ def store_document(summary: Summary, now_s: float) -> dict[str, object]:
         "gasPrice": str(summary.gas_price_wei),
         "pools": summary.pools,
         "tokens": summary.tokens,
+        "transfers": {kind.value: count for kind, count in summary.transfers.items()},
         "protocols": [
             {
                 "amm_name": each.protocol,
@@ -92,6 +95,8 @@ def _facts(summary: Summary, now_s: float) -> Iterator[Fact]:
         yield Fact("Time", moment(origin.timestamp), how_old(origin.age_s))
     yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
     yield _pools(summary.pools, summary.tokens)
+    if told := _transfers(summary):
+        yield told
     yield Fact("Size", megabytes(summary.size_bytes))
 
 
@@ -102,6 +107,25 @@ def _state(origin: Origin) -> Fact:
 
 def _pools(pools: int, tokens: int) -> Fact:
     return Fact("Pools", f"{pools:,}", f"of {tokens:,} tokens")
+
+
+def _transfers(summary: Summary) -> Fact | None:
+    """How the tokens transfer, where any was tried."""
+    counts = dict(summary.transfers)
+    untried = counts.pop(TransferKind.UNKNOWN, 0)
+    if not counts:
+        return None
+    words = ", ".join(f"{count:,} {_KINDS[kind]}" for kind, count in counts.items())
+    return Fact("Transfers", words, f"{untried:,} untried" if untried else "")
+
+
+_KINDS = {
+    TransferKind.ORDINARY: "ordinary",
+    TransferKind.SHARES: "keep shares",
+    TransferKind.REFUSED: "refused a trial",
+    TransferKind.FEE: "take a fee",
+    TransferKind.IRREGULAR: "are irregular",
+}
 
 
 def _back(undoable: int) -> str:

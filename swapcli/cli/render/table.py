@@ -100,7 +100,7 @@ def new_console(color: str, stream: TextIO | None = None, width: int | None = No
 def _title(view: RouteView) -> Table:
     grid = Table.grid(expand=True, padding=COLUMN_GAP)
     grid.add_column(style=NAME, overflow="fold")
-    grid.add_column(justify="right", overflow="fold", style=LOUD if view.warning else QUIET)
+    grid.add_column(justify="right", overflow="fold", style=LOUD if view.warnings else QUIET)
     grid.add_row(Text(view.title), Text(view.origin))
     return grid
 

@@ -8,10 +8,12 @@ from decimal import Decimal
 
 from swapcli.cli.render.figures import Fact, facts_of, symbol
 from swapcli.cli.render.numbers import apportion, hundredths, short_tokens, significant
-from swapcli.cli.render.words import INVENTED, answer_warning, clean, origin_words
+from swapcli.cli.render.words import clean, origin_words
 from swapcli.engine.answer import Answer
+from swapcli.engine.warnings import INVENTED
 from swapcli.model.terms import Terms
 from swapcli.model.token import Token, whole_tokens
+from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
 from swapcli.wire.result import WireSegment, WireSwap
 
@@ -44,26 +46,26 @@ class PoolLine:
 
 @dataclass(frozen=True, slots=True)
 class RouteView:
-    """A whole answer in words. `warning` says loudly that prices are not real; `parties` are those who are paid, with
-    their addresses."""
+    """A whole answer in words. `warnings` are printed before it; `parties` are those who are paid, with their
+    addresses."""
 
     title: str
     origin: str
-    warning: str | None
+    warnings: tuple[QuoteWarning, ...]
     rows: tuple[Row, ...]
     facts: tuple[Fact, ...]
     pools: tuple[PoolLine, ...]
     parties: tuple[tuple[str, str], ...]
 
 
-def view_of(answer: Answer, terms: Terms) -> RouteView:
+def view_of(answer: Answer, terms: Terms, warnings: tuple[QuoteWarning, ...] = ()) -> RouteView:
     """The words for an answer."""
     order, result = answer.order, answer.result
     sold = f"{whole_tokens(result.input_amount, order.token_in.decimals)} {symbol(order.token_in)}"
     return RouteView(
         title=f"{sold} → {symbol(order.token_out)} on {answer.network.name}",
         origin=origin_words(answer.origin),
-        warning=answer_warning(answer, terms.ttl_s),
+        warnings=warnings,
         rows=tuple(_rows(answer)),
         facts=tuple(facts_of(answer, terms)),
         pools=tuple(_pools(answer)),

@@ -5,12 +5,14 @@ was found in the meantime, and writes both in one transaction, after the block h
 
 `wanted` has the words. `syncing` fills a store and `following` keeps it new, both by taking a `step`: `footing` says
 where the store stands on the node's chain, `refreshing` reads what has changed, `finding` finds more, as far as
-`search` remembers, and `adding` takes it in. `left_out` tells what is missing, and why.
+`search` remembers, and `adding` takes it in. `left_out` tells what is missing, and why. `transfers` tries out what
+transfers of tokens do.
 """
 
 from swapcli.engine.sync.following import follow
 from swapcli.engine.sync.left_out import Omission, skipped
 from swapcli.engine.sync.syncing import adopt, sync
+from swapcli.engine.sync.transfers import refusal_of
 from swapcli.engine.sync.wanted import Advance, Progress, Wanted
 
-__all__ = ["Advance", "Omission", "Progress", "Wanted", "adopt", "follow", "skipped", "sync"]
+__all__ = ["Advance", "Omission", "Progress", "Wanted", "adopt", "follow", "refusal_of", "skipped", "sync"]

@@ -14,6 +14,7 @@ from swapcli.engine.sync.finding import Found
 from swapcli.engine.sync.footing import Footing, Overtaken, find_footing
 from swapcli.engine.sync.refreshing import Refreshed, Refresher
 from swapcli.engine.sync.search import Search, keep
+from swapcli.engine.sync.transfers import check_transfers
 from swapcli.engine.sync.wanted import Advance
 from swapcli.errors import MarketError, Reorganised, SwapcliError
 from swapcli.store import BlockWriter, Store
@@ -68,6 +69,7 @@ def _step(store: Store, node: Node, head: Head, footing: Footing, hunt: Hunt) ->
         added = add_pools(store, writer, view, [*found.places, *news.revived], found.tokens)
         writer.leave_out(found.left_out)
         search, thin = _judge(store, writer, found, added)
+        check_transfers(store, writer, view, added)
         keep(search, writer)
         writer.describe(source=node.shown, gas_price_wei=head.gas_price_wei)
         _check_stands(node, block)

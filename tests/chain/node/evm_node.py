@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from swapcli.chain.multicall import View
-from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery, number_of
-from tests.contracts.evm import AnyChain, Artifact, RevertedError, parse_bytecode, run_solc
+from swapcli.chain.node import Account, Answer, At, Block, Call, Head, Log, LogQuery, Supposed, number_of
+from tests.contracts.evm import AnyChain, Artifact, Chain, RevertedError, parse_bytecode, run_solc
 
 BLOCK = 7
 _HERE = Path(__file__).parent
@@ -40,6 +40,30 @@ class EvmNode:
         assert number_of(at) == BLOCK
         self.asked.append(len(calls))
         return [self._answer(call) for call in calls]
+
+    def account(self, address: str, at: At) -> Account:
+        assert number_of(at) == BLOCK
+        assert isinstance(self.chain, Chain)
+        return Account(self.chain.native_balance(address), self.chain.code(address))
+
+    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
+        assert number_of(at) == BLOCK
+        self.asked.append(len(calls))
+        return [self._supposed(each) for each in calls]
+
+    def _supposed(self, supposed: Supposed) -> Answer:
+        """With other code at some addresses: all that is asked for in process."""
+        chain = self.chain
+        assert isinstance(chain, Chain)
+        assert all((each.native_wei, each.slots) == (None, ()) for each in supposed.overrides)
+        before = {each.address: chain.code(each.address) for each in supposed.overrides}
+        try:
+            for each in supposed.overrides:
+                chain.set_code(each.address, each.code or b"")
+            return self._answer(supposed.call)
+        finally:
+            for address, code in before.items():  # a snapshot does not bring back code
+                chain.set_code(address, code)
 
     def logs(self, query: LogQuery) -> list[Log]:
         return [

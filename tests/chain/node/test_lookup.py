@@ -41,6 +41,7 @@ from tests.chain.node.factories import (
 )
 from tests.chain.node.test_discovery import Scene
 from tests.contracts.evm import ZERO_ADDRESS, Chain, Contract, RevertedError
+from tests.examples import examples
 
 EVERY_KIND = (
     Home("0x" + "01" * 20, Kind.UNISWAP_V2, V2, fee_ppm=3_000),
@@ -343,7 +344,7 @@ answers = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(80, full=200), deadline=None)
 @given(st.lists(answers, min_size=1, max_size=12), st.integers(0, 2**32))
 def test_whatever_contracts_answer_only_pools_of_the_tokens_are_found_and_the_asking_is_bounded(
     said: list[Answer], salt: int

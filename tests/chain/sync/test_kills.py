@@ -22,11 +22,12 @@ from tests.chain.anvil import running_anvil
 from tests.chain.sync.nodes import Patient, turn
 from tests.chain.sync.town import Town
 from tests.chain.sync.truth import check_true, connected, followed, store_at, synced
+from tests.examples import examples
 from tests.store.build import is_sound
 
 EVEN_CLOCK = Clock(time.time, count().__next__)
 """By which every step takes a second, so that portions stay as small as they are."""
-KILLS = 50
+KILLS = examples(15, full=50)
 POOLS = 40
 
 

@@ -102,5 +102,5 @@ def test_without_a_node_a_public_one_is_asked_and_named() -> None:
     node = session.any_node(network("base"))
     assert network("base").rpc_urls[0].startswith(node.shown)
     assert session.output.held == [
-        f"no node of base is set, so a public one is asked, which may allow little: {node.shown}"
+        f"note: no node of base is set, so a public one is asked, which may allow little: {node.shown}"
     ]

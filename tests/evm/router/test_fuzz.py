@@ -16,6 +16,7 @@ from tests.contracts.evm import RevertedError
 from tests.evm.router.driving import ALICE, BOB, CAROL, NATIVE, weth
 from tests.evm.router.raw import send_raw
 from tests.evm.router.test_hostile import allowances
+from tests.examples import examples
 
 WEALTH = 10**24
 LEFT_BEHIND = 10**7
@@ -74,7 +75,7 @@ def wealth(world: World, owner: str) -> dict[str, int]:
     return {token: world.balance(token, owner) for token in (*map(world.address, SYMBOLS), NATIVE)}
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(150, full=400))
 @given(seed=st.integers(0, 2**64))
 def test_no_call_moves_anything_but_the_callers_input_and_his_output(world: World, market: Market, seed: int) -> None:
     call = random_call(Random(seed), world, market)

@@ -146,11 +146,12 @@ abstract contract Families {
     function _tradePair(SwapParams calldata step, uint256 amount) private {
         IPair pair = IPair(step.pool_address);
         bool zeroForOne = step.token_in < step.token_out;
+        // A pair pays for what it has received, and refuses to pay for a unit more.
+        uint256 paid = step.token_in.payMeasured(address(pair), amount);
         // Solidly's pairs tell their output; Uniswap V2's do not even tell their fee.
         uint256 amountOut = step.extra_data.length == 0
-            ? pair.getAmountOut(amount, step.token_in)
-            : _pairOutput(pair, zeroForOne, amount, _fee(step.extra_data));
-        step.token_in.pay(address(pair), amount);
+            ? pair.getAmountOut(paid, step.token_in)
+            : _pairOutput(pair, zeroForOne, paid, _fee(step.extra_data));
         (uint256 out0, uint256 out1) = zeroForOne ? (uint256(0), amountOut) : (amountOut, uint256(0));
         pair.swap(out0, out1, address(this), "");
     }

@@ -17,6 +17,13 @@ library Tokens {
         _call(token, abi.encodeCall(IToken.transfer, (to, amount)));
     }
 
+    /// Returns by how much the receiver's balance grew: less than `amount` where the token keeps shares.
+    function payMeasured(address token, address to, uint256 amount) internal returns (uint256) {
+        uint256 before = IToken(token).balanceOf(to);
+        pay(token, to, amount);
+        return IToken(token).balanceOf(to) - before;
+    }
+
     function pull(address token, address from, uint256 amount) internal {
         _call(token, abi.encodeCall(IToken.transferFrom, (from, address(this), amount)));
     }

@@ -1,0 +1,174 @@
+"""Whether what is sent of a token is what arrives: tried out by calls on a state that is supposed, nothing is sent.
+
+The contract of `swapcli.evm.transfer_probe` is supposed to stand at the pools that hold a token. It transfers some of
+it to a wallet, from there to another one, and back into the pool, and tells what each balance became. Where a token
+refuses, it is tried once more with pools that answer as they really do, since some tokens look at the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from swapcli.chain.node import At, Call, Node, Override, SimulatingNode, Supposed
+from swapcli.errors import InvalidInput, Reorganised, UpstreamError
+from swapcli.evm.transfer_probe import (
+    Question,
+    Trial,
+    behaviour_of,
+    delegating_code,
+    encode_codes,
+    encode_try_all,
+    guarding_code,
+    read_codes,
+    read_trials,
+    runtime_code,
+)
+from swapcli.model.network import Network
+from swapcli.model.pool import Pool
+from swapcli.model.transfers import UNKNOWN, TransferBehaviour, worst_of
+
+MAX_HOLDERS: Final = 3
+"""Pools that a token is tried with: a fee may be taken in some alone, and few tokens with a fee are in more."""
+
+_PROBE, _ONE, _OTHER = (f"0x{start}{'5d3e8a61c4f2907b' * 2}" for start in ("a11ce001", "a11ce002", "a11ce003"))
+"""Addresses that were made up: where the contract stands, and two wallets."""
+_OWN_CODE: Final = "a11ce1"
+"""What the addresses begin with at which pools' own code stands meanwhile."""
+_QUESTIONS: Final = 32
+"""Trials a call: each takes some 400,000 gas, and nodes allow a call 30 million at least, most of them."""
+_GUARDED_QUESTIONS: Final = 8
+"""The same, where the code of each pool goes along: up to 24 KiB."""
+
+
+class TransferReport(NamedTuple):
+    """What was found of tokens, by address; `refusal` says why nothing could be, where the node is the cause."""
+
+    behaviours: Mapping[str, TransferBehaviour]
+    refusal: str = ""
+
+
+def holder_of(pool: Pool, network: Network) -> str | None:
+    """Return the contract that holds the tokens of a pool: Balancer's vault for its pools, None where it is unknown."""
+    if pool.family != "weighted":
+        return pool.address
+    homes = (each.addresses for each in network.deployments if pool.protocol in each.protocols)
+    return next((addresses["vault"] for addresses in homes if "vault" in addresses), None)
+
+
+def holders_of(tokens: Iterable[str], pools: Iterable[Pool], network: Network) -> list[Question]:
+    """Return where each token can be tried: with the first `MAX_HOLDERS` of the pools that hold it."""
+    found: dict[str, dict[str, None]] = {token: {} for token in tokens}
+    for pool in pools:
+        for token in pool.tokens:
+            holders = found.get(token)
+            if holders is not None and len(holders) < MAX_HOLDERS and (holder := holder_of(pool, network)):
+                holders[holder] = None
+    return [Question(token, holder) for token, holders in found.items() for holder in holders]
+
+
+def try_transfers(node: Node, at: At, questions: Sequence[Question]) -> TransferReport:
+    """Return how the tokens behave; `UNKNOWN` for one that refuses, or whose holders have too little of it.
+
+    One exchange for tokens that refuse nothing, two more for the others. A node that knows no state overrides, or pays
+    them no heed, leaves all unknown. Raises `UpstreamError` where the node gives no proper answer.
+    """
+    tokens = dict.fromkeys(question.token for question in questions)
+    if not tokens:
+        return TransferReport({})
+    if not isinstance(node, SimulatingNode):
+        return TransferReport(dict.fromkeys(tokens, UNKNOWN), f"{node.shown} cannot simulate")
+    bench = _Bench(node, at)
+    try:
+        found: dict[str, list[TransferBehaviour]] = {token: [] for token in tokens}
+        trials = dict(bench.trials(questions))
+        refused = [question for question, trial in trials.items() if trial.is_refused]
+        trials.update(bench.guarded_trials(refused))
+    except Reorganised:
+        raise
+    except _NoOverrides as error:
+        return TransferReport(dict.fromkeys(tokens, UNKNOWN), str(error))
+    for question, trial in trials.items():
+        found[question.token].append(behaviour_of(trial))
+    return TransferReport({token: worst_of(behaviours) for token, behaviours in found.items()})
+
+
+class _NoOverrides(Exception):
+    """The node cannot suppose anything."""
+
+
+class _Bench:
+    """A node, and the block after which everything is tried."""
+
+    def __init__(self, node: SimulatingNode, at: At) -> None:
+        self._node, self._at = node, at
+
+    def trials(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Trial]]:
+        """Try all with pools that do nothing but transfer."""
+        return self._tried([(portion, []) for portion in _portions(questions, _QUESTIONS)])
+
+    def guarded_trials(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Trial]]:
+        """Try all with pools that also answer as they do."""
+        portions = _portions(questions, _GUARDED_QUESTIONS)
+        return self._tried([(portion, self._own_codes(portion)) for portion in portions])
+
+    def _tried(self, prepared: list[tuple[Sequence[Question], list[Override]]]) -> Iterator[tuple[Question, Trial]]:
+        while prepared:
+            answers = self._answers([self._call(portion, own) for portion, own in prepared])
+            again: list[tuple[Sequence[Question], list[Override]]] = []
+            for (portion, own), answer in zip(prepared, answers, strict=True):
+                if answer is not None:
+                    yield from zip(portion, self._read(answer, portion), strict=True)
+                elif len(portion) > 1:  # too much gas for the node, or one that takes all of it
+                    middle = len(portion) // 2
+                    again += [(portion[:middle], own), (portion[middle:], own)]
+            prepared = again
+
+    def _call(self, questions: Sequence[Question], own: Sequence[Override]) -> Supposed:
+        guarded = {each.address for each in own}
+        codes = {
+            holder: guarding_code(_PROBE, address) if (address := _own_address(holder)) in guarded else plain
+            for plain in [delegating_code(_PROBE)]
+            for holder in (*(question.holder for question in questions), _ONE, _OTHER)
+        }
+        overrides = [Override(address, code=code) for address, code in codes.items()]
+        call = Call(_PROBE, encode_try_all(questions, (_ONE, _OTHER)))
+        return Supposed(_ONE, call, (Override(_PROBE, code=runtime_code()), *overrides, *own))
+
+    def _own_codes(self, questions: Sequence[Question]) -> list[Override]:
+        """What puts the pools' own code where it is found; nothing for what the node does not tell."""
+        holders = list(dict.fromkeys(question.holder for question in questions))
+        call = Supposed(_ONE, Call(_PROBE, encode_codes(holders)), (Override(_PROBE, code=runtime_code()),))
+        (answer,) = self._answers([call])
+        try:
+            codes = read_codes(answer, len(holders)) if answer else []
+        except InvalidInput:
+            codes = []
+        return [Override(_own_address(holder), code=code) for holder, code in zip(holders, codes, strict=False) if code]
+
+    def _answers(self, calls: Sequence[Supposed]) -> list[bytes | None]:
+        """Raises `_NoOverrides`."""
+        try:
+            answers = self._node.simulate(calls, self._at)
+        except Reorganised:
+            raise
+        except UpstreamError as error:
+            raise _NoOverrides(error.message) from None
+        if b"" in answers:
+            raise _NoOverrides(f"{self._node.shown} heeds no state overrides")
+        return answers
+
+    def _read(self, answer: bytes, questions: Sequence[Question]) -> list[Trial]:
+        try:
+            return read_trials(answer, len(questions))
+        except InvalidInput as error:
+            raise _NoOverrides(f"{self._node.shown} answered trial transfers with nonsense: {error.message}") from None
+
+
+def _portions(questions: Sequence[Question], size: int) -> list[Sequence[Question]]:
+    return [questions[first : first + size] for first in range(0, len(questions), size)]
+
+
+def _own_address(holder: str) -> str:
+    """Where the code of a holder stands meanwhile."""
+    return f"0x{_OWN_CODE}{holder[8:]}"

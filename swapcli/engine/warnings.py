@@ -1,0 +1,153 @@
+"""What must be said of a quote before anybody signs it, and the price impact above which no payload is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from swapcli.engine.answer import Answer, Origin
+from swapcli.engine.impact import ImpactBasis, PriceImpact, impact_of
+from swapcli.engine.routable import transfer_warnings
+from swapcli.errors import PriceImpactTooHigh
+from swapcli.model.market import Provenance
+from swapcli.model.network import Network
+from swapcli.model.payload import Payload
+from swapcli.model.terms import PPM, PPM_PER_PERCENT
+from swapcli.model.warning import QuoteWarning, WarningCode
+from swapcli.networks.address import display_address
+
+NOT_LIVE = "not live prices"
+INVENTED = "invented"
+
+_STATE_CODES = {
+    Provenance.MODELLED: WarningCode.STATE_MODELLED,
+    Provenance.SYNTHETIC: WarningCode.STATE_SYNTHETIC,
+}
+_UNSAFE_STATES = frozenset({WarningCode.STATE_MODELLED, WarningCode.STATE_SYNTHETIC, WarningCode.STATE_OLD})
+
+
+def answer_warnings(answer: Answer, *, ttl_s: int, impact_warning_ppm: int) -> tuple[QuoteWarning, ...]:
+    """Return the warnings of an answer, each code once."""
+    of_quote = quote_warnings(
+        impact_of(answer),
+        answer.origin,
+        ttl_s=ttl_s,
+        impact_warning_ppm=impact_warning_ppm,
+        invented=invented_pools(answer),
+    )
+    return (*of_quote, *_search_warnings(answer), *transfer_warnings(answer))
+
+
+def quote_warnings(
+    impact: PriceImpact | None, origin: Origin, *, ttl_s: int, impact_warning_ppm: int, invented: str = ""
+) -> tuple[QuoteWarning, ...]:
+    """Return the warnings of a quote, each code once. State older than `ttl_s` is old; `invented` is what
+    `invented_pools` says."""
+    own = (*_impact_warnings(impact, origin, impact_warning_ppm), *_state_warnings(origin, ttl_s, invented))
+    codes = {each.code for each in own}
+    others = [code for code in origin.reported.codes if code not in codes]
+    return (*own, *(QuoteWarning(code, f"{_service(origin)} warns of {code}") for code in others))
+
+
+def payload_warnings(
+    of_quote: Iterable[QuoteWarning], payload: Payload, network: Network, *, is_router_own: bool, is_simulated: bool
+) -> tuple[QuoteWarning, ...]:
+    """Return the warnings of a payload: those of its quote, and whose router it is for.
+
+    A simulation on the real state has shown what comes of the router and of amounts that are not of that state.
+    """
+    warnings = [each if is_simulated or each.code not in _UNSAFE_STATES else _not_to_sign(each) for each in of_quote]
+    if not is_router_own and not is_simulated:
+        router = display_address(payload.to, network.kind)
+        warnings.append(
+            QuoteWarning(
+                WarningCode.ROUTER_UNVERIFIED,
+                f"the payload targets the public router {router}, whose code is not published in full: simulate it"
+                " before signing, with --simulate",
+            )
+        )
+    return tuple(warnings)
+
+
+def _search_warnings(answer: Answer) -> Iterator[QuoteWarning]:
+    if answer.quote and not answer.quote.is_search_complete:
+        message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
+        yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
+
+
+def _not_to_sign(warning: QuoteWarning) -> QuoteWarning:
+    return warning._replace(message=f"{warning.message}; do not sign the payload")
+
+
+def _impact_warnings(impact: PriceImpact | None, origin: Origin, warning_ppm: int) -> Iterator[QuoteWarning]:
+    if impact is None:
+        reason = (
+            f"{_service(origin)} gives no prices of these tokens" if origin.service else "these tokens have no price"
+        )
+        yield QuoteWarning(WarningCode.PRICE_IMPACT_UNKNOWN, f"the price impact is unknown: {reason}")
+    elif impact.fraction * PPM > warning_ppm:
+        yield QuoteWarning(WarningCode.PRICE_IMPACT_HIGH, _impact_sentence(impact, origin))
+
+
+def _state_warnings(origin: Origin, ttl_s: int, invented: str) -> Iterator[QuoteWarning]:
+    """Where the state of the pools is not live, older than `ttl_s`, or unknown."""
+    if origin.provenance is None:
+        message = f"{_service(origin)} does not say which state its quotes rest on"
+        yield QuoteWarning(WarningCode.STATE_UNKNOWN, message)
+    elif not origin.is_live:
+        message = f"the state of the pools is {origin.provenance.value}: these are {NOT_LIVE}{invented}"
+        yield QuoteWarning(_STATE_CODES[origin.provenance], message)
+    elif origin.age_s is not None and origin.age_s > ttl_s:
+        message = f"the state of the pools is {how_old(origin.age_s)}: prices have moved since{invented}"
+        yield QuoteWarning(WarningCode.STATE_OLD, message)
+
+
+def check_impact(impact: PriceImpact | None, origin: Origin, max_impact_ppm: int) -> None:
+    """Raise `PriceImpactTooHigh` where the price impact is known to be above `max_impact_ppm`."""
+    if impact is None or impact.fraction * PPM <= max_impact_ppm:
+        return
+    allowed = f"{max_impact_ppm / PPM_PER_PERCENT:g}"
+    raise PriceImpactTooHigh(
+        f"{_impact_sentence(impact, origin)}; {allowed}% is allowed",
+        hint="sell less, or allow it with --max-impact PERCENT",
+        details={
+            "price_impact_percent": round(impact.fraction * 100, 4),
+            "max_impact_percent": max_impact_ppm / PPM_PER_PERCENT,
+            "basis": impact.basis.value,
+            "sold_usd": impact.sold_usd,
+            "bought_usd": impact.bought_usd,
+        },
+    )
+
+
+def how_old(seconds: int) -> str:
+    """How long ago, in the largest unit that fits."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            count = seconds // length
+            return f"{count:,} {unit}{'s' if count > 1 else ''} old"
+    return f"{seconds} second{'s' if seconds != 1 else ''} old"
+
+
+def _impact_sentence(impact: PriceImpact, origin: Origin) -> str:
+    shown = f"price impact of {_percent(impact.fraction)}"
+    if impact.sold_usd is not None and impact.bought_usd is not None:
+        return f"{shown}: ${impact.bought_usd:,.2f} for ${impact.sold_usd:,.2f}"
+    if impact.basis is ImpactBasis.SERVICE:
+        return f"{shown}, as {_service(origin)} reports"
+    return f"{shown}, against the price that the pools of this route pay for a small order"
+
+
+def _percent(fraction: float) -> str:
+    """A loss to two decimals, rounded down, so that only the loss of all is 100%."""
+    return f"{int(fraction * 10_000) / 100:.2f}%"
+
+
+def _service(origin: Origin) -> str:
+    return origin.service or origin.source
+
+
+def invented_pools(answer: Answer) -> str:
+    """Return how many of an answer's pool addresses are invented, to follow a warning; empty where none is."""
+    if not answer.invented:
+        return ""
+    return f"; {INVENTED} pool addresses: {len(answer.invented)} of {len(answer.result.pool_keys)}"

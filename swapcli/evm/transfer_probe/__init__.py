@@ -1,0 +1,31 @@
+"""Trial transfers of tokens, before anybody trades them: a contract that is never deployed.
+
+`contracts/` holds the source and `artifact.json` what the compiler made of it; `python -m tests.contracts.build` writes
+the latter again, byte for byte. A node is asked to suppose that this code stands at pools that hold the tokens.
+"""
+
+from swapcli.evm.transfer_probe.call import (
+    Question,
+    Trial,
+    behaviour_of,
+    delegating_code,
+    encode_codes,
+    encode_try_all,
+    guarding_code,
+    read_codes,
+    read_trials,
+    runtime_code,
+)
+
+__all__ = [
+    "Question",
+    "Trial",
+    "behaviour_of",
+    "delegating_code",
+    "encode_codes",
+    "encode_try_all",
+    "guarding_code",
+    "read_codes",
+    "read_trials",
+    "runtime_code",
+]

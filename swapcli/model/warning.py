@@ -1,0 +1,36 @@
+"""Warnings: what somebody must know of a quote or a payload before signing, though nothing of it is an error."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class WarningCode(StrEnum):
+    """The codes of our own warnings. They are stable, and meant for programs; README explains each."""
+
+    PRICE_IMPACT_HIGH = "PRICE_IMPACT_HIGH"
+    PRICE_IMPACT_UNKNOWN = "PRICE_IMPACT_UNKNOWN"
+    STATE_MODELLED = "STATE_MODELLED"
+    STATE_SYNTHETIC = "STATE_SYNTHETIC"
+    STATE_OLD = "STATE_OLD"
+    STATE_UNKNOWN = "STATE_UNKNOWN"
+    SEARCH_TIME_UP = "SEARCH_TIME_UP"
+    SHARE_TOKEN = "SHARE_TOKEN"
+    REFUSED_TOKEN = "REFUSED_TOKEN"
+    UNTRIED_TOKEN = "UNTRIED_TOKEN"
+    ROUTER_UNVERIFIED = "ROUTER_UNVERIFIED"
+    DEADLINE_NOT_ENFORCED = "DEADLINE_NOT_ENFORCED"
+    SIMULATION_DIFFERS = "SIMULATION_DIFFERS"
+    ALLOWANCE_TOO_LOW = "ALLOWANCE_TOO_LOW"
+    GAS_BALANCE_TOO_LOW = "GAS_BALANCE_TOO_LOW"
+
+
+class QuoteWarning(NamedTuple):
+    """`code` is a `WarningCode`, or what another service calls its warning; `message` a sentence without its full stop.
+
+    Example: `QuoteWarning(WarningCode.STATE_OLD, "the state of the pools is 2 hours old: prices have moved since")`.
+    """
+
+    code: str
+    message: str

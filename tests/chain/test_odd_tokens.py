@@ -1,0 +1,253 @@
+"""Orders over tokens whose transfers are not what they seem: what was quoted is received, or nothing is quoted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from swapcli.chain.node import Answer as Told
+from swapcli.chain.node import At, Supposed
+from swapcli.chain.rpc import RpcNode
+from swapcli.engine.answer import Answer, Ask, Delivery
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.live_source import LiveSource
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.routable import transfer_warnings
+from swapcli.engine.store_source import StoreSource
+from swapcli.engine.sync import adopt, follow, refusal_of
+from swapcli.errors import FeeOnTransfer, InvalidRoute, NoRoute
+from swapcli.model.order import Order
+from swapcli.model.payload import Payload
+from swapcli.model.transfers import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
+from swapcli.wire.terms import Generation
+from tests.chain.anvil import AnvilChain, running_anvil
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.node.test_anvil import node_of
+from tests.chain.odd_tokens import STETH_POT, UNIT, WHOLE, add_token, open_curve, open_pair
+from tests.chain.reading import read_market
+from tests.chain.trading import USER, Desk
+from tests.chain.world import DECIMALS, World
+from tests.store.build import create, reopen
+
+ROUNDING = 2
+ODD = {
+    "FEE": TransferBehaviour(TransferKind.FEE, 20_000, 20_000, 20_000),
+    "SELL": TransferBehaviour(TransferKind.FEE, 0, 30_000, 0),
+    "SHR": SHARES,
+    "FALSE": REFUSED,
+}
+SWAPS = 16
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Desk]:
+    """A desk in a world where odd tokens are in pairs with DAI and TKN that look better than all others."""
+    with running_anvil() as chain:
+        yield opened(chain)
+
+
+def opened(chain: AnvilChain) -> Desk:
+    world = World(chain)
+    world.network = replace(world.network, multicall=deploy_multicall(chain))
+    desk = Desk(world, chain, read_market(world))
+    desk.endow()
+    add_token(world, "FeeCoin", 20_000, 20_000, 20_000, symbol="FEE")
+    add_token(world, "FeeCoin", 0, 30_000, 0, symbol="SELL")
+    add_token(world, "ShareCoin", STETH_POT, symbol="SHR")
+    add_token(world, "FalseCoin", symbol="FALSE")
+    for symbol in ODD:
+        for other in ("DAI", "TKN"):
+            place = open_pair(world, symbol, other)
+            if symbol == "SELL":
+                world.contracts[symbol].send("setPool", place.contract.address)
+        world.give(symbol, USER, WHOLE)
+    open_curve(world, "SHR", "DAI")
+    return desk
+
+
+@pytest.fixture
+def desk(shared: Desk) -> Desk:
+    """The same with its market as it is now."""
+    shared.market = read_market(shared.world)
+    return shared
+
+
+@pytest.fixture
+def node(desk: Desk) -> Iterator[RpcNode]:
+    made = node_of(desk.world)
+    yield made
+    made.close()
+
+
+def live(desk: Desk, node: RpcNode) -> LiveSource:
+    return LiveSource(MarketSource(desk.market, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
+
+
+def asked(world: World, sold: str, bought: str, amount: int = 1_000 * UNIT) -> Ask:
+    return Ask(Order(world.tokens[sold], world.tokens[bought], amount), Generation.V2)
+
+
+def tokens_of(answer: Answer) -> set[str]:
+    assert answer.quote is not None
+    return {token for step in answer.quote.steps for token in (step.token_in, step.token_out)}
+
+
+def carried_out(desk: Desk, answer: Answer, payload: Payload) -> int:
+    return desk.carry_out(desk._trade(answer.result, payload, answer.pools, "live")).received
+
+
+def left_behind(world: World) -> dict[str, int]:
+    """What the router holds, by symbol."""
+    held = {symbol: world.balance(token.address, world.router.address) for symbol, token in world.tokens.items()}
+    return {symbol: amount for symbol, amount in held.items() if amount}
+
+
+@pytest.mark.parametrize("symbol", ["FEE", "SELL"])
+@pytest.mark.parametrize("is_sold", [True, False])
+def test_a_token_with_a_fee_is_refused_with_the_fee(desk: Desk, node: RpcNode, symbol: str, is_sold: bool) -> None:
+    ends = (symbol, "DAI") if is_sold else ("DAI", symbol)
+    with pytest.raises(FeeOnTransfer) as caught:
+        live(desk, node).quote(asked(desk.world, *ends))
+    error = caught.value
+    assert (error.code, isinstance(error, NoRoute)) == ("FEE_ON_TRANSFER", True)
+    assert error.message.startswith(f"{symbol} takes a fee of {'2% on transfers' if symbol == 'FEE' else '3% when'}")
+    expected = {"token": desk.world.address(symbol), **ODD[symbol]._asdict(), "kind": "fee"}
+    assert error.details == expected
+
+
+def test_a_route_past_tokens_with_a_fee_pays_what_it_says(desk: Desk, node: RpcNode) -> None:
+    """All odd tokens pay a quarter of what is left, so that from TKN to DAI everything would go through them."""
+    order = asked(desk.world, "TKN", "DAI", WHOLE // 10)
+    bad = {desk.world.address(symbol) for symbol in ("FEE", "SELL", "FALSE")}
+    assert tokens_of(MarketSource(desk.market, SYSTEM_CLOCK).quote(order)) & bad
+    answer = live(desk, node).quote(order)
+    assert not tokens_of(answer) & bad
+    assert set(answer.transfers.values()) <= {ORDINARY, SHARES}
+
+
+def test_what_is_received_is_what_was_quoted_or_nothing_is(desk: Desk, node: RpcNode) -> None:
+    rng, seen = Random("odd orders"), Counter[str]()
+    source = live(desk, node)
+    symbols = [*DECIMALS, "FEE", "SELL", "SHR", "SHR", "SHR"]
+    while seen["carried out"] < SWAPS:
+        sold, bought = rng.sample(symbols, 2)
+        if sold == bought:
+            continue
+        places = desk.world.tokens[sold].decimals
+        order = asked(desk.world, sold, bought, rng.randint(10 ** (places + 1), 10 ** (places + 3)))
+        if {sold, bought} & {"FEE", "SELL"}:
+            with pytest.raises(FeeOnTransfer):
+                source.quote(order)
+            seen["refused"] += 1
+            continue
+        source._moment = None
+        answer, payload = source.quote_and_build(order, Delivery(100, USER))
+        received, quoted = carried_out(desk, answer, payload), answer.result.output_amount
+        behaviours = set(answer.transfers.values())
+        assert behaviours <= {ORDINARY, SHARES}
+        if behaviours == {ORDINARY}:
+            assert received == quoted
+            seen["exact"] += 1
+        else:
+            assert quoted * (1 - 1e-9) - 20 <= received <= quoted + 20
+            seen["rounded"] += 1
+        seen["carried out"] += 1
+    assert seen["exact"] >= 2
+    assert seen["rounded"] >= 4
+    assert seen["refused"] >= 2
+    left = left_behind(desk.world)
+    assert left.keys() <= {"SHR"}
+    assert left.get("SHR", 0) <= ROUNDING * SWAPS
+
+
+def test_a_token_that_refuses_to_be_tried_is_bought_and_sold_for_its_own_sake_alone(desk: Desk, node: RpcNode) -> None:
+    answer = live(desk, node).quote(asked(desk.world, "FALSE", "DAI"))
+    assert answer.transfers[desk.world.address("FALSE")] == REFUSED
+    assert answer.transfers[desk.world.address("DAI")] == ORDINARY
+
+
+def test_a_store_remembers_what_a_sync_has_found_out(desk: Desk, node: RpcNode, tmp_path: Path) -> None:
+    world = desk.world
+    expected = {token.address: ODD.get(symbol, ORDINARY) for symbol, token in world.tokens.items()}
+    with create(tmp_path / "store", world.network) as store:
+        list(adopt(store, node, desk.market))
+        assert store.read_market().transfers == expected
+        assert store.summary().transfers == Counter(behaviour.kind for behaviour in expected.values())
+    with reopen(tmp_path / "store", world.network) as store:
+        offline = StoreSource(store, SYSTEM_CLOCK)
+        with pytest.raises(FeeOnTransfer):
+            offline.quote(asked(world, "FEE", "DAI"))
+        assert not tokens_of(offline.quote(asked(world, "DAI", "TKN"))) & {world.address("FEE"), world.address("SELL")}
+        again = LiveSource(offline, node, SYSTEM_CLOCK)
+        before = node.round_trips
+        again.quote(asked(world, "DAI", "TKN"))
+        assert node.round_trips - before <= 3, "nothing is tried twice"
+
+
+def test_a_live_quote_on_a_store_that_knows_nothing_yet_teaches_it(desk: Desk, node: RpcNode, tmp_path: Path) -> None:
+    world = desk.world
+    with create(tmp_path / "store", world.network) as store:
+        store.write_market(desk.market)
+        source = LiveSource(StoreSource(store, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
+        with pytest.raises(FeeOnTransfer):
+            source.quote(asked(world, "FEE", "DAI"))
+        known = store.read_market().transfers
+        assert known[world.address("FEE")] == ODD["FEE"]
+        with pytest.raises(FeeOnTransfer):
+            StoreSource(store, SYSTEM_CLOCK).quote(asked(world, "DAI", "FEE"))
+
+
+def test_a_posted_route_over_a_token_with_a_fee_is_refused(desk: Desk, node: RpcNode) -> None:
+    believed = MarketSource(desk.market, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
+    with pytest.raises(InvalidRoute, match=r"trades FEE, which takes a fee of 2% on transfers"):
+        live(desk, node).build(believed.result, Delivery(10_000, USER))
+
+
+def test_the_settings_count_before_what_was_found_out(desk: Desk, node: RpcNode) -> None:
+    world = desk.world
+    marks = {world.address("USDC"): TransferBehaviour.with_fee(5_000), world.address("FEE"): ORDINARY}
+    desk.market = replace(desk.market, network=replace(desk.market.network, transfers=marks))
+    with pytest.raises(FeeOnTransfer, match=r"USDC takes a fee of 0.5% on transfers"):
+        live(desk, node).quote(asked(world, "USDC", "DAI", 10**9))
+    assert live(desk, node).quote(asked(world, "FEE", "DAI")).result.output_amount
+
+
+class Deaf:
+    """A node that pays state overrides no heed."""
+
+    def __init__(self, node: RpcNode) -> None:
+        self._node = node
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._node, name)
+
+    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Told]:
+        return self._node.batch([each.call for each in calls], at)
+
+
+def test_a_node_that_cannot_try_leaves_tokens_unknown_says_so_and_is_asked_again_later(
+    desk: Desk, node: RpcNode, tmp_path: Path
+) -> None:
+    deaf: Any = Deaf(node)
+    with create(tmp_path / "store", replace(desk.world.network, block_time_s=1_200.0)) as store:
+        list(adopt(store, deaf, desk.market))
+        assert store.read_market().transfers == {}
+        assert refusal_of(store) == f"{node.shown} heeds no state overrides"
+        quoted = StoreSource(store, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
+        assert [code for code, _ in transfer_warnings(quoted)] == ["UNTRIED_TOKEN"]
+        answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), deaf, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
+        assert [code for code, _ in transfer_warnings(answer)] == ["UNTRIED_TOKEN"]
+        assert store.read_market().transfers == {}, "that a node could not try is nothing about tokens"
+        desk.chain.node.ask("anvil_mine", "0x1")
+        assert follow(store, node)
+        assert store.read_market().transfers == {}, "within the hour nobody asks again"
+        desk.chain.node.ask("anvil_mine", "0x3")
+        assert follow(store, node)
+        assert store.read_market().transfers[desk.world.address("FEE")] == ODD["FEE"]
+        assert refusal_of(store) is None

@@ -1,0 +1,80 @@
+"""Tokens that do not transfer what is sent, on the command line: refused, warned of, listed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.build import USDC, WETH, Ran, market_document, swapcli
+
+ORDER = ("testnet", "ETH", "USDC", "25")
+FEE = {"kind": "fee", "buy_fee_ppm": 10_000, "sell_fee_ppm": 30_000}
+
+
+def marked(folder: Path, **changes: Any) -> str:
+    """The small market in a file, its USDC marked."""
+    document = market_document(**changes)
+    for entry in document["tokens"]:
+        if entry["address"] == USDC:
+            entry["transfers"] = FEE
+    file = folder / "marked.json"
+    file.write_text(json.dumps(document))
+    return str(file)
+
+
+def test_an_order_for_a_token_with_a_fee_ends_with_its_code_and_the_fee(tmp_path: Path) -> None:
+    refused = swapcli("route", *ORDER, "--market", marked(tmp_path), "--json")
+    assert (refused.status, refused.error["code"]) == (3, "FEE_ON_TRANSFER")
+    assert refused.error["message"] == (
+        "USDC takes a fee of 1% when it is bought, of 3% when it is sold, so no amount can be promised"
+    )
+    assert refused.error["details"] == {"token": USDC, **FEE, "transfer_fee_ppm": 0}
+
+
+def test_the_tokens_of_a_market_tell_how_they_transfer(tmp_path: Path) -> None:
+    file = marked(tmp_path)
+    listed = {entry["symbol"]: entry for entry in swapcli("tokens", "testnet", "--market", file, "--json").json}
+    assert listed["USDC"]["transfers"] == FEE
+    assert "transfers" not in listed["WETH"]
+    assert "takes a fee of 1% when it is bought" in swapcli("tokens", "testnet", "--market", file, "--plain").out
+    stores = str(tmp_path / "stores")
+    assert swapcli("market", "import", file, "--store", stores).status == 0
+    stored = {entry["symbol"]: entry for entry in swapcli("tokens", "testnet", "--store", stores, "--json").json}
+    assert stored["USDC"]["transfers"] == FEE
+    (told,) = swapcli("market", "info", "--store", stores, "--json").json
+    assert told["transfers"] == {"unknown": len(market_document()["tokens"]) - 1, "fee": 1}
+    assert json.loads(swapcli("market", "export", "testnet", "--store", stores).out)["tokens"] == [
+        {**entry, **({"transfers": FEE} if entry["address"] == USDC else {})} for entry in market_document()["tokens"]
+    ]
+
+
+def settled(folder: Path, marks: str) -> Ran:
+    """The order, on a store, with the settings that mark tokens of its network."""
+    stores = folder / "stores"
+    document = json.dumps(market_document()).encode()
+    assert swapcli("market", "import", "-", "--store", str(stores), stdin=document).status == 0
+    config = folder / "config.yaml"
+    native = "native: {symbol: ETH, name: Ether, decimals: 18}"
+    config.write_text(
+        f"store_dir: {stores}\nnetworks:\n  testnet:\n    chain_id: 31337\n    {native}\n"
+        f"    wrapped_native: {WETH}\n    {marks}\n"
+    )
+    return swapcli("route", *ORDER, "--json", env={"SWAPCLI_CONFIG": str(config)})
+
+
+@pytest.mark.parametrize("address", [USDC, f'"{USDC}"'])
+def test_the_settings_may_mark_a_token_with_a_fee(tmp_path: Path, address: str) -> None:
+    refused = settled(tmp_path, f"transfer_fees_ppm: {{{address}: 20000}}")
+    assert (refused.status, refused.error["code"]) == (3, "FEE_ON_TRANSFER")
+    assert refused.error["message"].startswith("USDC takes a fee of 2% on transfers")
+
+
+def test_the_settings_may_mark_a_token_that_keeps_shares(tmp_path: Path) -> None:
+    told = settled(tmp_path, f"share_tokens: [{USDC}]")
+    assert told.status == 0
+    assert "USDC keeps shares: each transfer can lose up to 2 units" in told.err
+    assert "(SHARE_TOKEN)" in told.err
+    assert int(told.json["outputAmount"]) > 0

@@ -1,0 +1,206 @@
+"""What is warned of and what is refused before anybody signs, in every form and from every source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.build import Ran, market_document, swapcli
+from tests.cli.running import Service, serving
+from tests.remote.honest import honest
+
+WALLET = ("--destination", "0x" + "81" * 20)
+ROUTER = "0x" + "c0" * 20
+TOO_MUCH = ("base", "ETH", "USDC", "1000000000")
+"""$3 trillion for $8 million."""
+MUCH = ("base", "ETH", "USDC", "10000")
+"""An impact between what is warned of and what is refused."""
+LITTLE = ("base", "ETH", "USDC", "1")
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    with serving("--networks", "base") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def foreign() -> Iterator[str]:
+    """A service of the interface that knows nothing of our headers."""
+    with honest("base") as running:
+        yield running.url
+
+
+def codes(document: dict[str, Any]) -> list[str]:
+    assert all(list(each) == ["code", "message"] for each in document["warnings"])
+    return [each["code"] for each in document["warnings"]]
+
+
+def lines(ran: Ran) -> list[str]:
+    """The warnings on stderr."""
+    return [line.removeprefix("warning: ") for line in ran.err.splitlines() if line.startswith("warning: ")]
+
+
+def calldata(*words: str, **more: Any) -> Ran:
+    return swapcli("calldata", *words, *WALLET, **more)
+
+
+def execute(route: Ran, *words: str) -> Ran:
+    return swapcli("execute", "-", *WALLET, *words, stdin=route.out.encode())
+
+
+# Price impact.
+
+
+def test_a_route_warns_of_the_impact_and_is_shown_all_the_same() -> None:
+    ran = swapcli("route", *TOO_MUCH)
+    assert ran.status == 0
+    assert lines(ran)[0].startswith("price impact of 99.99%: $")
+    assert codes(swapcli("route", *TOO_MUCH, "--json").json) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED"]
+    assert codes(swapcli("route", *LITTLE, "--json").json) == ["STATE_MODELLED"]
+
+
+def test_a_batch_warns_in_each_result() -> None:
+    order: dict[str, object] = {"token_in": "ETH", "token_out": "USDC"}
+    batch = [order | {"id": size, "amount_in": str(10**18 * size)} for size in (1, 10_000)]
+    ran = swapcli("route", "base", "--batch", "-", stdin="\n".join(map(json.dumps, batch)).encode())
+    results = [json.loads(line)["result"] for line in ran.out.splitlines()]
+    assert [codes(each) for each in results] == [["STATE_MODELLED"], ["PRICE_IMPACT_HIGH", "STATE_MODELLED"]]
+    assert ran.err == ""
+
+
+@pytest.mark.parametrize("form", ["--plain", "--table", "--json"])
+def test_no_payload_is_built_above_the_highest_impact(form: str) -> None:
+    route = swapcli("route", *TOO_MUCH, "--json")
+    for ran in (calldata(*TOO_MUCH, form), execute(route, form)):
+        assert (ran.status, ran.out) == (7, "")
+        assert "--max-impact" in ran.err
+
+
+def test_the_refusal_says_the_figures() -> None:
+    error = calldata(*TOO_MUCH, "--json").error
+    assert (error["code"], error["exit_code"]) == ("PRICE_IMPACT_TOO_HIGH", 7)
+    details = error["details"]
+    assert details["price_impact_percent"] > 99.99
+    assert details["max_impact_percent"] == 15.0
+    assert details["sold_usd"] > 1e12 > 1e8 > details["bought_usd"] > 0
+    assert "15% is allowed" in error["message"]
+
+
+def test_what_is_allowed_is_built_and_warned_of_once() -> None:
+    for ran in (calldata(*TOO_MUCH, "--max-impact", "100"), calldata(*MUCH)):
+        assert ran.status == 0
+        assert sum("price impact of" in line for line in ran.err.splitlines()) == 1
+    document = calldata(*TOO_MUCH, "--max-impact", "100", "--json").json
+    assert codes(document) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED", "ROUTER_UNVERIFIED"]
+    assert document["calldata"].startswith("0x")
+
+
+def test_the_route_of_a_refused_order_can_be_executed_where_that_is_allowed() -> None:
+    route = swapcli("route", *TOO_MUCH, "--json")
+    document = execute(route, "--max-impact", "100", "--json").json
+    assert codes(document) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED", "ROUTER_UNVERIFIED"]
+
+
+@pytest.mark.parametrize(("allowed", "status"), [("6.5", 7), ("7.5", 0), ("750bps", 0), ("0", 7)])
+def test_how_much_is_allowed_is_an_option_and_a_setting(allowed: str, status: int) -> None:
+    assert calldata(*MUCH, "--max-impact", allowed).status == status
+    assert calldata(*MUCH, env={"SWAPCLI_MAX_IMPACT": allowed}).status == status
+
+
+@pytest.mark.parametrize(("above", "warned"), [("6.5", True), ("7.5", False)])
+def test_what_is_warned_of_is_a_setting(above: str, warned: bool) -> None:
+    document = swapcli("route", *MUCH, "--json", env={"SWAPCLI_IMPACT_WARNING": above}).json
+    assert ("PRICE_IMPACT_HIGH" in codes(document)) == warned
+
+
+def test_what_loses_nothing_may_have_no_impact_at_all() -> None:
+    assert calldata("base", "ETH", "WETH", "5", "--max-impact", "0").status == 0
+
+
+@pytest.mark.parametrize("text", ["-1", "101", "all", "", "NaN"])
+def test_an_impact_that_is_no_percentage_is_refused(text: str) -> None:
+    assert calldata(*LITTLE, f"--max-impact={text}").status == 2
+
+
+@pytest.fixture
+def unpriced(tmp_path: Path) -> Callable[..., Ran]:
+    """The small market, whose network knows no dollar, so that no token has a price in USD."""
+    document = market_document(provenance="recorded")
+    document["network"]["router"] = ROUTER
+    file = tmp_path / "market.json"
+    file.write_text(json.dumps(document))
+    return lambda *words: swapcli(*words, "--market", str(file))
+
+
+def test_without_prices_in_usd_the_pools_of_the_route_tell_the_impact(unpriced: Callable[..., Ran]) -> None:
+    small, large = (unpriced("route", "testnet", "ETH", "USDC", amount, "--json").json for amount in ("0.01", "3000"))
+    assert small["inputToken"]["price"] is None
+    assert ["PRICE_IMPACT_HIGH" in codes(each) for each in (small, large)] == [False, True]
+    refused = unpriced("calldata", "testnet", "ETH", "USDC", "3000", *WALLET, "--json").error
+    assert (refused["code"], refused["details"]["basis"]) == ("PRICE_IMPACT_TOO_HIGH", "pools")
+    assert "compared with a small order" in unpriced("route", "testnet", "ETH", "USDC", "3000").out
+
+
+# A service.
+
+
+def test_a_payload_of_a_service_on_modelled_state_warns_as_one_made_here(service: Service) -> None:
+    there = ("--api-url", service.url)
+    route = swapcli("route", *LITTLE, "--json")
+    for words in ((), ("--json",), ("--get", "calldata")):
+        for ran in (calldata(*LITTLE, *there, *words), execute(route, *there, *words)):
+            assert ran.status == 0
+            assert ran.err.count("the state of the pools is modelled: these are not live prices; do not sign") == 1
+    assert codes(calldata(*LITTLE, *there, "--json").json) == ["STATE_MODELLED", "ROUTER_UNVERIFIED"]
+    market = execute(route, *there, "--json").json["market"]
+    assert (market["service"], market["provenance"]) == (service.url, "modelled")
+
+
+def test_a_payload_of_a_service_is_refused_as_one_made_here(service: Service, foreign: str) -> None:
+    route = swapcli("route", *TOO_MUCH, "--json")
+    for url in (service.url, foreign):
+        for ran in (calldata(*TOO_MUCH, "--api-url", url, "--json"), execute(route, "--api-url", url, "--json")):
+            assert (ran.status, ran.error["code"]) == (7, "PRICE_IMPACT_TOO_HIGH")
+        assert calldata(*TOO_MUCH, "--api-url", url, "--max-impact", "100").status == 0
+
+
+def test_of_a_service_that_does_not_say_the_state_is_unknown(foreign: str) -> None:
+    ran = calldata(*LITTLE, "--api-url", foreign)
+    assert lines(ran)[0] == f"{foreign} does not say which state its quotes rest on"
+    document = calldata(*LITTLE, "--api-url", foreign, "--json").json
+    assert codes(document) == ["STATE_UNKNOWN", "ROUTER_UNVERIFIED"]
+    assert document["market"]["provenance"] is None
+
+
+def test_a_service_without_prices_is_said_to_give_none() -> None:
+    def without_prices(_: str, document: Any) -> Any:
+        for found in (document, document.get("route", {})):
+            for end in ("inputToken", "outputToken"):
+                if end in found:
+                    found[end]["price"] = 0
+        return document
+
+    with honest("base", without_prices) as running:
+        url = running.url
+        assert "PRICE_IMPACT_UNKNOWN" in codes(calldata("base", "ETH", "AERO", "1", "--api-url", url, "--json").json)
+        # The worth of dollars is known all the same.
+        dollars = ("base", "USDC", "USDbC", "1000", "--api-url", url, "--json")
+        assert "PRICE_IMPACT_UNKNOWN" not in codes(calldata(*dollars).json)
+
+
+@pytest.mark.parametrize("amount", ["100000000", "1000000000"])
+def test_a_service_cannot_hide_what_an_exchange_of_dollars_loses_behind_prices(amount: str) -> None:
+    def worthless(_: str, document: Any) -> Any:
+        for found in (document, document.get("route", {})):
+            if "inputToken" in found:
+                found["inputToken"]["price"] = 1e-9
+        return document
+
+    with honest("base", worthless) as running:
+        ran = calldata("base", "USDC", "USDbC", amount, "--api-url", running.url, "--json")
+        assert (ran.status, ran.error["code"]) == (7, "PRICE_IMPACT_TOO_HIGH")

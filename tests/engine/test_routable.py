@@ -1,0 +1,141 @@
+"""Tokens whose transfers are not exact: what is left out, what is refused, what is warned of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.engine.answer import Ask
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.market_source import MarketSource
+from swapcli.engine.routable import is_rounded, routable, transfer_warnings
+from swapcli.errors import FeeOnTransfer, NoRoute
+from swapcli.model.market import Market, Provenance
+from swapcli.model.order import Order
+from swapcli.model.transfers import IRREGULAR, ORDINARY, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
+from swapcli.wire.terms import Generation
+from tests.routing.build import UNIT, concentrated, constant_product, market, random_market, seeds, token
+
+TAXED = TransferBehaviour(TransferKind.FEE, 0, 20_000, 0)
+T = [token(number) for number in range(4)]
+A, B, C, D = (each.address for each in T)
+behaviours = st.sampled_from([UNKNOWN, ORDINARY, SHARES, REFUSED, TAXED, IRREGULAR])
+
+
+def small(**marks: TransferBehaviour) -> Market:
+    """From token 0 to 1 straight, through 2 (cheaper, and concentrated) and through 3 (the cheapest)."""
+    pools = [
+        constant_product(0, T[0], T[1], 10**6 * UNIT, 10**6 * UNIT),
+        concentrated(1, T[0], T[2], 10**8 * UNIT, 1.1, 6_000),
+        concentrated(2, T[2], T[1], 10**8 * UNIT, 1.0, 6_000),
+        constant_product(3, T[0], T[3], 10**8 * UNIT, 2 * 10**8 * UNIT),
+        constant_product(4, T[3], T[1], 10**8 * UNIT, 10**8 * UNIT),
+    ]
+    named = dict(zip("abcd", (A, B, C, D), strict=True))
+    return replace(market(pools, T), transfers={named[name]: mark for name, mark in marks.items()})
+
+
+def quoted(held: Market, sold: int = 0, bought: int = 1) -> tuple[set[str], list[str]]:
+    """The tokens of the best route, and the codes of its warnings."""
+    answer = MarketSource(held, SYSTEM_CLOCK).quote(Ask(Order(T[sold], T[bought], 100 * UNIT), Generation.V2))
+    assert answer.quote is not None
+    tokens = {each for step in answer.quote.steps for each in (step.token_in, step.token_out)}
+    return tokens, [code for code, _ in transfer_warnings(answer)]
+
+
+def test_what_nobody_marked_is_routed_as_ever() -> None:
+    held = small()
+    assert routable(held) is held
+    assert quoted(held) == ({A, B, D}, [])
+    assert quoted(small(a=ORDINARY, b=ORDINARY, c=ORDINARY, d=ORDINARY)) == ({A, B, D}, [])
+
+
+@pytest.mark.parametrize("mark", [TAXED, IRREGULAR, REFUSED])
+def test_no_route_passes_through_a_token_that_pays_something_else_or_nothing(mark: TransferBehaviour) -> None:
+    assert quoted(small(d=mark)) == ({A, B, C}, [])
+    assert quoted(small(d=mark, c=mark)) == ({A, B}, [])
+
+
+@pytest.mark.parametrize("mark", [TAXED, IRREGULAR])
+@pytest.mark.parametrize("ends", [(3, 1), (0, 3)])
+def test_an_order_for_such_a_token_is_refused_with_what_is_known_of_it(
+    mark: TransferBehaviour, ends: tuple[int, int]
+) -> None:
+    with pytest.raises(FeeOnTransfer) as caught:
+        quoted(small(d=mark), *ends)
+    assert caught.value.details == {"token": D, **mark._asdict(), "kind": mark.kind.value}
+    assert caught.value.message == f"T3 {mark.described()}, so no amount can be promised"
+
+
+def test_a_token_that_refused_a_trial_is_bought_and_sold_with_a_warning() -> None:
+    held = small(d=REFUSED)
+    assert quoted(held, 3, 1) == ({D, B}, ["REFUSED_TOKEN"])
+    assert quoted(held, 0, 3) == ({A, D}, ["REFUSED_TOKEN"])
+    assert MarketSource(held, SYSTEM_CLOCK).considered(Ask(Order(T[3], T[1], UNIT), Generation.V2), 4)
+
+
+def test_share_tokens_pass_through_pools_that_take_what_arrives_with_a_warning() -> None:
+    assert quoted(small(d=SHARES)) == ({A, B, D}, ["SHARE_TOKEN"])
+    assert quoted(small(d=REFUSED, c=SHARES)) == ({A, B}, []), "pools of Uniswap V3 refuse a payment that is short"
+    with pytest.raises(NoRoute):
+        quoted(small(c=SHARES), 2, 1)
+
+
+@pytest.mark.parametrize("provenance", Provenance)
+def test_tokens_that_were_never_tried_are_told_where_the_state_is_the_networks_own(provenance: Provenance) -> None:
+    held = replace(small(a=ORDINARY, d=SHARES), provenance=provenance)
+    told = ["UNTRIED_TOKEN"] if provenance in (Provenance.LIVE, Provenance.SYNCED) else []
+    assert quoted(held)[1] == ["SHARE_TOKEN", *told]
+
+
+def test_warnings_name_the_tokens() -> None:
+    held = replace(small(d=SHARES), provenance=Provenance.SYNCED)
+    answer = MarketSource(held, SYSTEM_CLOCK).quote(Ask(Order(T[0], T[1], UNIT), Generation.V2))
+    assert is_rounded(answer)
+    assert [message.split(":")[0] for _, message in transfer_warnings(answer)] == [
+        "T3 keeps shares",
+        "no node has tried transfers of T0 and T1",
+    ]
+
+
+def test_the_settings_count_before_what_was_found_out() -> None:
+    held = small(d=TAXED)
+    said = replace(held, network=replace(held.network, transfers={D: ORDINARY, A: SHARES}))
+    assert quoted(said) == ({A, B, D}, ["SHARE_TOKEN"])
+
+
+@given(seeds, st.lists(behaviours, min_size=6, max_size=6))
+def test_whatever_is_known_no_route_breaks_it(seed: int, marks: list[TransferBehaviour]) -> None:
+    held = random_market(seed, every_family=True)
+    listed = list(held.tokens.values())
+    known = {each.address: mark for each, mark in zip(listed, marks, strict=True)}
+    source = MarketSource(replace(held, transfers=known), SYSTEM_CLOCK)
+    ask = partial(Ask, generation=Generation.V2)
+    try:
+        answer = source.quote(ask(Order(listed[0], listed[1], 10**18)))
+    except FeeOnTransfer:
+        assert not (marks[0].is_routable and marks[1].is_routable)
+        return
+    except NoRoute:
+        return
+    assert marks[0].is_routable
+    assert marks[1].is_routable
+    assert answer.quote is not None
+    for step in answer.quote.steps:
+        for address in {step.token_in, step.token_out} - {listed[0].address, listed[1].address}:
+            assert known[address].is_passable
+        if SHARES in (known[step.token_in], known[step.token_out]):
+            assert held.pools[step.pool].family != "concentrated"
+
+
+def test_a_market_whose_marks_change_is_routed_by_the_new_ones() -> None:
+    source = MarketSource(small(), SYSTEM_CLOCK)
+    source.warm()
+    moved = source.moved(small(d=TAXED), frozenset())
+    answer = moved.quote(Ask(Order(T[0], T[1], 100 * UNIT), Generation.V2))
+    assert D not in answer.transfers
+    assert moved.moved(small(d=TAXED), frozenset()).market.transfers == {D: TAXED}

@@ -1,0 +1,77 @@
+"""The warnings of a quote: each code once, and those of a service beside our own."""
+
+from __future__ import annotations
+
+import pytest
+
+from swapcli.engine.answer import Origin
+from swapcli.engine.impact import ImpactBasis, PriceImpact
+from swapcli.engine.warnings import check_impact, quote_warnings
+from swapcli.errors import PriceImpactTooHigh
+from swapcli.model.market import Provenance
+from swapcli.wire.provenance import StatedWarnings
+
+URL = "https://quotes.example"
+NO_IMPACT = PriceImpact(0.0, ImpactBasis.USD, 100.0, 100.0)
+LIVE = Origin(Provenance.LIVE, "a node", 5, 1_000, 3)
+
+
+def codes(origin: Origin, impact: PriceImpact | None = NO_IMPACT) -> list[str]:
+    return [each.code for each in quote_warnings(impact, origin, ttl_s=60, impact_warning_ppm=50_000)]
+
+
+def of_service(provenance: Provenance | None, age_s: int | None = None, *reported: str) -> Origin:
+    return Origin(provenance, URL, 5, None, age_s, URL, StatedWarnings(reported))
+
+
+def test_a_live_quote_of_little_impact_has_none() -> None:
+    assert codes(LIVE) == []
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        (of_service(None), ["STATE_UNKNOWN"]),
+        (of_service(Provenance.LIVE, 60), []),
+        (of_service(Provenance.SYNCED, 61), ["STATE_OLD"]),
+        (of_service(Provenance.MODELLED), ["STATE_MODELLED"]),
+        (of_service(Provenance.SYNTHETIC, 0), ["STATE_SYNTHETIC"]),
+    ],
+)
+def test_the_state_of_a_service_is_judged_as_our_own(origin: Origin, expected: list[str]) -> None:
+    assert codes(origin) == expected
+
+
+def test_what_a_service_warns_of_is_passed_on_once() -> None:
+    origin = of_service(Provenance.MODELLED, None, "STATE_MODELLED", "TOKEN_TAXED", "PRICE_IMPACT_HIGH")
+    assert codes(origin) == ["STATE_MODELLED", "TOKEN_TAXED", "PRICE_IMPACT_HIGH"]
+    high = PriceImpact(0.06, ImpactBasis.SERVICE)
+    assert codes(origin, high) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED", "TOKEN_TAXED"]
+
+
+@pytest.mark.parametrize(
+    ("fraction", "warned", "refused"),
+    [(-0.2, False, False), (0.05, False, False), (0.050001, True, False), (0.15, True, False), (0.150001, True, True)],
+)
+def test_the_thresholds_are_exact(fraction: float, warned: bool, refused: bool) -> None:
+    impact = PriceImpact(fraction, ImpactBasis.POOLS)
+    assert ("PRICE_IMPACT_HIGH" in codes(LIVE, impact)) == warned
+    if refused:
+        with pytest.raises(PriceImpactTooHigh) as caught:
+            check_impact(impact, LIVE, 150_000)
+        assert caught.value.details["max_impact_percent"] == 15.0
+    else:
+        check_impact(impact, LIVE, 150_000)
+
+
+def test_an_unknown_impact_is_warned_of_and_not_refused() -> None:
+    check_impact(None, LIVE, 0)
+    assert codes(of_service(Provenance.LIVE, 0), None) == ["PRICE_IMPACT_UNKNOWN"]
+
+
+def test_every_message_is_one_plain_sentence() -> None:
+    impacts = (None, *(PriceImpact(0.5, basis, 2.0, 1.0) for basis in ImpactBasis))
+    for impact in impacts:
+        for warning in quote_warnings(impact, of_service(None, None, "A"), ttl_s=60, impact_warning_ppm=0):
+            assert warning.message.isprintable()
+            assert not warning.message.endswith(".")

@@ -1,0 +1,208 @@
+"""Markets that somebody made to mislead a router: routes, amounts and certificates hold all the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from swapcli.engine.opening import open_market
+from swapcli.errors import NoRoute, PoolError
+from swapcli.model.market import Market
+from swapcli.model.order import Order
+from swapcli.networks.catalogue import network
+from swapcli.routing import Router
+from swapcli.routing.replay import replay
+from swapcli.routing.search import Search
+from tests.routing.build import UNIT, graph_of, market, order, problem_on, random_market, token
+from tests.routing.dust import Worth, with_dust
+
+MARKETS = Path(__file__).parent / "markets"
+LOSS = 1e-5
+"""A tenth of a basis point: what dust may cost an order."""
+
+WORTH_USD = 1e-4
+"""Of a token in a dust pool: a millionth of the least order here."""
+
+
+@cache
+def recorded(name: str) -> Market:
+    document = (MARKETS / f"{name}.json").read_bytes()
+    return open_market({"hostile_extreme_tick": "tw", "hostile_one_sided": "synthetic"}[name], network, document=document).market
+
+
+def of_symbols(held: Market, sold: str, bought: str, amount: int) -> Order:
+    by_symbol = {each.symbol: each for each in held.tokens.values()}
+    return Order(by_symbol[sold], by_symbol[bought], amount)
+
+
+def worth_of(held: Market, usd: float) -> Worth:
+    """Base units of each token that are worth `usd`, of tokens that have a price."""
+    listed = list(held.tokens.values())
+    prices = zip(listed, Router(held).usd_prices(*listed), strict=True)
+    return {each.address: max(1.0, usd / price * 10**each.decimals) for each, price in prices if price}
+
+
+def test_one_worthless_pool_at_an_extreme_tick_does_not_lead_an_order_astray() -> None:
+    held = recorded("hostile_extreme_tick")
+    quote = Router(held).quote(of_symbols(held, "WETH", "SIX", 3 * 10**18), certify=True)
+    singles = []
+    for pool in held.pools.values():
+        try:
+            singles.append(pool.swap(quote.order.token_in.address, quote.order.token_out.address, 3 * 10**18)[0])
+        except (PoolError, KeyError, ValueError):
+            continue
+    assert quote.amount_out >= max(singles) == 8_989_082_437
+    assert quote.certificate is not None
+    assert quote.amount_out <= quote.certificate.acyclic_bound < 5 * quote.amount_out
+
+
+def test_a_token_whose_only_pool_cannot_take_it_has_no_route() -> None:
+    held = recorded("hostile_one_sided")
+    with pytest.raises(NoRoute):
+        Router(held).quote(of_symbols(held, "AAA", "WETH", 10**18))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_dust_pools_between_any_tokens_cost_no_order_a_tenth_of_a_basis_point(seed: int) -> None:
+    """As many dust pools as the market has pools, over random markets whose tokens all have prices."""
+    held = random_market(seed, tokens=12, pools=40, every_family=True)
+    worth = worth_of(held, WORTH_USD)
+    dusted = with_dust(held, worth, list(combinations(worth, 2)), 40, seed)
+    assert len(dusted.pools) > len(held.pools) + 10
+    rng = random.Random(seed)
+    listed = list(worth)
+    clean, dirty = Router(held), Router(dusted)
+    for _ in range(6):
+        sold, bought = rng.sample(listed, 2)
+        amount = int(worth[sold] / WORTH_USD * 10 ** rng.uniform(2, 5))
+        asked = Order(held.tokens[sold], held.tokens[bought], amount)
+        without = clean.quote(asked)
+        quote = dirty.quote(asked, certify=True)
+        assert quote.amount_out >= without.amount_out * (1 - LOSS) - 1
+        assert quote.certificate is not None
+        assert quote.certificate.is_proof
+        assert quote.certificate.bound >= without.amount_out * (1 - 1e-12) - 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dust_pools_cost_no_order_on_the_embedded_market(seed: int) -> None:
+    held = open_market("base", network).market
+    worth = worth_of(held, WORTH_USD)
+    hubs = [address for address in worth if sum(address in pool.tokens for pool in held.pools.values()) > 8]
+    pairs = [*combinations(hubs, 2), *random.Random(seed).sample(list(combinations(worth, 2)), 40)]
+    dusted = with_dust(held, worth, pairs, 20, seed)
+    clean, dirty = Router(held), Router(dusted)
+    for sold, bought in (("ETH", "USDC"), ("USDC", "cbBTC"), ("AERO", "USDC")):
+        for usd in (100, 100_000):
+            wanted = of_symbols(held, {"ETH": "WETH"}.get(sold, sold), bought, 0)
+            asked = replace(wanted, amount=int(worth[wanted.token_in.address] / WORTH_USD * usd))
+            without, quote = (router.quote(asked, gas_price_wei=0) for router in (clean, dirty))
+            assert quote.amount_out >= without.amount_out * (1 - LOSS)
+
+
+@pytest.mark.parametrize("cases", [pytest.param(60, id="sample"), pytest.param(2_000, id="all", marks=pytest.mark.slow)])
+def test_any_order_on_a_hostile_market_has_an_exact_answer_or_a_plain_one(cases: int) -> None:
+    """One-sided and drained pools, 0 to 30 decimals, one unit to all liquidity and more."""
+    rng, answered = random.Random(cases), 0
+    for case in range(cases):
+        held = hostile(rng)
+        listed = list(held.tokens.values())
+        sold, bought = rng.sample(listed, 2)
+        reserve = max((max(getattr(p, "reserves", (10**20,))) for p in held.pools.values()), default=1)
+        amount = max(1, int(10 ** rng.uniform(0, len(str(reserve)) + 1)))
+        asked = Order(sold, bought, amount, reverse=case % 5 == 0)
+        try:
+            quote = Router(held).quote(asked, gas_price_wei=rng.choice((0, 10**9)), certify=case % 3 == 0)
+        except NoRoute as refused:
+            assert str(refused)
+            continue
+        answered += 1
+        done = replay(held.pools, quote.route, quote.amount_in)
+        assert done.amount_out == quote.amount_out > 0
+        if asked.reverse:
+            assert quote.amount_out >= amount
+        else:
+            assert quote.amount_in == amount
+        if quote.certificate:
+            assert quote.certificate.bound >= quote.amount_out
+    assert answered > cases // 4
+
+
+def hostile(rng: random.Random) -> Market:
+    """A small market of any decimals, some of whose pools have been drained, with dust at absurd prices."""
+    fair = random_market(rng.randrange(10**6), tokens=5, pools=8, noise=rng.choice((0.8, 30.0)), every_family=True)
+    pools = dict(fair.pools)
+    for key in rng.sample(sorted(pools), 3):
+        sold, bought = rng.sample(pools[key].tokens, 2)
+        for digits in (30, 26, 22):
+            try:
+                pools[key] = pools[key].swap(sold, bought, 10**digits)[1]
+                break
+            except PoolError:
+                continue
+    drained = replace(fair, pools=pools)
+    listed = list(drained.tokens)
+    worth = {address: 10.0 ** rng.uniform(0, 12) for address in listed}
+    return with_dust(drained, worth, list(combinations(listed, 2)), 6, rng.randrange(10**6))
+
+
+def stepping(limit: int) -> Callable[[], bool]:
+    """Time that is up after `limit` looks at it."""
+    looks = iter(range(limit))
+    return lambda: next(looks, None) is None
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 5, 20, 100])
+def test_a_search_out_of_time_returns_an_exact_route_and_says_so(limit: int) -> None:
+    held = random_market(3, tokens=20, pools=120, every_family=True)
+    asked = order(held, 0, 1, 10**21)
+    whole = Router(held).quote(asked)
+    quote = Router(held).quote(asked, is_time_up=stepping(limit))
+    assert not quote.is_search_complete
+    assert whole.is_search_complete
+    assert 0 < quote.amount_out <= whole.amount_out
+    assert replay(held.pools, quote.route, quote.amount_in).amount_out == quote.amount_out
+
+
+def test_more_time_never_pays_less() -> None:
+    held = random_market(3, tokens=20, pools=120, every_family=True)
+    quotes = [Router(held).quote(order(held, 0, 1, 10**21), is_time_up=stepping(limit)) for limit in range(0, 60, 3)]
+    amounts = [quote.amount_out for quote in quotes]
+    assert amounts == sorted(amounts)
+    assert amounts[0] < amounts[-1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_more_hops_never_pay_less(seed: int) -> None:
+    """A chain of pools beside a net of them: long paths carry part of the order."""
+    held = random_market(seed, tokens=9, pools=20, noise=0.8)
+    outputs = []
+    for max_hops in range(2, 9):
+        found = Search(problem_on(graph_of(held), 10**20, max_hops), held.pools).best()
+        outputs.append(found.found.replay.amount_out if found else 0)
+    for fewer, more in zip(outputs, outputs[1:], strict=False):
+        assert more >= fewer * (1 - LOSS)
+
+
+def test_gas_is_not_weighed_by_the_price_of_a_dust_pool() -> None:
+    """A pool that offers a million times the price for a speck of native currency does not make gas dear."""
+    from tests.routing.build import constant_product
+
+    weth, usd, mid = (token(number) for number in range(3))
+    pools = [
+        constant_product(0, weth, usd, 10**3 * UNIT, 3 * 10**6 * UNIT),
+        constant_product(1, mid, usd, 10**6 * UNIT, 10**6 * UNIT),
+        constant_product(2, mid, usd, 10**6 * UNIT, 10**6 * UNIT),
+    ]
+    clean = market(pools, [weth, usd, mid], 10**9)
+    dusted = market([*pools, constant_product(3, weth, usd, 1, 10**9)], [weth, usd, mid], 10**9)
+    asked = Order(mid, usd, 10**4 * UNIT)
+    quotes = [Router(each).quote(asked) for each in (clean, dusted)]
+    assert quotes[0].amount_out == quotes[1].amount_out
+    assert len(quotes[1].steps) == 2

@@ -1,0 +1,127 @@
+"""The price impact of a route on its own pools: exact where it can be told in closed form, and hard to falsify."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from swapcli.errors import PoolError
+from swapcli.model.pool import Pool
+from swapcli.model.route import Route, Segment, Swap
+from swapcli.routing.impact import PROBE_SHARE, route_impact
+from swapcli.routing.replay import replay
+from tests.routing.build import UNIT, concentrated, constant_product, token
+
+A, B, C = token(2), token(3), token(4)
+
+
+def through(*hops: tuple[tuple[Pool, int], ...]) -> Segment:
+    """A segment of the whole order from A to B, over C where there are two hops; hops are pools with their shares."""
+    tokens = [A, C, B] if len(hops) == 2 else [A, B]
+    return Segment(
+        100,
+        tuple(
+            tuple(Swap(pool.key, sold.address, bought.address, share) for pool, share in hop)
+            for hop, sold, bought in zip(hops, tokens, tokens[1:], strict=False)
+        ),
+    )
+
+
+def split(*segments: tuple[int, Segment]) -> Route:
+    return Route(tuple(segment._replace(percent=percent) for percent, segment in segments))
+
+
+def impact(route: Route, amount: int, *pools: Pool) -> float:
+    by_key = {pool.key: pool for pool in pools}
+    done = replay(by_key, route, amount)
+    found = route_impact(by_key, route, amount, done.amount_out)
+    assert found is not None
+    return found
+
+
+def pool(number: int, reserve_in: int, reserve_out: int, *, fee_ppm: int = 3000) -> Pool:
+    return constant_product(number, A, B, reserve_in, reserve_out, fee_ppm)
+
+
+@given(st.integers(10**18, 10**27), st.floats(1e-4, 1e3), st.sampled_from([0, 3000, 10_000]))
+def test_of_one_constant_product_pool_it_is_what_the_formula_says(reserve: int, size: float, fee_ppm: int) -> None:
+    held, amount = pool(0, reserve, 3 * reserve, fee_ppm=fee_ppm), int(reserve * size)
+    after_fee = amount * (1 - fee_ppm / 1e6)
+    found = impact(split((100, through(((held, 10_000),)))), amount, held)
+    assert found == pytest.approx(after_fee / (reserve + after_fee), rel=1e-6, abs=1e-9)
+
+
+@given(st.integers(2, 30), st.floats(1e-3, 10.0))
+def test_over_many_alike_pools_it_is_that_of_each(count: int, size: float) -> None:
+    pools = [pool(number, 10**21, 10**21, fee_ppm=0) for number in range(count)]
+    share = 10_000 // count
+    shares = [share] * (count - 1) + [10_000 - share * (count - 1)]
+    amount = int(10**21 * size) * count
+    found = impact(split((100, through(tuple(zip(pools, shares, strict=True))))), amount, *pools)
+    assert found == pytest.approx(size / (1 + size), rel=0.01, abs=1e-6)
+
+
+@given(st.integers(1, 10**30), st.integers(2, 10**27), st.integers(2, 10**27))
+def test_it_lies_between_nothing_and_all_whatever_the_amounts(amount: int, reserve_in: int, reserve_out: int) -> None:
+    held = pool(0, reserve_in, reserve_out)
+    try:
+        found = impact(split((100, through(((held, 10_000),)))), amount, held)
+    except PoolError:
+        assume(False)
+    assert 0.0 <= found <= 1.0
+
+
+@given(st.floats(1e-4, 10.0), st.floats(1.01, 10.0))
+def test_a_larger_order_has_a_larger_impact(size: float, factor: float) -> None:
+    held = pool(0, 10**24, 10**24)
+    route = split((100, through(((held, 10_000),))))
+    small, large = (impact(route, int(10**24 * each), held) for each in (size, size * factor))
+    assert small <= large + 1e-9
+
+
+@pytest.mark.parametrize("amount", [5, 7, 10, 99, 1_001])
+@pytest.mark.parametrize("reserve_out", [10**24, 3 * 10**23])
+def test_what_is_rounded_away_of_a_few_units_is_no_impact(amount: int, reserve_out: int) -> None:
+    held = pool(0, 10**24, reserve_out)
+    assert impact(split((100, through(((held, 10_000),)))), amount, held) == 0.0
+
+
+@given(st.floats(1.5, 1e6), st.integers(1, 9_999))
+def test_a_pool_worth_a_thousandth_of_the_order_shifts_it_by_two_percent_at_most(better: float, share: int) -> None:
+    """However good the price that it begins with, and however much of the route goes through it."""
+    order = 10**21
+    deep, dust = pool(0, 10**24, 10**24), pool(1, int(10**18 / better), 10**18)
+    route = split((100, through(((deep, 10_000 - share), (dust, share)))))
+    amount_out = replay({deep.key: deep}, split((100, through(((deep, 10_000),)))), order).amount_out
+    without = route_impact({deep.key: deep}, split((100, through(((deep, 10_000),)))), order, amount_out)
+    shifted = route_impact({deep.key: deep, dust.key: dust}, route, order, amount_out)
+    assert without is not None
+    assert shifted is not None
+    assert shifted <= without + 0.001 / PROBE_SHARE / (1 - PROBE_SHARE) + 1e-3
+
+
+def test_most_of_an_order_going_to_a_bad_price_is_seen_against_the_little_that_is_good() -> None:
+    """A deep pool far off the market takes 90 of 100: what the good pool pays for a small order is what counts."""
+    good, bad = pool(0, 10 * UNIT, 10 * UNIT, fee_ppm=0), pool(1, 10**6 * UNIT, 10**5 * UNIT, fee_ppm=0)
+    route = split((10, through(((good, 10_000),))), (90, through(((bad, 10_000),))))
+    amount = 100 * UNIT
+    found = impact(route, amount, good, bad)
+    assert found > 0.7
+
+
+def test_hops_multiply() -> None:
+    first = constant_product(0, A, C, 10**24, 10**24, 0)
+    second = constant_product(1, C, B, 10**24, 10**24, 0)
+    route = split((100, through(((first, 10_000),), ((second, 10_000),))))
+    found = impact(route, 10**23, first, second)
+    one = 1 / 11
+    assert found == pytest.approx(1 - (1 - one) * (1 - 1 / 12), rel=0.02)
+
+
+def test_a_concentrated_pool_that_runs_dry_loses_nearly_all() -> None:
+    held = concentrated(0, A, B, 10**20, 1.0, 6_000)
+    capacity = held.curve(A.address, B.address).capacity
+    route = split((100, through(((held, 10_000),))))
+    assert impact(route, int(capacity / 1e6), held) < 1e-3
+    assert impact(route, int(capacity * 0.99), held) > 0.2
