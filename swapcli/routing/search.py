@@ -144,7 +144,7 @@ class Search:
         return max((one for one in (outcome, again) if one), key=lambda one: one.found.net)
 
     def _first_path(self) -> list[int]:
-        """Return the best path at spot prices; where that needs pools that are dust to the order, the best of others."""
+        """Return the best path at spot prices; where that needs pools that are dust to the order, the best without."""
         graph, spot, task = self.problem.graph, self.problem.spot, self.task
         path = spot.path(task.source)
         if all(j in graph.pairs[i] for i, j in pairwise(path)):
