@@ -23,7 +23,7 @@ from swapcli.engine.live_search import Limits, LiveSearch
 from swapcli.engine.market_source import MarketSource
 from swapcli.engine.moment import Moment
 from swapcli.engine.wrapping import is_wrapping
-from swapcli.errors import Reorganised, SwapcliError
+from swapcli.errors import BlockMismatch, Reorganised, SwapcliError, UpstreamError, UpstreamNonsense
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
@@ -35,6 +35,9 @@ from swapcli.wire.result import RouteResult
 from swapcli.wire.terms import Generation
 
 _ATTEMPTS = 3
+_MISMATCHES = 6
+"""Attempts with a node that answers from other blocks than it is asked about: an exchange takes a tenth or two of the
+time between two blocks, so that this many practically never all meet a new one."""
 _BLOCK_TIME_S = 2.0
 
 
@@ -118,6 +121,10 @@ class LiveSource:
         """Take another block for what comes: the last one is no longer of the chain."""
         self._moment = None
 
+    def use_spare(self, error: UpstreamError) -> bool:
+        """Ask another node from now on, because of `error`; return whether there is one."""
+        return self._node.use_spare(error)
+
     def _answer(self, ask: Ask) -> tuple[MarketSource, Answer]:
         """Return the answer, and the source over the state that it is for."""
         known = self._with_tried(self._holder.around(ask.order))
@@ -181,15 +188,30 @@ class _Reader:
         """Return the known market with these pools alone, as they are now. Raises `UpstreamError`."""
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
         real = [pool for pool in pools if pool.key not in self._known.invented]
-        for attempt in range(1, _ATTEMPTS + 1):
+        attempts = mismatches = 0
+        while True:
             self._moment = self._moment or self._source.present()
             try:
                 self._moment.read(real)
                 market = self._moment.market(self._known, [pool.key for pool in real])
                 return self._source.tried_out(self._moment, market)
-            except Reorganised:
-                self._moment = None
-                self._source.forget()
-                if attempt == _ATTEMPTS:
+            except BlockMismatch as error:
+                self._forget()
+                mismatches += 1
+                if mismatches > _MISMATCHES or (mismatches == _MISMATCHES and not self._source.use_spare(error)):
                     raise
-        raise AssertionError("the last attempt returns or raises")
+            except Reorganised:
+                self._forget()
+                attempts += 1
+                if attempts == _ATTEMPTS:
+                    raise
+            except UpstreamNonsense as error:
+                self._forget()
+                attempts += 1
+                if attempts == _ATTEMPTS or not self._source.use_spare(error):
+                    raise
+
+    def _forget(self) -> None:
+        """Read from another block next time."""
+        self._moment = None
+        self._source.forget()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from swapcli.engine.answer import Answer, Ask, Delivery, Origin
 from swapcli.engine.clock import Clock
@@ -29,6 +30,11 @@ from swapcli.routing.gas import NATIVE_GAS
 from swapcli.routing.replay import replay
 from swapcli.wire.result import RouteResult, result_of
 from swapcli.wire.terms import Generation
+
+if TYPE_CHECKING:
+    from swapcli.routing.candidates import Candidate
+    from swapcli.routing.considered import Bids
+    from swapcli.routing.search import Outcome
 
 Cancelled = Callable[[], bool]
 
@@ -75,21 +81,49 @@ class MarketSource:
         del keys
         return self
 
+    def on(self, market: Market) -> MarketSource:
+        """Return a source over another market."""
+        return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+
     def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
         """As `Holder.remember_transfers`: a market in memory outlives nothing."""
 
-    def considered(self, ask: Ask, most: int) -> tuple[str, ...]:
-        """Keys of the pools that the answer could rest on if the state were a little different, `most` or some more.
+    def described(self, source: str) -> MarketSource:
+        """Return this source with other words on where its state comes from."""
+        same = self.on(replace(self.market, source=source))
+        same._router = self._router
+        return same
 
-        With them are some that tell prices. Raises as `quote`.
+    def search(
+        self, ask: Ask, candidates: Sequence[Candidate] = (), is_cancelled: Cancelled | None = None
+    ) -> Outcome:
+        """Return what the search for an order ends with; it is no worse than `candidates` are on this market.
+
+        Raises as `quote`. Native and wrapped native tokens are exchanged without a search.
         """
         check_differ(ask.order)
-        priced = self._router.pricing([*self.ends(ask.order), self._wrapped(self.network.native).address])
-        if is_wrapping(ask.order, self.network):
-            return priced
+        order, gas_price_wei = self._held_order(ask.order), ask.gas_price_wei
+        return self._router_for(order).search(
+            order,
+            gas_price_wei=gas_price_wei,
+            is_cancelled=is_cancelled,
+            is_time_up=self._deadline(ask.solve_time_s),
+            candidates=candidates,
+        )
+
+    def bids(self, ask: Ask, outcome: Outcome, taken: Set[str], margin: float, *, whole: bool = False) -> Bids:
+        """Return what the market's pools beside those `taken` could add to an outcome; see `routing.considered`."""
         order = self._held_order(ask.order)
-        own = self._router_for(order).considered(order, most, gas_price_wei=ask.gas_price_wei)
-        return tuple(dict.fromkeys([*own, *priced]))
+        return self._router_for(order).bids(order, outcome, taken, margin, whole=whole)
+
+    def nearest(self, ask: Ask, outcome: Outcome, taken: Set[str], limit: int) -> tuple[str, ...]:
+        """Return the keys of the pools beside those `taken` whose rates miss the best ones by least."""
+        order = self._held_order(ask.order)
+        return self._router_for(order).nearest(order, outcome, taken, limit)
+
+    def pricing_pools(self, ask: Ask) -> tuple[str, ...]:
+        """Return the keys of pools that tell the prices of the order's tokens and of gas."""
+        return self._router.pricing([*self.ends(ask.order), self._wrapped(self.network.native).address])
 
     def ends(self, order: Order) -> frozenset[str]:
         """The addresses of an order's tokens as pools hold them."""
@@ -102,10 +136,17 @@ class MarketSource:
     def quote(self, ask: Ask, is_cancelled: Cancelled | None = None) -> Answer:
         """As `QuoteSource.quote`. The result's time is that of the core alone; `is_cancelled` ends it early with
         `Cancelled`."""
-        order = ask.order
-        check_differ(order)
+        check_differ(ask.order)
         started_s = self._clock.timer_s()
-        found, pools = self._quote(ask, is_cancelled)
+        return self.answer(ask, self._searched(ask, is_cancelled), started_s, is_cancelled)
+
+    def answer(
+        self, ask: Ask, outcome: Outcome | None, started_s: float, is_cancelled: Cancelled | None = None
+    ) -> Answer:
+        """Return the answer that an outcome of `search` makes, None standing for a wrap. The answer's time begins at
+        `started_s` of the clock's timer."""
+        order = ask.order
+        found, pools = self._quote(ask, outcome)
         quote = found._replace(time_s=round(self._clock.timer_s() - started_s, 6))
         now_s = self._clock.now_s()
         timestamp_ms = int(now_s * 1000)
@@ -130,7 +171,7 @@ class MarketSource:
     ) -> tuple[Answer, Payload]:
         """As `QuoteSource.quote_and_build`."""
         answer = self.quote(ask, is_cancelled)
-        return answer, self._payload(answer, delivery)
+        return answer, self.payload(answer, delivery)
 
     def quote_batch(self, asks: Sequence[Ask], is_cancelled: Cancelled | None = None) -> tuple[Answer, ...]:
         """Orders that one transaction carries out in turn: each is quoted on the pools as those before leave them."""
@@ -145,7 +186,7 @@ class MarketSource:
         self, asks: Sequence[Ask], delivery: Delivery, is_cancelled: Cancelled | None = None
     ) -> tuple[tuple[Answer, Payload], ...]:
         """The answers of `quote_batch`, each with its payload."""
-        return tuple((answer, self._payload(answer, delivery)) for answer in self.quote_batch(asks, is_cancelled))
+        return tuple((answer, self.payload(answer, delivery)) for answer in self.quote_batch(asks, is_cancelled))
 
     def build(self, result: RouteResult, delivery: Delivery, *, issued_ms: int | None = None) -> Payload:
         """As `QuoteSource.build`. `issued_ms` is when this source answered with the route, where the route itself
@@ -174,7 +215,8 @@ class MarketSource:
         """The answer to an order that only shows whether all is well."""
         return self.quote(Ask(order, Generation.V1))
 
-    def _payload(self, answer: Answer, delivery: Delivery) -> Payload:
+    def payload(self, answer: Answer, delivery: Delivery) -> Payload:
+        """Return the payload of an answer that this source gave."""
         assert answer.quote is not None
         steps, amount_out = answer.quote.steps, answer.quote.amount_out
         return make_payload(answer.result, steps, amount_out, answer.pools, self.network, delivery)
@@ -187,20 +229,19 @@ class MarketSource:
         market = replace(self.market, pools={**self.market.pools, **touched})
         return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
-    def _quote(self, ask: Ask, is_cancelled: Cancelled | None) -> tuple[Quote, Mapping[str, Pool]]:
+    def _searched(self, ask: Ask, is_cancelled: Cancelled | None) -> Outcome | None:
+        if is_wrapping(ask.order, self.network):
+            return None
+        return self.search(ask, is_cancelled=is_cancelled)
+
+    def _quote(self, ask: Ask, outcome: Outcome | None) -> tuple[Quote, Mapping[str, Pool]]:
         order, gas_price_wei = ask.order, ask.gas_price_wei
-        if is_wrapping(order, self.network):
+        if outcome is None:
             check_wrapper_allowed(order, self.network)
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
             return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=ask.certify)
         held = self._held_order(order)
-        quote = self._router_for(held).quote(
-            held,
-            gas_price_wei=gas_price_wei,
-            certify=ask.certify,
-            is_cancelled=is_cancelled,
-            is_time_up=self._deadline(ask.solve_time_s),
-        )
+        quote = self._router_for(held).quote_of(held, outcome, gas_price_wei=gas_price_wei, certify=ask.certify)
         native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
         return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
 
@@ -223,7 +264,7 @@ class MarketSource:
         others = frozenset(names) - {name} | ask.order.excluded_protocols
         alone = ask._replace(order=replace(ask.order, excluded_protocols=others), certify=False)
         try:
-            return 0 if name in others else self._quote(alone, is_cancelled)[0].amount_out
+            return 0 if name in others else self._quote(alone, self._searched(alone, is_cancelled))[0].amount_out
         except NoRoute:
             return 0
 

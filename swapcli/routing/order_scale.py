@@ -48,7 +48,7 @@ class OrderScales:
         self.graph = graph
         self._reference_values = reference_values
         self._prices: dict[tuple[int, int, float], SpotPrices] = {}
-        self._scaled: dict[tuple[int, int, int, float], ScaledMarket] = {}
+        self._scaled: dict[tuple[int, int, float], ScaledMarket] = {}
 
     def scaled(self, source: int, target: int, amount: float, max_hops: int) -> ScaledMarket:
         """Return the market at the scale of an order that sells `amount` base units of `source` for `target`."""
@@ -82,11 +82,12 @@ class OrderScales:
         where that is 0.0."""
         slice_worth = _rounded(worth * SLICE)
         spot = self._spot(target, max_hops, slice_worth)
-        # A source that is dust itself is dust to other orders: the order that sells it keeps a market of its own.
-        key = (source if spot.is_dust(source, _DUST) else target, target, max_hops, slice_worth)
+        if spot.is_dust(source, _DUST):
+            return ScaledMarket(self.graph, spot)  # its own pools are all that there is
+        key = (target, max_hops, slice_worth)
         scaled = self._scaled.get(key)
         if scaled is None:
-            scaled = self._scaled[key] = ScaledMarket(without_dust(self.graph, spot, source), spot)
+            scaled = self._scaled[key] = ScaledMarket(without_dust(self.graph, spot), spot)
             drop_oldest(self._scaled, _KEPT)
         return scaled
 
@@ -108,11 +109,10 @@ class OrderScales:
         return amount if path else 0.0
 
 
-def without_dust(graph: Graph, spot: SpotPrices, source: int) -> Graph:
+def without_dust(graph: Graph, spot: SpotPrices) -> Graph:
     """Return `graph` without the directions of pools that are dust, as far as they offer more than spot prices.
 
-    The best rates of such pairs are then those of a slice. The `source` of an order keeps its pools if it is dust
-    itself.
+    The best rates of such pairs are then those of a slice.
     """
     if spot.slices is None:
         return graph
@@ -122,8 +122,6 @@ def without_dust(graph: Graph, spot: SpotPrices, source: int) -> Graph:
         for i, rate in graph.best_into[j].items():
             if rate * value_out > spot.values.get(i, 0.0) * _ABOVE and spot.allows(i):
                 amount_in = spot.slices.get(i, 0.0)
-                if i == source and spot.is_dust(i, _DUST):
-                    continue
                 arcs = [arc for arc in graph.pairs[i][j] if amount_in and amount_out(arc, amount_in) >= least]
                 narrowed[i, j] = (arcs, spot.rate(i, j))
     return graph.narrowed(narrowed) if narrowed else graph

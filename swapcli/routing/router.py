@@ -26,6 +26,10 @@ from swapcli.routing.solver import Check, unwatched
 if TYPE_CHECKING:
     from swapcli.routing.reverse import Shortfall
 
+if TYPE_CHECKING:
+    from swapcli.routing.candidates import Candidate
+    from swapcli.routing.considered import Bids
+
 _KEPT_GRAPHS = 8
 _MAX_UNITS = 2.0**256
 
@@ -71,20 +75,49 @@ class Router:
         so; once it says yes, `Cancelled` is raised. Once `is_time_up` says yes, the best route found so far is
         returned and marked, or `NoRoute` raised where there is none. Raises `NoRoute`, `SameToken`, `UnknownToken`.
         """
-        graph = self._graph(order.excluded_protocols)
-        gas_price = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
-        outcome = self._outcome(order, graph, gas_price, _check(is_cancelled, is_time_up))
-        certificate = _certificate(graph, outcome) if certify else None
-        return self._quote(order, outcome, gas_price, certificate)
+        outcome = self.search(order, gas_price_wei=gas_price_wei, is_cancelled=is_cancelled, is_time_up=is_time_up)
+        return self.quote_of(order, outcome, gas_price_wei=gas_price_wei, certify=certify)
 
-    def considered(self, order: Order, most: int, *, gas_price_wei: int | None = None) -> tuple[str, ...]:
-        """Keys of the pools that a route for `order` could want, those of the best route first; `most` or as many as
-        that route has. Raises as `quote`."""
-        from swapcli.routing.considered import pools_considered
+    def search(
+        self,
+        order: Order,
+        *,
+        gas_price_wei: int | None = None,
+        is_cancelled: Callable[[], bool] | None = None,
+        is_time_up: Callable[[], bool] | None = None,
+        candidates: Iterable[Candidate] = (),
+    ) -> Outcome:
+        """Return what a search for the best route ended with, for `quote_of` and `bids`. Raises as `quote`.
 
+        `candidates` are routes that were found on other state: the outcome is no worse than any of them on this one.
+        """
         graph = self._graph(order.excluded_protocols)
-        gas_price = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
-        return pools_considered(self._outcome(order, graph, gas_price, unwatched), most)
+        return self._outcome(order, graph, self._gas_price(gas_price_wei), _check(is_cancelled, is_time_up), candidates)
+
+    def quote_of(
+        self, order: Order, outcome: Outcome, *, gas_price_wei: int | None = None, certify: bool = False
+    ) -> Quote:
+        """Return the quote that the outcome of a search for `order` on this market makes. Raises nothing."""
+        certificate = _certificate(self._graph(order.excluded_protocols), outcome) if certify else None
+        return self._quote(order, outcome, self._gas_price(gas_price_wei), certificate)
+
+    def bids(self, order: Order, outcome: Outcome, taken: Set[str], margin: float, *, whole: bool = False) -> Bids:
+        """Return what this market's pools beside those `taken` could add to the outcome; see `considered.bids`.
+
+        The outcome may be of another market that knows the same tokens.
+        """
+        from swapcli.routing.considered import bids
+
+        return bids(self._graph(order.excluded_protocols), outcome, taken, margin, whole=whole)
+
+    def nearest(self, order: Order, outcome: Outcome, taken: Set[str], limit: int) -> tuple[str, ...]:
+        """Return the keys of this market's pools beside those `taken` that miss the best rates by least."""
+        from swapcli.routing.considered import nearest
+
+        return nearest(self._graph(order.excluded_protocols), outcome, taken, limit)
+
+    def _gas_price(self, gas_price_wei: int | None) -> int:
+        return self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
 
     def pricing(self, addresses: Iterable[str]) -> tuple[str, ...]:
         """Keys of the deepest pool of each of these tokens with each that prices begin at, as far as there are."""
@@ -95,7 +128,9 @@ class Router:
         pairs = [graph.pairs[index[a]].get(anchor, ()) for a in addresses if a in index for anchor in anchors]
         return tuple(dict.fromkeys(max(arcs, key=lambda arc: arc.depth).pool.key for arcs in pairs if arcs))
 
-    def _outcome(self, order: Order, graph: Graph, gas_price_wei: int, check: Check) -> Outcome:
+    def _outcome(
+        self, order: Order, graph: Graph, gas_price_wei: int, check: Check, candidates: Iterable[Candidate]
+    ) -> Outcome:
         source, target = _number(graph, order.token_in), _number(graph, order.token_out)
         if source == target:
             raise SameToken()
@@ -115,10 +150,16 @@ class Router:
             raise not_joined(order, graph)
         with suppress(SearchTimeUp):
             _check_liquidity(order, graph, path, max_hops, check)
+        found: Outcome | Shortfall | None
         if order.reverse:
             found = _for_output(search_for, order.amount, scales.equal_amount(order.amount, target, source))
         else:
             found = search_for(order.amount).best()
+        if candidates:
+            from swapcli.routing.candidates import with_candidates
+
+            outcome = found if isinstance(found, Outcome) else None
+            found = with_candidates(order, outcome, candidates, search_for) or found
         if isinstance(found, Outcome):
             return found
         from swapcli.routing.no_route import not_found, not_found_in_time

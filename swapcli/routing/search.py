@@ -144,7 +144,7 @@ class Search:
             self._best_so_far = search._best_so_far
 
     def _best(self) -> Outcome | None:
-        path = self.problem.spot.path(self.task.source)
+        path = self._first_path()
         if len(path) < 2:
             return None
         outcome = self._grown([path])
@@ -153,6 +153,14 @@ class Search:
             return outcome
         again = self._grown([path, self._tokens(better.route)], better)
         return max((one for one in (outcome, again) if one), key=lambda one: one.found.net)
+
+    def _first_path(self) -> list[int]:
+        """Return the best path at spot prices; where that needs pools that are dust to the order, the best without."""
+        graph, spot, task = self.problem.graph, self.problem.spot, self.task
+        path = spot.path(task.source)
+        if all(j in graph.pairs[i] for i, j in pairwise(path)):
+            return path
+        return SpotPrices(graph, task.target, task.max_hops, spot.slices, self.problem.avoid).path(task.source)
 
     def _grown(self, paths: list[list[int]], floor: Found | None = None) -> Outcome | None:
         """The best of what the neighbourhood that grows from `paths` has to offer, and of `floor`."""

@@ -15,6 +15,7 @@ from swapcli.chain.node import At, Call, Head
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.answer import Answer, Ask, Delivery
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
+from swapcli.engine.live_search import Limits
 from swapcli.engine.live_source import LiveSource
 from swapcli.engine.market_source import MarketSource
 from swapcli.errors import (
@@ -59,8 +60,8 @@ def node(desk: Desk) -> Iterator[RpcNode]:
     made.close()
 
 
-def live(market: Market, node: RpcNode, **options: int) -> LiveSource:
-    return LiveSource(MarketSource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK, **options)
+def live(market: Market, node: RpcNode, limits: Limits | None = None) -> LiveSource:
+    return LiveSource(MarketSource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK, limits=limits)
 
 
 def order(desk: Desk, sold: str = WETH, bought: str = "USDC", whole: int = 1) -> Order:
@@ -146,7 +147,7 @@ def test_a_first_quote_takes_one_round_trip_more_for_tokens_that_nobody_has_trie
 
 
 def test_only_the_pools_that_matter_are_read_where_there_are_many(desk: Desk, node: RpcNode) -> None:
-    answer = live(desk.market, node, most_pools=4).quote(Ask(order(desk), Generation.V2))
+    answer = live(desk.market, node, Limits(first_pools=4)).quote(Ask(order(desk), Generation.V2))
     assert 0 < len(answer.pools) < len(desk.market.pools)
     assert answer.quote is not None
     assert {step.pool for step in answer.quote.steps} <= answer.pools.keys()

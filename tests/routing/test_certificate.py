@@ -141,7 +141,8 @@ def test_an_arbitrage_that_a_route_cannot_run_counts_only_in_the_wider_bound() -
 
 def test_nothing_paid_is_infinitely_far_from_the_bound() -> None:
     held = market([constant_product(0, A, B, 10**24, 10**24)], [A, B])
-    assert certificate_for(graph_of(held), graph_of(held), [{0: 1.0, 1: 1.0}], (0, 1, 1e18), 0, lambda _: True).gap_bps == inf
+    graph = graph_of(held)
+    assert certificate_for(graph, graph, [{0: 1.0, 1: 1.0}], (0, 1, 1e18), 0, lambda _: True).gap_bps == inf
 
 
 # --- its parts

@@ -1,112 +1,93 @@
-"""Which pools an order could want: its route's, and those that would be next."""
+"""Which pools an order could want beside its route's, and what they could add at most."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from math import exp
-from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import NoRoute, PoolError
+from swapcli.errors import NoRoute
 from swapcli.model.order import Order
-from swapcli.model.pool import Pool
 from swapcli.routing import Router
+from swapcli.routing.certificate import extended, surplus
+from swapcli.routing.considered import own_pools
 from swapcli.routing.replay import replay
-from tests.routing.build import UNIT, constant_product, market, token
-from tests.store.build import wide_market
+from tests.routing.build import UNIT, constant_product, graph_of, market, order, random_market, seeds, token
 
-WIDE = wide_market(400)
+TINY = 1e-6
 
 
-@given(st.integers(0, 20), st.integers(0, 20), st.integers(1, 80))
-def test_the_routes_own_pools_come_first_and_no_more_than_asked_follow(i: int, j: int, most: int) -> None:
-    tokens = list(WIDE.tokens.values())
-    if i == j:
-        return
-    order = Order(tokens[i], tokens[j], 10 ** tokens[i].decimals)
-    router = Router(WIDE)
+@given(seeds, st.integers(18, 23), st.integers(4, 20))
+def test_no_pools_beside_some_add_more_than_they_bid(seed: int, digits: int, some: int) -> None:
+    """Where there is no arbitrage."""
+    whole = random_market(seed, pools=24, tokens=5)
+    keys = sorted(whole.pools)[:some]
+    part = replace(whole, pools={key: whole.pools[key] for key in keys})
+    wanted = order(whole, 0, 1, 10**digits)
     try:
-        quote = router.quote(order)
+        outcome = Router(part).search(wanted)
     except NoRoute:
         return
-    keys = router.considered(order, most)
-    used = {step.pool for step in quote.steps}
-    assert set(keys[: len(used)]) == used
-    assert len(keys) == len(set(keys)) == max(len(used), min(most, len(WIDE.pools)))
+    bids = Router(whole).bids(wanted, outcome, set(keys), 0.0, whole=True)
+    assert set(bids.keys).isdisjoint(keys)
+    prices = extended(graph_of(whole), outcome.prices, 1)
+    without = wanted.amount * prices[0] + sum(surplus(arc, prices) for arc in graph_of(part).arcs())
+    most = without + bids.left(0) * outcome.found.replay.amount_out
+    assert Router(whole).search(wanted).found.replay.amount_out <= most * (1 + TINY)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_quote_over_them_alone_is_as_good_though_every_price_has_moved(seed: int) -> None:
-    rng = Random(seed)
-    tokens = list(WIDE.tokens.values())
-    order = Order(tokens[0], tokens[1], 5 * 10**18)
-    keys = Router(WIDE).considered(order, 64)
-    moved = replace(WIDE, pools={key: _moved(rng, pool) for key, pool in WIDE.pools.items()})
-    best = Router(moved).quote(order).amount_out
-    part = replace(moved, pools={key: moved.pools[key] for key in keys})
-    assert Router(part).quote(order).amount_out >= best * (1 - 2e-3)
-
-
-def _moved(rng: Random, pool: Pool) -> Pool:
-    """The pool after somebody else's small trade."""
-    sold, bought = rng.sample(pool.tokens, 2)
-    curve = pool.curve(sold, bought)
-    try:
-        return pool.swap(sold, bought, max(int(curve.trade_to(curve.start_rate * (1 - 2e-3))[0]), 1))[1]
-    except PoolError:
-        return pool
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_nothing_is_lost_where_tokens_are_worth_something_else_and_all_pools_followed(seed: int) -> None:
-    rng = Random(seed)
-    worths = {address: exp(rng.gauss(0.0, 0.004)) for address in WIDE.tokens}
-    moved = replace(WIDE, pools={key: _followed(pool, worths) for key, pool in WIDE.pools.items()})
-    tokens = list(WIDE.tokens.values())
-    for _ in range(4):
-        sold, bought = rng.sample(tokens[:20], 2)
-        order = Order(sold, bought, max(1, int(10 ** (sold.decimals + rng.uniform(-1, 2)))))
-        try:
-            best = Router(moved).quote(order).amount_out
-        except NoRoute:
-            continue
-        keys = Router(WIDE).considered(order, 48)
-        part = replace(moved, pools={key: moved.pools[key] for key in keys})
-        assert Router(part).quote(order).amount_out >= best * (1 - 2e-5) - 1
-
-
-def _followed(pool: Pool, worths: Mapping[str, float]) -> Pool:
-    """The pool once arbitrage has brought it to other worths of its tokens."""
-    sold, bought = sorted(pool.tokens, key=lambda address: worths[address])
-    curve = pool.curve(sold, bought)
-    amount = int(curve.trade_to(curve.start_rate * worths[sold] / worths[bought])[0])
-    try:
-        return pool.swap(sold, bought, amount)[1] if amount > 1_000 else pool
-    except PoolError:
-        return pool
-
-
-def test_the_next_best_pool_is_asked_for_before_one_that_is_far_off() -> None:
+def far_and_near() -> tuple[Router, Order, list[str]]:
+    """The best pool of a pair, one half a percent below, and a deep one far off."""
     a, b = token(0), token(1)
     best = constant_product(0, a, b, 1000 * UNIT, 1000 * UNIT)
     next_best = constant_product(1, a, b, 1000 * UNIT, 995 * UNIT)
     far_off = constant_product(2, a, b, 10**6 * UNIT, 5 * 10**5 * UNIT)
-    held = market([far_off, next_best, best], [a, b])
-    order = Order(a, b, UNIT)
-    assert Router(held).considered(order, 1) == (best.key,)
-    assert Router(held).considered(order, 2) == (best.key, next_best.key)
-    assert set(Router(held).considered(order, 9)) == set(held.pools)
+    return Router(market([far_off, next_best, best], [a, b])), Order(a, b, UNIT // 100), [best.key, next_best.key]
 
 
-def test_a_route_of_many_pools_is_read_whole() -> None:
-    a, b = token(0), token(1)
-    held = market([constant_product(k, a, b, 1000 * UNIT, 1000 * UNIT) for k in range(10)], [a, b])
-    order = Order(a, b, 100 * UNIT)
-    assert set(Router(held).considered(order, 3)) == set(held.pools)
+def test_a_pool_bids_that_is_within_the_margin() -> None:
+    router, wanted, (best, next_best) = far_and_near()
+    outcome = router.search(wanted)
+    assert own_pools(outcome) == (best,)
+    assert router.bids(wanted, outcome, {best}, 0.0).keys == ()
+    assert router.bids(wanted, outcome, {best}, 0.01).keys == (next_best,)
+    assert router.bids(wanted, outcome, {best, next_best}, 0.01).keys == ()
+
+
+def test_no_pool_bids_more_than_the_order_at_its_advantage() -> None:
+    router, wanted, (best, _) = far_and_near()
+    bids = router.bids(wanted, router.search(wanted), {best}, 0.01)
+    assert 0.0 < bids.left(0) <= 0.0051
+    assert bids.left(1) == 0.0
+
+
+@given(seeds, st.floats(1e-6, 0.1), st.integers(0, 12))
+def test_enough_pools_are_the_best_bidders_and_leave_no_more_than_is_tolerated(
+    seed: int, tolerance: float, limit: int
+) -> None:
+    whole = random_market(seed, pools=24, tokens=5, noise=3.0)
+    wanted = order(whole, 0, 1, 10**20)
+    router = Router(whole)
+    try:
+        outcome = router.search(wanted)
+    except NoRoute:
+        return
+    bids = router.bids(wanted, outcome, set(own_pools(outcome)), 0.01)
+    assert list(bids.gains) == sorted(bids.gains, reverse=True)
+    taken = bids.enough(tolerance, limit)
+    assert taken == bids.keys[: len(taken)]
+    assert len(taken) <= limit
+    assert len(taken) == min(limit, len(bids.keys)) or bids.left(len(taken)) <= tolerance + TINY
+    if taken:
+        assert bids.left(len(taken) - 1) > tolerance - TINY
+
+
+def test_the_nearest_are_those_whose_rates_are_best() -> None:
+    router, wanted, (best, next_best) = far_and_near()
+    outcome = router.search(wanted)
+    assert router.nearest(wanted, outcome, {best}, 1) == (next_best,)
+    assert len(router.nearest(wanted, outcome, {best}, 9)) == 2
 
 
 def test_prices_are_told_by_the_deepest_pool_with_each_anchor() -> None:

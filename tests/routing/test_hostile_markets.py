@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ WORTH_USD = 1e-4
 @cache
 def recorded(name: str) -> Market:
     document = (MARKETS / f"{name}.json").read_bytes()
-    return open_market({"hostile_extreme_tick": "tw", "hostile_one_sided": "synthetic"}[name], network, document=document).market
+    return open_market(json.loads(document)["network"]["name"], network, document=document).market
 
 
 def of_symbols(held: Market, sold: str, bought: str, amount: int) -> Order:
@@ -106,7 +107,7 @@ def test_dust_pools_cost_no_order_on_the_embedded_market(seed: int) -> None:
             assert quote.amount_out >= without.amount_out * (1 - LOSS)
 
 
-@pytest.mark.parametrize("cases", [pytest.param(60, id="sample"), pytest.param(2_000, id="all", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cases", [60, pytest.param(2_000, marks=pytest.mark.slow)])
 def test_any_order_on_a_hostile_market_has_an_exact_answer_or_a_plain_one(cases: int) -> None:
     """One-sided and drained pools, 0 to 30 decimals, one unit to all liquidity and more."""
     rng, answered = random.Random(cases), 0
@@ -119,8 +120,7 @@ def test_any_order_on_a_hostile_market_has_an_exact_answer_or_a_plain_one(cases:
         asked = Order(sold, bought, amount, reverse=case % 5 == 0)
         try:
             quote = Router(held).quote(asked, gas_price_wei=rng.choice((0, 10**9)), certify=case % 3 == 0)
-        except NoRoute as refused:
-            assert str(refused)
+        except NoRoute:
             continue
         answered += 1
         done = replay(held.pools, quote.route, quote.amount_in)
@@ -186,7 +186,7 @@ def test_more_hops_never_pay_less(seed: int) -> None:
     for max_hops in range(2, 9):
         found = Search(problem_on(graph_of(held), 10**20, max_hops), held.pools).best()
         outputs.append(found.found.replay.amount_out if found else 0)
-    for fewer, more in zip(outputs, outputs[1:], strict=False):
+    for fewer, more in pairwise(outputs):
         assert more >= fewer * (1 - LOSS)
 
 

@@ -52,25 +52,28 @@ def imported(path: Path, given: Market) -> Store:
     return store
 
 
-def wide_market(count: int, seed: int = 1) -> Market:
-    """`count` pools over a fifth as many tokens: a few hubs, many tokens beside them, prices off by up to the fee.
+def wide_market(count: int, seed: int = 1, noise: float = 1.0) -> Market:
+    """`count` pools over a fifth as many tokens: a few hubs, many tokens beside them, prices off by up to `noise` times
+    the fee: above 1 there is arbitrage.
 
     Token 0 is the wrapped native one, token 1 the dollar.
     """
     rng = random.Random(seed)
     tokens = [token(0), token(1, 6), *(token(number, rng.choice((6, 8, 18, 18))) for number in range(2, count // 5))]
     prices = [2500.0, 1.0, *(10 ** rng.uniform(-3, 4) for _ in tokens[2:])]
-    pools = [_wide_pool(rng, number, tokens, prices) for number in range(count)]
+    pools = [_wide_pool(rng, number, tokens, prices, noise) for number in range(count)]
     return market(pools, tokens)
 
 
-def _wide_pool(rng: random.Random, number: int, tokens: Sequence[Token], prices: Sequence[float]) -> Pool:
+def _wide_pool(
+    rng: random.Random, number: int, tokens: Sequence[Token], prices: Sequence[float], noise: float
+) -> Pool:
     hubs = 5
     i = rng.randrange(hubs)
     others = [k for k in (rng.randrange(len(tokens)), 0, 1) if k != i]
     j = number if hubs <= number < len(tokens) else rng.choice(others)
     worth, fee_ppm = 1e4 * rng.random() ** -0.9, rng.choice((500, 3000, 10000))
-    off = 1.0 + rng.uniform(-1, 1) * fee_ppm / 1e6
+    off = 1.0 + noise * rng.uniform(-1, 1) * fee_ppm / 1e6
     amounts = [worth / prices[k] * 10 ** tokens[k].decimals for k in (i, j)]
     if rng.random() < 0.3:
         first, second = sorted((i, j), key=lambda k: tokens[k].address)

@@ -1,0 +1,143 @@
+"""How much quotes lose by looking at a part of the pools, in markets out of balance whose known state is old.
+
+`python -m tests.bench.parts` makes up such markets, and compares live quotes, which read few pools, with quotes over
+all of them as they are. It prints the differences in basis points (above 0 the quote over all pools found less), how
+many pools were read and in how many rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import exp
+from random import Random
+from statistics import median, quantiles
+from typing import NamedTuple
+
+from swapcli.engine.answer import Ask
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.live_search import LiveSearch
+from swapcli.engine.market_source import MarketSource
+from swapcli.errors import NoRoute, PoolError
+from swapcli.model.market import Market
+from swapcli.model.order import Order
+from swapcli.model.pool import Pool
+from swapcli.wire.terms import Generation
+from tests.store.build import wide_market
+
+_SEED = 5
+
+
+class World(NamedTuple):
+    """`noise` is how far prices are off, as a part of the fees: above 1 there is arbitrage.
+
+    `tokens` and `pools` are how far tokens, and pools beside their tokens, have moved since the state was known, as
+    standard deviations of logarithms.
+    """
+
+    noise: float
+    tokens: float
+    pools: float
+
+
+WORLDS = (
+    World(0.9, 0.0, 0.0),
+    World(0.9, 0.01, 3e-4),
+    World(0.9, 0.01, 3e-3),
+    World(4.0, 0.0, 0.0),
+    World(4.0, 0.01, 3e-3),
+)
+
+
+class Part(NamedTuple):
+    """A live quote beside the quote over all pools."""
+
+    bps: float
+    pools: int
+    reads: int
+
+
+def drifted(known: Market, world: World) -> Market:
+    """Return the market after trades that moved tokens and pools as far as `world` says."""
+    rng = Random(_SEED)
+    worths = {address: rng.gauss(0.0, world.tokens) for address in known.tokens}
+    return replace(known, pools={key: _moved(rng, pool, worths, world.pools) for key, pool in known.pools.items()})
+
+
+def _moved(rng: Random, pool: Pool, worths: dict[str, float], by: float) -> Pool:
+    sold, bought = pool.tokens[:2]
+    growth = worths[sold] - worths[bought] + rng.gauss(0.0, by)
+    if growth > 0.0:
+        sold, bought = bought, sold
+    curve = pool.curve(sold, bought)
+    amount = int(curve.trade_to(curve.start_rate * exp(-abs(growth)))[0])
+    try:
+        return pool.swap(sold, bought, amount)[1] if amount > 0 else pool
+    except PoolError:
+        return pool
+
+
+def orders(market: Market, count: int) -> Iterator[Order]:
+    """Return orders from a hundred-thousandth to twice the depth of the deepest pool of the token sold."""
+    rng, depths = Random(_SEED), dict.fromkeys(market.tokens, 0.0)
+    for pool in market.pools.values():
+        for sold, bought in (pool.tokens[:2], pool.tokens[1::-1]):
+            curve = pool.curve(sold, bought)
+            depths[sold] = max(depths[sold], curve.trade_to(curve.start_rate / 2.0)[0])
+    tokens = list(market.tokens.values())
+    while count:
+        token_in, token_out = rng.sample(tokens, 2)
+        amount = int(depths[token_in.address] * 10 ** rng.uniform(-5.0, 0.3))
+        if amount > 10**6:
+            count -= 1
+            yield Order(token_in, token_out, amount)
+
+
+def measure(pools: int, world: World, count: int) -> list[Part]:
+    """Return the parts of `count` orders that have a route."""
+    known = wide_market(pools, noise=world.noise)
+    present = drifted(known, world)
+    whole, source = MarketSource(present, SYSTEM_CLOCK), MarketSource(known, SYSTEM_CLOCK)
+    parts: list[Part] = []
+    for order in orders(known, count):
+        asked: list[int] = []
+
+        def read(keys: Sequence[str], asked: list[int] = asked) -> Market:
+            asked.append(len(keys))
+            return replace(known, pools={key: present.pools[key] for key in keys})
+
+        ask = Ask(order, Generation.V2, gas_price_wei=0)
+        try:
+            best = whole.search(ask).found.replay.amount_out
+            found = LiveSearch(source, ask, read, SYSTEM_CLOCK).run().outcome.found.replay.amount_out
+        except NoRoute:
+            continue
+        parts.append(Part((found / best - 1.0) * 1e4, asked[-1], len(asked)))
+    return parts
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print a table of all worlds."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.parts", description=__doc__)
+    parser.add_argument("--pools", type=int, default=1_200)
+    parser.add_argument("--orders", type=int, default=40)
+    options = parser.parse_args(arguments)
+    figures_of = ["bps: least", "p5", "median", "p95", "most", "pools read: median", "most", "reads"]
+    names = ["off, in fees", "tokens moved", "pools moved", *figures_of]
+    print(f"| {' | '.join(names)} |")
+    print(f"| {' | '.join(['---:'] * len(names))} |")
+    for world in WORLDS:
+        parts = measure(options.pools, world, options.orders)
+        bps = [part.bps for part in parts]
+        twentieths = quantiles(bps, n=20, method="inclusive")
+        figures = (min(bps), twentieths[0], median(bps), twentieths[-1], max(bps))
+        read = [part.pools for part in parts]
+        reads = sum(part.reads for part in parts) / len(parts)
+        columns = [f"{each:g}" for each in world] + [f"{each:.2f}" for each in figures]
+        print(f"| {' | '.join(columns)} | {median(read):.0f} | {max(read)} | {reads:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,204 @@
+"""Live searches: no worse than any route found on the way, and no more pools read than that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import exp
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.engine.answer import Ask
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.live_search import Limits, LiveSearch
+from swapcli.engine.market_source import MarketSource
+from swapcli.errors import NoRoute, PoolError
+from swapcli.model.market import Market, Provenance
+from swapcli.model.order import Order
+from swapcli.model.pool import Pool
+from swapcli.routing.replay import replay
+from swapcli.wire.terms import Generation
+from tests.routing.build import UNIT, constant_product, market, random_market, seeds, token
+from tests.store.build import wide_market
+
+FEW = Limits(first_pools=3, pools=8, reads=3)
+WIDE = wide_market(300)
+UNSETTLED = wide_market(100, noise=2.0)
+few_examples = settings(max_examples=15, deadline=None)
+
+
+class Chain:
+    """Gives pools as they are in `present`, and remembers which it was asked for each time."""
+
+    def __init__(self, known: Market, present: Market) -> None:
+        self.known, self.present = known, present
+        self.asked: list[tuple[str, ...]] = []
+
+    def read(self, keys: Sequence[str]) -> Market:
+        self.asked.append(tuple(keys))
+        return self.part(keys)
+
+    def part(self, keys: Sequence[str]) -> Market:
+        pools = {key: self.present.pools[key] for key in keys if key in self.present.pools}
+        return replace(self.known, pools=pools, provenance=Provenance.LIVE)
+
+    def search(self, order: Order, limits: Limits | None = None) -> LiveSearch:
+        return LiveSearch(MarketSource(self.known, SYSTEM_CLOCK), ask(order), self.read, SYSTEM_CLOCK, limits)
+
+
+def ask(order: Order) -> Ask:
+    return Ask(order, Generation.V2, gas_price_wei=0)
+
+
+def drifted(held: Market, seed: int, by: float) -> Market:
+    """The market after trades that moved each pool's rate by about that."""
+    rng = Random(seed)
+    return replace(held, pools={key: _traded(rng, pool, by) for key, pool in held.pools.items()})
+
+
+def _traded(rng: Random, pool: Pool, by: float) -> Pool:
+    sold, bought = rng.sample(pool.tokens, 2)
+    curve = pool.curve(sold, bought)
+    amount = int(curve.trade_to(curve.start_rate * exp(-abs(rng.gauss(0.0, by))))[0])
+    try:
+        return pool.swap(sold, bought, amount)[1] if amount > 1_000 else pool
+    except PoolError:
+        return pool
+
+
+@few_examples
+@given(seeds, st.floats(0.0, 0.1), st.integers(15, 22), st.booleans())
+def test_the_answer_is_no_worse_than_what_any_part_that_was_read_led_to(
+    seed: int, by: float, digits: int, in_reverse: bool
+) -> None:
+    known = random_market(seed, tokens=5, pools=16, noise=3.0)
+    chain = Chain(known, drifted(known, seed, by))
+    tokens = list(known.tokens.values())
+    order = Order(tokens[0], tokens[1], 10**digits, reverse=in_reverse)
+    try:
+        found = chain.search(order, FEW).run()
+    except NoRoute:
+        return
+    pools = found.source.market.pools
+    assert pools == chain.part(chain.asked[-1]).pools
+    best = found.outcome.found
+    assert replay(pools, best.route, best.amount_in) == best.replay
+    for state in (known, *map(chain.part, chain.asked)):
+        _assert_no_worse(found.outcome.found.replay.amount_out, best.amount_in, order, state, pools)
+
+
+def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Market, pools: Mapping[str, Pool]) -> None:
+    """Than the best route on some state is on the pools that were read."""
+    try:
+        route = MarketSource(state, SYSTEM_CLOCK).search(ask(order)).found
+        done = replay(pools, route.route, route.amount_in)
+    except (NoRoute, PoolError):
+        return
+    if not order.reverse:
+        assert amount_out >= done.amount_out
+    elif done.amount_out >= order.amount:
+        assert amount_in <= route.amount_in
+
+
+@few_examples
+@given(seeds, st.floats(-4.0, 1.0))
+def test_where_nothing_has_changed_the_answer_is_as_good_as_over_all_pools(seed: int, magnitude: float) -> None:
+    order = _order(UNSETTLED, Random(seed), magnitude)
+    try:
+        whole = MarketSource(UNSETTLED, SYSTEM_CLOCK).search(ask(order))
+    except NoRoute:
+        return
+    chain = Chain(UNSETTLED, UNSETTLED)
+    found = chain.search(order).run()
+    assert found.outcome.found.replay.amount_out >= whole.found.replay.amount_out
+    assert len(chain.asked) == 1
+    assert found.left_bps is None
+
+
+def _order(held: Market, rng: Random, magnitude: float) -> Order:
+    sold, bought = rng.sample(list(held.tokens.values())[:20], 2)
+    return Order(sold, bought, max(1, int(10 ** (sold.decimals + magnitude))))
+
+
+@few_examples
+@given(seeds, st.floats(-4.0, 1.0), st.floats(0.0, 0.05))
+def test_no_more_is_read_than_the_limits_allow(seed: int, magnitude: float, by: float) -> None:
+    chain = Chain(UNSETTLED, drifted(UNSETTLED, seed, by))
+    order = _order(UNSETTLED, Random(seed), magnitude)
+    source = MarketSource(UNSETTLED, SYSTEM_CLOCK)
+    try:
+        own = {step.pool for step in source.search(ask(order)).found.replay.steps}
+        chain.search(order, FEW).run()
+    except NoRoute:
+        return
+    allowed = len(own) + len(source.pricing_pools(ask(order)))
+    assert len(chain.asked) <= FEW.reads
+    assert len(chain.asked[0]) <= allowed + FEW.first_pools
+    assert len(chain.asked[-1]) <= allowed + FEW.pools
+    for earlier, later in zip(chain.asked, chain.asked[1:], strict=False):
+        assert set(earlier) < set(later)
+
+
+def test_a_large_order_reads_more_than_a_small_one() -> None:
+    weth, usdc = list(WIDE.tokens.values())[:2]
+    counts = []
+    for amount in (10**14, 10**20):
+        chain = Chain(WIDE, WIDE)
+        chain.search(Order(weth, usdc, amount)).run()
+        counts.append(len(chain.asked[-1]))
+    assert counts[0] * 3 < counts[1]
+
+
+def test_a_market_out_of_balance_is_read_more_widely_than_a_settled_one() -> None:
+    rng, counts = Random(5), []
+    orders = [_order(WIDE, rng, -1.0) for _ in range(6)]
+    for by in (0.0, 0.02):
+        chain = Chain(WIDE, drifted(WIDE, 1, by))
+        for order in orders:
+            chain.search(order).run()
+        counts.append(sum(map(len, chain.asked)))
+    assert counts[0] < counts[1]
+
+
+def one_collapsed() -> tuple[Chain, Order, str]:
+    """The best pool of a pair has lost half; small ones beside it have not, nor has a deep one that was far off."""
+    a, b, others = token(2), token(3), [token(0), token(1)]
+    best = constant_product(0, a, b, 10**6 * UNIT, 10**6 * UNIT)
+    small = [constant_product(1 + k, a, b, UNIT, UNIT * 998 // 1000) for k in range(3)]
+    far_off = constant_product(9, a, b, 10**6 * UNIT, 95 * 10**4 * UNIT)
+    known = market([best, *small, far_off], [*others, a, b])
+    collapsed = replace(known, pools={**known.pools, best.key: constant_product(0, a, b, 10**6 * UNIT, 10**5 * UNIT)})
+    return Chain(known, collapsed), Order(a, b, 100 * UNIT), far_off.key
+
+
+def test_pools_that_look_better_on_fresh_state_are_read_too() -> None:
+    chain, order, far_off = one_collapsed()
+    found = chain.search(order, FEW).run()
+    assert far_off not in chain.asked[0]
+    assert far_off in {step.pool for step in found.outcome.found.replay.steps}
+    whole = MarketSource(chain.present, SYSTEM_CLOCK).search(ask(order))
+    assert found.outcome.found.replay.amount_out >= whole.found.replay.amount_out
+    assert found.left_bps is None
+
+
+@pytest.mark.parametrize("limits", [FEW._replace(reads=1), FEW._replace(pools=3)])
+def test_an_end_at_a_limit_says_what_may_be_left(limits: Limits) -> None:
+    chain, order, far_off = one_collapsed()
+    found = chain.search(order, limits).run()
+    assert far_off not in chain.asked[-1]
+    assert found.left_bps is not None
+    whole = MarketSource(chain.present, SYSTEM_CLOCK).search(ask(order)).found.replay.amount_out
+    reached = found.outcome.found.replay.amount_out
+    assert (whole / reached - 1) * 1e4 <= found.left_bps
+
+
+def test_pools_that_cannot_be_read_are_not_asked_for_again() -> None:
+    chain, order, far_off = one_collapsed()
+    del chain.present.pools[far_off]  # type: ignore[attr-defined]
+    found = chain.search(order, FEW).run()
+    assert far_off in chain.asked[-1]
+    assert far_off not in found.source.market.pools
+    assert len(chain.asked) <= FEW.reads

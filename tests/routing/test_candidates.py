@@ -1,0 +1,78 @@
+"""Routes found elsewhere compete with what a search finds: the outcome is no worse than any of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.errors import NoRoute, PoolError
+from swapcli.routing import Router
+from swapcli.routing.candidates import Candidate
+from swapcli.routing.replay import replay
+from tests.routing.build import UNIT, constant_product, market, order, random_market, seeds, token
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.integers(18, 23), st.booleans())
+def test_an_outcome_is_no_worse_than_a_candidate_of_another_state(seed: int, digits: int, in_reverse: bool) -> None:
+    elsewhere, here = (random_market(seed, tokens=5, noise=noise) for noise in (6.0, 0.8))
+    wanted = replace(order(here, 0, 1, 10**digits), reverse=in_reverse)
+    try:
+        found = Router(elsewhere).search(wanted).found
+    except NoRoute:
+        return
+    candidate = Candidate(found.route, found.amount_in)
+    try:
+        alone = replay(here.pools, found.route, found.amount_in)
+    except PoolError:
+        return
+    outcome = Router(here).search(wanted, candidates=[candidate])
+    if not in_reverse:
+        assert outcome.found.replay.amount_out >= alone.amount_out
+    elif alone.amount_out >= wanted.amount:
+        assert outcome.found.amount_in <= found.amount_in
+    best = outcome.found
+    assert replay(here.pools, best.route, best.amount_in).amount_out == best.replay.amount_out
+
+
+def two_pools() -> tuple[Router, Router]:
+    """A market with one pool, and one in which another pool of the pair has been drained instead."""
+    a, b = token(0), token(1)
+    good = constant_product(0, a, b, 1000 * UNIT, 1000 * UNIT)
+    other = constant_product(1, a, b, 900 * UNIT, 900 * UNIT)
+    return Router(market([good], [a, b])), Router(market([other], [a, b]))
+
+
+def test_a_candidate_over_pools_that_are_not_there_does_not_count() -> None:
+    here, elsewhere = two_pools()
+    wanted = order(here.market, 0, 1, UNIT)
+    found = elsewhere.search(wanted).found
+    outcome = here.search(wanted, candidates=[Candidate(found.route, found.amount_in)])
+    assert outcome.found == here.search(wanted).found
+
+
+def test_a_candidate_is_certified_as_any_route_is() -> None:
+    here, _ = two_pools()
+    wanted = order(here.market, 0, 1, UNIT)
+    found = here.search(wanted).found
+    with_it = here.search(wanted, candidates=[Candidate(found.route, UNIT)])
+    certificate = here.quote_of(wanted, with_it, certify=True).certificate
+    assert certificate is not None
+    assert 0.0 <= certificate.gap_bps < 1.0
+
+
+def test_a_candidate_alone_makes_an_outcome_where_the_search_finds_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    here, _ = two_pools()
+    wanted = order(here.market, 0, 1, UNIT)
+    found = here.search(wanted).found
+    monkeypatch.setattr("swapcli.routing.search.Search.best", lambda _: None)
+    with pytest.raises(NoRoute):
+        here.search(wanted)
+    outcome = here.search(wanted, candidates=[Candidate(found.route, found.amount_in)])
+    assert outcome.found.replay == found.replay
+    certificate = here.quote_of(wanted, outcome, certify=True).certificate
+    assert certificate is not None
+    assert certificate.bound >= found.replay.amount_out
