@@ -75,7 +75,7 @@ def test_a_token_that_refused_a_trial_is_bought_and_sold_with_a_warning() -> Non
     held = small(d=REFUSED)
     assert quoted(held, 3, 1) == ({D, B}, ["REFUSED_TOKEN"])
     assert quoted(held, 0, 3) == ({A, D}, ["REFUSED_TOKEN"])
-    assert MarketSource(held, SYSTEM_CLOCK).considered(Ask(Order(T[3], T[1], UNIT), Generation.V2), 4)
+    assert MarketSource(held, SYSTEM_CLOCK).pricing_pools(Ask(Order(T[3], T[1], UNIT), Generation.V2))
 
 
 def test_share_tokens_pass_through_pools_that_take_what_arrives_with_a_warning() -> None:

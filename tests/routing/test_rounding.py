@@ -299,7 +299,14 @@ def test_what_decomposing_leaves_only_longer_paths_could_carry(drawn: tuple[Perc
 
 
 def the_route(
-    percents: Percents, flow: Flow, prices: Prices, graph: Graph, amount: float, max_hops: int, headroom: float, rerouted: int = 0
+    percents: Percents,
+    flow: Flow,
+    prices: Prices,
+    graph: Graph,
+    amount: float,
+    max_hops: int,
+    headroom: float,
+    rerouted: int = 0,
 ) -> Route:
     losses = hop_losses(flow, prices, headroom)
     built = build_route(percents, losses, flow, graph, amount, max_hops, headroom)

@@ -96,7 +96,7 @@ def test_no_path_passes_through_what_is_avoided(
     graph: Graph, max_hops: int, data: st.DataObject
 ) -> None:
     avoid = frozenset(data.draw(st.sets(st.sampled_from(range(len(graph.addresses)))))) - {0}
-    spot = SpotPrices(graph, 0, max_hops, avoid)
+    spot = SpotPrices(graph, 0, max_hops, avoid=avoid)
     for source in set(range(1, len(graph.addresses))) - avoid:
         assert not avoid & set(spot.path(source))
         assert spot.value(source) == pytest.approx(brute_value(graph, source, 0, max_hops, avoid), rel=1e-12)
