@@ -75,16 +75,18 @@ class Outcome(NamedTuple):
         return self.solution.prices
 
     def bounding_prices(self) -> list[Prices]:
-        """Prices for a certificate: refined over the arcs of the route's kind, and solved for over the whole market."""
+        """Return prices for a certificate: refined over the arcs that the route may use, and solved for over the whole
+        market, without and with what leads back into the source or on from the target."""
         problem, graph = self.problem, self.problem.graph
         source, target = problem.task.ends
         fine = problem.solve(problem.arcs_between(self.prices, self.banned), self.prices, FINEST, _BOUND_ITERATIONS)
         used = {source, target}.union(*flow_values(fine))
         known = extended(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
-        arcs = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
-        arcs = [arc for arc in arcs if arc.token_in != target and arc.token_out != source]
-        wide = problem._replace(spot=SpotPrices(graph, target, _MARKET_HOPS, problem.spot.slices))
-        return [fine.prices, known, wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices]
+        every = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
+        forward = [arc for arc in every if arc.token_in != target and arc.token_out != source]
+        wide = problem._replace(spot=SpotPrices(graph, target, _MARKET_HOPS))
+        solved = [wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
+        return [fine.prices, known, *solved]
 
 
 class Search:
