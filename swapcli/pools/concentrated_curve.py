@@ -93,7 +93,7 @@ class ConcentratedCurve:
 
     def amount_out(self, amount_in: float) -> float:
         """Output for `amount_in`."""
-        if self._near:
+        if self._near and amount_in > 0.0:
             start, liquidity = self._start, float(self._liquidity)
             step = amount_in * self._gamma
             end = start + step / liquidity

@@ -31,6 +31,7 @@ _BALANCED = 3e-3  # of the scale: how well a relaxation balances a token
 _FIRST_REACH = 1e-3
 _TRIES = 24
 _FAR = 40.0
+_LEAST_PRICE = 1e-120  # so that no ratio of two prices vanishes, however absurd they are
 _EXHAUSTED = 1e-5  # of the source's ceiling: below this price the pools are full and nobody takes the rest
 
 _Side = tuple[int, float, Callable[[float], tuple[float, float, float]]]
@@ -89,7 +90,7 @@ class Dual:
 
     def within(self, prices: list[float]) -> list[float]:
         """`prices` cut to their ceilings, and the source's to a floor at which its pools count as full."""
-        cut = [min(price, top) for price, top in zip(prices, self.ceiling, strict=True)]
+        cut = [max(min(price, top), _LEAST_PRICE) for price, top in zip(prices, self.ceiling, strict=True)]
         cut[0] = self.cut(0, cut[0])
         return cut
 

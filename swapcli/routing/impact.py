@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from swapcli.model.pool import Pool
-from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment
+from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.replay import FlatSwap, flatten
 
 PROBE_SHARE = 0.05
@@ -43,11 +43,13 @@ def route_impact(pools: Mapping[str, Pool], route: Route, amount_in: int, amount
 
 def _main_part(segment: Segment) -> Segment:
     """The segment as the whole of a route, without the pools that get little of a hop."""
-    hops = (
-        tuple(swap for swap in hop if swap.share >= SHARES_PER_HOP * PROBE_SHARE) or (max(hop, key=lambda s: s.share),)
-        for hop in segment.hops
-    )
-    return Segment(SHARES_PER_ROUTE, tuple(hops))
+    return Segment(SHARES_PER_ROUTE, tuple(_main_pools(hop) for hop in segment.hops))
+
+
+def _main_pools(hop: tuple[Swap, ...]) -> tuple[Swap, ...]:
+    largest, *others = sorted(hop, key=lambda swap: -swap.share)
+    kept = [swap for swap in others if swap.share >= SHARES_PER_HOP * PROBE_SHARE]
+    return (largest._replace(share=SHARES_PER_HOP - sum(swap.share for swap in kept)), *kept)
 
 
 class _Flow(NamedTuple):

@@ -17,6 +17,9 @@ _NEARBY = 1e-3
 """Of a rate. What a pool really pays while its rate falls by so much tells its depth: a slope alone costs nothing."""
 
 
+_FAR_OFF = 2.0  # times the median rate: no pool that anybody trades with is so far off
+
+
 def reference_values(graph: Graph, anchored: Mapping[int, float]) -> dict[int, float]:
     """Return the value of a base unit of every token that has pools, for comparisons of size.
 
@@ -58,9 +61,10 @@ def usd_prices(graph: Graph, anchored: Mapping[int, float], wanted: Set[int] | N
 
 
 def mid_rate(graph: Graph, token: int, other: int) -> tuple[float, float]:
-    """Units of `other` per unit of `token` between the two directions, and the depth, in units of `other`.
+    """Return units of `other` per unit of `token` between the two directions, and the depth, in units of `other`.
 
-    The mean of the pools' mid rates (the fees of the two directions cancel), weighted by their depth.
+    The mean of the pools' mid rates (the fees of the two directions cancel), weighted by their depth. Pools far from
+    the median, where half of the depth lies on either side, do not count: one of next to nothing could offer any rate.
     """
     known = graph.mids.get((token, other))
     if known is None:
@@ -70,12 +74,25 @@ def mid_rate(graph: Graph, token: int, other: int) -> tuple[float, float]:
 
 def _mid_rate(graph: Graph, token: int, other: int) -> tuple[float, float]:
     backward = {arc.pool.key: arc for arc in graph.pairs[other].get(token, ())}
-    weighted = total = 0.0
+    mids = []
     for arc in graph.pairs[token].get(other, ()):
         back = backward.get(arc.pool.key)
-        if back is None:
-            continue
-        depth = arc.trade_to(arc.rate * (1.0 - _NEARBY))[1] / _NEARBY
-        weighted += depth * sqrt(arc.rate / back.rate)
-        total += depth
-    return (weighted / total, total) if total > 0.0 else (0.0, 0.0)
+        depth = arc.trade_to(arc.rate * (1.0 - _NEARBY))[1] / _NEARBY if back else 0.0
+        if back and depth > 0.0:
+            mids.append((sqrt(arc.rate / back.rate), depth))
+    if not mids:
+        return 0.0, 0.0
+    median = _median(mids)
+    near = [(rate, depth) for rate, depth in mids if median / _FAR_OFF <= rate <= median * _FAR_OFF]
+    total = sum(depth for _, depth in near)
+    return sum(rate * depth for rate, depth in near) / total, total
+
+
+def _median(weighted: list[tuple[float, float]]) -> float:
+    """The value at which half of the weight is reached."""
+    left = sum(weight for _, weight in weighted) / 2
+    for value, weight in sorted(weighted):
+        left -= weight
+        if left <= 0.0:
+            return value
+    return max(weighted)[0]

@@ -44,6 +44,8 @@ WRONG: dict[str, list[object]] = {
     ],
     "api_key_file": [5, {}],
     "api_key": [5, True, ["a"], "a b", "ключ"],
+    "solve_time_s": [-1, 86_401, "soon", True],
+    "service.solve_time_s": [-0.1, "long", []],
     "timeout_s": [0, -1, 86_401, "soon", True, "1e3"],
     "service.host": [5, True, " "],
     "service.port": [-1, 65_536, 0.5, "http", True],

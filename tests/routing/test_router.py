@@ -263,7 +263,7 @@ def test_gas_keeps_a_small_order_in_one_pool_and_lets_a_large_one_split() -> Non
 def test_without_a_path_the_error_says_what_was_tried() -> None:
     a, b, c = token(0), token(1), token(2)
     held = market([constant_product(0, a, b, 10**24, 10**24)], [a, b, c])
-    with pytest.raises(NoRoute, match=r"no route from T0 to T2 in at most 6 hops: 1 pool tried"):
+    with pytest.raises(NoRoute, match=r"no route from T0 to T2 in at most 8 hops: 1 pool tried"):
         Router(held).quote(order(held, 0, 2, UNIT))
 
 
@@ -353,7 +353,7 @@ def test_a_quote_that_nobody_waits_for_ends_at_the_next_question() -> None:
         stays = Leaving(inf)
         whole = Router(held).quote(asked, certify=True, is_cancelled=stays)
         assert whole == Router(held).quote(asked, certify=True)
-        assert stays.asked > 5
+        assert stays.asked > 3
         for at in {1, 2, stays.asked // 2, stays.asked}:
             leaves = Leaving(at)
             with pytest.raises(Cancelled):

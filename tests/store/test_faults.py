@@ -272,6 +272,7 @@ def test_pools_that_an_older_program_took_out_because_a_node_returned_nothing_ar
     for change in ("DROP INDEX left_out_lost", "ALTER TABLE left_out DROP COLUMN is_lost"):
         connection.execute(change)
     connection.execute("ALTER TABLE meta DROP COLUMN pinned")
+    connection.execute("DROP TABLE token_transfers")
     reasons = {
         "0xa1": "getReserves(): the contract returns 0 bytes where 64 are the least",
         "0xa2": "getReserves(): the contract reverts",
