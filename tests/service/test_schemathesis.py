@@ -139,7 +139,7 @@ def least(label: str) -> int:
     operation = OPERATIONS[label]
     if "requestBody" in operation.told or len(operation.parameters) > 2:
         return examples(150, full=250)
-    return examples(40, full=100) if operation.parameters else 5
+    return examples(30, full=60) if operation.parameters else 5
 
 
 def test_there_are_at_least_5000_requests() -> None:
