@@ -27,6 +27,7 @@ _STEP = 16.0  # between slices that are told apart: orders of about one size sha
 _ABOVE = 1.0 + 1e-9
 _LARGE_SLICE = 0.1  # of an order: what small pools cannot pay shows over larger ones
 _DRAINED = 0.1  # of an order's worth: where no path pays more, slices are of what is paid
+_KEPT_GRAPHS = 8  # by slice
 _KEPT = 128  # prices by target, limit of hops and slice
 
 _K = TypeVar("_K")
@@ -48,6 +49,7 @@ class OrderScales:
         self.graph = graph
         self._reference_values = reference_values
         self._prices: dict[tuple[int, int, float], SpotPrices] = {}
+        self._paying_graphs: dict[float, Graph] = {}
         self._scaled: dict[tuple[int, int, float], ScaledMarket] = {}
 
     def scaled(self, source: int, target: int, amount: float, max_hops: int) -> ScaledMarket:
@@ -83,11 +85,12 @@ class OrderScales:
         slice_worth = _rounded(worth * SLICE)
         spot = self._spot(target, max_hops, slice_worth)
         if spot.is_dust(source, _DUST):
-            return ScaledMarket(self.graph, spot)  # its own pools are all that there is
+            # Its own pools are all that there is, or its reference value is wrong.
+            return ScaledMarket(self.graph, SpotPrices(self.graph, target, max_hops, spot.slices))
         key = (target, max_hops, slice_worth)
         scaled = self._scaled.get(key)
         if scaled is None:
-            scaled = self._scaled[key] = ScaledMarket(without_dust(self.graph, spot), spot)
+            scaled = self._scaled[key] = ScaledMarket(without_dust(self._paying(slice_worth), spot), spot)
             drop_oldest(self._scaled, _KEPT)
         return scaled
 
@@ -98,15 +101,42 @@ class OrderScales:
             slices = None
             if slice_worth:
                 slices = {token: max(slice_worth / value, 1.0) for token, value in self._reference_values().items()}
-            spot = self._prices[key] = SpotPrices(self.graph, target, max_hops, slices)
+            spot = self._prices[key] = SpotPrices(self._paying(slice_worth), target, max_hops, slices)
             drop_oldest(self._prices, _KEPT)
         return spot
+
+    def _paying(self, slice_worth: float) -> Graph:
+        """Return the graph without the directions of pools that pay less than dust for a slice at reference values."""
+        graph = self._paying_graphs.get(slice_worth)
+        if graph is None:
+            values = self._reference_values() if slice_worth else {}
+            graph = self._paying_graphs[slice_worth] = _that_pay(self.graph, values, slice_worth)
+            drop_oldest(self._paying_graphs, _KEPT_GRAPHS)
+        return graph
 
     def _path_output(self, path: list[int], amount: float) -> float:
         """Return what the best pool of each hop pays one after the other; a pool takes no more than its capacity."""
         for i, j in pairwise(path):
             amount = max(arc.curve.amount_out(amount) for arc in self.graph.pairs[i][j])
         return amount if path else 0.0
+
+
+def _that_pay(graph: Graph, values: Mapping[int, float], slice_worth: float) -> Graph:
+    narrowed: dict[tuple[int, int], tuple[list[Arc], float]] = {}
+    for i, row in enumerate(graph.pairs):
+        value_in = values.get(i)
+        if not value_in:
+            continue
+        amount_in = max(slice_worth / value_in, 1.0)
+        for j, arcs in row.items():
+            value_out = values.get(j)
+            if not value_out:
+                continue
+            least = _DUST * amount_in * value_in / value_out
+            paying = [arc for arc in arcs if arc.rate * amount_in >= least and arc.curve.amount_out(amount_in) >= least]
+            if len(paying) < len(arcs):
+                narrowed[i, j] = (paying, paying[0].rate if paying else 0.0)
+    return graph.narrowed(narrowed) if narrowed else graph
 
 
 def without_dust(graph: Graph, spot: SpotPrices) -> Graph:
