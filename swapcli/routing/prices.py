@@ -7,7 +7,7 @@ pair of the way is deepest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from heapq import heappop, heappush
 from math import inf, sqrt
 
@@ -20,13 +20,12 @@ _NEARBY = 1e-3
 _FAR_OFF = 2.0  # times the median rate: no pool that anybody trades with is so far off
 
 
-def reference_values(graph: Graph, anchored: Mapping[int, float]) -> dict[int, float]:
+def reference_values(graph: Graph, priced: Mapping[int, float]) -> dict[int, float]:
     """Return the value of a base unit of every token that has pools, for comparisons of size.
 
-    In the unit of the anchors where they reach a token. Tokens that no anchor reaches are in the unit of the one among
-    them with the most neighbours.
+    `priced` are those with a price. The others are in the unit of the one among them with the most neighbours.
     """
-    values = usd_prices(graph, anchored)
+    values = dict(priced)
     left = {token for token in range(len(graph.addresses)) if token not in values and graph.pairs[token]}
     while left:
         hub = max(left, key=lambda token: (len(graph.neighbours(token)), -token))
@@ -36,11 +35,8 @@ def reference_values(graph: Graph, anchored: Mapping[int, float]) -> dict[int, f
     return values
 
 
-def usd_prices(graph: Graph, anchored: Mapping[int, float], wanted: Set[int] | None = None) -> dict[int, float]:
-    """USD per base unit of every token that the anchors reach, from USD per base unit of the anchors.
-
-    Ends as soon as all `wanted` tokens have their prices, which are the same either way.
-    """
+def usd_prices(graph: Graph, anchored: Mapping[int, float]) -> dict[int, float]:
+    """Return USD per base unit of every token that the anchors reach, from USD per base unit of the anchors."""
     prices: dict[int, float] = {}
     heap = [(-inf, token, price) for token, price in anchored.items()]
     heap.sort()
@@ -49,8 +45,6 @@ def usd_prices(graph: Graph, anchored: Mapping[int, float], wanted: Set[int] | N
         if token in prices:
             continue
         prices[token] = price
-        if wanted is not None and wanted <= prices.keys():
-            break
         for other in graph.neighbours(token):
             if other in prices:
                 continue

@@ -43,7 +43,6 @@ class Router:
     def __init__(self, market: Market) -> None:
         self.market = market
         self._scales: dict[frozenset[str], OrderScales] = {}
-        self._is_first_pricing = True
 
     def moved(self, market: Market, changed: Set[str]) -> Router:
         """The router once its market has become `market`, which differs in the pools with the keys `changed` alone."""
@@ -57,8 +56,7 @@ class Router:
     def warm(self) -> None:
         """Build what all orders share, ahead of the first one."""
         graph = self._graph(frozenset())
-        _ = graph.core_best, graph.core_best_into, self._usd
-        self._is_first_pricing = False
+        _ = graph.core_best, graph.core_best_into, self._reference_values
 
     def quote(
         self,
@@ -186,8 +184,7 @@ class Router:
 
     @cached_property
     def _reference_values(self) -> dict[int, float]:
-        graph = self._graph(frozenset())
-        return reference_values(graph, self._anchors(graph))
+        return reference_values(self._graph(frozenset()), self._usd)
 
     def _native_value(self, scales: OrderScales, target: int, max_hops: int, gas_price_wei: int) -> float:
         """Return the worth of one wei of the native token in base units of the output token, at about the size of a
@@ -223,24 +220,16 @@ class Router:
         )
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
-        """USD per whole token, None where no pool tells.
-
-        Only these tokens are priced the first time, so that a single order is fast; then all, once.
-        """
-        prices = self._priced({token.address for token in tokens}) if self._is_first_pricing else self._usd
-        self._is_first_pricing = False
-        return tuple(prices.get(token.address) for token in tokens)
+        """USD per whole token, None where no pool tells."""
+        index = self._graph(frozenset()).token_index
+        prices = (self._usd.get(index.get(token.address, -1)) for token in tokens)
+        return tuple(p and p * 10**token.decimals for p, token in zip(prices, tokens, strict=True))
 
     @cached_property
-    def _usd(self) -> dict[str, float]:
-        return self._priced(None)
-
-    def _priced(self, wanted: set[str] | None) -> dict[str, float]:
-        """USD per whole token by address: of the `wanted` tokens at least, of all where there is None."""
-        tokens, graph = self.market.tokens, self._graph(frozenset())
-        numbers = None if wanted is None else {graph.token_index[a] for a in wanted if a in graph.token_index}
-        found = usd_prices(graph, self._anchors(graph), numbers)
-        return {graph.addresses[n]: price * 10 ** tokens[graph.addresses[n]].decimals for n, price in found.items()}
+    def _usd(self) -> dict[int, float]:
+        """USD per base unit by token number."""
+        graph = self._graph(frozenset())
+        return usd_prices(graph, self._anchors(graph))
 
     def _anchors(self, graph: Graph) -> dict[int, float]:
         """USD per base unit of the tokens that all other prices start from."""

@@ -133,26 +133,6 @@ def test_without_arbitrage_prices_agree_with_every_pool_up_to_fees(seed: int, ev
 # --- some prices only
 
 
-@given(seeds, st.sets(st.integers(0, 7)))
-def test_a_token_costs_the_same_whether_it_alone_is_wanted_or_every_token(seed: int, wanted: set[int]) -> None:
-    held = graph_of(random_market(seed, tokens=8, noise=30, every_family=True))
-    every, some = usd_prices(held, {1: 1.0}), usd_prices(held, {1: 1.0}, wanted)
-    assert some.items() <= every.items()
-    assert wanted & every.keys() <= some.keys()
-
-
-def test_nothing_is_priced_beyond_what_is_wanted() -> None:
-    chain = [token(k) for k in range(5)]
-    held = graph_of(market([pool(k, chain[k], chain[k + 1], 1, 1) for k in range(4)], chain))
-    assert usd_prices(held, {1: 1.0}, {1}) == {1: 1.0}
-    assert usd_prices(held, {1: 1.0}, {3}).keys() == {0, 1, 2, 3}
-
-
-def test_a_wanted_token_without_a_way_to_the_dollar_has_no_price() -> None:
-    apart = graph(pool(0, A, USD, 1, 1), pool(1, C, D, 1, 1))
-    assert usd_prices(apart, {1: 1.0}, {2}).keys() == {0, 1}
-
-
 # --- of whole tokens
 
 
