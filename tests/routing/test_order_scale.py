@@ -1,0 +1,79 @@
+"""The market at the scale of an order: what slices are worth, and which pools are dust to it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.routing.graph import Graph
+from swapcli.routing.order_scale import SLICE, OrderScales
+from swapcli.routing.prices import mid_rate, reference_values, usd_prices
+from swapcli.routing.spot_prices import SpotPrices
+from tests.routing.build import UNIT, constant_product, graph_of, random_market, seeds, token
+
+A, USD, C, D = (token(number) for number in range(4))
+
+
+def graph(*pools: object) -> Graph:
+    return Graph(pools, [each.address for each in (A, USD, C, D)])  # type: ignore[arg-type]
+
+
+def scales(held: Graph) -> OrderScales:
+    values = reference_values(held, usd_prices(held, {1: 1.0}))
+    return OrderScales(held, lambda: values)
+
+
+DEEP = constant_product(0, A, USD, 10**3 * UNIT, 3 * 10**6 * UNIT)
+BRIDGE = (
+    constant_product(1, A, C, 10**3 * UNIT, 10**3 * UNIT),
+    constant_product(2, C, USD, 10**3 * UNIT, 3 * 10**6 * UNIT),
+)
+
+
+@given(seeds, st.floats(1, 1e6))
+def test_a_slice_brings_no_more_for_a_unit_than_a_vanishing_order(seed: int, worth: float) -> None:
+    held = graph_of(random_market(seed, every_family=True))
+    values = reference_values(held, usd_prices(held, {1: 1.0}))
+    sized = SpotPrices(held, 1, 6, {t: worth * UNIT / value for t, value in values.items()})
+    vanishing = SpotPrices(held, 1, 6)
+    for t in range(len(held.addresses)):
+        assert sized.value(t) <= vanishing.value(t) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("reserves", [(1, 10**12), (10**3, 10**18), (10**9, 10**15)])
+def test_a_pool_of_next_to_nothing_sets_no_price_and_is_left_out(reserves: tuple[int, int]) -> None:
+    dust = constant_product(3, C, USD, *reserves)
+    order = 10 * UNIT
+    clean = scales(graph(DEEP, *BRIDGE)).scaled(0, 1, order, 6)
+    dusted = scales(graph(DEEP, *BRIDGE, dust)).scaled(0, 1, order, 6)
+    assert dusted.spot.values == pytest.approx(clean.spot.values)
+    assert dusted.graph.best[2][1] == clean.graph.best[2][1]
+    assert {arc.pool.key for arc in dusted.graph.pairs[2][1]} == {BRIDGE[1].key}
+
+
+def test_a_pool_that_is_dust_to_a_large_order_serves_a_small_one() -> None:
+    small = constant_product(3, A, USD, UNIT // 1_000, 4 * UNIT)
+    held = scales(graph(DEEP, *BRIDGE, small))
+    keys = [{arc.pool.key for arc in held.scaled(0, 1, amount, 6).graph.pairs[0][1]} for amount in (UNIT // 10, 10**23)]
+    assert keys == [{DEEP.key, small.key}, {DEEP.key}]
+
+
+def test_orders_of_about_one_size_share_a_market() -> None:
+    held = scales(graph(DEEP, *BRIDGE))
+    assert held.scaled(0, 1, 20 * UNIT, 6) is held.scaled(0, 1, 21 * UNIT, 6)
+    spot = held.scaled(0, 1, 20 * UNIT, 6).spot
+    assert spot.slices is not None
+    assert SLICE / 16 * 20 * UNIT <= spot.slices[0] <= SLICE * 20 * UNIT
+
+
+def test_a_pool_far_from_the_others_has_no_say_in_a_mid_rate() -> None:
+    """Weighed by depth alone, a millionth of the depth at a billion times the rate would set the price."""
+    absurd = constant_product(3, A, USD, 10**6, 3 * UNIT)
+    assert mid_rate(graph(DEEP, absurd), 0, 1) == mid_rate(graph(DEEP), 0, 1)
+
+
+def test_tokens_that_no_dollar_reaches_have_reference_values_among_themselves() -> None:
+    held = graph(constant_product(0, C, D, 10**3 * UNIT, 5 * 10**3 * UNIT))
+    values = reference_values(held, usd_prices(held, {1: 1.0}))
+    assert values[2] / values[3] == pytest.approx(5.0)
