@@ -3,8 +3,8 @@
 A pool is dust to an order if it pays next to nothing for a slice of it. Anybody can create such a pool at any price, so
 none of them may set a price or lead the search.
 
-What a slice of the order is in units of another token is told by reference values. They come from the deepest pools, as
-dollar prices do, and only their order of magnitude matters.
+Reference values convert a slice of the order into other tokens. They come from the deepest pools, as dollar prices do,
+and only their order of magnitude matters.
 """
 
 from __future__ import annotations
@@ -122,6 +122,7 @@ class OrderScales:
 
 
 def _that_pay(graph: Graph, values: Mapping[int, float], slice_worth: float) -> Graph:
+    """Return `graph` without the arcs that pay less than dust for a slice; tokens without a value keep theirs."""
     narrowed: dict[tuple[int, int], tuple[list[Arc], float]] = {}
     for i, row in enumerate(graph.pairs):
         value_in = values.get(i)
