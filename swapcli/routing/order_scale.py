@@ -134,7 +134,12 @@ def _that_pay(graph: Graph, values: Mapping[int, float], slice_worth: float) -> 
             if not value_out:
                 continue
             least = _DUST * amount_in * value_in / value_out
-            paying = [arc for arc in arcs if arc.rate * amount_in >= least and arc.curve.amount_out(amount_in) >= least]
+            paying = [
+                arc
+                for arc in arcs
+                # At a bad price, a pool that pays enough for the whole order can still be the one that takes the rest.
+                if arc.curve.amount_out(amount_in) >= least or arc.curve.amount_out(amount_in / SLICE) >= least
+            ]
             if len(paying) < len(arcs):
                 narrowed[i, j] = (paying, paying[0].rate if paying else 0.0)
     return graph.narrowed(narrowed) if narrowed else graph

@@ -152,7 +152,7 @@ class Router:
         if order.reverse:
             found = _for_output(search_for, order.amount, scales.equal_amount(order.amount, target, source))
         else:
-            found = search_for(order.amount).best()
+            found = search_for(order.amount).best() or self._searched_whole(search_for(order.amount).problem, graph)
         if candidates:
             from swapcli.routing.candidates import with_candidates
 
@@ -167,6 +167,10 @@ class Router:
         except SearchTimeUp:
             refused = not_found_in_time(order)
         raise refused
+
+    def _searched_whole(self, problem: Problem, graph: Graph) -> Outcome | None:
+        """Search the whole `graph` for an order that found no route in its scaled market."""
+        return Search(problem._replace(graph=graph), self.market.pools).best() if graph is not problem.graph else None
 
     def _graph(self, excluded: frozenset[str]) -> Graph:
         return self._scales_without(excluded).graph
