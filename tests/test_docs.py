@@ -17,9 +17,9 @@ import pytest
 
 from swapcli.cli.app import Root
 from swapcli.cli.completion_scripts import nodes
-from swapcli.cli.exits import INTERRUPTED, MEANING
-from swapcli.config.show import example_config
-from swapcli.engine.opening import open_market
+from swapcli.cli.exit_codes import INTERRUPTED, MEANING
+from swapcli.config.display import example_config
+from swapcli.engine.load_market import open_market
 from swapcli.model.warning import WarningCode
 from swapcli.networks.catalogue import network
 from tests.chain.anvil import running_anvil

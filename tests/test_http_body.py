@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.http_body import BadBody, read_body
+from swapcli.encoding.http_body import BadBody, read_body
 
 LIMIT = 1_000
 cuts = st.lists(st.integers(0, 2_000), max_size=6)

@@ -21,10 +21,10 @@ from swapcli.chain.abi import (
     read_words,
     signed,
 )
+from swapcli.chain.batch_read import Reading, Skipped, read_together
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Call, Log, LogQuery
-from swapcli.chain.place import Kind, Place, kind_of
-from swapcli.chain.rounds import Reading, Skipped, read_together
+from swapcli.chain.pool_ref import Kind, Place, kind_of
 from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from swapcli.chain.http import Line, Reply
+from swapcli.chain.http_connection import Line, Reply
 from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
 
 _FIRST_PAUSE_S: Final = 0.25

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from swapcli.chain.abi import calldata, nonsense, read_word
+from swapcli.chain.batch_read import Reading
 from swapcli.chain.node import Call
-from swapcli.chain.rounds import Reading
 from swapcli.evm.l1_fee import L1Terms
 
 _FEES = ("l1BaseFee()", "blobBaseFee()")

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, NoReturn
 
 from swapcli.chain.failover import FailoverRpc
-from swapcli.chain.http import Line
+from swapcli.chain.http_connection import Line
 from swapcli.chain.json_rpc import JsonRpc, Nothing, Refusal, Request, Result, Witness
 from swapcli.chain.node import Account, Answer, At, Block, Call, Head, Log, LogQuery, Override, Supposed, number_of
 from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused

@@ -10,9 +10,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from swapcli.chain.balance_slots import find_balance_slot
-from swapcli.chain.holdings import Holdings
+from swapcli.chain.balance_slot import find_balance_slot
 from swapcli.chain.node import At, Call, Override, SimulatingNode, Supposed
+from swapcli.chain.sender_balances import Holdings
 from swapcli.errors import InvalidInput, SimulationError, UpstreamNonsense, UpstreamRefused
 from swapcli.evm.simulation import Run, SwapCall, encode_simulate, read_run, runtime_code
 from swapcli.model.order import ZERO_ADDRESS

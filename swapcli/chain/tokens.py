@@ -8,9 +8,9 @@ from typing import Final
 from unicodedata import category
 
 from swapcli.chain.abi import calldata, nonsense, read_text, read_word
+from swapcli.chain.batch_read import Reading, Skipped, read_together
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Call
-from swapcli.chain.rounds import Reading, Skipped, read_together
 from swapcli.errors import UpstreamNonsense
 from swapcli.model.token import Token
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from swapcli.api.fields import MAX_AMOUNT
 from swapcli.errors import InvalidAmount
-from swapcli.wire.fields import MAX_AMOUNT
 
 _WHOLE = re.compile(r"[0-9]+")
 _DECIMAL = re.compile(r"([0-9]*)(?:\.([0-9]+))?")

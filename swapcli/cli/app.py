@@ -13,8 +13,8 @@ import typer
 from typer.main import get_command
 
 from swapcli import __version__
-from swapcli.cli import exits
-from swapcli.cli.tree import CONTEXT, Entry, LazyGroup
+from swapcli.cli import exit_codes
+from swapcli.cli.lazy_group import CONTEXT, Entry, LazyGroup
 
 PROGRAM = "swapcli"
 
@@ -23,20 +23,22 @@ class Root(LazyGroup):
     """All commands, in the order of the overview."""
 
     entries = {  # noqa: RUF012 (the base class declares it)
-        "route": Entry("swapcli.cli.route", "Quote", "Find the best route for a swap."),
-        "calldata": Entry("swapcli.cli.calldata", "Build", "Find the best route and build its transaction."),
-        "execute": Entry("swapcli.cli.execute", "Build", "Build the transaction of a route."),
-        "router": Entry("swapcli.cli.router", "Build", "Deploy a router for what swapcli calldata makes."),
-        "sync": Entry("swapcli.cli.sync", "Keep", "Fill a store with the pools of a network, read from a node."),
-        "market": Entry("swapcli.cli.market", "Keep", "Import, export and describe what swapcli sync keeps."),
-        "serve": Entry("swapcli.cli.serve", "Run", "Serve routes and payloads over HTTP."),
-        "health": Entry("swapcli.cli.health", "Run", "Check that every network is answered for."),
-        "keys": Entry("swapcli.cli.keys", "Run", "Make, list and revoke the API keys of swapcli serve."),
-        "networks": Entry("swapcli.cli.networks", "Look up", "List the networks."),
-        "tokens": Entry("swapcli.cli.tokens", "Look up", "List the tokens of a network's market."),
-        "protocols": Entry("swapcli.cli.protocols", "Look up", "List the protocols of a network."),
-        "config": Entry("swapcli.cli.config", "Configure", "Show settings and where they come from."),
-        "completion": Entry("swapcli.cli.completion", "Configure", "Print the completion script of a shell."),
+        "route": Entry("swapcli.cli.commands.route", "Quote", "Find the best route for a swap."),
+        "calldata": Entry("swapcli.cli.commands.calldata", "Build", "Find the best route and build its transaction."),
+        "execute": Entry("swapcli.cli.commands.execute", "Build", "Build the transaction of a route."),
+        "router": Entry("swapcli.cli.commands.router", "Build", "Deploy a router for what swapcli calldata makes."),
+        "sync": Entry(
+            "swapcli.cli.commands.sync", "Keep", "Fill a store with the pools of a network, read from a node."
+        ),
+        "market": Entry("swapcli.cli.commands.market", "Keep", "Import, export and describe what swapcli sync keeps."),
+        "serve": Entry("swapcli.cli.commands.serve", "Run", "Serve routes and payloads over HTTP."),
+        "health": Entry("swapcli.cli.commands.health", "Run", "Check that every network is answered for."),
+        "keys": Entry("swapcli.cli.commands.keys", "Run", "Make, list and revoke the API keys of swapcli serve."),
+        "networks": Entry("swapcli.cli.commands.networks", "Look up", "List the networks."),
+        "tokens": Entry("swapcli.cli.commands.tokens", "Look up", "List the tokens of a network's market."),
+        "protocols": Entry("swapcli.cli.commands.protocols", "Look up", "List the protocols of a network."),
+        "config": Entry("swapcli.cli.commands.config", "Configure", "Show settings and where they come from."),
+        "completion": Entry("swapcli.cli.commands.completion", "Configure", "Print the completion script of a shell."),
     }
 
 
@@ -85,7 +87,7 @@ def run(arguments: Sequence[str]) -> int:
         return status
     except BrokenPipeError:
         _forget_stdout()
-        return exits.OK
+        return exit_codes.OK
     except (OSError, KeyboardInterrupt) as error:
         _forget_stdout()
         return _tell(error, arguments)
@@ -96,7 +98,7 @@ def _call(arguments: Sequence[str]) -> int:
         command = get_command(app)
         with command.make_context(PROGRAM, list(arguments)) as context:
             status = command.invoke(context)
-        return status if isinstance(status, int) else exits.OK
+        return status if isinstance(status, int) else exit_codes.OK
     except typer.Exit as error:
         return error.exit_code
     except OSError:
@@ -106,7 +108,7 @@ def _call(arguments: Sequence[str]) -> int:
 
 
 def _tell(error: BaseException, arguments: Sequence[str]) -> int:
-    from swapcli.cli.fault import fault_of, tell, wants_json
+    from swapcli.cli.errors import fault_of, tell, wants_json
 
     return tell(fault_of(error, debug="--debug" in arguments[:1]), as_json=wants_json(arguments))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from swapcli.cli.tree import CONTEXT
+from swapcli.cli.lazy_group import CONTEXT
 from swapcli.networks.catalogue import network_names
 
 if TYPE_CHECKING:

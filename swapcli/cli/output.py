@@ -9,15 +9,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.cli.render.json import dump
-from swapcli.cli.render.words import clean
+from swapcli.cli.render.text import clean
 from swapcli.errors import InvalidOption
 from swapcli.model.warning import QuoteWarning
 
 if TYPE_CHECKING:
+    from swapcli.cli.render.detail_view import Sheet
     from swapcli.cli.render.listing import Listing
     from swapcli.cli.render.payload_view import PayloadView
-    from swapcli.cli.render.sheet import Sheet
-    from swapcli.cli.render.view import RouteView
+    from swapcli.cli.render.route_view import RouteView
 
 
 class Form(StrEnum):

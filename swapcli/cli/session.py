@@ -13,8 +13,8 @@ from swapcli.cli.output import Output, choose_form
 from swapcli.config import Secret, Settings, config_file_path, data_folder, load_settings, networks_from, node_url
 from swapcli.config.sources import FLAG_ORIGIN
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.holders import Holder, check_fresh
-from swapcli.engine.sources import QuoteSource
+from swapcli.engine.pool_sources import Holder, check_fresh
+from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import InvalidOption, MarketError, PoolStateError, UnknownNetwork
 from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
@@ -112,7 +112,7 @@ class Session(NamedTuple):
         url = self.service_url
         if url is None:
             return None
-        from swapcli.engine.remote_source import served_networks
+        from swapcli.engine.sources.remote import served_networks
 
         names = served_networks(url, api_key=self.api_key(), timeout_s=self.settings.timeout_s, retries=retries)
         known = None if names is None else tuple(name for name in names if self.chain_id(name) is not None)
@@ -195,7 +195,7 @@ class Session(NamedTuple):
         report: Callable[[str], object] | None = None,
     ) -> RpcNode:
         check_has_nodes(network)
-        from swapcli.chain.proxies import proxy_for
+        from swapcli.chain.http_proxy import proxy_for
         from swapcli.chain.rpc import Endpoint, RpcNode
 
         first_url, *others = urls
@@ -221,7 +221,7 @@ class Session(NamedTuple):
 
         Pools that were skipped are remarked on. Raises `InvalidInput` for a file that cannot be used.
         """
-        from swapcli.engine.opening import open_market
+        from swapcli.engine.load_market import open_market
 
         file, networks = self.settings.market, networks_from(self.settings)
         if file is not None:
@@ -261,7 +261,7 @@ class Session(NamedTuple):
         held = self._holder(name, skip_bad_pools)
         node = self.node(held.network) if settings.market is None else None
         if node is not None:
-            from swapcli.engine.live_source import LiveSource
+            from swapcli.engine.sources.live import LiveSource
 
             max_age_s, ttl_s = settings.max_age_s, settings.route_ttl_s
             return LiveSource(held, node, SYSTEM_CLOCK, max_age_s=max_age_s, route_ttl_s=ttl_s)
@@ -274,15 +274,15 @@ class Session(NamedTuple):
         ttl_s = self.settings.route_ttl_s
         store = self.stored(name) if self.settings.market is None else None
         if store is not None:
-            from swapcli.engine.store_source import StoreSource
+            from swapcli.engine.sources.stored import StoreSource
 
             return StoreSource(store, SYSTEM_CLOCK, route_ttl_s=ttl_s)
-        from swapcli.engine.market_source import MarketSource
+        from swapcli.engine.sources.in_memory import MarketSource
 
         return MarketSource(self.market(name, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK, route_ttl_s=ttl_s)
 
     def _open_service(self, url: str, name: str, retries: int) -> QuoteSource:
-        from swapcli.engine.remote_source import RemoteSource
+        from swapcli.engine.sources.remote import RemoteSource
 
         key, timeout_s = self.api_key(), self.settings.timeout_s
         network = self.network(name)

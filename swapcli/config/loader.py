@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from swapcli.config import networks
-from swapcli.config.kinds import PATH, shown
 from swapcli.config.settings import FIELDS, IntegratorSettings, ServiceSettings, Setting, Settings
 from swapcli.config.sources import (
     CONFIG_VARIABLE,
@@ -19,6 +18,7 @@ from swapcli.config.sources import (
     read_text,
     row_of,
 )
+from swapcli.config.value_types import PATH, shown
 from swapcli.errors import ConfigError
 
 if TYPE_CHECKING:

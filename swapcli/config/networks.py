@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from swapcli.config.kinds import NODE_URL
 from swapcli.config.secret import Secret
 from swapcli.config.settings import NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
 from swapcli.config.sources import Given
+from swapcli.config.value_types import NODE_URL
 from swapcli.errors import ConfigError
 from swapcli.model.network import Network
 

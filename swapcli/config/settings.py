@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
-from swapcli.config import kinds
-from swapcli.config.kinds import Kind
+from swapcli.api.slippage import Generation
+from swapcli.config import value_types
 from swapcli.config.secret import Secret
+from swapcli.config.value_types import Kind
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.terms import (
     DEFAULT_IMPACT_WARNING_PPM,
@@ -22,7 +23,6 @@ from swapcli.model.terms import (
     MAX_FEE_BPS,
     MAX_SURPLUS_BPS,
 )
-from swapcli.wire.terms import Generation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ class Setting(NamedTuple):
     @property
     def secret(self) -> bool:
         """Must its value not show?"""
-        return self.kind is kinds.KEY or self.kind is kinds.NODE_URL or self.kind is kinds.HEADERS
+        return self.kind is value_types.KEY or self.kind is value_types.NODE_URL or self.kind is value_types.HEADERS
 
     @property
     def variable(self) -> str:
@@ -86,13 +86,13 @@ class IntegratorSettings:
     """Who earns on a swap; zero counts as not set."""
 
     address: str | None = setting(
-        None, kinds.ADDRESS, "Wallet that receives the fee or surplus; needs a key.", example="0x" + "12" * 20
+        None, value_types.ADDRESS, "Wallet that receives the fee or surplus; needs a key.", example="0x" + "12" * 20
     )
     fee_bps: int = setting(
-        0, kinds.whole(0, MAX_FEE_BPS), "Fee on the output in basis points; not together with a surplus share."
+        0, value_types.whole(0, MAX_FEE_BPS), "Fee on the output in basis points; not together with a surplus share."
     )
     surplus_bps: int = setting(
-        0, kinds.whole(0, MAX_SURPLUS_BPS), "Share of the surplus in basis points; not together with a fee."
+        0, value_types.whole(0, MAX_SURPLUS_BPS), "Share of the surplus in basis points; not together with a fee."
     )
 
 
@@ -100,38 +100,41 @@ class IntegratorSettings:
 class ServiceSettings:
     """How `swapcli serve` serves."""
 
-    host: str = setting("127.0.0.1", kinds.TEXT, "Address to listen on.")
-    port: int = setting(8000, kinds.whole(0, 65_535), "Port to listen on; 0 takes a free one.")
+    host: str = setting("127.0.0.1", value_types.TEXT, "Address to listen on.")
+    port: int = setting(8000, value_types.whole(0, 65_535), "Port to listen on; 0 takes a free one.")
     keys_file: Path | None = setting(
-        None, kinds.PATH, "File of the API keys that are accepted; only their digests are in it.", example="keys.json"
+        None,
+        value_types.PATH,
+        "File of the API keys that are accepted; only their digests are in it.",
+        example="keys.json",
     )
     cors_origins: tuple[str, ...] = setting(
-        (), kinds.TEXTS, "Web sites whose scripts may call the service; * allows all."
+        (), value_types.TEXTS, "Web sites whose scripts may call the service; * allows all."
     )
     requests_per_minute: int = setting(
-        200, kinds.whole(1, _MANY_REQUESTS), "Requests a minute of one client without a key."
+        200, value_types.whole(1, _MANY_REQUESTS), "Requests a minute of one client without a key."
     )
     requests_per_minute_with_key: int = setting(
-        1_000, kinds.whole(1, _MANY_REQUESTS), "Requests a minute of one key."
+        1_000, value_types.whole(1, _MANY_REQUESTS), "Requests a minute of one key."
     )
     health_requests_per_minute: int = setting(
-        1_000, kinds.whole(1, _MANY_REQUESTS), "Health checks a minute of one client."
+        1_000, value_types.whole(1, _MANY_REQUESTS), "Health checks a minute of one client."
     )
-    limit_loopback: bool = setting(False, kinds.FLAG, "Do the limits hold for clients on this machine too?")
+    limit_loopback: bool = setting(False, value_types.FLAG, "Do the limits hold for clients on this machine too?")
     solve_time_s: float = setting(
         0.5,
-        kinds.seconds(_DAY_S, allow_zero=True),
+        value_types.seconds(_DAY_S, allow_zero=True),
         "Seconds to search for a route, as solve_time_s above; 0 sets no limit.",
     )
     max_queue: int = setting(
-        128, kinds.whole(1, 10_000), "Orders that may wait to be solved, a quarter of them of one client."
+        128, value_types.whole(1, 10_000), "Orders that may wait to be solved, a quarter of them of one client."
     )
     max_connections: int = setting(
-        1_024, kinds.whole(1, 100_000), "Connections that may be open; idle ones make room for new ones."
+        1_024, value_types.whole(1, 100_000), "Connections that may be open; idle ones make room for new ones."
     )
     trusted_proxies: tuple[str, ...] = setting(
         (),
-        kinds.ADDRESS_RANGES,
+        value_types.ADDRESS_RANGES,
         "Proxies whose X-Forwarded-For and Forwarded are believed.",
         example="[127.0.0.1, 10.0.0.0/8]",
     )
@@ -147,17 +150,19 @@ class NetworkSettings:
 
     rpc_url: Secret | None = setting(
         None,
-        kinds.NODE_URL,
+        value_types.NODE_URL,
         "Node to ask; its path and credentials are never shown.",
         example="https://node.example/v1/key",
     )
     rpc_headers: Mapping[str, Secret] | None = setting(
         None,
-        kinds.HEADERS,
+        value_types.HEADERS,
         "HTTP headers for rpc_url and rpc_urls, never shown.",
         example="{Authorization: Bearer a-key}",
     )
-    router: str | None = setting(None, kinds.ADDRESS, "Contract that payloads are made for.", example="0x" + "34" * 20)
+    router: str | None = setting(
+        None, value_types.ADDRESS, "Contract that payloads are made for.", example="0x" + "34" * 20
+    )
     rpc_urls: tuple[Secret, ...] = ()
     additions: Mapping[str, object] = field(default_factory=dict)
 
@@ -167,83 +172,85 @@ class Settings:
     """All settings, typed. `origins` tells by key where each came from: `flag`, `environment SWAPCLI_X`, `file PATH`
     or `default`."""
 
-    network: str | None = setting(None, kinds.TEXT, "Network of commands that are not told one.", example="base")
+    network: str | None = setting(None, value_types.TEXT, "Network of commands that are not told one.", example="base")
     api_version: Generation | None = setting(
         None,
-        kinds.choice([generation.value for generation in Generation], Generation),
+        value_types.choice([generation.value for generation in Generation], Generation),
         "Generation of the interface, v1 or v2; without it v2 where the network has it.",
         example="v2",
     )
     slippage_ppm: int = setting(
         DEFAULT_SLIPPAGE_PPM,
-        kinds.PERCENTAGE,
+        value_types.PERCENTAGE,
         "How far below the quote the output may fall, in percent.",
         key="slippage",
     )
     impact_warning_ppm: int = setting(
         DEFAULT_IMPACT_WARNING_PPM,
-        kinds.PERCENTAGE,
+        value_types.PERCENTAGE,
         "Price impact in percent above which a quote warns.",
         key="impact_warning",
     )
     max_impact_ppm: int = setting(
         DEFAULT_MAX_IMPACT_PPM,
-        kinds.PERCENTAGE,
+        value_types.PERCENTAGE,
         "Price impact in percent above which no transaction is built.",
         key="max_impact",
     )
-    max_hops: int = setting(DEFAULT_MAX_HOPS, kinds.whole(1, _MAX_HOPS), "Most pools in a row.")
+    max_hops: int = setting(DEFAULT_MAX_HOPS, value_types.whole(1, _MAX_HOPS), "Most pools in a row.")
     solve_time_s: float = setting(
         2.0,
-        kinds.seconds(_DAY_S, allow_zero=True),
+        value_types.seconds(_DAY_S, allow_zero=True),
         "Seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
     )
     exclude_protocols: tuple[str, ...] = setting(
-        (), kinds.TEXTS, "Protocols that no route uses.", example="[uniswapV2]"
+        (), value_types.TEXTS, "Protocols that no route uses.", example="[uniswapV2]"
     )
     gas_price_wei: int | None = setting(
         None,
-        kinds.GAS_PRICE,
+        value_types.GAS_PRICE,
         "Gas price in wei; without it the market's.",
         key="gas_price",
         example="10000000",
     )
     market: Path | None = setting(
-        None, kinds.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
+        None, value_types.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
     )
     store_dir: Path | None = setting(
         None,
-        kinds.PATH,
+        value_types.PATH,
         "Folder of the stores that swapcli sync fills; without it swapcli in the folder of your data.",
         example="stores",
     )
     max_age_s: int | None = setting(
         None,
-        kinds.whole(0, _DAY_S),
+        value_types.whole(0, _DAY_S),
         "Seconds that pool state may be old: what is older is read anew, or refused where it cannot be.",
         example="30",
     )
     route_ttl_s: int = setting(
-        DEFAULT_ROUTE_TTL_S, kinds.whole(1, _DAY_S), "Seconds after which a route, or the state behind it, is stale."
+        DEFAULT_ROUTE_TTL_S,
+        value_types.whole(1, _DAY_S),
+        "Seconds after which a route, or the state behind it, is stale.",
     )
-    color: Color = setting("auto", kinds.choice(get_args(Color)), "When to colour: auto, always or never.")
+    color: Color = setting("auto", value_types.choice(get_args(Color)), "When to colour: auto, always or never.")
     output: Output = setting(
         "auto",
-        kinds.choice(get_args(Output)),
+        value_types.choice(get_args(Output)),
         "Form of results: table, plain, json, or auto, which is a table on a terminal.",
     )
     integrator: IntegratorSettings = field(default_factory=IntegratorSettings)
     api_url: str | None = setting(
         None,
-        kinds.SERVICE_URL,
+        value_types.SERVICE_URL,
         "Service to ask instead of quoting here.",
         example="https://quotes.example",
     )
-    api_key_file: Path | None = setting(None, kinds.PATH, "File that holds the API key.", example="api-key")
+    api_key_file: Path | None = setting(None, value_types.PATH, "File that holds the API key.", example="api-key")
     api_key: Secret | None = setting(
-        None, kinds.KEY, "API key; better kept in a file of its own.", example="a-key", on_command_line=False
+        None, value_types.KEY, "API key; better kept in a file of its own.", example="a-key", on_command_line=False
     )
-    timeout_s: float = setting(10.0, kinds.seconds(_DAY_S), "Seconds to wait for a node or a service.")
+    timeout_s: float = setting(10.0, value_types.seconds(_DAY_S), "Seconds to wait for a node or a service.")
     service: ServiceSettings = field(default_factory=ServiceSettings)
     networks: Mapping[str, NetworkSettings] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
-from swapcli.config.kinds import NODE_URL, shown
 from swapcli.config.secret import Secret
 from swapcli.config.settings import ENVIRONMENT_PREFIX, NETWORK_TABLE, NETWORKS, TABLE, Setting, variable_of
+from swapcli.config.value_types import NODE_URL, shown
 from swapcli.errors import ConfigError
 
 if TYPE_CHECKING:

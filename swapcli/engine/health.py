@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from swapcli.engine.answer import Answer, Origin
 from swapcli.engine.clock import Clock
+from swapcli.engine.quote import Answer, Origin
 from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market
 from swapcli.model.network import Network

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swapcli.engine.answer import Delivery
-from swapcli.engine.wrapping import wrapper
+from swapcli.api.route_result import RouteResult, WireSwap
+from swapcli.api.slippage import Generation
+from swapcli.engine.quote import Delivery
+from swapcli.engine.wrap import wrapper
 from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded
 from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
@@ -15,8 +17,6 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Step
 from swapcli.model.terms import after_fee, min_received
 from swapcli.routing.replay import Replay, replay
-from swapcli.wire.result import RouteResult, WireSwap
-from swapcli.wire.terms import Generation
 
 CLOCK_SKEW_MS = 5_000
 """How far ahead of ours the clock of a route's issuer may go."""

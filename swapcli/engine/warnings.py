@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from swapcli.engine.answer import Answer, Origin
-from swapcli.engine.impact import ImpactBasis, PriceImpact, impact_of
-from swapcli.engine.routable import transfer_warnings
+from swapcli.engine.price_impact import ImpactBasis, PriceImpact, impact_of
+from swapcli.engine.quote import Answer, Origin
+from swapcli.engine.tradable_tokens import transfer_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network

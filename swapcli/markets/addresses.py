@@ -7,7 +7,7 @@ import re
 from swapcli.errors import InvalidAddress
 from swapcli.model.network import Kind
 from swapcli.networks.address import parse_address
-from swapcli.pools.fields import shown
+from swapcli.pools.state_fields import shown
 
 _CANONICAL_EVM = re.compile(r"0x[0-9a-f]{40}").fullmatch
 _HEX = re.compile(r"0[xX][0-9a-fA-F]{1,64}").fullmatch

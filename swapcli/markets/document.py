@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from swapcli.errors import MarketError
-from swapcli.pools.fields import shown
+from swapcli.pools.state_fields import shown
 
 MAX_UINT256 = 2**256 - 1
 _DIGITS = re.compile(r"[0-9]{1,78}").fullmatch

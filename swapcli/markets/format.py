@@ -17,7 +17,7 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.model.transfers import UNKNOWN
-from swapcli.pools.fields import shown
+from swapcli.pools.state_fields import shown
 
 FORMAT = "swap-market/1"
 

@@ -10,7 +10,7 @@ from swapcli.model.network import Network
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import FAMILIES, family
-from swapcli.pools.fields import read_flag, read_int, shown
+from swapcli.pools.state_fields import read_flag, read_int, shown
 
 MAX_FEE_PPM = 999_999
 

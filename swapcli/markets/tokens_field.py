@@ -11,7 +11,7 @@ from swapcli.model.network import Kind
 from swapcli.model.token import Token
 from swapcli.model.transfers import PPM, UNKNOWN, TransferBehaviour, TransferKind, behaviour_document
 from swapcli.networks.address import is_native
-from swapcli.pools.fields import shown
+from swapcli.pools.state_fields import shown
 
 MAX_DECIMALS = 77
 """10**77 is the greatest power of ten below 2^256."""

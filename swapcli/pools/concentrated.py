@@ -20,9 +20,9 @@ from swapcli.errors import InsufficientLiquidity, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.concentrated_curve import ConcentratedCurve
 from swapcli.pools.concentrated_state import ZERO_ADDRESS, Ladder, read_ladder, read_position
-from swapcli.pools.pair import PPM, check_pair, is_forward, slot_setters
 from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
+from swapcli.pools.two_token import PPM, check_pair, is_forward, slot_setters
 
 _WORD = 1 << 256
 CROSSING_GAS = 37_400

@@ -10,7 +10,7 @@ from operator import lt
 from typing import Final, NamedTuple, cast
 
 from swapcli.errors import PoolStateError
-from swapcli.pools.fields import (
+from swapcli.pools.state_fields import (
     parse_ints,
     read_choice,
     read_flag,

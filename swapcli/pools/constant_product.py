@@ -15,8 +15,8 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools.fields import read_choice, read_uints
-from swapcli.pools.pair import PPM, check_pair, is_forward, slot_setters
+from swapcli.pools.state_fields import read_choice, read_uints
+from swapcli.pools.two_token import PPM, check_pair, is_forward, slot_setters
 
 UNISWAP_V2: Final = "uniswap_v2"
 SOLIDLY: Final = "solidly"

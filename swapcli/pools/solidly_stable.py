@@ -15,8 +15,8 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools.fields import read_uints
-from swapcli.pools.pair import PPM, check_pair, is_forward
+from swapcli.pools.state_fields import read_uints
+from swapcli.pools.two_token import PPM, check_pair, is_forward
 
 _WAD: Final = 10**18
 _WORD_BITS: Final = 256

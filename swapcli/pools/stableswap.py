@@ -17,10 +17,10 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
-from swapcli.pools.basket import check_basket, moved, positions, to_18_decimals
-from swapcli.pools.fields import read_int, read_optional_uint, read_uints
-from swapcli.pools.pair import PPM
+from swapcli.pools.multi_token import check_basket, moved, positions, to_18_decimals
 from swapcli.pools.stableswap_curve import EmptyCurve, StableSwapCurve
+from swapcli.pools.state_fields import read_int, read_optional_uint, read_uints
+from swapcli.pools.two_token import PPM
 
 _WAD: Final = 10**18
 _WORD: Final = 1 << 256

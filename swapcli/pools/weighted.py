@@ -17,11 +17,11 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools.basket import check_basket, moved, positions, to_18_decimals
-from swapcli.pools.fields import read_optional_uint, read_uints
 from swapcli.pools.log_exp import ONE, power
-from swapcli.pools.pair import PPM
+from swapcli.pools.multi_token import check_basket, moved, positions, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
+from swapcli.pools.state_fields import read_optional_uint, read_uints
+from swapcli.pools.two_token import PPM
 
 _BALANCE_BITS: Final = 112
 _LEAST_WEIGHT: Final = ONE // 100

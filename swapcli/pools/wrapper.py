@@ -14,7 +14,7 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import PoolStateError
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools.basket import positions
+from swapcli.pools.multi_token import positions
 
 _PLENTY: Final = 1e30
 

@@ -16,13 +16,13 @@ from urllib.parse import urlencode
 import httpx
 
 from swapcli import __version__
+from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
+from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, BadBody, read_body
 from swapcli.errors import ConfigError
-from swapcli.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, BadBody, read_body
-from swapcli.remote.address import ServiceAddress
-from swapcli.remote.failures import Failure, failure_of, nonsense, redirected
-from swapcli.remote.pacing import Pacing
+from swapcli.remote.errors import Failure, failure_of, nonsense, redirected
+from swapcli.remote.retry import Pacing
+from swapcli.remote.service_url import ServiceAddress
 from swapcli.remote.transport import DeadlineTransport
-from swapcli.wire.provenance import STATE_HEADER, WARNINGS_HEADER
 
 DEFAULT_RETRIES = 2
 USER_AGENT = f"swapcli/{__version__}"

@@ -13,8 +13,8 @@ from itertools import count
 from math import inf
 
 from swapcli.model.route import Certificate
-from swapcli.routing.dual import Prices
-from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.solver.dual import Prices
 
 _ROUNDS = 12  # where a market holds arbitrage, values would rise without end
 _LEAST_RATIO = 1e-250  # of two prices: below it curves overflow

@@ -16,19 +16,19 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Certificate, Quote
 from swapcli.model.token import Token
 from swapcli.routing.gas import BASE_GAS
-from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.order_scale import OrderScales, drop_oldest
-from swapcli.routing.prices import reference_values, usd_prices
-from swapcli.routing.problem import Problem, SearchTimeUp, Task
-from swapcli.routing.search import Outcome, Search
-from swapcli.routing.solver import Check, unwatched
+from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.order_scale import OrderScales, drop_oldest
+from swapcli.routing.graph.usd_prices import reference_values, usd_prices
+from swapcli.routing.search.problem import Problem, SearchTimeUp, Task
+from swapcli.routing.search.search import Outcome, Search
+from swapcli.routing.solver.newton import Check, unwatched
 
 if TYPE_CHECKING:
-    from swapcli.routing.reverse import Shortfall
+    from swapcli.routing.exact_output import Shortfall
 
 if TYPE_CHECKING:
-    from swapcli.routing.candidates import Candidate
-    from swapcli.routing.considered import Bids
+    from swapcli.routing.candidate_pools import Bids
+    from swapcli.routing.search.candidates import Candidate
 
 _KEPT_GRAPHS = 8
 _MAX_UNITS = 2.0**256
@@ -104,13 +104,13 @@ class Router:
 
         The outcome may be of another market that knows the same tokens.
         """
-        from swapcli.routing.considered import bids
+        from swapcli.routing.candidate_pools import bids
 
         return bids(self._graph(order.excluded_protocols), outcome, taken, margin, whole=whole)
 
     def nearest(self, order: Order, outcome: Outcome, taken: Set[str], limit: int) -> tuple[str, ...]:
         """Return the keys of this market's pools beside those `taken` that miss the best rates by least."""
-        from swapcli.routing.considered import nearest
+        from swapcli.routing.candidate_pools import nearest
 
         return nearest(self._graph(order.excluded_protocols), outcome, taken, limit)
 
@@ -143,7 +143,7 @@ class Router:
 
         path = scales.spot(target, max_hops).path(source)
         if not path:
-            from swapcli.routing.no_route import not_joined
+            from swapcli.routing.search.no_route import not_joined
 
             raise not_joined(order, graph)
         with suppress(SearchTimeUp):
@@ -154,13 +154,13 @@ class Router:
         else:
             found = search_for(order.amount).best() or self._searched_whole(search_for(order.amount).problem, graph)
         if candidates:
-            from swapcli.routing.candidates import with_candidates
+            from swapcli.routing.search.candidates import with_candidates
 
             outcome = found if isinstance(found, Outcome) else None
             found = with_candidates(order, outcome, candidates, search_for) or found
         if isinstance(found, Outcome):
             return found
-        from swapcli.routing.no_route import not_found, not_found_in_time
+        from swapcli.routing.search.no_route import not_found, not_found_in_time
 
         try:
             refused = not_found(order, graph, (source, target), max_hops, check, found.amount_out if found else 0)
@@ -275,7 +275,7 @@ def _price_impact(sold_usd: float | None, bought_usd: float | None) -> float | N
 
 
 def _for_output(search_for: Callable[[int], Search], amount_out: int, first: int) -> Outcome | Shortfall | None:
-    from swapcli.routing.reverse import route_for_output
+    from swapcli.routing.exact_output import route_for_output
 
     return route_for_output(search_for, amount_out, first)
 
@@ -300,7 +300,7 @@ def _check_liquidity(order: Order, graph: Graph, path: Sequence[int], max_hops: 
     """Raise `NoRoute` if the order is larger than all the liquidity between its tokens, which `path` joins."""
     if _looks_feasible(graph, path, order):
         return
-    from swapcli.routing.no_route import beyond_liquidity
+    from swapcli.routing.search.no_route import beyond_liquidity
 
     refused = beyond_liquidity(order, graph, (path[0], path[-1]), max_hops, check)
     if refused:

@@ -13,10 +13,10 @@ import traceback
 from threading import Lock
 from typing import Literal, NamedTuple
 
+from swapcli.api.timestamps import iso_utc
 from swapcli.errors import SwapcliError
 from swapcli.service.limits import is_loopback
 from swapcli.service.log_writer import Stream
-from swapcli.wire.time import iso_utc
 
 REQUEST_ID_HEADER = "X-Request-Id"
 

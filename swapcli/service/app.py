@@ -13,22 +13,22 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
+from swapcli.api.slippage import Generation
 from swapcli.chain.node import SimulatingNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.errors import MarketUnavailable
 from swapcli.service.access_log import AccessLog
-from swapcli.service.checking import Checker
-from swapcli.service.desk import Desk
-from swapcli.service.health import HealthDesk
-from swapcli.service.layers import Cors, Gate, Journal
+from swapcli.service.access_policy import AccessPolicy, Keys, NoKeys
+from swapcli.service.balance_check import Checker
+from swapcli.service.endpoint_table import ENDPOINTS, HEALTH_V1, HEALTH_V2, HEALTH_WHERE, PATHS
+from swapcli.service.handlers import HealthResource, PageResource, Resource, Workshop, nothing
+from swapcli.service.health_checks import HealthDesk
+from swapcli.service.market_registry import Desk
 from swapcli.service.metrics import Metrics, Watched
-from swapcli.service.pacing import RefusalPacer
+from swapcli.service.middleware import Cors, Gate, Journal
 from swapcli.service.pages import pages_of
-from swapcli.service.policy import AccessPolicy, Keys, NoKeys
-from swapcli.service.resource import HealthResource, PageResource, Resource, Workshop, nothing
-from swapcli.service.solving import IsCancelled, Solver
-from swapcli.service.table import ENDPOINTS, HEALTH_V1, HEALTH_V2, HEALTH_WHERE, PATHS
-from swapcli.wire.terms import Generation
+from swapcli.service.refusal_pacing import RefusalPacer
+from swapcli.service.worker import IsCancelled, Solver
 
 _NO_KEYS = NoKeys()
 _NO_NODES: Mapping[str, SimulatingNode] = MappingProxyType({})

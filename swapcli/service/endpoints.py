@@ -4,28 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.engine.answer import Answer, Ask, Delivery
-from swapcli.engine.lookup import find_protocols
-from swapcli.engine.market_source import MarketSource
-from swapcli.errors import InvalidInput, InvalidRoute, Unauthorized, UnknownToken
-from swapcli.model.network import Kind
-from swapcli.model.order import Order
-from swapcli.model.payload import Payload
-from swapcli.model.terms import Integrator
-from swapcli.networks.address import display_address, is_native, parse_address
-from swapcli.service.asked import Asked
-from swapcli.service.checking import Check, Outcome
-from swapcli.service.desk import Desk
-from swapcli.service.faults import Headers
-from swapcli.service.key_file import ApiKey
-from swapcli.service.provenance import answer_headers, payload_headers
-from swapcli.wire import requests as form
-from swapcli.wire.batch import parse_batch, render_batch_felts, render_batch_routes
-from swapcli.wire.calldata import render_call
-from swapcli.wire.dialect import dialect_of
-from swapcli.wire.felts import render_felts
-from swapcli.wire.listing import VerifiedToken, render_protocols, render_token, render_tokens
-from swapcli.wire.payloads import (
+from swapcli.api import requests as form
+from swapcli.api.felts import render_felts
+from swapcli.api.listings import VerifiedToken, render_protocols, render_token, render_tokens
+from swapcli.api.network_variants import dialect_of
+from swapcli.api.payload_bodies import (
     render_calldata_v1,
     render_calldata_v2,
     render_execute,
@@ -33,10 +16,27 @@ from swapcli.wire.payloads import (
     render_route_and_calldata,
     render_signer_calldata,
 )
-from swapcli.wire.requests import ExecuteBody, IntegratorWish, OrderForm, OrderQuery
-from swapcli.wire.result import RouteResult
-from swapcli.wire.route import render_result
-from swapcli.wire.terms import Generation
+from swapcli.api.requests import ExecuteBody, IntegratorWish, OrderForm, OrderQuery
+from swapcli.api.route import render_result
+from swapcli.api.route_result import RouteResult
+from swapcli.api.router_call import render_call
+from swapcli.api.slippage import Generation
+from swapcli.api.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
+from swapcli.engine.quote import Answer, Ask, Delivery
+from swapcli.engine.resolve import find_protocols
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.errors import InvalidInput, InvalidRoute, Unauthorized, UnknownToken
+from swapcli.model.network import Kind
+from swapcli.model.order import Order
+from swapcli.model.payload import Payload
+from swapcli.model.terms import Integrator
+from swapcli.networks.address import display_address, is_native, parse_address
+from swapcli.service.balance_check import Check, Outcome
+from swapcli.service.error_responses import Headers
+from swapcli.service.key_file import ApiKey
+from swapcli.service.market_registry import Desk
+from swapcli.service.request import Asked
+from swapcli.service.response_headers import answer_headers, payload_headers
 
 
 def route_v1(desk: Desk, asked: Asked) -> object:
@@ -65,7 +65,7 @@ def execute(desk: Desk, asked: Asked) -> object:
 
 def _balance_check(payload: Payload, result: RouteResult, source: MarketSource) -> Check:
     """Does the wallet hold what is sold? The only one that a request names is the receiver's, who sells as a rule."""
-    from swapcli.engine.checks import Ends, Wanted, check_payload
+    from swapcli.engine.payload_checks import Ends, Wanted, check_payload
 
     token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
     wanted, ends = Wanted(sender=payload.call.route.destination), Ends(token_in, token_out, source.network.native)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from swapcli.api.route import render_result
+from swapcli.api.route_result import result_of
+from swapcli.api.slippage import Generation
 from swapcli.errors import SwapcliError
 from swapcli.model.market import Market
 from swapcli.model.network import Kind
@@ -15,9 +18,6 @@ from swapcli.networks.address import display_address
 from swapcli.routing.gas import route_gas
 from swapcli.routing.replay import replay
 from swapcli.service.operations import Operation
-from swapcli.wire.result import result_of
-from swapcli.wire.route import render_result
-from swapcli.wire.terms import Generation
 
 _RECEIVER = {Kind.EVM: "0x" + "12" * 20, Kind.STARKNET: "0x" + "12".zfill(64)}
 _SLIPPAGE = 0.5

@@ -22,8 +22,8 @@ import httptools
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from swapcli.service.faults import Reply, refusal
-from swapcli.service.visit import refuse
+from swapcli.service.error_responses import Reply, refusal
+from swapcli.service.request_context import refuse
 
 if TYPE_CHECKING:
     from starlette.types import Scope

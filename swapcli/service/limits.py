@@ -14,7 +14,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.errors import RateLimited
-from swapcli.service.proxies import parse_address
+from swapcli.service.trusted_proxies import parse_address
 
 if TYPE_CHECKING:
     from swapcli.config.settings import ServiceSettings

@@ -79,7 +79,8 @@ class LogWriter:
     full and `OSError` where nobody can read any more."""
 
     def __init__(self, descriptor: int, *, max_bytes: int = MAX_BYTES) -> None:
-        self._descriptor = descriptor
+        # One of our own: the thread may still write after the caller closed theirs.
+        self._descriptor = os.dup(descriptor)
         self._max_bytes = max_bytes
         self._waiting: deque[bytes] = deque()
         self._bytes = 0
@@ -120,15 +121,16 @@ class LogWriter:
             self._thread.join(left_s)
 
     def _work(self) -> None:
-        while chunk := self._next_chunk():
-            try:
+        try:
+            while chunk := self._next_chunk():
                 while chunk:
                     chunk = chunk[self._write_some(chunk) :]
-            except OSError as error:
-                with self._changed:
-                    self._failure = error
-                    self._waiting.clear()
-                return
+        except OSError as error:
+            with self._changed:
+                self._failure = error
+                self._waiting.clear()
+        finally:
+            os.close(self._descriptor)
 
     def _write_some(self, chunk: bytes) -> int:
         """Return how many bytes were written. Waits, also where another process made the descriptor non-blocking."""

@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import Any
 
 from swapcli import __version__
+from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.model.network import Network
 from swapcli.service.examples import Example
 from swapcli.service.operations import DISCOVERY, GLOBAL, SERVICE, STARKNET, V1, V2, Operation, Parameter, operations_of
 from swapcli.service.schemas import BOOLEAN, FELTS_NAME, TEXTS, Schema, any_of, components
-from swapcli.wire.provenance import STATE_HEADER, WARNINGS_HEADER
 
 CONTENT_TYPE = "application/json"
 UNHEALTHY = 503

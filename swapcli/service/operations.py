@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from swapcli.api.network_variants import Dialect, FaultShape, OwnCalldata, dialect_of
+from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 from swapcli.model.network import Kind, Network
 from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.service.schemas import ADDRESS, AMOUNT, BOOLEAN, TEXTS, Schema, slippage
-from swapcli.wire.dialect import Dialect, FaultShape, OwnCalldata, dialect_of
-from swapcli.wire.terms import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 
 V1, V2, STARKNET, DISCOVERY, SERVICE = "First generation", "Second generation", "Starknet", "Discovery", "Service"
 

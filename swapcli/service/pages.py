@@ -8,14 +8,14 @@ from urllib.parse import parse_qs
 
 import msgspec
 
+from swapcli.api.listings import render_chains
 from swapcli.errors import MarketUnavailable
-from swapcli.service import documentation, openapi
-from swapcli.service.desk import Desk
+from swapcli.service import docs_page, openapi
+from swapcli.service.endpoint_table import CHAINS, DESCRIPTION, DOCS, LIVE, METRICS, READY
+from swapcli.service.error_responses import refusal
 from swapcli.service.examples import Example, example_of
-from swapcli.service.faults import refusal
+from swapcli.service.market_registry import Desk
 from swapcli.service.metrics import CONTENT_TYPE, Metrics
-from swapcli.service.table import CHAINS, DESCRIPTION, DOCS, LIVE, METRICS, READY
-from swapcli.wire.listing import render_chains
 
 JSON = "application/json"
 EXAMPLES_S = 20.0
@@ -45,7 +45,7 @@ def pages_of(desk: Desk, metrics: Metrics) -> Mapping[str, PageMaker]:
         READY: PageMaker(lambda query: _readiness(desk, query)),
         METRICS: PageMaker(lambda _: Page(metrics.render(), CONTENT_TYPE)),
         DESCRIPTION: PageMaker(Description(desk).page, is_slow=True),
-        DOCS: PageMaker(lambda _: Page(documentation.page(), documentation.CONTENT_TYPE)),
+        DOCS: PageMaker(lambda _: Page(docs_page.page(), docs_page.CONTENT_TYPE)),
     }
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, get_type_hints
 
+from swapcli.api import schemas
+from swapcli.api.request_parameters import MAX_DEADLINE_S
+from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 from swapcli.model.network import Kind
 from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
-from swapcli.wire import shapes
-from swapcli.wire.parameters import MAX_DEADLINE_S
-from swapcli.wire.terms import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 
 Schema = dict[str, Any]
 
@@ -117,17 +117,17 @@ def _percent(ppm: int) -> float | int:
 
 
 def components(names: Iterable[str]) -> dict[str, Schema]:
-    """The schemas of the types of these names in `wire.shapes`, and of all that they hold."""
+    """The schemas of the types of these names in `api.schemas`, and of all that they hold."""
     import msgspec
 
-    types = [getattr(shapes, name) for name in sorted(set(names))]
+    types = [getattr(schemas, name) for name in sorted(set(names))]
     _, generated = msgspec.json.schema_components(types, ref_template=PREFIX + "{name}")
     return {name: _described(name, schema) for name, schema in sorted(generated.items())}
 
 
 def _described(name: str, schema: Schema) -> Schema:
     """With its fields in their own order, and each told what it may be."""
-    fields, given = get_type_hints(getattr(shapes, name)), schema["properties"]
+    fields, given = get_type_hints(getattr(schemas, name)), schema["properties"]
     optional = set(fields) - set(schema.get("required", ())) if name in _REQUESTS else set()
     properties = {field: _form(name, field, given[field]) for field in fields}
     properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any, cast
 import uvicorn
 
 from swapcli.errors import InvalidOption
-from swapcli.service.faults import refusal
-from swapcli.service.patience import Patience, prompt
-from swapcli.service.visit import send_reply
+from swapcli.service.client_timeouts import Patience, prompt
+from swapcli.service.error_responses import refusal
+from swapcli.service.request_context import send_reply
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from swapcli.service.patience import Connection
+    from swapcli.service.client_timeouts import Connection
 
 GRACE_S = 10
 PATIENCE_S = 10.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from swapcli.starknet.account_calls import StarknetCall, approval, calls, transaction
 from swapcli.starknet.batch import Pair, batch_calldata, check_batch
-from swapcli.starknet.build import build_call
-from swapcli.starknet.calls import StarknetCall, approval, calls, transaction
+from swapcli.starknet.cairo_serde import deserialise_call, serialise_call
 from swapcli.starknet.felts import from_felt_text, to_felt_text
-from swapcli.starknet.serialise import deserialise_call, serialise_call
+from swapcli.starknet.router_call import build_call
 
 __all__ = [
     "Pair",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from swapcli.errors import InvalidInput
 from swapcli.model.payload import Call
-from swapcli.starknet.serialise import serialise_call
+from swapcli.starknet.cairo_serde import serialise_call
 
 MAX_PAIRS = 3
 

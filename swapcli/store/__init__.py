@@ -9,7 +9,7 @@ Everything that SQLite is needed for is imported with this package, so whoever m
 """
 
 from swapcli.store.blocks import BlockMark
-from swapcli.store.register import LeftOut
+from swapcli.store.inventory import LeftOut
 from swapcli.store.store import Store, create_store, open_store
 from swapcli.store.summary import Summary
 from swapcli.store.writer import BlockWriter

@@ -15,7 +15,7 @@ from math import inf, log
 from typing import Any, NamedTuple
 
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.store.choice import Link, Offer, choose
+from swapcli.selection.pool_choice import Link, Offer, choose
 
 _HUBS, _AROUND_AN_END = 12, 16  # at first; twice as many, and again, where they have too few pools
 _DOUBLINGS = 4

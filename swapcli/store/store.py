@@ -19,13 +19,13 @@ from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.token import Token
 from swapcli.model.transfers import TransferBehaviour
-from swapcli.store import journal
+from swapcli.store import undo_log
 from swapcli.store.blocks import BlockMark
-from swapcli.store.faults import damaged, translated
-from swapcli.store.file import BUSY_TIMEOUT_MS, open_file, reading, writing
-from swapcli.store.identity import Networks, begin, check_name, check_same, network_of
-from swapcli.store.register import Register
+from swapcli.store.database import BUSY_TIMEOUT_MS, open_file, reading, writing
+from swapcli.store.inventory import Register
+from swapcli.store.network_record import Networks, begin, check_name, check_same, network_of
 from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolReader, Row, token_of
+from swapcli.store.sqlite_errors import damaged, translated
 from swapcli.store.summary import Summary, summarise
 from swapcli.store.transfers import read_transfers, write_transfers
 from swapcli.store.writer import BlockWriter, check_order
@@ -108,12 +108,12 @@ class Store:
             self.check_can_follow()
             head, head_hash = self._one("SELECT head, hash FROM meta")
             if anew:
-                journal.forget_all(self._connection)
+                undo_log.forget_all(self._connection)
                 self._connection.execute("DELETE FROM token_transfers")
             else:
                 check_order(head, head_hash, number, block_hash)
             mark = BlockMark(number, block_hash, timestamp)
-            journal.remember(self._connection, mark)
+            undo_log.remember(self._connection, mark)
             writer = BlockWriter(self._connection, mark, self._anchors)
             writer.describe(provenance=Provenance.SYNCED)
             yield writer
@@ -134,17 +134,17 @@ class Store:
     def rewind_to(self, number: int) -> BlockMark:
         """Go back to that block, one of `blocks()`: every token and pool is as it was. Raises `MarketUnavailable`."""
         with writing(self._connection, self.path):
-            mark = journal.check_remembered(journal.remembered(self._connection), number, self.path)
+            mark = undo_log.check_remembered(undo_log.remembered(self._connection), number, self.path)
             writer = BlockWriter(self._connection, None, self._anchors)
-            for key in journal.pools_to_undo(self._connection, number):
+            for key in undo_log.pools_to_undo(self._connection, number):
                 writer.drop_pool(key)
-            journal.restore_tokens(self._connection, number)
-            journal.restore_notes(self._connection, number)
-            restored = journal.restore_pools(self._connection, number)
+            undo_log.restore_tokens(self._connection, number)
+            undo_log.restore_notes(self._connection, number)
+            restored = undo_log.restore_pools(self._connection, number)
             reader = PoolReader(self._numbered_tokens())
             for row in restored:
                 writer.put_legs(row[0], reader.pool(row), [int(each) for each in row[5].split(",")])
-            journal.forget_blocks(self._connection, number)
+            undo_log.forget_blocks(self._connection, number)
             writer.finish()
             self._move_to(mark)
             return mark
@@ -152,7 +152,7 @@ class Store:
     def blocks(self) -> tuple[BlockMark, ...]:
         """The blocks that the store can go back to, newest first; the first is the one that it is at."""
         with reading(self._connection, self.path):
-            return journal.remembered(self._connection)
+            return undo_log.remembered(self._connection)
 
     def write_market(self, market: Market) -> None:
         """Replace everything by `market`, whose network has to be the store's."""
@@ -161,7 +161,7 @@ class Store:
         with writing(self._connection, self.path):
             for table in ("meta", "tokens", "pools", "legs", "links", "notes", "left_out", "token_transfers"):
                 self._connection.execute(f"DELETE FROM {table}")
-            journal.forget_all(self._connection)
+            undo_log.forget_all(self._connection)
             begin(self._connection, market.network, self._networks)
             self.network = market.network
             writer = BlockWriter(self._connection, None, self._anchors)
@@ -176,7 +176,7 @@ class Store:
             writer.put_transfers(market.transfers, block=market.block)
             writer.rank()
             if market.block is not None:
-                journal.remember(self._connection, BlockMark(market.block, None, market.timestamp))
+                undo_log.remember(self._connection, BlockMark(market.block, None, market.timestamp))
             self._connection.execute("UPDATE meta SET head = ?, timestamp = ?", (market.block, market.timestamp))
 
     def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> bool:

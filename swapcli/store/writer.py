@@ -12,11 +12,11 @@ from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.model.transfers import TransferBehaviour
 from swapcli.store.blocks import BlockMark
-from swapcli.store.journal import keep_note, keep_pool, keep_token, rename
+from swapcli.store.inventory import LeftOut
 from swapcli.store.ranking import Pair, insert_legs, legs_of, rank_all, rank_touched
-from swapcli.store.register import LeftOut
 from swapcli.store.rows import POOL_FIELDS, TOKEN_FIELDS, checked, pool_row, token_row
 from swapcli.store.transfers import write_transfers
+from swapcli.store.undo_log import keep_note, keep_pool, keep_token, rename
 
 _GROWTH = 1.25  # a store that has grown so much since it was ranked as a whole is ranked anew
 _FEW_POOLS = 200

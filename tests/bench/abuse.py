@@ -19,8 +19,8 @@ from statistics import median
 from typing import NamedTuple
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import SwapcliError
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network

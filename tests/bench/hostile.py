@@ -18,16 +18,16 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from swapcli.engine.answer import Ask
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
+from swapcli.engine.quote import Ask
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
-from swapcli.wire.terms import Generation
 from tests.bench.cases import orders_beside
 from tests.routing.dust import Worth, with_dust
 

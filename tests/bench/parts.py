@@ -16,15 +16,15 @@ from random import Random
 from statistics import median, quantiles
 from typing import NamedTuple
 
-from swapcli.engine.answer import Ask
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.live_search import LiveSearch
-from swapcli.engine.market_source import MarketSource
+from swapcli.engine.quote import Ask
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.live_search import LiveSearch
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
-from swapcli.wire.terms import Generation
 from tests.store.build import wide_market
 
 _SEED = 5

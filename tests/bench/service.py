@@ -11,13 +11,13 @@ from statistics import median
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from swapcli.engine.answer import Ask
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
+from swapcli.engine.quote import Ask
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.model.order import Order
 from swapcli.networks.catalogue import network
-from swapcli.wire.terms import Generation
 from tests.bench.running import Failed
 from tests.service.soak import Client, Outcome, Request, Service, orders, served, soak
 

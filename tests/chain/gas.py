@@ -14,6 +14,7 @@ from operator import mul
 from random import Random
 from typing import NamedTuple
 
+from swapcli.api.slippage import Generation
 from swapcli.model.payload import SwapType
 from swapcli.pools.concentrated import CROSSING_GAS, Concentrated
 from swapcli.pools.constant_product import SOLIDLY_GAS, ConstantProduct
@@ -21,7 +22,6 @@ from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
 from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, POOL_AGAIN_GAS, TOKEN_BETWEEN_GAS, route_gas
-from swapcli.wire.terms import Generation
 from tests.chain.reading import GAS_PRICE_WEI
 from tests.chain.trading import Desk, Trade, open_desk
 

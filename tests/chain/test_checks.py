@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from swapcli.chain.rpc import RpcNode
-from swapcli.engine.answer import Origin
-from swapcli.engine.checks import Ends, Wanted, check_payload
+from swapcli.engine.payload_checks import Ends, Wanted, check_payload
+from swapcli.engine.quote import Origin
 from swapcli.errors import InsufficientBalance, SimulationError, UpstreamNonsense
 from swapcli.evm import transaction
 from swapcli.model.market import Provenance

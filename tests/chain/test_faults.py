@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
+from swapcli.chain.batch_read import Skipped
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.logs import scan
+from swapcli.chain.log_scan import scan
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Block, Log, LogQuery, Node
-from swapcli.chain.place import Place, place_of
-from swapcli.chain.rounds import Skipped
+from swapcli.chain.pool_ref import Place, place_of
 from swapcli.chain.rpc import ATTEMPTS
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused

@@ -13,7 +13,7 @@ import pytest
 
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import View
-from swapcli.chain.place import place_of
+from swapcli.chain.pool_ref import place_of
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Wanted, follow, sync

@@ -14,8 +14,8 @@ import pytest
 from swapcli.chain.node import Node
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.keeper import Keeper, Kept, open_keeper
-from swapcli.engine.market_source import MarketSource
+from swapcli.engine.market_follower import Keeper, Kept, open_keeper
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sync import Progress, follow
 from swapcli.errors import UpstreamError
 from swapcli.model.market import Provenance

@@ -10,14 +10,15 @@ from random import Random
 
 import pytest
 
+from swapcli.api.slippage import Generation
 from swapcli.chain.node import Answer as Told
 from swapcli.chain.node import At, Call, Head
 from swapcli.chain.rpc import RpcNode
-from swapcli.engine.answer import Answer, Ask, Delivery
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
-from swapcli.engine.live_search import Limits
-from swapcli.engine.live_source import LiveSource
-from swapcli.engine.market_source import MarketSource
+from swapcli.engine.quote import Answer, Ask, Delivery
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.live import LiveSource
+from swapcli.engine.sources.live_search import Limits
 from swapcli.errors import (
     BlockMismatch,
     InvalidRoute,
@@ -36,7 +37,6 @@ from swapcli.model.payload import Payload, Transaction
 from swapcli.model.pool import Pool
 from swapcli.model.transfers import ORDINARY
 from swapcli.pools.constant_product import ConstantProduct
-from swapcli.wire.terms import Generation
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.modes import asking
 from tests.chain.node.evm_node import deploy_multicall

@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
+from swapcli.api.slippage import Generation
 from swapcli.chain.node import Answer as Told
 from swapcli.chain.node import At, Supposed
 from swapcli.chain.rpc import RpcNode
-from swapcli.engine.answer import Answer, Ask, Delivery
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.live_source import LiveSource
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.routable import transfer_warnings
-from swapcli.engine.store_source import StoreSource
+from swapcli.engine.quote import Answer, Ask, Delivery
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.live import LiveSource
+from swapcli.engine.sources.stored import StoreSource
 from swapcli.engine.sync import adopt, follow, refusal_of
+from swapcli.engine.tradable_tokens import transfer_warnings
 from swapcli.errors import FeeOnTransfer, InvalidRoute, NoRoute
 from swapcli.model.order import Order
 from swapcli.model.payload import Payload
 from swapcli.model.transfers import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
-from swapcli.wire.terms import Generation
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.test_anvil import node_of

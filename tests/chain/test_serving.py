@@ -20,14 +20,14 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from swapcli.engine.answer import Ask
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.market_source import MarketSource
+from swapcli.engine.quote import Ask
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sync import adopt
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.store import create_store
-from swapcli.wire.terms import Generation
 from tests.chain.anvil import AnvilChain, Node, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import SECRET, hangs_up, stays_silent

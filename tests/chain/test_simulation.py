@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.balance_slots import find_balance_slot
-from swapcli.chain.holdings import Holdings, read_holdings
+from swapcli.chain.balance_slot import find_balance_slot
 from swapcli.chain.node import Account, Call, Override, Supposed
-from swapcli.chain.reverts import revert_reason
+from swapcli.chain.revert_reason import revert_reason
 from swapcli.chain.rpc import RpcNode
+from swapcli.chain.sender_balances import Holdings, read_holdings
 from swapcli.chain.simulation import Assumed, Simulated, simulate
 from swapcli.errors import Reorganised, SimulationError, UpstreamNonsense, UpstreamRefused
 from swapcli.evm import approval

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.chain.node import Answer, At, Supposed
-from swapcli.chain.transfers import TransferReport, holder_of, holders_of, try_transfers
+from swapcli.chain.transfer_probe import TransferReport, holder_of, holders_of, try_transfers
 from swapcli.errors import UpstreamRefused
 from swapcli.evm.transfer_probe import (
     Question,

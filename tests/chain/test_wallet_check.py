@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from swapcli.chain.node import SimulatingNode
 from swapcli.chain.rpc import RpcNode
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.market_source import MarketSource
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import InsufficientBalance, UpstreamTimeout
 from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.catalogue import network
 from swapcli.service.app import create_app
-from swapcli.service.checking import MOST_WAITING, PATIENCE_S, Checker
-from swapcli.service.desk import Desk
+from swapcli.service.balance_check import MOST_WAITING, PATIENCE_S, Checker
+from swapcli.service.market_registry import Desk
 from tests.chain.anvil import CHAIN_ID, running_anvil
 from tests.chain.reading import read_market
 from tests.chain.settings import url_of
@@ -170,8 +170,8 @@ def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> N
 
 
 def test_only_hyperevm_checks() -> None:
+    from swapcli.api.network_variants import dialect_of
     from swapcli.networks.catalogue import network_names
-    from swapcli.wire.dialect import dialect_of
 
     assert [name for name in network_names() if dialect_of(name).execute_checks_balance] == [DETAILED]
     assert network(DETAILED).name == DETAILED

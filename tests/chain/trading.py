@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from eth_account import Account
 
-from swapcli.engine.answer import Ask, Delivery
+from swapcli.api.route_result import RouteResult, result_of
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.market_source import MarketSource
+from swapcli.engine.quote import Ask, Delivery
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute, PoolError
 from swapcli.evm import transaction, transactions
 from swapcli.model.market import Market
@@ -24,8 +26,6 @@ from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, 
 from swapcli.model.terms import Integrator
 from swapcli.model.token import Token
 from swapcli.routing.replay import Replay, replay
-from swapcli.wire.result import RouteResult, result_of
-from swapcli.wire.terms import Generation
 from tests.chain.anvil import AnvilChain, Receipt, running_anvil
 from tests.chain.random_routes import random_route
 from tests.chain.reading import read_market, read_pools

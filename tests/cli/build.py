@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from swapcli.api.route_result import result_of
+from swapcli.api.slippage import Generation
 from swapcli.cli.app import run
-from swapcli.engine.answer import Answer, Origin
+from swapcli.engine.quote import Answer, Origin
 from swapcli.errors import UnknownNetwork
 from swapcli.markets.format import parse_market
 from swapcli.model.market import Market
@@ -23,8 +25,6 @@ from swapcli.model.order import Order
 from swapcli.model.route import Certificate, Quote, Route, Segment, Swap
 from swapcli.model.terms import Integrator
 from swapcli.routing.replay import replay
-from swapcli.wire.result import result_of
-from swapcli.wire.terms import Generation
 
 NOW_S = 1_800_000_000.5
 WETH = "0x" + "11" * 20

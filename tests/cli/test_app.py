@@ -11,9 +11,9 @@ import pytest
 
 from swapcli import __version__
 from swapcli.cli.app import Root
+from swapcli.cli.commands.networks import app as networks_app
 from swapcli.cli.completion_scripts import nodes
-from swapcli.cli.networks import app as networks_app
-from swapcli.cli.tree import load
+from swapcli.cli.lazy_group import load
 from swapcli.errors import UpstreamError
 from tests.cli.build import swapcli, write_market
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.cli.batch import KEYS
+from swapcli.cli.order_batch import KEYS
 from tests.cli.build import DAI, LONELY, USDC, WETH, Ran, swapcli
 
 Order = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from swapcli.config.show import example_config
+from swapcli.config.display import example_config
 from tests.cli.build import swapcli
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from swapcli.cli.app import Root
 from swapcli.cli.completion_scripts import nodes
-from swapcli.cli.exits import MEANING
+from swapcli.cli.exit_codes import MEANING
 from tests.cli.build import TWIN_A, USDC, WETH, Ran, swapcli
 from tests.examples import examples
 

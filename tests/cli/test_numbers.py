@@ -19,7 +19,7 @@ from swapcli.cli.render.numbers import (
     significant,
     usd,
 )
-from swapcli.cli.render.words import clean
+from swapcli.cli.render.text import clean
 from swapcli.engine.warnings import how_old
 from swapcli.model.token import whole_tokens
 

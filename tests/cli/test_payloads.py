@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapcli.api.route import parse
 from swapcli.cli.render.payload_view import payload_view
-from swapcli.cli.render.sendings import Sending
+from swapcli.cli.render.transactions import Sending
 from swapcli.evm import decode_call, decode_integrator_data
 from swapcli.model.payload import Call, SwapType
 from swapcli.model.terms import min_received
 from swapcli.routing.replay import replay
 from swapcli.starknet import deserialise_call
-from swapcli.wire.route import parse
 from tests.cli.build import DAI, DIRECT_V3, USDC, WETH, Ran, market_document, small_market, swapcli
 
 ROUTER = "0x" + "c0" * 20
@@ -207,7 +207,7 @@ def test_what_is_no_route_is_told_so(execute: Run, route: bytes, code: str, stat
 
 
 def test_nobody_waits_at_a_terminal_for_a_route(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swapcli.cli.execute.is_terminal", lambda: True)
+    monkeypatch.setattr("swapcli.cli.commands.execute.is_terminal", lambda: True)
     ran = swapcli("execute", *TO_WALLET)
     assert ran.status == 2
     assert ran.err.startswith("error: a route is needed: name its file, or pipe it in\n")

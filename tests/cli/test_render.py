@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
+from swapcli.api.route_result import with_gas
+from swapcli.api.slippage import Generation
 from swapcli.cli.render.json import route_document
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.plain import listing_text, route_text
+from swapcli.cli.render.route_view import RouteView, view_of
 from swapcli.cli.render.table import new_console, print_listing, print_route
-from swapcli.cli.render.view import RouteView, view_of
-from swapcli.engine.answer import Answer, Origin
+from swapcli.engine.quote import Answer, Origin
 from swapcli.engine.warnings import answer_warnings
 from swapcli.model.terms import PPM, Integrator, Terms
 from swapcli.model.warning import QuoteWarning
-from swapcli.wire.result import with_gas
-from swapcli.wire.terms import Generation
 from tests.cli.build import (
     DIRECT_V2,
     DIRECT_V3,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from swapcli.api.route import parse
 from swapcli.routing.replay import replay
-from swapcli.wire.route import parse
 from tests.cli.build import (
     DIRECT_V2,
     LONELY,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.cli.interruption import SIGNALS, Interruption, interruptible
-from swapcli.cli.watch import MOST_FAILURES, watch_chain
+from swapcli.cli.signals import SIGNALS, Interruption, interruptible
+from swapcli.cli.sync_watch import MOST_FAILURES, watch_chain
 from swapcli.errors import ConfigError, Reorganised, SwapcliError, Unreachable, UpstreamError
 
 

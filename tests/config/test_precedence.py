@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.api.slippage import Generation
 from swapcli.config import TABLE, Secret, Settings, config_file_path, glance
-from swapcli.config.show import masked
-from swapcli.wire.terms import Generation
+from swapcli.config.display import masked
 from tests.config.world import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
 
 VALUES: dict[str, dict[str, object]] = {

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.config import TABLE, Secret, Settings
+from swapcli.config.display import Row, example_config, masked
 from swapcli.config.settings import NETWORK_TABLE
-from swapcli.config.show import Row, example_config, masked
 from tests.config.world import DEFAULT_FILE, load, refused
 
 EXAMPLE_FILE = Path(__file__).parents[2] / "config.example.yaml"

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.engine.answer import Answer, Ask, Delivery
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
-from swapcli.engine.fees import with_l1_fee
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.opening import open_market
+from swapcli.engine.l1_data_fee import with_l1_fee
+from swapcli.engine.load_market import open_market
+from swapcli.engine.quote import Answer, Ask, Delivery
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute, SameToken
 from swapcli.evm.l1_fee import L1Terms
 from swapcli.evm.unsigned import Gas, unsigned
@@ -22,7 +23,6 @@ from swapcli.model.order import Order
 from swapcli.model.payload import Payload, Transaction
 from swapcli.model.route import Quote
 from swapcli.networks.catalogue import network
-from swapcli.wire.terms import Generation
 from tests.cli.build import NOW_S, small_market
 from tests.evm.l1_oracle import RealOracle
 

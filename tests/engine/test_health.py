@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from swapcli.engine.clock import Clock
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.networks.catalogue import network, network_names
 from tests.cli.build import EMPTY_V2, NOW_S, small_market
 

@@ -8,18 +8,18 @@ from math import log, sqrt
 
 import pytest
 
-from swapcli.engine.answer import Answer, Ask
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.impact import ImpactBasis, PriceImpact, highest_impact, impact_of
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
+from swapcli.engine.price_impact import ImpactBasis, PriceImpact, highest_impact, impact_of
+from swapcli.engine.quote import Answer, Ask
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network
 from swapcli.pools import family
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
-from swapcli.wire.terms import Generation
 
 ORDERS = [("ETH", "USDC", 1.0), ("ETH", "USDC", 100.0), ("AERO", "USDC", 1000.0), ("ETH", "AERO", 2.0)]
 PAIRS = [("WETH", "USDC"), ("WETH", "AERO"), ("USDC", "cbBTC"), ("USDC", "AERO")]

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.engine.answer import Ask
+from swapcli.api.route_result import RouteResult
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
-from swapcli.engine.keeper import CHOSEN_ANEW_S, Keeper, Kept, open_keeper
-from swapcli.engine.market_source import MarketSource
+from swapcli.engine.market_follower import CHOSEN_ANEW_S, Keeper, Kept, open_keeper
+from swapcli.engine.quote import Ask
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import ConfigError, MarketUnavailable, NoRoute
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.store import Store
-from swapcli.wire.result import RouteResult
-from swapcli.wire.terms import Generation
 from tests.store.build import NETWORK, TOKENS, create, imported, only, pool, wide_market
 
 PAIRS = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (0, 5), (1, 4), (2, 5)]

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.engine.answer import Ask
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.live_search import Limits, LiveSearch
-from swapcli.engine.market_source import MarketSource
+from swapcli.engine.quote import Ask
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.routing.replay import replay
-from swapcli.wire.terms import Generation
 from tests.routing.build import UNIT, constant_product, market, random_market, seeds, token
 from tests.store.build import wide_market
 

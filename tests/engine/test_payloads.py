@@ -10,10 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli import evm, starknet
-from swapcli.engine.answer import Answer, Ask, Delivery
+from swapcli.api.route import parse, render
+from swapcli.api.route_result import RouteResult
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
+from swapcli.engine.quote import Answer, Ask, Delivery
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import ConfigError, InvalidRoute, NoRoute, RouteExpired, SameToken, SlippageExceeded, SwapcliError
 from swapcli.model.market import Market
 from swapcli.model.network import Kind
@@ -23,9 +26,6 @@ from swapcli.model.route import RATE_SCALE
 from swapcli.model.terms import Integrator, after_fee, min_received
 from swapcli.networks.catalogue import network, network_names
 from swapcli.routing.replay import replay
-from swapcli.wire.result import RouteResult
-from swapcli.wire.route import parse, render
-from swapcli.wire.terms import Generation
 from tests.cli.build import DAI, NOW_S, USDC, WETH, small_market
 
 V1, V2 = Generation

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from swapcli.engine.remote_source import RemoteSource
-from swapcli.engine.sources import QuoteSource
+from swapcli.engine.sources.quote_source import QuoteSource
+from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import (
     InvalidOption,
     InvalidSlippage,

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.engine.answer import Ask
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.routable import is_rounded, routable, transfer_warnings
+from swapcli.engine.quote import Ask
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.tradable_tokens import is_rounded, routable, transfer_warnings
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.transfers import IRREGULAR, ORDINARY, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
-from swapcli.wire.terms import Generation
 from tests.routing.build import UNIT, concentrated, constant_product, market, random_market, seeds, token
 
 TAXED = TransferBehaviour(TransferKind.FEE, 0, 20_000, 0)

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.engine.answer import Answer, Ask, Origin
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
-from swapcli.engine.lookup import find_protocols, find_token
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.opening import open_market
-from swapcli.engine.sources import QuoteSource
+from swapcli.engine.load_market import open_market
+from swapcli.engine.quote import Answer, Ask, Origin
+from swapcli.engine.resolve import find_protocols, find_token
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import (
     AmbiguousToken,
     InvalidAddress,
@@ -32,7 +33,6 @@ from swapcli.model.route import Quote
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network, network_names
 from swapcli.routing.replay import replay
-from swapcli.wire.terms import Generation
 from tests.cli.build import DAI, NOW_S, TWIN_A, TWIN_B, USDC, WETH, market_document, no_network, small_market
 
 MARKET = small_market()

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from swapcli.engine.answer import Ask, Delivery, Origin
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
-from swapcli.engine.holders import Holder, check_fresh
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.store_source import StoreSource
+from swapcli.engine.pool_sources import Holder, check_fresh
+from swapcli.engine.quote import Ask, Delivery, Origin
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.stored import StoreSource
 from swapcli.errors import AmbiguousToken, MarketUnavailable, NoRoute, UnknownToken
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.token import Token
 from swapcli.store import Store
-from swapcli.wire.terms import Generation
 from tests.cli.build import NOW_S, TWIN_A, USDC, WETH, small_market
 from tests.store.build import imported, wide_market
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.engine.answer import Origin
-from swapcli.engine.impact import ImpactBasis, PriceImpact
+from swapcli.api.state_headers import StatedWarnings
+from swapcli.engine.price_impact import ImpactBasis, PriceImpact
+from swapcli.engine.quote import Origin
 from swapcli.engine.warnings import check_impact, quote_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
-from swapcli.wire.provenance import StatedWarnings
 
 URL = "https://quotes.example"
 NO_IMPACT = PriceImpact(0.0, ImpactBasis.USD, 100.0, 100.0)

@@ -15,15 +15,15 @@ from swapcli.evm.extra_data import BY_FAMILY, Use, extra_data
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.networks.address import keccak256
-from swapcli.networks.derivation import pool_address
+from swapcli.networks.pool_addresses import pool_address
 from swapcli.pools import FAMILIES
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
+from tests.api.build import AERO, NATIVE, USDC, WRAPPED, concentrated
 from tests.evm.router_model import embedded
 from tests.pools.random_pools import solidly_stable_pools, stableswap_pools
-from tests.wire.build import AERO, NATIVE, USDC, WRAPPED, concentrated
 
 POOL, OTHER = "0x" + "ab" * 20, "0x" + "cd" * 20
 BY_FEE = ProtocolInfo(5, "v3", "V3", family="concentrated", extra_keys=("fee",))

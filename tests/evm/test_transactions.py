@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from swapcli.errors import InvalidInput, InvalidRoute
 from swapcli.evm import approval, encode_call, transaction, transactions
 from swapcli.model.payload import Call, Payload, SwapType
+from tests.api.build import EVM, WRAPPED
 from tests.evm.build import ADDRESSES, NUMBERS
 from tests.evm.test_calldata import CALL
-from tests.wire.build import EVM, WRAPPED
 
 ROUTER = "0x" + "70" * 20
 NATIVE_IN = CALL._replace(route=CALL.route._replace(token_in=WRAPPED.address, swap_type=SwapType.NATIVE_TO_TOKEN))

@@ -17,7 +17,7 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Kind
 from swapcli.networks.address import display_address, keccak256, v4_pool_id
 from swapcli.networks.catalogue import network, network_names
-from swapcli.networks.derivation import deployment_of, pool_address
+from swapcli.networks.pool_addresses import deployment_of, pool_address
 from swapcli.pools.concentrated import Concentrated
 
 NAMES = network_names()

@@ -14,12 +14,12 @@ import pytest
 
 from swapcli.markets import embedded
 from swapcli.markets.embedded import embedded_market, embedded_names
-from swapcli.markets.modelled import main, modelled_market
-from swapcli.markets.modelling.exact import PRECISION, Dice
-from swapcli.markets.modelling.pools import pool_entry
-from swapcli.markets.modelling.tables import PoolRow, load_table, table_names
 from swapcli.model.network import Network
 from swapcli.networks.catalogue import network, network_names
+from tests.generate.markets import main, modelled_market
+from tests.generate.modelling.exact import PRECISION, Dice
+from tests.generate.modelling.pools import pool_entry
+from tests.generate.modelling.tables import PoolRow, load_table, table_names
 
 
 @pytest.mark.parametrize("name", network_names())
@@ -34,7 +34,7 @@ def test_every_network_has_a_table_and_a_market() -> None:
 def test_neither_the_hash_seed_nor_the_decimal_context_nor_the_locale_matters() -> None:
     script = (
         "import decimal, sys; decimal.getcontext().prec = 5; decimal.getcontext().rounding = 'ROUND_UP';"
-        "from swapcli.markets.modelled import main; sys.exit(main(['--check', 'citrea', 'starknet']))"
+        "from tests.generate.markets import main; sys.exit(main(['--check', 'citrea', 'starknet']))"
     )
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"}
@@ -45,7 +45,7 @@ def test_neither_the_hash_seed_nor_the_decimal_context_nor_the_locale_matters() 
 def test_decimals_written_in_python_give_the_same_bytes_as_those_in_c() -> None:
     script = (
         "import sys; sys.modules['_decimal'] = None; import decimal; assert hasattr(decimal.Decimal.exp, '__code__');"
-        "from swapcli.markets.modelled import main; sys.exit(main(['--check']))"
+        "from tests.generate.markets import main; sys.exit(main(['--check']))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -71,7 +71,7 @@ def test_check_tells_which_markets_are_out_of_date_and_writing_brings_them_up_to
 
 
 def test_the_program_runs_as_a_module() -> None:
-    command = [sys.executable, "-m", "swapcli.markets.modelled", "--check", "citrea"]
+    command = [sys.executable, "-m", "tests.generate.markets", "--check", "citrea"]
     done = subprocess.run(command, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 

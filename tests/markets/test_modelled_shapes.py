@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.markets.modelling import shapes
-from swapcli.markets.modelling.exact import PRECISION, Dice
-from swapcli.markets.modelling.positions import concentrated
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools import family
 from swapcli.pools.tick_math import MAX_TICK, Q96, sqrt_ratio_at_tick
+from tests.generate.modelling import shapes
+from tests.generate.modelling.exact import PRECISION, Dice
+from tests.generate.modelling.positions import concentrated
 
 A, B, C = ("0x" + digit * 40 for digit in "abc")
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.api.slippage import percent
 from swapcli.errors import IntegratorError, InvalidOption
 from swapcli.model.terms import BOTH_FEE_AND_SURPLUS, Integrator, after_fee, min_received
-from swapcli.wire.terms import percent
 
 EXACT = Context(prec=200)
 amounts = st.integers(1, 2**256 - 1)

@@ -9,7 +9,7 @@ import pytest
 
 from swapcli.networks.address import clone_init_code_hash, v4_pool_id
 from swapcli.networks.catalogue import network, network_names
-from swapcli.networks.derivation import deployment_of, is_solidly, pool_address
+from swapcli.networks.pool_addresses import deployment_of, is_solidly, pool_address
 
 _RECORDED = json.loads(Path(__file__).with_name("recorded_base_pools.json").read_text())["pools"]
 

@@ -112,9 +112,7 @@ def test_a_fee_that_outgrows_the_price_stops_the_curve() -> None:
     st.sampled_from([0, 10**10 + 1, 2 * 10**10]),
     st.sampled_from([WAD, WAD // 2, WAD**2]),
 )
-def test_a_curve_is_made_of_whatever_a_pool_holds(
-    amp: int, held: int, other: int, multiplier: int, rate: int
-) -> None:
+def test_a_curve_is_made_of_whatever_a_pool_holds(amp: int, held: int, other: int, multiplier: int, rate: int) -> None:
     pool = StableSwap(ADDRESS, "test", (A, B), (18, 18), 400, (held, other), amp, (WAD, rate), multiplier)
     for sold, bought in ((A, B), (B, A)):
         curve = pool.curve(sold, bought)

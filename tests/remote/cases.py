@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from swapcli.engine.answer import Ask, Delivery
-from swapcli.engine.remote_source import RemoteSource
+from swapcli.api.route_result import RouteResult
+from swapcli.api.slippage import Generation
+from swapcli.engine.quote import Ask, Delivery
+from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import (
     UpstreamNonsense,
 )
 from swapcli.model.order import Order
 from swapcli.model.payload import Payload
-from swapcli.wire.result import RouteResult
-from swapcli.wire.terms import Generation
 from tests.remote.honest import asked, embedded
 
 V1, V2 = Generation.V1, Generation.V2

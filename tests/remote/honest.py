@@ -9,28 +9,16 @@ from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from swapcli.engine.answer import Ask, Delivery
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.lookup import find_protocols
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.opening import open_market
-from swapcli.engine.remote_source import RemoteSource
-from swapcli.errors import SwapcliError
-from swapcli.model.network import Network
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.payload import Payload
-from swapcli.model.terms import Integrator
-from swapcli.networks.catalogue import network
-from swapcli.wire.health import render_health_v1, render_health_v2
-from swapcli.wire.listing import VerifiedToken, render_token, render_tokens
-from swapcli.wire.payloads import (
+from swapcli.api.health import render_health_v1, render_health_v2
+from swapcli.api.listings import VerifiedToken, render_token, render_tokens
+from swapcli.api.payload_bodies import (
     render_calldata_v1,
     render_calldata_v2,
     render_execute,
     render_own_calldata,
     render_route_and_calldata,
 )
-from swapcli.wire.requests import (
+from swapcli.api.requests import (
     CALLDATA_V2,
     EXECUTE_V1,
     PAYLOAD_OWN,
@@ -44,8 +32,20 @@ from swapcli.wire.requests import (
     parse_execute_body,
     parse_order,
 )
-from swapcli.wire.result import RouteResult
-from swapcli.wire.route import render_result
+from swapcli.api.route import render_result
+from swapcli.api.route_result import RouteResult
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.load_market import open_market
+from swapcli.engine.quote import Ask, Delivery
+from swapcli.engine.resolve import find_protocols
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.remote import RemoteSource
+from swapcli.errors import SwapcliError
+from swapcli.model.network import Network
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import Payload
+from swapcli.model.terms import Integrator
+from swapcli.networks.catalogue import network
 from tests.remote.loopback import Loopback, Naps, Talk, http, loopback
 
 Document = Any

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from swapcli.remote.address import ServiceAddress
 from swapcli.remote.client import Client, Key
-from swapcli.remote.pacing import Pacing
+from swapcli.remote.retry import Pacing
+from swapcli.remote.service_url import ServiceAddress
 
 HOST = "127.0.0.1"
 GIVE_UP_S = 5.0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import ConfigError
-from swapcli.remote.address import ServiceAddress, without_secrets
+from swapcli.remote.service_url import ServiceAddress, without_secrets
 
 
 @pytest.mark.parametrize(

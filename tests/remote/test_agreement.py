@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.remote_source import RemoteSource
+from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import NoRoute, UpstreamNonsense
 from swapcli.model.payload import Payload
 from swapcli.model.terms import min_received
 from swapcli.networks.catalogue import network
-from swapcli.wire.result import RouteResult
 from tests.remote.cases import CASES, Case, core
 from tests.remote.honest import Honest, as_it_is, embedded
 

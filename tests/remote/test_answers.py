@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.remote_source import RemoteSource
+from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import (
     InvalidInput,
     InvalidRoute,

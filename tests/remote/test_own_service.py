@@ -12,17 +12,17 @@ from functools import partial
 import pytest
 import uvicorn
 
+from swapcli.api.slippage import Generation
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.health import HEALTHY
-from swapcli.engine.remote_source import RemoteSource
+from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import InvalidRoute, NoRoute, Unauthorized, UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.terms import Integrator
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service.app import create_app
-from swapcli.service.desk import Desk
-from swapcli.wire.terms import Generation
+from swapcli.service.market_registry import Desk
 from tests.remote.cases import CASES, RECEIVER, SELL_V2, Case, core, gasless, timeless
 from tests.remote.honest import embedded
 

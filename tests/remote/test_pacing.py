@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.remote.pacing import MOST_WAIT_S, Pacing
+from swapcli.remote.retry import MOST_WAIT_S, Pacing
 
 NOW = datetime(2026, 1, 24, 21, 46, 40, tzinfo=UTC)
 PACING = Pacing(now_s=NOW.timestamp)

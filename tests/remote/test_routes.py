@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapcli.api.route import render_result
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.remote_source import RemoteSource
+from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import (
     UpstreamNonsense,
 )
 from swapcli.networks.catalogue import network
-from swapcli.remote.agreement import Wanted, agreed_result
-from swapcli.wire.route import render_result
-from swapcli.wire.terms import Generation
+from swapcli.remote.response_validation import Wanted, agreed_result
 from tests.remote.cases import (
     REVERSE,
     SELL_V2,

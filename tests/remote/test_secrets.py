@@ -11,7 +11,7 @@ import pytest
 
 from swapcli.config import Secret
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.remote_source import RemoteSource
+from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import ConfigError, SwapcliError, Unauthorized
 from swapcli.networks.catalogue import network
 from tests.remote.loopback import Behaviour, Naps, client, http, loopback, saying

@@ -96,5 +96,3 @@ def _concentrated(
         "ticks": [[low, str(liquidity)], [high, str(-liquidity)]],
     }
     return family("concentrated").from_state(_identity(number, tokens, pair, "v3"), state)
-
-

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.acyclic import LEAST_HOP, made_acyclic, notable_flow, shortened
-from swapcli.routing.flow import Link, beyond_reach, flow_order, flow_values, longest_path
-from swapcli.routing.problem import Problem, Solved
-from swapcli.routing.single_path import best_single_path
+from swapcli.routing.search.acyclic import LEAST_HOP, made_acyclic, notable_flow, shortened
+from swapcli.routing.search.flow import Link, beyond_reach, flow_order, flow_values, longest_path
+from swapcli.routing.search.problem import Problem, Solved
+from swapcli.routing.search.single_path import best_single_path
 from tests.routing.build import constant_product, market, problem_of, random_market, seeds, solved, token
 from tests.routing.random_routes import simple_paths
 

@@ -14,10 +14,10 @@ from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.routing import Router
 from swapcli.routing.certificate import certificate_for, extended, surplus
-from swapcli.routing.dual import Prices
-from swapcli.routing.graph import Graph
+from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import replay
-from swapcli.routing.spot_prices import SpotPrices
+from swapcli.routing.solver.dual import Prices
 from tests.routing.build import (
     UNIT,
     amounts,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from swapcli.errors import NoRoute
 from swapcli.model.order import Order
 from swapcli.routing import Router
+from swapcli.routing.candidate_pools import own_pools
 from swapcli.routing.certificate import extended, surplus
-from swapcli.routing.considered import own_pools
 from swapcli.routing.replay import replay
 from tests.routing.build import UNIT, constant_product, graph_of, market, order, random_market, seeds, token
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.route import SHARES_PER_HOP, Route
-from swapcli.routing.exchange import exchanged
 from swapcli.routing.replay import replay
-from swapcli.routing.search import Outcome, Search
+from swapcli.routing.search.exchange import exchanged
+from swapcli.routing.search.search import Outcome, Search
 from tests.routing.build import (
     constant_product,
     market,

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.routing.dual import Prices
-from swapcli.routing.flow import (
+from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.spot_prices import SpotPrices
+from swapcli.routing.search.flow import (
     Flow,
     Link,
     beyond_reach,
@@ -28,9 +29,8 @@ from swapcli.routing.flow import (
     worth_bought,
     worth_sold,
 )
-from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.solver import Solution, Trade
-from swapcli.routing.spot_prices import SpotPrices
+from swapcli.routing.solver.dual import Prices
+from swapcli.routing.solver.newton import Solution, Trade
 from tests.routing.build import graph_of, random_market, seeds
 from tests.routing.random_routes import simple_paths
 

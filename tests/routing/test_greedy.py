@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.flow import flow_order
-from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.greedy import acyclic_order
-from swapcli.routing.single_path import best_single_path
+from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.search.flow import flow_order
+from swapcli.routing.search.greedy import acyclic_order
+from swapcli.routing.search.single_path import best_single_path
 from tests.routing.build import (
     concentrated,
     constant_product,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from swapcli.errors import NoRoute
 from swapcli.model.order import Order
 from swapcli.routing import Router
-from swapcli.routing.growth import grow
-from swapcli.routing.problem import Problem, Solved
+from swapcli.routing.search.active_set import grow
+from swapcli.routing.search.problem import Problem, Solved
 from tests.routing.build import UNIT, constant_product, market, order, problem_of, random_market, seeds, solved, token
 
 amounts = st.floats(16, 21).map(lambda digits: int(10**digits))

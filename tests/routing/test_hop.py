@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools import family
-from swapcli.routing.graph import Graph
-from swapcli.routing.hop import Hop
+from swapcli.routing.graph.graph import Graph
+from swapcli.routing.solver.hop import Hop
 from tests.routing.build import UNIT, concentrated, constant_product, graph_of, market, random_market, seeds, token
 
 A, B = token(0), token(1)

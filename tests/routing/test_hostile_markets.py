@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from swapcli.routing.replay import replay
-from swapcli.routing.search import Search
+from swapcli.routing.search.search import Search
 from tests.routing.build import UNIT, graph_of, market, order, problem_on, random_market, token
 from tests.routing.dust import Worth, with_dust
 

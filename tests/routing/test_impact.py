@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route, Segment, Swap
-from swapcli.routing.impact import route_impact
+from swapcli.routing.price_impact import route_impact
 from swapcli.routing.replay import replay
 from tests.routing.build import UNIT, concentrated, constant_product, token
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing import laplacian
+from swapcli.routing.solver import laplacian
 
 Network = tuple[int, dict[tuple[int, int], float], list[float], list[float]]
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.model.token import Token
-from swapcli.routing.dual import Prices
-from swapcli.routing.flow import distances
-from swapcli.routing.graph import Graph
-from swapcli.routing.neighbourhood import Reach, arcs_among, detours
-from swapcli.routing.problem import Problem
-from swapcli.routing.spot_prices import SpotPrices
+from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.spot_prices import SpotPrices
+from swapcli.routing.graph.subgraph import Reach, arcs_among, detours
+from swapcli.routing.search.flow import distances
+from swapcli.routing.search.problem import Problem
+from swapcli.routing.solver.dual import Prices
 from tests.routing.build import UNIT, constant_product, graph_of, market, problem_of, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
 

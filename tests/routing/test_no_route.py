@@ -12,10 +12,10 @@ from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.routing import Router
-from swapcli.routing.liquidity_bound import most_bought
-from swapcli.routing.no_route import beyond_liquidity
-from swapcli.routing.search import Search
-from swapcli.routing.solver import unwatched
+from swapcli.routing.graph.liquidity_bound import most_bought
+from swapcli.routing.search.no_route import beyond_liquidity
+from swapcli.routing.search.search import Search
+from swapcli.routing.solver.newton import unwatched
 from tests.routing.build import (
     concentrated,
     constant_product,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph import Graph
-from swapcli.routing.order_scale import SLICE, OrderScales
-from swapcli.routing.prices import mid_rate, reference_values, usd_prices
-from swapcli.routing.spot_prices import SpotPrices
+from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.order_scale import SLICE, OrderScales
+from swapcli.routing.graph.spot_prices import SpotPrices
+from swapcli.routing.graph.usd_prices import mid_rate, reference_values, usd_prices
 from tests.routing.build import UNIT, constant_product, graph_of, random_market, seeds, token
 
 A, USD, C, D = (token(number) for number in range(4))

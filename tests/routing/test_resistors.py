@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
-from swapcli.routing.dual import Dual, Live, Point
-from swapcli.routing.resistors import chords, model_step, promised
+from swapcli.routing.solver.dual import Dual, Live, Point
+from swapcli.routing.solver.newton_model import chords, model_step, promised
 from tests.routing.build import problem_of, random_market, seeds
 
 DAMPING = 0.25

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.routing import Router
-from swapcli.routing.graph import Graph
-from swapcli.routing.problem import Problem, Task
+from swapcli.routing.exact_output import Shortfall, route_for_output
+from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import replay
-from swapcli.routing.reverse import Shortfall, route_for_output
-from swapcli.routing.search import Outcome, Search
-from swapcli.routing.spot_prices import SpotPrices
+from swapcli.routing.search.problem import Problem, Task
+from swapcli.routing.search.search import Outcome, Search
 from tests.routing.build import constant_product, market, order, random_market, seeds, token
 
 

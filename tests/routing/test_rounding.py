@@ -12,13 +12,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.model.route import Route
-from swapcli.routing.acyclic import LEAST_HOP, made_acyclic, notable_flow
-from swapcli.routing.dual import Prices
-from swapcli.routing.flow import Flow, Link, by_link, continuous_flow, flow_order
-from swapcli.routing.graph import Graph
-from swapcli.routing.hop import Hop
-from swapcli.routing.problem import Problem
-from swapcli.routing.rounding import Percents, build_route, decompose, hop_losses, round_to, whole_percents
+from swapcli.routing.graph.graph import Graph
+from swapcli.routing.search.acyclic import LEAST_HOP, made_acyclic, notable_flow
+from swapcli.routing.search.flow import Flow, Link, by_link, continuous_flow, flow_order
+from swapcli.routing.search.problem import Problem
+from swapcli.routing.search.rounding import Percents, build_route, decompose, hop_losses, round_to, whole_percents
+from swapcli.routing.solver.dual import Prices
+from swapcli.routing.solver.hop import Hop
 from tests.routing.build import concentrated, constant_product, market, problem_of, random_market, seeds, solved, token
 from tests.routing.random_routes import parts_of, simple_paths
 

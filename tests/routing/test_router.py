@@ -18,7 +18,7 @@ from swapcli.model.order import Order
 from swapcli.model.route import Quote
 from swapcli.routing import Router
 from swapcli.routing.replay import replay
-from swapcli.routing.single_path import best_single_path, single_route
+from swapcli.routing.search.single_path import best_single_path, single_route
 from tests.routing.build import (
     UNIT,
     amounts,
@@ -206,9 +206,10 @@ def test_a_dead_end_pool_changes_nothing() -> None:
     direct = constant_product(0, a, b, 10**24, 10**24)
     dead_end = constant_product(1, b, c, 10**30, 10**30)
     with_it, without = market([direct, dead_end], [a, b, c]), market([direct], [a, b, c])
-    assert Router(with_it).quote(order(with_it, 0, 1, UNIT)).amount_out == Router(without).quote(
-        order(without, 0, 1, UNIT)
-    ).amount_out
+    assert (
+        Router(with_it).quote(order(with_it, 0, 1, UNIT)).amount_out
+        == Router(without).quote(order(without, 0, 1, UNIT)).amount_out
+    )
 
 
 def test_two_equal_pools_share_equally() -> None:

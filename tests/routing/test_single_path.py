@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
 from swapcli.routing.gas import TOKEN_BETWEEN_GAS
-from swapcli.routing.graph import Arc, Graph
-from swapcli.routing.problem import Problem
+from swapcli.routing.graph.graph import Arc, Graph
 from swapcli.routing.replay import replay
-from swapcli.routing.single_path import best_single_path, better_single_path, single_route
+from swapcli.routing.search.problem import Problem
+from swapcli.routing.search.single_path import best_single_path, better_single_path, single_route
 from tests.routing.build import (
     amounts,
     concentrated,

@@ -13,11 +13,11 @@ from hypothesis.errors import UnsatisfiedAssumption
 
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
-from swapcli.routing.dual import TURNOVER, Prices
-from swapcli.routing.graph import Arc
-from swapcli.routing.problem import Problem, Solved
+from swapcli.routing.graph.graph import Arc
 from swapcli.routing.replay import replay
-from swapcli.routing.solver import Solution
+from swapcli.routing.search.problem import Problem, Solved
+from swapcli.routing.solver.dual import TURNOVER, Prices
+from swapcli.routing.solver.newton import Solution
 from tests.routing.build import (
     UNIT,
     concentrated,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph import Graph
-from swapcli.routing.spot_prices import SpotPrices
+from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.spot_prices import SpotPrices
 from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
 
@@ -92,9 +92,7 @@ def test_more_hops_never_lower_a_value(graph: Graph, max_hops: int) -> None:
 
 
 @given(graphs(), hop_limits, st.data())
-def test_no_path_passes_through_what_is_avoided(
-    graph: Graph, max_hops: int, data: st.DataObject
-) -> None:
+def test_no_path_passes_through_what_is_avoided(graph: Graph, max_hops: int, data: st.DataObject) -> None:
     avoid = frozenset(data.draw(st.sets(st.sampled_from(range(len(graph.addresses)))))) - {0}
     spot = SpotPrices(graph, 0, max_hops, avoid=avoid)
     for source in set(range(1, len(graph.addresses))) - avoid:

@@ -13,9 +13,9 @@ from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.route import Quote
 from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
-from swapcli.routing.problem import Problem, Solved
 from swapcli.routing.router import Router
-from swapcli.routing.thinning import promise, thinned
+from swapcli.routing.search.gas_pruning import promise, thinned
+from swapcli.routing.search.problem import Problem, Solved
 from tests.routing.build import UNIT, constant_product, market, order, problem_of, random_market, seeds, solved, token
 
 parts = st.floats(-5, -1).map(lambda digits: 10**digits)

@@ -11,10 +11,10 @@ import pytest
 
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
-from swapcli.routing.graph import Arc, Graph
+from swapcli.routing.graph.graph import Arc, Graph
 from swapcli.routing.replay import replay
-from swapcli.routing.search import Search
-from swapcli.routing.single_path import best_single_path, single_route
+from swapcli.routing.search.search import Search
+from swapcli.routing.search.single_path import best_single_path, single_route
 from tests.routing.build import graph_of, problem_of, problem_on, random_market, solved
 
 AMOUNT = 10**19

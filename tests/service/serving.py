@@ -105,8 +105,8 @@ def main(
     from swapcli.model.market import Market
     from swapcli.service.access_log import AccessLog
     from swapcli.service.app import create_app
-    from swapcli.service.desk import Desk
     from swapcli.service.log_writer import log_stream
+    from swapcli.service.market_registry import Desk
     from swapcli.service.server import serve
     from tests.service.world import opener, tiny
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from swapcli.service.table import ENDPOINTS, PATHS
-from swapcli.service.visit import MAX_BODY_BYTES
+from swapcli.service.endpoint_table import ENDPOINTS, PATHS
+from swapcli.service.request_context import MAX_BODY_BYTES
 from tests.service.world import JSON, RECEIVER, Json, World, order, terms, world
 
 FAULTS = (

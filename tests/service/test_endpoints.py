@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapcli.api.network_variants import dialect_of
+from swapcli.api.route import parse
 from swapcli.evm import decode_call
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.terms import min_received
 from swapcli.networks.catalogue import network, network_names
 from swapcli.routing.replay import replay
+from swapcli.service.endpoint_table import ENDPOINTS
 from swapcli.service.key_file import ApiKey
-from swapcli.service.table import ENDPOINTS
 from swapcli.starknet import deserialise_call
-from swapcli.wire.dialect import dialect_of
-from swapcli.wire.route import parse
 from tests.cli.build import USDC, WETH
 from tests.service.world import EVM_NETWORKS, RECEIVER, ROUTER, Json, World, embedded, order, terms, tiny, world
 

@@ -22,7 +22,7 @@ from swapcli.errors import (
     UpstreamError,
 )
 from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
-from swapcli.service.faults import NAMES, Style, reply_to, style_on
+from swapcli.service.error_responses import NAMES, Style, reply_to, style_on
 from tests.cli.build import DIRECT_V3, NOW_S, small_market
 from tests.service.test_endpoints import OneKey
 from tests.service.world import RECEIVER, Json, World, order, terms, world

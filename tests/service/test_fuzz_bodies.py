@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
+from swapcli.api.fields import Fields
+from swapcli.api.router_call import parse_call
 from swapcli.engine.clock import Clock
 from swapcli.evm import decode_call, encode_call
 from swapcli.model.payload import Call
 from swapcli.model.terms import min_received
 from swapcli.networks.catalogue import network
-from swapcli.wire.calldata import parse_call
-from swapcli.wire.fields import Fields
 from tests.evm.router_model import RouterModel
 from tests.examples import examples
 from tests.service.whole import Ask, asking, description, market, open_desk, whole_app

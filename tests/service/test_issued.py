@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.api.route import parse, render_result
+from swapcli.api.route_result import RouteResult
+from swapcli.api.slippage import Generation
 from swapcli.model.network import Network
-from swapcli.service.issued import IssuedRoutes, digest
-from swapcli.wire.result import RouteResult
-from swapcli.wire.route import parse, render_result
-from swapcli.wire.terms import Generation
+from swapcli.service.issued_routes import IssuedRoutes, digest
+from tests.api.build import EVM, STARKNET, results
 from tests.service.world import Json, order, terms, world
-from tests.wire.build import EVM, STARKNET, results
 
 V1_RESULTS = results(EVM, Generation.V1)
 

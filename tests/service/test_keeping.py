@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 
 from swapcli.chain.rpc import RpcNode
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.keeper import Kept
-from swapcli.engine.market_source import MarketSource
+from swapcli.engine.market_follower import Kept
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.model.market import Market, Provenance
 from swapcli.service.access_log import AccessLog
 from swapcli.service.app import create_app
-from swapcli.service.desk import Desk
-from swapcli.service.keeping import LAST_CALL_S, LONGEST_PAUSE_S, SHORTEST_PAUSE_S, Keepers, pause_s
+from swapcli.service.market_followers import LAST_CALL_S, LONGEST_PAUSE_S, SHORTEST_PAUSE_S, Keepers, pause_s
+from swapcli.service.market_registry import Desk
 from swapcli.store import create_store
 from tests.cli.build import NOW_S
 from tests.service.world import Json, World, order, tiny

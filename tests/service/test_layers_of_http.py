@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.answer import Answer, Ask
-from swapcli.engine.market_source import MarketSource
+from swapcli.engine.quote import Answer, Ask
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import Cancelled, MarketError, NoRoute
 from swapcli.model.market import Market, Provenance
 from swapcli.service.app import create_app
-from swapcli.service.desk import Desk
+from swapcli.service.endpoint_table import ENDPOINTS
 from swapcli.service.key_file import ApiKey
-from swapcli.service.solving import IsCancelled
-from swapcli.service.table import ENDPOINTS
+from swapcli.service.market_registry import Desk
+from swapcli.service.worker import IsCancelled
 from tests.service.test_endpoints import OneKey
 from tests.service.world import RECEIVER, World, order, terms, tiny, world
 

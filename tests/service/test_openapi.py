@@ -17,8 +17,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from swapcli.engine.clock import Clock
 from swapcli.networks.catalogue import network, network_names
-from swapcli.service import documentation, openapi
-from swapcli.service.table import ENDPOINTS, HEALTH_WHERE, PATHS
+from swapcli.service import docs_page, openapi
+from swapcli.service.endpoint_table import ENDPOINTS, HEALTH_WHERE, PATHS
 from tests.service.whole import Operation, ask_all, described, description, open_desk, operations, whole_app
 
 OPERATIONS = operations(description())
@@ -200,15 +200,15 @@ class Outside(HTMLParser):
 
 def test_the_documentation_needs_nothing_from_elsewhere() -> None:
     page = Outside()
-    page.feed(documentation.page().decode())
+    page.feed(docs_page.page().decode())
     assert page.found == ["link data:,"]
-    assert "http://" not in documentation.page().decode()
-    assert "https://" not in documentation.page().decode()
+    assert "http://" not in docs_page.page().decode()
+    assert "https://" not in docs_page.page().decode()
 
 
 def test_the_documentation_allows_its_own_script_and_style_alone() -> None:
     page = Outside()
-    page.feed(documentation.page().decode())
+    page.feed(docs_page.page().decode())
     policy = dict(part.strip().split(" ", 1) for part in page.policy.split(";"))
     assert policy["default-src"] == "'none'"
     assert policy["connect-src"] == "'self'"
@@ -218,18 +218,18 @@ def test_the_documentation_allows_its_own_script_and_style_alone() -> None:
 
 def test_the_documentation_is_served_as_a_page() -> None:
     (answer,) = ask_all(whole_app(), [("GET", "/docs", {})])
-    assert answer.headers["content-type"] == documentation.CONTENT_TYPE
-    assert answer.content == documentation.page()
+    assert answer.headers["content-type"] == docs_page.CONTENT_TYPE
+    assert answer.content == docs_page.page()
 
 
 def test_the_documentation_puts_no_text_into_the_page_as_markup() -> None:
-    text = documentation.page().decode()
+    text = docs_page.page().decode()
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text)
     assert not re.search(r"<[^>]* on[a-z]+=|<[^>]* style=", text), "what the policy forbids is not there"
 
 
 def test_the_script_of_the_documentation_is_javascript() -> None:
-    (script,) = re.findall(r"<script>(.*?)</script>", documentation.page().decode(), re.DOTALL)
+    (script,) = re.findall(r"<script>(.*?)</script>", docs_page.page().decode(), re.DOTALL)
     ran = subprocess.run(
         ["node", "--check", "--input-type=commonjs", "-"], input=script, text=True, capture_output=True, check=False
     )

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.service.patience import Patience, prompt
-from swapcli.service.visit import BodyTooSlow
+from swapcli.service.client_timeouts import Patience, prompt
+from swapcli.service.request_context import BodyTooSlow
 from tests.service.serving import Serving, get, read_all, serving
 from tests.service.world import order, terms
 

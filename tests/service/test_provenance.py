@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, StatedState, parse_state, parse_warnings
 from swapcli.config.settings import ServiceSettings
 from swapcli.model.market import Provenance
-from swapcli.wire.provenance import STATE_HEADER, WARNINGS_HEADER, StatedState, parse_state, parse_warnings
 from tests.cli.build import NOW_S, market_document, small_market
 from tests.service.world import FELT_RECEIVER, ROUTER, FakeClock, World, order, terms, world
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.config.settings import ServiceSettings
-from swapcli.service.proxies import TrustedProxies
+from swapcli.service.trusted_proxies import TrustedProxies
 from tests.service.world import order, world
 
 TRUSTED = ("127.0.0.0/8", "10.0.0.0/8", "::1/128", "fd00::/8")

@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from swapcli.errors import InvalidOption
+from swapcli.service.request_context import MAX_BODY_BYTES
 from swapcli.service.server import base_url, bind
-from swapcli.service.visit import MAX_BODY_BYTES
 from tests.service.serving import Serving, get, read_all, serving
 from tests.service.world import order, terms
 

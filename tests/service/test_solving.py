@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from swapcli.errors import Cancelled, NoRoute, Overloaded
-from swapcli.service.solving import IsCancelled, Solver, Work, unless_left
+from swapcli.service.worker import IsCancelled, Solver, Work, unless_left
 
 
 @pytest.fixture

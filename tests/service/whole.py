@@ -15,11 +15,11 @@ import uvicorn
 from starlette.applications import Starlette
 
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
 from swapcli.model.market import Market
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service.app import create_app
-from swapcli.service.desk import Desk
+from swapcli.service.market_registry import Desk
 
 BASE_URL = "http://service.example"
 

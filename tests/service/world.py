@@ -13,18 +13,18 @@ from typing import Any
 import httpx
 from starlette.applications import Starlette
 
+from swapcli.api.timestamps import iso_utc
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.clock import Clock
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
 from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import display_address
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service.access_log import AccessLog
+from swapcli.service.access_policy import Keys, NoKeys
 from swapcli.service.app import create_app
-from swapcli.service.desk import Desk, Opener
-from swapcli.service.policy import Keys, NoKeys
-from swapcli.wire.time import iso_utc
+from swapcli.service.market_registry import Desk, Opener
 from tests.cli.build import NOW_S, USDC, market_document, small_market
 
 RECEIVER = "0x" + "12" * 20

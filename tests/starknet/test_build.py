@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
 from swapcli.errors import InvalidInput, InvalidRoute
 from swapcli.model.market import Market
 from swapcli.model.network import ProtocolInfo
@@ -19,12 +19,12 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Step
 from swapcli.networks.catalogue import network
 from swapcli.starknet import build_call
-from swapcli.starknet.build import extra_felts
+from swapcli.starknet.router_call import extra_felts
 
 STARKNET = network("starknet")
 ROUTE = CallRoute("0x1", "0x2", 1_000, 990, 985, "0x3", SwapType.TOKEN_TO_TOKEN)
 DOCUMENTED = {"constant_product": (), "solidly_stable": (), "concentrated": ("fee",)}
-"""Traits in `extra_data` by family: the table in swapcli/starknet/build.py."""
+"""Traits in `extra_data` by family: the table in swapcli/starknet/router_call.py."""
 
 
 @cache

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from swapcli.engine.answer import Ask, Delivery
+from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
-from swapcli.engine.market_source import MarketSource
-from swapcli.engine.opening import open_market
+from swapcli.engine.load_market import open_market
+from swapcli.engine.quote import Ask, Delivery
+from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.order import Order
@@ -23,7 +24,6 @@ from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from swapcli.starknet import batch_calldata, build_call, check_batch, deserialise_call, serialise_call, transaction
 from swapcli.starknet.felts import from_felt_text, to_felt_text
-from swapcli.wire.terms import Generation
 from tests.starknet.router import Paid, run
 
 STARKNET = network("starknet")

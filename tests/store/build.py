@@ -65,9 +65,7 @@ def wide_market(count: int, seed: int = 1, noise: float = 1.0) -> Market:
     return market(pools, tokens)
 
 
-def _wide_pool(
-    rng: random.Random, number: int, tokens: Sequence[Token], prices: Sequence[float], noise: float
-) -> Pool:
+def _wide_pool(rng: random.Random, number: int, tokens: Sequence[Token], prices: Sequence[float], noise: float) -> Pool:
     hubs = 5
     i = rng.randrange(hubs)
     others = [k for k in (rng.randrange(len(tokens)), 0, 1) if k != i]

@@ -15,7 +15,7 @@ from swapcli.errors import MarketError, MarketUnavailable
 from swapcli.model.market import Market, Provenance
 from swapcli.model.token import Token
 from swapcli.store import BlockMark, Store
-from swapcli.store.journal import KEPT_BLOCKS
+from swapcli.store.undo_log import KEPT_BLOCKS
 from tests.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows, wide_market
 
 

@@ -7,7 +7,7 @@ from math import inf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.store.choice import Link, Offer, choose
+from swapcli.selection.pool_choice import Link, Offer, choose
 
 A, B, C, D = range(4)
 EVERYTHING = 1_000

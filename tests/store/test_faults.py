@@ -17,7 +17,7 @@ import pytest
 from swapcli.errors import ConfigError, MarketError, PoolStateError, SwapcliError
 from swapcli.model.order import Order
 from swapcli.store import Store, create_store, open_store
-from swapcli.store.file import open_file
+from swapcli.store.database import open_file
 from swapcli.store.schema import MIGRATIONS, migrate, version_of
 from tests.store.build import NETWORK, TOKENS, create, imported, is_sound, only, pool, reopen, rows, wide_market
 

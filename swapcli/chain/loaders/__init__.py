@@ -10,9 +10,9 @@ from importlib import import_module
 from itertools import islice
 from typing import cast
 
+from swapcli.chain.batch_read import Reading, Skipped, read_together
 from swapcli.chain.multicall import View
-from swapcli.chain.place import Kind, Place
-from swapcli.chain.rounds import Reading, Skipped, read_together
+from swapcli.chain.pool_ref import Kind, Place
 from swapcli.model.pool import Pool
 
 Load = Callable[[Place], Reading[Pool]]

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swapcli.chain.abi import calldata, nonsense, read_word, read_words, signed
-from swapcli.chain.loaders.ladder import Position, state_of, ticks_in
-from swapcli.chain.loaders.made import made
+from swapcli.chain.batch_read import Reading, prefetched
+from swapcli.chain.loaders.build_pool import made
+from swapcli.chain.loaders.tick_bitmap import Position, state_of, ticks_in
 from swapcli.chain.loaders.uniswap_v3 import read_nets, read_spacing, tick_calls
 from swapcli.chain.node import Call
-from swapcli.chain.place import Place
-from swapcli.chain.rounds import Reading, prefetched
+from swapcli.chain.pool_ref import Place
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated_state import ALGEBRA_INTEGRAL
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swapcli.chain.abi import calldata, nonsense, read_list, read_word
-from swapcli.chain.loaders.made import in_ppm, made
+from swapcli.chain.batch_read import Reading
+from swapcli.chain.loaders.build_pool import in_ppm, made
 from swapcli.chain.node import Answer, Call
-from swapcli.chain.place import Place
-from swapcli.chain.rounds import Reading
+from swapcli.chain.pool_ref import Place
 from swapcli.model.pool import Pool
-from swapcli.pools.basket import MOST_DECIMALS, to_18_decimals
+from swapcli.pools.multi_token import MOST_DECIMALS, to_18_decimals
 
 _BALANCE = "balances(uint256)"
 _RATES = "stored_rates()"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from swapcli.chain.abi import calldata, read_words
-from swapcli.chain.loaders.made import made
+from swapcli.chain.batch_read import Reading
+from swapcli.chain.loaders.build_pool import made
 from swapcli.chain.node import Call
-from swapcli.chain.place import Place
-from swapcli.chain.rounds import Reading
+from swapcli.chain.pool_ref import Place
 from swapcli.model.pool import Pool
 
 _RESERVES = "getReserves()"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swapcli.chain.abi import calldata, read_word, read_words, signed
-from swapcli.chain.loaders.ladder import Position, guesses, read_around
-from swapcli.chain.loaders.made import made
+from swapcli.chain.batch_read import Reading, prefetched
+from swapcli.chain.loaders.build_pool import made
+from swapcli.chain.loaders.tick_bitmap import Position, guesses, read_around
 from swapcli.chain.node import Answer, Call
-from swapcli.chain.place import Place
-from swapcli.chain.rounds import Reading, prefetched
+from swapcli.chain.pool_ref import Place
 from swapcli.model.pool import Pool
 
 _POSITION = ("slot0()", "liquidity()", "fee()")

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.chain.abi import list_calldata, nonsense, read_list, signed, word
-from swapcli.chain.loaders.ladder import Position, guesses, read_around
-from swapcli.chain.loaders.made import made
+from swapcli.chain.batch_read import Reading, prefetched
+from swapcli.chain.loaders.build_pool import made
+from swapcli.chain.loaders.tick_bitmap import Position, guesses, read_around
 from swapcli.chain.node import Answer, Call
-from swapcli.chain.place import Place
-from swapcli.chain.rounds import Reading, prefetched
+from swapcli.chain.pool_ref import Place
 from swapcli.errors import PoolStateError
 from swapcli.model.pool import Pool
 from swapcli.networks.address import keccak256

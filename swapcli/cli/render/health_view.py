@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.cli.render.figures import symbol
+from swapcli.cli.render.facts import symbol
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.numbers import short_tokens
-from swapcli.cli.render.words import clean
-from swapcli.engine.answer import Origin
+from swapcli.cli.render.text import clean
 from swapcli.engine.health import Health, Sample
+from swapcli.engine.quote import Origin
 from swapcli.engine.warnings import how_old
 from swapcli.model.token import whole_tokens
 

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable
 from math import ceil
 
-from swapcli.engine.answer import Answer, Origin
+from swapcli.api.route import render
+from swapcli.engine.quote import Answer, Origin
 from swapcli.model.route import NO_PROOF_BPS, Certificate, Quote
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
-from swapcli.wire.route import render
 
 
 def route_document(answer: Answer, warnings: Iterable[QuoteWarning] = ()) -> dict[str, object]:

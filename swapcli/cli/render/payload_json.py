@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from swapcli.api.payload_bodies import render_calldata_v1, render_calldata_v2, render_execute
+from swapcli.api.route import render, render_short
+from swapcli.api.router_call import render_call_route
+from swapcli.api.slippage import Generation
 from swapcli.cli.render.json import about, dump, state, warnings_field
-from swapcli.cli.render.sendings import Sending
-from swapcli.engine.answer import Answer, Origin
+from swapcli.cli.render.transactions import Sending
+from swapcli.engine.quote import Answer, Origin
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.payload import Payload
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
-from swapcli.wire.calldata import render_call_route
-from swapcli.wire.payloads import render_calldata_v1, render_calldata_v2, render_execute
-from swapcli.wire.route import render, render_short
-from swapcli.wire.terms import Generation
 
 if TYPE_CHECKING:
-    from swapcli.engine.checks import Simulation
+    from swapcli.engine.payload_checks import Simulation
 
 
 def calldata_document(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from swapcli.cli.render.figures import Fact, symbol
-from swapcli.cli.render.sendings import APPROVE, REVOKE, Sending
-from swapcli.cli.render.words import clean
+from swapcli.api.route_result import RouteResult
+from swapcli.api.slippage import percent
+from swapcli.cli.render.facts import Fact, symbol
+from swapcli.cli.render.text import clean
+from swapcli.cli.render.transactions import APPROVE, REVOKE, Sending
 from swapcli.model.network import Network
 from swapcli.model.payload import Payload, SwapType
 from swapcli.model.token import Token, in_tokens
 from swapcli.networks.address import display_address
-from swapcli.wire.result import RouteResult
-from swapcli.wire.terms import percent
 
 HEAD, TAIL = 26, 10
 """Letters of a long calldata that are kept at its ends where it is shortened."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from swapcli.cli.render.detail_view import Sheet
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.payload_view import PayloadView
-from swapcli.cli.render.sheet import Sheet
-from swapcli.cli.render.view import RouteView
+from swapcli.cli.render.route_view import RouteView
 
 GAP = "  "
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from swapcli.cli.render.figures import Fact
+from swapcli.cli.render.detail_view import Sheet
+from swapcli.cli.render.facts import Fact
 from swapcli.cli.render.json import state
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.numbers import megabytes
-from swapcli.cli.render.sheet import Sheet
-from swapcli.cli.render.words import clean, moment
-from swapcli.engine.answer import Origin
+from swapcli.cli.render.text import clean, moment
+from swapcli.engine.quote import Origin
 from swapcli.engine.warnings import NOT_LIVE, how_old
 from swapcli.model.market import Market
 from swapcli.model.token import whole_tokens

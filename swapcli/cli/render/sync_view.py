@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from swapcli.cli.render.figures import Fact
+from swapcli.cli.render.detail_view import Sheet
+from swapcli.cli.render.facts import Fact
 from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.sheet import Sheet
 from swapcli.cli.render.store_view import store_document, store_sheet
-from swapcli.cli.render.words import clean
+from swapcli.cli.render.text import clean
 from swapcli.engine.sync import Advance, Omission
 from swapcli.store import Summary
 

@@ -10,11 +10,11 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from swapcli.cli.render.figures import Fact
+from swapcli.cli.render.detail_view import Sheet
+from swapcli.cli.render.facts import Fact
 from swapcli.cli.render.listing import Listing
 from swapcli.cli.render.payload_view import PayloadView
-from swapcli.cli.render.sheet import Sheet
-from swapcli.cli.render.view import PoolLine, RouteView, Row
+from swapcli.cli.render.route_view import PoolLine, RouteView, Row
 
 COLUMN_GAP = (0, 1, 0, 1)
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"

@@ -9,10 +9,10 @@ where the store stands on the node's chain, `refreshing` reads what has changed,
 transfers of tokens do.
 """
 
-from swapcli.engine.sync.following import follow
-from swapcli.engine.sync.left_out import Omission, skipped
-from swapcli.engine.sync.syncing import adopt, sync
-from swapcli.engine.sync.transfers import refusal_of
-from swapcli.engine.sync.wanted import Advance, Progress, Wanted
+from swapcli.engine.sync.backfill import adopt, sync
+from swapcli.engine.sync.follow import follow
+from swapcli.engine.sync.skipped import Omission, skipped
+from swapcli.engine.sync.sync_filter import Advance, Progress, Wanted
+from swapcli.engine.sync.transfer_checks import refusal_of
 
 __all__ = ["Advance", "Omission", "Progress", "Wanted", "adopt", "follow", "refusal_of", "skipped", "sync"]

@@ -12,16 +12,16 @@ from random import Random
 from time import perf_counter
 from typing import NamedTuple
 
+from swapcli.api.slippage import Generation
 from swapcli.chain.rpc import RpcNode
-from swapcli.engine.answer import Ask
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.live_source import LiveSource
-from swapcli.engine.store_source import StoreSource
+from swapcli.engine.quote import Ask
+from swapcli.engine.sources.live import LiveSource
+from swapcli.engine.sources.stored import StoreSource
 from swapcli.engine.sync import adopt, follow
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.store import Store
-from swapcli.wire.terms import Generation
 from tests.bench.chain.crowd import Crowd, amount_of
 from tests.bench.running import Failed
 from tests.chain.anvil import AnvilChain, running_anvil

@@ -67,6 +67,7 @@ class EvmNode:
         finally:
             for address, code in before.items():  # a snapshot does not bring back code
                 chain.set_code(address, code)
+
     def use_spare(self, error: UpstreamError) -> bool:
         """There is but one."""
         del error

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from swapcli.chain.discovery import Home
-from swapcli.chain.place import Kind
+from swapcli.chain.pool_ref import Kind
 from swapcli.model.network import ProtocolInfo
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.logs import scan
+from swapcli.chain.log_scan import scan
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Call, LogQuery
-from swapcli.chain.place import Kind, Place, place_of
+from swapcli.chain.pool_ref import Kind, Place, place_of
 from swapcli.chain.rpc import RpcNode
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import UpstreamNonsense, UpstreamRefused

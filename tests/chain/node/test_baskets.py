@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
+from swapcli.chain.batch_read import Skipped
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import View
-from swapcli.chain.place import Kind, Place, kind_of
-from swapcli.chain.rounds import Skipped
+from swapcli.chain.pool_ref import Kind, Place, kind_of
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.networks.catalogue import network, network_names

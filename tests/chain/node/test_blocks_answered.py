@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.chain.audit import bloom_of, missing_events, withheld_block
-from swapcli.chain.bloom import is_telling, may_hold
-from swapcli.chain.changes import changed_pool, hinted, topics_of
 from swapcli.chain.discovery import POOL_CREATED
+from swapcli.chain.log_verification import bloom_of, missing_events, withheld_block
+from swapcli.chain.logs_bloom import is_telling, may_hold
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Answer, At, Call, LogQuery
+from swapcli.chain.pool_events import changed_pool, hinted, topics_of
 from swapcli.chain.rpc import RpcNode
 from swapcli.errors import BlockMismatch, UpstreamNonsense
 from swapcli.pools import FAMILIES

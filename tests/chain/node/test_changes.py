@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from swapcli.chain import changes
-from swapcli.chain.changes import EVENTS, changed_pool, is_told, topics_of
+from swapcli.chain import pool_events
 from swapcli.chain.node import Log
-from swapcli.chain.place import Kind, kind_of
+from swapcli.chain.pool_events import EVENTS, changed_pool, is_told, topics_of
+from swapcli.chain.pool_ref import Kind, kind_of
 from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import network, network_names
 from swapcli.pools import FAMILIES
@@ -68,8 +68,10 @@ OWN_UNSEEN = {Kind.UNISWAP_V2: {"Mint", "Burn", "Swap"}, Kind.UNISWAP_V4: {"Init
 
 def test_topics_are_the_hashes_of_their_signatures() -> None:
     for name, signature in SIGNATURES.items():
-        assert getattr(changes, name) == f"0x{keccak256(signature.encode()).hex()}"
-    assert {topic for events in EVENTS.values() for topic in events} == {getattr(changes, name) for name in SIGNATURES}
+        assert getattr(pool_events, name) == f"0x{keccak256(signature.encode()).hex()}"
+    assert {topic for events in EVENTS.values() for topic in events} == {
+        getattr(pool_events, name) for name in SIGNATURES
+    }
     assert EVENTS.keys() == set(Kind)
 
 
@@ -103,14 +105,17 @@ def word(address: str) -> str:
 def test_the_pool_is_named_by_the_event_as_the_store_names_it() -> None:
     emitter, other, pool_id = "0x" + "aa" * 20, "0x" + "bb" * 20, "0x" + "bb" * 20 + "0002" + "00" * 10
     named = {
-        changes._SYNC: emitter, changes._SYNC_SOLIDLY: emitter, changes._SWAP: emitter, changes._SWAP_PANCAKE: emitter,
-        changes._MINT: emitter, changes._BURN: emitter, changes._FEE: emitter, changes._SWAP_FEE_CHANGED: emitter,
-        changes._SWAP_V4: pool_id, changes._MODIFY_LIQUIDITY: pool_id, changes._PROTOCOL_FEE_UPDATED: pool_id,
-        changes._SWAP_BALANCER: other, changes._BALANCE_CHANGED: other, changes._BALANCE_MANAGED: other,
+        pool_events._SYNC: emitter, pool_events._SYNC_SOLIDLY: emitter,
+        pool_events._SWAP: emitter, pool_events._SWAP_PANCAKE: emitter,
+        pool_events._MINT: emitter, pool_events._BURN: emitter,
+        pool_events._FEE: emitter, pool_events._SWAP_FEE_CHANGED: emitter,
+        pool_events._SWAP_V4: pool_id, pool_events._MODIFY_LIQUIDITY: pool_id,
+        pool_events._PROTOCOL_FEE_UPDATED: pool_id,
+        pool_events._SWAP_BALANCER: other, pool_events._BALANCE_CHANGED: other, pool_events._BALANCE_MANAGED: other,
     }  # fmt: skip
     for topic, key in named.items():
         assert changed_pool(Log(emitter, (topic, pool_id, word(other)), b"", 1, 0)) == key
-    for topic in (changes._SET_CUSTOM_FEE, changes._CUSTOM_FEE_SET):
+    for topic in (pool_events._SET_CUSTOM_FEE, pool_events._CUSTOM_FEE_SET):
         assert changed_pool(Log(emitter, (topic, word(other)), b"", 1, 0)) == other
 
 

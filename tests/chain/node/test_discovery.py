@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.chain.batch_read import Skipped
 from swapcli.chain.discovery import (
     INITIALIZE,
     POOL,
@@ -25,11 +26,10 @@ from swapcli.chain.discovery import (
     lists_of,
 )
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.logs import scan
+from swapcli.chain.log_scan import scan
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Log
-from swapcli.chain.place import Kind, Place
-from swapcli.chain.rounds import Skipped
+from swapcli.chain.pool_ref import Kind, Place
 from swapcli.model.network import Deployment, ProtocolInfo
 from swapcli.model.token import Token
 from swapcli.networks.address import keccak256, v4_pool_id

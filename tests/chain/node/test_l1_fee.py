@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.chain.batch_read import Skipped, read_together
 from swapcli.chain.l1_fee import read_l1_terms
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Answer
-from swapcli.chain.rounds import Skipped, read_together
 from swapcli.evm.l1_fee import L1Terms
 from swapcli.networks.catalogue import network
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall

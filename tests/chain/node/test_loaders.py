@@ -9,11 +9,11 @@ from random import Random
 
 import pytest
 
+from swapcli.chain.batch_read import Skipped
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.loaders.ladder import REACH, all_words, words_around
+from swapcli.chain.loaders.tick_bitmap import REACH, all_words, words_around
 from swapcli.chain.multicall import View
-from swapcli.chain.place import Kind, Place, place_of
-from swapcli.chain.rounds import Skipped
+from swapcli.chain.pool_ref import Kind, Place, place_of
 from swapcli.errors import InsufficientLiquidity, PoolError
 from swapcli.model.pool import Pool
 from swapcli.networks.address import v4_pool_id

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.logs import first_told, scan
+from swapcli.chain.log_scan import first_told, scan
 from swapcli.chain.node import Block, Log, LogQuery
 from swapcli.errors import UpstreamRefused, UpstreamTimeout
 from tests.chain.node.evm_node import EvmNode

@@ -11,13 +11,13 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapcli.chain.batch_read import Skipped
 from swapcli.chain.discovery import Home, Listing, completed, find_listed, homes, lists_of
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.lookup import USUAL_SPACINGS, find_pairs
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Answer, At, Call
-from swapcli.chain.place import Kind, Place
-from swapcli.chain.rounds import Skipped
+from swapcli.chain.pair_lookup import USUAL_SPACINGS, find_pairs
+from swapcli.chain.pool_ref import Kind, Place
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.networks.catalogue import network

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.http import Line
+from swapcli.chain.http_connection import Line
 from swapcli.chain.node import LogQuery
 from swapcli.chain.rpc import ATTEMPTS
 from swapcli.errors import UpstreamRefused

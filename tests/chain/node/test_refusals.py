@@ -6,10 +6,10 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.chain.abi import SELECTORS
+from swapcli.chain.batch_read import Skipped
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.loaders.ladder import Position, Words, all_words, closed, ticks_in, words_around
-from swapcli.chain.place import Kind, Place
-from swapcli.chain.rounds import Skipped
+from swapcli.chain.loaders.tick_bitmap import Position, Words, all_words, closed, ticks_in, words_around
+from swapcli.chain.pool_ref import Kind, Place
 from swapcli.errors import PoolStateError
 from swapcli.model.pool import Pool
 from swapcli.networks.address import v4_pool_id

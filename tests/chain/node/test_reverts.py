@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.reverts import revert_reason
+from swapcli.chain.revert_reason import revert_reason
 from swapcli.evm.router import read_artifact
 from tests.contracts.evm import selector
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.chain.batch_read import Reading, Skipped, prefetched, read_together
 from swapcli.chain.node import Answer, Call
-from swapcli.chain.rounds import Reading, Skipped, prefetched, read_together
 from swapcli.errors import UpstreamNonsense
 
 CALLS = [Call(f"0x{k:040x}", bytes([k])) for k in range(12)]

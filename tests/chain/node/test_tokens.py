@@ -9,7 +9,7 @@ from eth_abi.abi import encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.rounds import Skipped
+from swapcli.chain.batch_read import Skipped
 from swapcli.chain.tokens import cleaned, load_tokens
 from swapcli.model.token import Token
 from tests.chain.node.evm_node import deploy_multicall, sources, view_of

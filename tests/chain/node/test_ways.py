@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.http import Line
+from swapcli.chain.http_connection import Line
+from swapcli.chain.http_proxy import proxy_for
 from swapcli.chain.node import LogQuery
-from swapcli.chain.proxies import proxy_for
 from swapcli.chain.rpc import Endpoint, RpcNode
 from swapcli.errors import ConfigError, Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused
 from tests.chain.node.answers import NUMBER, TOPIC, answer, echo_calls

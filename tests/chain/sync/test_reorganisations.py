@@ -12,7 +12,7 @@ from swapcli.chain.rpc import RpcNode
 from swapcli.engine.sync import follow, skipped
 from swapcli.errors import Reorganised, StaleNode
 from swapcli.store import Store
-from swapcli.store.journal import KEPT_BLOCKS
+from swapcli.store.undo_log import KEPT_BLOCKS
 from tests.chain.sync.nodes import Late, Lesser
 from tests.chain.sync.town import EVERY_PROTOCOL, Town
 from tests.chain.sync.truth import check_true, followed, synced

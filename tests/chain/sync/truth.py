@@ -9,7 +9,7 @@ from pathlib import Path
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import View
 from swapcli.chain.node import Node
-from swapcli.chain.place import place_of
+from swapcli.chain.pool_ref import place_of
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Progress, Wanted, follow, sync

@@ -122,9 +122,7 @@ def test_another_chain_is_named(scene: Scene) -> None:
     assert "is a node of chain 8453, not of chain 31337" in scene.sync().err
 
 
-@pytest.mark.parametrize(
-    "after", [1, 5, *(pytest.param(after, marks=pytest.mark.slow) for after in (3, 7, 9, 11))]
-)
+@pytest.mark.parametrize("after", [1, 5, *(pytest.param(after, marks=pytest.mark.slow) for after in (3, 7, 9, 11))])
 def test_a_node_that_begins_to_fail_leaves_a_whole_block_and_the_next_run_goes_on(scene: Scene, after: int) -> None:
     scene.proxy.faults = [faults.passes_on] * after
     scene.proxy.always = hangs_up

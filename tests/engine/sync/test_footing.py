@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery
-from swapcli.engine.sync.footing import Footing, find_footing
+from swapcli.engine.sync.chain_position import Footing, find_footing
 from swapcli.errors import StaleNode, UpstreamError
 from swapcli.store import BlockMark, Store
-from swapcli.store.journal import KEPT_BLOCKS
+from swapcli.store.undo_log import KEPT_BLOCKS
 from tests.store.build import TOKENS, create, imported, pool, wide_market
 
 

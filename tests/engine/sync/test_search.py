@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.place import Kind, Place
+from swapcli.chain.pool_ref import Kind, Place
 from swapcli.engine.sync import Wanted
-from swapcli.engine.sync.left_out import left_at, left_pool, places_of
-from swapcli.engine.sync.search import Search, begin, keep, search_of
+from swapcli.engine.sync.cursor import Search, begin, keep, search_of
+from swapcli.engine.sync.skipped import left_at, left_pool, places_of
 from swapcli.store import LeftOut, Store
 from tests.store.build import create, pool
 

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.wrapping import wrapper
+from swapcli.engine.wrap import wrapper
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.payload import SwapType

@@ -1,0 +1,133 @@
+"""Error bodies: the three forms of the interface, and what a client makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from swapcli.api.fields import plain
+from swapcli.errors import (
+    InsufficientBalance,
+    InsufficientLiquidity,
+    IntegratorError,
+    InvalidAddress,
+    InvalidDeadline,
+    InvalidInput,
+    InvalidRoute,
+    InvalidSlippage,
+    MarketUnavailable,
+    NoRoute,
+    Overloaded,
+    RateLimited,
+    RouteExpired,
+    SameToken,
+    SlippageExceeded,
+    SwapcliError,
+    Unauthorized,
+    UpstreamRefused,
+)
+from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
+
+if TYPE_CHECKING:
+    from swapcli.api.schemas import BriefFault, DetailedFault, StatusFault
+
+INVALID_ROUTE = "Invalid route"
+INVALID_SLIPPAGE = "Invalid slippage"
+INVALID_SIGNER = "Invalid signer"
+INVALID_DEADLINE = "Invalid deadline"
+ROUTE_EXPIRED = "Route expired"
+INSUFFICIENT_LIQUIDITY = "Insufficient liquidity"
+SLIPPAGE_EXCEEDED = "Slippage exceeded"
+INSUFFICIENT_BALANCE = "Insufficient balance"
+
+REASONS = {
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    408: "Request Timeout",
+    413: "Payload Too Large",
+    415: "Unsupported Media Type",
+    429: "Too Many Requests",
+    431: "Request Header Fields Too Large",
+    500: "Internal Server Error",
+    502: "Bad Gateway",
+    503: "Service Unavailable",
+    504: "Gateway Timeout",
+}
+"""What the statuses that occur are called."""
+
+DEFAULT_RETRY_AFTER_S = 1
+
+
+def render_detailed(error: str, details: str) -> DetailedFault:
+    """An error of V2 calldata, of hyperevm execute, and of hyperevm and citrea calldata."""
+    return {"success": False, "error": error, "details": details}
+
+
+def render_brief(error: str, message: str) -> BriefFault:
+    """An error of V1 execute."""
+    return {"error": error, "message": message}
+
+
+def render_status(status: int, message: str | Sequence[str], *, request_id: str | None = None) -> StatusFault:
+    """An error of everything else; `request_id` finds a defect in the log."""
+    fault: StatusFault = {
+        "statusCode": status,
+        "message": message if isinstance(message, str) else list(message),
+        "error": REASONS.get(status, "Error"),
+    }
+    if request_id is not None:
+        fault["requestId"] = request_id
+    return fault
+
+
+def error_of(status: int, document: object, retry_after_s: int | None = None) -> SwapcliError:
+    """The error of our tree that an answer tells: one with an error status, or a success that says it is none.
+
+    `document` is its JSON, None where it has none. Messages are plain, in one line and bounded.
+    """
+    name, message = _texts(status, document)
+    if status < 300:
+        return NoRoute(message)
+    if status in (401, 403):
+        return Unauthorized(message)
+    if status == 429:
+        return RateLimited(message, retry_after_s=retry_after_s or DEFAULT_RETRY_AFTER_S)
+    if status == 503:
+        return MarketUnavailable(message) if retry_after_s is None else Overloaded(message, retry_after_s=retry_after_s)
+    if 400 <= status < 500 and name.capitalize() in _NAMED:
+        return _NAMED[name.capitalize()](message)
+    if status == 400:
+        return _bad_request(message)
+    return UpstreamRefused(message, details={"status": status})
+
+
+_NAMED: dict[str, Callable[[str], SwapcliError]] = {
+    INVALID_ROUTE: InvalidRoute,
+    INVALID_SLIPPAGE: InvalidSlippage,
+    INVALID_SIGNER: InvalidAddress,
+    INVALID_DEADLINE: InvalidDeadline,
+    ROUTE_EXPIRED: RouteExpired,
+    INSUFFICIENT_LIQUIDITY: InsufficientLiquidity,
+    SLIPPAGE_EXCEEDED: SlippageExceeded,
+    INSUFFICIENT_BALANCE: InsufficientBalance,
+}
+"""The errors that the interface names."""
+
+
+def _bad_request(message: str) -> SwapcliError:
+    same = SameToken()
+    if message == same.message:
+        return same
+    return IntegratorError(message) if message == BOTH_FEE_AND_SURPLUS else InvalidInput(message)
+
+
+def _texts(status: int, document: object) -> tuple[str, str]:
+    """The name of the error and what is said of it: of the texts that the forms hold, the most telling."""
+    members = document if isinstance(document, dict) else {}
+    name = plain(members.get("error"))
+    said = (plain(members.get(key)) for key in ("details", "message", "errorMessage"))
+    reason = f"the service answered with status {status} {REASONS.get(status, '')}".rstrip()
+    return name, next(filter(None, said), name or reason)

@@ -1,0 +1,22 @@
+"""The arguments of Starknet calls as JSON: field elements in decimal strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from swapcli.api.fields import checked_digits, entries
+
+MAX_FELT = 2**251 + 17 * 2**192
+"""The greatest element of Starknet's field."""
+
+MAX_FELTS = 20_000
+
+
+def render_felts(felts: Iterable[int]) -> list[str]:
+    """The arguments of a call; starknet's answer to V1 and V2 calldata of a found route."""
+    return [str(felt) for felt in felts]
+
+
+def parse_felts(document: object, path: str = "document") -> tuple[int, ...]:
+    """The arguments of a call. Raises `InvalidInput` naming the entry."""
+    return tuple(checked_digits(felt, at, 0, MAX_FELT) for at, felt in entries(document, path, MAX_FELTS))

@@ -1,0 +1,129 @@
+"""What a service has to offer: networks, tokens and protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from swapcli.api.fields import MAX_AMOUNT, Fields, entries
+from swapcli.api.route import plain_decimal
+from swapcli.api.segments import MAX_PROTOCOL_ID
+from swapcli.model.network import Network, ProtocolInfo
+from swapcli.model.token import Token
+from swapcli.networks.address import display_address
+
+if TYPE_CHECKING:
+    from swapcli.api.schemas import ListedProtocol, ListedToken, SupportedChain
+
+MAX_ENTRIES = 100_000
+
+
+class Chain(NamedTuple):
+    """A network that a service serves; `router` as the service writes it, None where it knows none."""
+
+    name: str
+    chain_id: int
+    router: str | None = None
+
+
+class VerifiedToken(NamedTuple):
+    """A token, and whether it is on the network's own list rather than only in the market."""
+
+    token: Token
+    verified: bool
+
+
+class Brand(NamedTuple):
+    """A protocol by name and identifier."""
+
+    amm_name: str
+    id: int
+
+
+def render_chains(networks: Iterable[Network]) -> list[SupportedChain]:
+    """`/supported-chains`."""
+    return [
+        {
+            "chain_id": network.chain_id,
+            "chain_name": network.name,
+            "router_address": display_address(network.router, network.kind) if network.router else None,
+        }
+        for network in networks
+    ]
+
+
+def parse_chains(document: object) -> tuple[Chain, ...]:
+    """`/supported-chains`. A chain id may be a number or a decimal string."""
+    return tuple(map(_parse_chain, _objects(document)))
+
+
+def _parse_chain(fields: Fields) -> Chain:
+    in_digits = isinstance(fields.values.get("chain_id"), str)
+    return Chain(
+        name=fields.text("chain_name"),
+        chain_id=fields.digits("chain_id", 0, MAX_AMOUNT) if in_digits else fields.integer("chain_id", 0, MAX_AMOUNT),
+        router=fields.text("router_address") if fields.has("router_address") else None,
+    )
+
+
+def render_tokens(tokens: Iterable[VerifiedToken], network: Network) -> list[ListedToken]:
+    """`/{network}/tokens`."""
+    return [render_token(token, network) for token in tokens]
+
+
+def render_token(listed: VerifiedToken, network: Network) -> ListedToken:
+    """`/{network}/tokens/{address}`."""
+    token = listed.token
+    return {
+        "address": display_address(token.address, network.kind),
+        "name": token.name,
+        "symbol": token.symbol,
+        "decimals": str(token.decimals),
+        "price": None if token.price_usd is None else plain_decimal(token.price_usd),
+        "verified": listed.verified,
+    }
+
+
+def parse_tokens(document: object, network: Network) -> tuple[VerifiedToken, ...]:
+    """`/{network}/tokens`."""
+    return tuple(_parse_token(fields, network) for fields in _objects(document))
+
+
+def parse_token(document: object, network: Network) -> VerifiedToken:
+    """`/{network}/tokens/{address}`."""
+    return _parse_token(Fields.of(document), network)
+
+
+def _parse_token(fields: Fields, network: Network) -> VerifiedToken:
+    in_digits = isinstance(fields.values.get("decimals"), str)
+    token = Token(
+        address=fields.address("address", network.kind),
+        symbol=fields.text("symbol"),
+        name=fields.text("name"),
+        decimals=fields.digits("decimals", 0, 255) if in_digits else fields.integer("decimals", 0, 255),
+        price_usd=fields.number("price") if fields.has("price") else None,
+    )
+    return VerifiedToken(token, fields.flag("verified", default=False))
+
+
+def render_protocols(protocols: Iterable[ProtocolInfo]) -> list[ListedProtocol]:
+    """`/{network}/protocols`."""
+    return [{"amm_name": protocol.amm_name, "protocol": protocol.id} for protocol in protocols]
+
+
+def parse_protocols(document: object) -> tuple[Brand, ...]:
+    """`/{network}/protocols`. An identifier may be a number or a decimal string."""
+    return tuple(map(_parse_protocol, _objects(document)))
+
+
+def _parse_protocol(fields: Fields) -> Brand:
+    in_digits = isinstance(fields.values.get("protocol"), str)
+    read = fields.digits if in_digits else fields.integer
+    return Brand(fields.text("amm_name"), read("protocol", 0, MAX_PROTOCOL_ID))
+
+
+def _objects(document: object) -> Iterator[Fields]:
+    """The objects of an array, which may be empty."""
+    if document == []:
+        return iter(())
+    return (Fields.of(entry, path) for path, entry in entries(document, "document", MAX_ENTRIES))

@@ -1,0 +1,152 @@
+"""RouteResult as a value: the answer to a route request, whatever generation writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from swapcli.api.slippage import Generation
+from swapcli.model.network import Network, ProtocolInfo
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import SwapType
+from swapcli.model.pool import Pool
+from swapcli.model.route import Quote, Route, Segment, Swap
+from swapcli.model.terms import Integrator, after_fee
+from swapcli.model.token import Token
+
+WRAPPER = ProtocolInfo(0, "wrapper", "Wrapper", family="wrapper")
+
+
+class WireSwap(NamedTuple):
+    """One pool of a hop; `share` in hundredths of a percent, `extra` tells the pool from its siblings."""
+
+    protocol_id: int
+    pool_name: str
+    pool_address: str
+    token_in: str
+    token_out: str
+    share: int
+    extra: Mapping[str, int | str] = MappingProxyType({})
+
+    @property
+    def pool_key(self) -> str:
+        """The key of the pool in a market: its id where one contract holds many, else its address."""
+        return str(self.extra.get("poolId", self.pool_address)).lower()
+
+
+class WireSegment(NamedTuple):
+    """A path with its share in whole percent."""
+
+    percent: int
+    hops: tuple[tuple[WireSwap, ...], ...]
+
+
+class RouteResult(NamedTuple):
+    """A found route. `timestamp_ms` (Unix) belongs to V2 only; `gas` is in units (V1) or wei (V2).
+
+    Tokens are written as their generation writes them, with their price; a price or `gas_usd` of None is unknown.
+    `best_quotes` are what each protocol alone would give, in the order of their ids, 0 being no quote.
+    """
+
+    generation: Generation
+    swap_type: SwapType
+    input_token: Token
+    input_amount: int
+    output_token: Token
+    output_amount: int
+    time_s: float
+    gas: int
+    gas_usd: float | None
+    segments: tuple[WireSegment, ...]
+    initial: bool = True
+    timestamp_ms: int = 0
+    integrator: Integrator | None = None
+    best_quotes: tuple[int, ...] = ()
+
+    @property
+    def output_amount_after_fee(self) -> int | None:
+        """What an integrator's fee leaves; None where there is no fee."""
+        fee_bps = self.integrator.fee_bps if self.integrator else 0
+        return after_fee(self.output_amount, fee_bps) if fee_bps else None
+
+    @property
+    def pool_keys(self) -> tuple[str, ...]:
+        """The keys of its pools, each once."""
+        hops = (hop for segment in self.segments for hop in segment.hops)
+        return tuple(dict.fromkeys(swap.pool_key for hop in hops for swap in hop))
+
+    @property
+    def route(self) -> Route:
+        """The route alone, as the core writes it: from the percent strings and the pools."""
+        return Route(tuple(Segment(s.percent, tuple(tuple(map(_swap, h)) for h in s.hops)) for s in self.segments))
+
+
+def _swap(swap: WireSwap) -> Swap:
+    return Swap(swap.pool_key, swap.token_in, swap.token_out, swap.share)
+
+
+def result_of(
+    quote: Quote,
+    order: Order,
+    network: Network,
+    pools: Mapping[str, Pool],
+    generation: Generation,
+    *,
+    timestamp_ms: int,
+    integrator: Integrator | None = None,
+    best_quotes: tuple[int, ...] = (),
+) -> RouteResult:
+    """The answer to `order` (as asked, the native token by its zero address) from the core's quote of it.
+
+    `pools` holds at least the pools of the route, by key.
+    """
+    v2 = generation is Generation.V2
+    return RouteResult(
+        generation=generation,
+        swap_type=SwapType.of(order.token_in.address, order.token_out.address),
+        input_token=_priced(order.token_in, quote.price_in_usd, network if v2 else None),
+        input_amount=quote.amount_in,
+        output_token=_priced(order.token_out, quote.price_out_usd, network if v2 else None),
+        output_amount=quote.amount_out,
+        time_s=quote.time_s,
+        gas=_gas(quote, generation),
+        gas_usd=quote.gas_usd,
+        segments=tuple(_segment(segment, network, pools) for segment in quote.route.segments),
+        timestamp_ms=timestamp_ms if v2 else 0,
+        integrator=integrator if v2 else None,
+        best_quotes=best_quotes,
+    )
+
+
+def with_gas(result: RouteResult, quote: Quote) -> RouteResult:
+    """`result` with what `quote` says of gas."""
+    return result._replace(gas=_gas(quote, result.generation), gas_usd=quote.gas_usd)
+
+
+def _gas(quote: Quote, generation: Generation) -> int:
+    return quote.gas_wei if generation is Generation.V2 else quote.gas_units
+
+
+def _priced(token: Token, price_usd: float | None, wrap_on: Network | None) -> Token:
+    if wrap_on and wrap_on.wrapped_native and token.address == ZERO_ADDRESS:
+        token = wrap_on.wrapped_native
+    return Token(token.address, token.symbol, token.name, token.decimals, price_usd)
+
+
+def _segment(segment: Segment, network: Network, pools: Mapping[str, Pool]) -> WireSegment:
+    hops = tuple(tuple(_wire_swap(swap, network, pools[swap.pool]) for swap in hop) for hop in segment.hops)
+    return WireSegment(segment.percent, hops)
+
+
+def _wire_swap(swap: Swap, network: Network, pool: Pool) -> WireSwap:
+    protocol = network.protocol(pool.protocol) or WRAPPER
+    name = protocol.display_name
+    return WireSwap(protocol.id, name, pool.address, swap.token_in, swap.token_out, swap.share, _extra(protocol, pool))
+
+
+def _extra(protocol: ProtocolInfo, pool: Pool) -> dict[str, int | str]:
+    """The traits that the protocol's pools are known by; all of them where nothing is known of the protocol."""
+    traits = pool.wire_traits()
+    keys = protocol.extra_keys if protocol.family else traits
+    return {key: traits[key] for key in keys if key in traits}

@@ -1,0 +1,145 @@
+"""A call of the router as JSON: CalldataRoute and SwapParameter, rendered and parsed.
+
+On Starknet the `extra_data` of a swap is its felts, 32 bytes each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from swapcli.api.fields import Fields, fault
+from swapcli.api.segments import MAX_PROTOCOL_ID
+from swapcli.model.network import Kind, Network
+from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+from swapcli.model.route import RATE_SCALE
+from swapcli.networks.address import display_address
+
+if TYPE_CHECKING:
+    from swapcli.api.schemas import Calldata, CalldataRoute, SwapParameter
+
+MAX_SWAPS = 2_000
+
+_FELT_BYTES = 32
+
+
+def render_call(call: Call, network: Network, *, names_tokens: bool = True) -> Calldata:
+    """A call with its swaps; `integrator_data` appears where somebody earns on it."""
+    document: Calldata = {
+        "route": render_call_route(call.route, network, names_tokens=names_tokens),
+        "swap_parameters": render_swap_parameters(call.swaps, network),
+    }
+    if call.integrator_data:
+        document["integrator_data"] = render_octets(call.integrator_data)
+    return document
+
+
+def render_call_route(route: CallRoute, network: Network, *, names_tokens: bool = True) -> CalldataRoute:
+    """What a call promises, with or without the names of its two tokens."""
+    promise: CalldataRoute = {
+        "amount_in": str(route.amount_in),
+        "amount_out": str(route.amount_out),
+        "min_received": str(route.min_received),
+        "destination": display_address(route.destination, network.kind),
+        "swap_type": int(route.swap_type),
+    }
+    if not names_tokens:
+        return promise
+    token_in, token_out = (display_address(token, network.kind) for token in (route.token_in, route.token_out))
+    return {"token_in": token_in, "token_out": token_out, **promise}
+
+
+def render_swap_parameters(swaps: Iterable[CallSwap], network: Network) -> list[SwapParameter]:
+    """The swaps of a call."""
+    return [
+        {**swap_alone, "swap_type": int(swap.swap_type), "extra_data": render_octets(_extra_octets(swap))}
+        for swap, swap_alone in ((swap, _render_swap(swap, network)) for swap in swaps)
+    ]
+
+
+def render_short_swap_parameters(swaps: Iterable[CallSwap], network: Network) -> list[SwapParameter]:
+    """The swaps of a call as V1 calldata writes them: without `swap_type` and `extra_data`."""
+    return [_render_swap(swap, network) for swap in swaps]
+
+
+def _render_swap(swap: CallSwap, network: Network) -> SwapParameter:
+    return {
+        "token_in": display_address(swap.token_in, network.kind),
+        "token_out": display_address(swap.token_out, network.kind),
+        "rate": str(swap.rate),
+        "protocol_id": str(swap.protocol_id),
+        "pool_address": display_address(swap.pool_address, network.kind),
+    }
+
+
+def _extra_octets(swap: CallSwap) -> bytes:
+    return swap.extra_data or b"".join(felt.to_bytes(_FELT_BYTES) for felt in swap.extra_felts)
+
+
+def render_octets(octets: bytes) -> str:
+    """Bytes in hex with 0x."""
+    return "0x" + octets.hex()
+
+
+def parse_call(fields: Fields, network: Network) -> Call:
+    """The call that the fields `route`, `swap_parameters` and `integrator_data` of an object write.
+
+    A route that does not name its tokens begins where no swap ends, and ends where none begins.
+    Raises `InvalidInput` naming the field.
+    """
+    swaps = _parse_swap_parameters(fields, network)
+    return Call(_parse_call_route(fields.inner("route"), swaps, network), swaps, fields.octets("integrator_data"))
+
+
+def _parse_call_route(fields: Fields, swaps: tuple[CallSwap, ...], network: Network) -> CallRoute:
+    sold, bought = {swap.token_in for swap in swaps}, {swap.token_out for swap in swaps}
+    # Wrapping stands as one swap of a token for itself.
+    wraps = sold == bought and len(sold) == 1
+    return CallRoute(
+        token_in=_named_or_only(fields, "token_in", sold if wraps else sold - bought, network),
+        token_out=_named_or_only(fields, "token_out", bought if wraps else bought - sold, network),
+        amount_in=fields.amount("amount_in"),
+        amount_out=fields.amount("amount_out"),
+        min_received=fields.amount("min_received", least=0),
+        destination=fields.address("destination", network.kind),
+        swap_type=SwapType(fields.integer("swap_type", 0, 2)),
+    )
+
+
+def _named_or_only(fields: Fields, key: str, candidates: set[str], network: Network) -> str:
+    if fields.has(key):
+        return fields.address(key, network.kind)
+    if len(candidates) != 1:
+        raise fault(fields.at(key), "is missing, and the swaps do not tell it")
+    return next(iter(candidates))
+
+
+def _parse_swap_parameters(fields: Fields, network: Network) -> tuple[CallSwap, ...]:
+    """The swaps under `swap_parameters`. Where a swap has no type of its own it takes that of `route`, else 2."""
+    route = fields.values.get("route")
+    given = route.get("swap_type") if isinstance(route, dict) else None
+    default = SwapType(given) if given in (0, 1, 2) else SwapType.TOKEN_TO_TOKEN
+    entries = fields.items("swap_parameters", MAX_SWAPS)
+    return tuple(_parse_swap(Fields.of(entry, path), network, default) for path, entry in entries)
+
+
+def _parse_swap(fields: Fields, network: Network, default: SwapType) -> CallSwap:
+    starknet = network.kind is Kind.STARKNET
+    return CallSwap(
+        token_in=fields.address("token_in", network.kind),
+        token_out=fields.address("token_out", network.kind),
+        rate=fields.digits("rate", 1, RATE_SCALE),
+        protocol_id=fields.digits("protocol_id", 0, MAX_PROTOCOL_ID),
+        pool_address=fields.address("pool_address", network.kind),
+        swap_type=SwapType(fields.integer("swap_type", 0, 2)) if fields.has("swap_type") else default,
+        extra_data=b"" if starknet else fields.octets("extra_data"),
+        extra_felts=_parse_felts(fields) if starknet else (),
+    )
+
+
+def _parse_felts(fields: Fields) -> tuple[int, ...]:
+    octets = fields.octets("extra_data")
+    if len(octets) % _FELT_BYTES:
+        raise fault(fields.at("extra_data"), "must be felts of 32 bytes each")
+    starts = range(0, len(octets), _FELT_BYTES)
+    return tuple(int.from_bytes(octets[start : start + _FELT_BYTES]) for start in starts)

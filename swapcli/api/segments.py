@@ -1,0 +1,125 @@
+"""How a route splits its input: RouteSegment and Swap as JSON, rendered and parsed.
+
+Of a hostile document no more is read than a route can hold: the number of segments, hops and pools is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from swapcli.api.fields import MAX_AMOUNT, Fields, checked_text, entries, fault
+from swapcli.api.route_result import WireSegment, WireSwap
+from swapcli.model.network import Network
+from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE
+from swapcli.networks.address import display_address
+
+if TYPE_CHECKING:
+    from swapcli.api.schemas import RouteSegment, Swap
+
+MAX_SEGMENTS = 100
+MAX_HOPS = 16
+MAX_SWAPS = 64
+MAX_EXTRA = 16
+MAX_PROTOCOL_ID = 2**23 - 1
+
+_PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%")
+
+
+def render_segments(segments: Sequence[WireSegment], network: Network) -> list[RouteSegment]:
+    """How the input is split."""
+    return [_render_segment(segment, network) for segment in segments]
+
+
+def _render_segment(segment: WireSegment, network: Network) -> RouteSegment:
+    hops = [[_render_swap(swap, network) for swap in hop] for hop in segment.hops]
+    return {"percent": f"{segment.percent}%", "swaps": hops}
+
+
+def _render_swap(swap: WireSwap, network: Network) -> Swap:
+    return {
+        "protocol": swap.protocol_id,
+        "poolName": swap.pool_name,
+        "poolAddress": display_address(swap.pool_address, network.kind),
+        "fromTokenAddress": display_address(swap.token_in, network.kind),
+        "toTokenAddress": display_address(swap.token_out, network.kind),
+        "percent": f"{swap.share // 100}.{swap.share % 100:02d}%",
+        "extraData": dict(swap.extra) or None,
+    }
+
+
+def parse_segments(fields: Fields, network: Network) -> tuple[WireSegment, ...]:
+    """The segments under `route`: shares that sum, hops that join up. Raises `InvalidInput` naming the field."""
+    entries_by_path = fields.items("route", MAX_SEGMENTS)
+    segments = tuple(_parse_segment(Fields.of(entry, path), network) for path, entry in entries_by_path)
+    _check_sum(fields.at("route"), sum(segment.percent for segment in segments), SHARES_PER_ROUTE)
+    ends = {(segment.hops[0][0].token_in, segment.hops[-1][0].token_out) for segment in segments}
+    if len(ends) > 1:
+        raise fault(fields.at("route"), "must have segments that begin and end at the same tokens")
+    return segments
+
+
+def _parse_segment(fields: Fields, network: Network) -> WireSegment:
+    share = _parse_percent(fields)
+    if share % 100 or not share:
+        raise fault(fields.at("percent"), "must be a whole percentage above zero")
+    hops = tuple(_parse_hop(path, hop, network) for path, hop in fields.items("swaps", MAX_HOPS))
+    for number, (before, after) in enumerate(pairwise(hops), start=1):
+        if before[0].token_out != after[0].token_in:
+            raise fault(f"{fields.at('swaps')}[{number}]", "must begin at the token at which the hop before ends")
+    return WireSegment(share // 100, hops)
+
+
+def _parse_hop(path: str, entry: object, network: Network) -> tuple[WireSwap, ...]:
+    hop = tuple(_parse_swap(Fields.of(swap, at), network) for at, swap in entries(entry, path, MAX_SWAPS))
+    _check_sum(path, sum(swap.share for swap in hop), SHARES_PER_HOP)
+    if len({(swap.token_in, swap.token_out) for swap in hop}) > 1:
+        raise fault(path, "must hold swaps between the same two tokens")
+    return hop
+
+
+def _check_sum(path: str, total: int, whole: int) -> None:
+    if total != whole:
+        raise fault(path, "must have percentages that sum to 100")
+
+
+def _parse_swap(fields: Fields, network: Network) -> WireSwap:
+    share = _parse_percent(fields)
+    if not share:
+        raise fault(fields.at("percent"), "must be above zero")
+    return WireSwap(
+        protocol_id=fields.integer("protocol", 0, MAX_PROTOCOL_ID),
+        pool_name=fields.text("poolName"),
+        pool_address=fields.address("poolAddress", network.kind),
+        token_in=fields.address("fromTokenAddress", network.kind),
+        token_out=fields.address("toTokenAddress", network.kind),
+        share=share,
+        extra=_parse_extra(fields),
+    )
+
+
+def _parse_percent(fields: Fields) -> int:
+    """A percentage with at most two decimals ("35%", "61.20%"), in hundredths of a percent."""
+    match = _PERCENT.fullmatch(fields.text("percent"))
+    if match is None or int(match[1]) > 100:
+        raise fault(fields.at("percent"), 'must be a percentage with at most two decimals, such as "61.20%"')
+    return int(match[1]) * 100 + int((match[2] or "").ljust(2, "0"))
+
+
+def _parse_extra(fields: Fields) -> dict[str, int | str]:
+    if not fields.has("extraData"):
+        return {}
+    given = fields.inner("extraData")
+    if len(given.values) > MAX_EXTRA:
+        raise fault(given.path, f"must have at most {MAX_EXTRA} fields")
+    return {checked_text(key, given.path): _parse_trait(value, given.at(key)) for key, value in given.values.items()}
+
+
+def _parse_trait(value: object, path: str) -> int | str:
+    if isinstance(value, str):
+        return checked_text(value, path)
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_AMOUNT:
+        raise fault(path, "must be an integer or a string")
+    return value

@@ -1,0 +1,70 @@
+"""Where a token keeps an owner's balance in its storage: tried out, since no token tells.
+
+A mapping's entry is at a hash of the key and of the mapping's own place:
+
+| who writes so        | hash of                                                   | places            |
+|----------------------|-----------------------------------------------------------|-------------------|
+| Solidity             | key, place: a word each                                   | 0 to 63           |
+| OpenZeppelin 4       | the same, behind contracts that keep 50 slots each        | 101, 151, ... 351 |
+| OpenZeppelin 5       | the same, at the place that ERC-7201 gives `ERC20`        | that one          |
+| Vyper                | place, key: a word each                                   | 0 to 63           |
+| Solady               | key, 8 zero bytes, a seed of 4 bytes                      |                   |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from swapcli.chain.abi import WORD, calldata, word
+from swapcli.chain.node import Answer, At, Call, Override, SimulatingNode, Supposed
+from swapcli.chain.sender_balances import BALANCE
+from swapcli.networks.address import keccak256
+
+_FIRST_SLOTS: Final = range(64)
+_BEHIND_GAPS: Final = range(101, 352, 50)
+_NAMESPACED: Final = 0x52C63247E1F47DB19D5CE0460030C497F067CA4CEBF71BA98EEADABE20BACE00
+_SOLADY_SEED: Final = bytes.fromhex("87a211a2")
+
+
+def find_balance_slot(node: SimulatingNode, at: At, token: str, owner: str, held: int, wanted: int) -> int | None:
+    """The slot to write `wanted` to, so that the owner, who holds less (`held`), holds enough; None where unknown.
+
+    All places are tried at once, each with a value of its own, so that the balance tells which counts; and once more
+    with the values in the opposite order, for the balance may be some function of what is kept. There, each is tried
+    alone, in a second round trip. Raises `UpstreamError`.
+    """
+    places = list(_places(owner))
+    rising, falling = _balances(node, at, owner, [_marked(token, wanted, each) for each in (places, places[::-1])])
+    for mark, place in enumerate(places):
+        if (rising, falling) == (wanted + mark, wanted + len(places) - 1 - mark):
+            return place
+    if rising == falling == held:
+        return None
+    alone = _balances(node, at, owner, [Override(token, slots=((place, wanted),)) for place in places])
+    enough = [(told, place) for told, place in zip(alone, places, strict=True) if told is not None and told >= wanted]
+    return min(enough)[1] if enough else None
+
+
+def _marked(token: str, wanted: int, places: list[int]) -> Override:
+    return Override(token, slots=tuple((place, wanted + mark) for mark, place in enumerate(places)))
+
+
+def _places(owner: str) -> Iterator[int]:
+    key = word(owner)
+    for place in (*_FIRST_SLOTS, *_BEHIND_GAPS, _NAMESPACED):
+        yield int.from_bytes(keccak256(key + word(place)))
+    yield int.from_bytes(keccak256(key[12:] + bytes(8) + _SOLADY_SEED))
+    for place in _FIRST_SLOTS:
+        yield int.from_bytes(keccak256(word(place) + key))
+
+
+def _balances(node: SimulatingNode, at: At, owner: str, tokens: list[Override]) -> list[int | None]:
+    """What each token, so changed, says that the owner holds."""
+    question = calldata(BALANCE, owner)
+    calls = [Supposed(owner, Call(each.address, question), (each,)) for each in tokens]
+    return [_number(answer) for answer in node.simulate(calls, at)]
+
+
+def _number(answer: Answer) -> int | None:
+    return int.from_bytes(answer[:WORD]) if answer is not None and len(answer) >= WORD else None

@@ -1,0 +1,255 @@
+"""Posts to one address over one connection that is kept, each exchange within its time.
+
+The standard library's client, because a live quote has some 150 ms for all that it adds: importing web3 takes about a
+second and httpx over 100 ms, this about 25. All that web3 would do here is this post.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from threading import Timer
+from typing import NamedTuple
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from weakref import finalize
+
+from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, BadBody, read_body
+from swapcli.errors import ConfigError, Unreachable, UpstreamNonsense, UpstreamTimeout
+
+_MOST_BYTES = 64 * 2**20
+"""Of an answer, packed or unpacked: some 100,000 events."""
+_CHUNK_BYTES = 2**18
+_PROXY_PORT = 80
+_SCHEMES = ("http", "https")
+_LEAST_SECRET = 6
+"""Letters; what is shorter is no key, and may be part of any word."""
+
+
+class Reply(NamedTuple):
+    """`retry_after_s` is what the other side asks to wait, 0 where it says nothing."""
+
+    status: int
+    body: bytes
+    retry_after_s: float
+
+
+class Line:
+    """A connection to `url`, which no error shows: people see `shown` instead. Not for several threads at once.
+
+    Each post carries `headers`, whose values no error shows either. `proxy` is the address of an HTTP proxy. Closed
+    automatically when garbage-collected.
+    """
+
+    def __init__(
+        self, url: str, shown: str, headers: Mapping[str, str] | None = None, proxy: str | None = None
+    ) -> None:
+        """Connect to nothing yet. Raises `ConfigError` for what is not the address of a node, or of a proxy."""
+        self.shown = shown
+        self._address = _Address.of(url, shown, headers or {})
+        self._proxy = _Proxy.of(proxy) if proxy else None
+        self._connection: HTTPConnection | None = None
+        self._let_go: finalize[[], Line] | None = None
+        self._is_late = False
+
+    def post(self, body: bytes, timeout_s: float) -> Reply:
+        """Raises `Unreachable`, `UpstreamTimeout`, or `UpstreamNonsense` for an answer that breaks off or never ends.
+
+        What is posted must bear being sent twice: the other side may have closed a connection that was kept.
+        """
+        kept = self._connection is not None
+        try:
+            return self._exchange(body, timeout_s)
+        except Unreachable:
+            if not kept:
+                raise
+            return self._exchange(body, timeout_s)
+
+    def shown_words(self, words: str) -> str:
+        """What people may see of words of the other side, on one line: it may repeat the address that it is asked at,
+        or the key in it."""
+        for secret in self._address.secrets:
+            words = words.replace(secret, "…")
+        line = " ".join(re.sub(r"\S*://\S*", "", words).split())
+        return "".join(letter for letter in line if letter.isprintable())
+
+    def close(self) -> None:
+        """Lets go of the connection; the next post opens another."""
+        self._connection = None
+        if self._let_go:
+            self._let_go()
+
+    def _exchange(self, body: bytes, timeout_s: float) -> Reply:
+        connection = self._connection or self._opened(timeout_s)
+        try:
+            with self._within(connection, timeout_s):
+                if connection.sock is None:
+                    connection.connect()
+                connection.sock.settimeout(timeout_s)
+                connection.request("POST", self._target(), body, self._headers())
+                response = connection.getresponse()
+                encoding = response.getheader("Content-Encoding", "")
+                content = read_body(self._chunks(response), encoding, most_bytes=_MOST_BYTES)
+        except (OSError, HTTPException) as error:
+            self.close()
+            raise self._failure(error) from None
+        except BadBody as error:
+            self.close()
+            raise UpstreamNonsense(f"{self.shown} {error}") from None
+        except BaseException:
+            self.close()  # an exchange that was left in the middle must not be taken for the next one's
+            raise
+        return Reply(response.status, content, _retry_after_s(response))
+
+    def _chunks(self, response: HTTPResponse) -> Iterator[bytes]:
+        """Yield the body as it comes. Raises `IncompleteRead` where it ends early."""
+        while chunk := response.read(_CHUNK_BYTES):
+            yield chunk
+        if self._is_late or response.length:
+            raise IncompleteRead(b"")
+
+    def _target(self) -> str:
+        """Return what is asked for: of a proxy that is no tunnel the whole address."""
+        address = self._address
+        return address.target if self._proxy is None or address.is_secure else f"{address.origin}{address.target}"
+
+    def _headers(self) -> dict[str, str]:
+        if self._proxy is None or self._address.is_secure:
+            return self._address.headers
+        return self._address.headers | self._proxy.headers
+
+    @contextmanager
+    def _within(self, connection: HTTPConnection, timeout_s: float) -> Iterator[None]:
+        """A socket's own timeout bounds each wait for a byte; this one bounds the whole."""
+        self._is_late = False
+        watch = Timer(timeout_s, self._hang_up, (connection,))
+        watch.daemon = True
+        watch.start()
+        try:
+            yield
+        finally:
+            watch.cancel()
+
+    def _hang_up(self, connection: HTTPConnection) -> None:
+        self._is_late = True
+        if connection.sock is not None:
+            try:
+                connection.sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                return  # it is closed already
+
+    def _failure(self, error: Exception) -> Unreachable | UpstreamTimeout | UpstreamNonsense:
+        if self._is_late or isinstance(error, TimeoutError):
+            return UpstreamTimeout(f"{self.shown} did not answer in time", hint="try again, or set another node")
+        if isinstance(error, HTTPException) and not isinstance(error, OSError):
+            return UpstreamNonsense(f"{self.shown} answered with what is not whole HTTP")
+        if self._proxy:
+            through = f"no connection to {self.shown} through the proxy {self._proxy.shown}"
+            return Unreachable(through, hint="check the address of the node, the proxy, and NO_PROXY")
+        return Unreachable(f"no connection to {self.shown}", hint="check the address of the node, and that it runs")
+
+    def _opened(self, timeout_s: float) -> HTTPConnection:
+        host, port, proxy = self._address.host, self._address.port, self._proxy
+        opened = HTTPSConnection if self._address.is_secure else HTTPConnection
+        if proxy is None:
+            connection = opened(host, port, timeout=timeout_s)
+        else:
+            connection = opened(proxy.host, proxy.port, timeout=timeout_s)
+            if self._address.is_secure:
+                connection.set_tunnel(host, port, proxy.headers)
+        self._connection = connection
+        self._let_go = finalize(self, connection.close)
+        return connection
+
+
+class _Address(NamedTuple):
+    """`secrets` are the parts of it that could be keys, the longest first."""
+
+    host: str
+    port: int | None
+    is_secure: bool
+    target: str
+    headers: dict[str, str]
+    secrets: tuple[str, ...]
+
+    @property
+    def origin(self) -> str:
+        """The scheme, the host and the port."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.is_secure else 'http'}://{host}" + (f":{self.port}" if self.port else "")
+
+    @classmethod
+    def of(cls, url: str, shown: str, more: Mapping[str, str]) -> _Address:
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host, port, parts = None, None, urlsplit("")
+        if parts.scheme not in _SCHEMES or not host or not url.isascii() or not url.isprintable() or " " in url:
+            raise ConfigError(
+                f"{shown} is not the address of a node: it must begin with http:// or https:// and a host",
+                details={"key": "rpc_url"},
+            )
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        usual = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": ACCEPTED_ENCODINGS,
+            **_basic("Authorization", parts),
+        }
+        replaced = {name.lower() for name in more}
+        headers = {name: value for name, value in usual.items() if name.lower() not in replaced} | dict(more)
+        return cls(host, port, parts.scheme == "https", target, headers, _secrets(parts, more.values()))
+
+
+class _Proxy(NamedTuple):
+    """An HTTP proxy; `headers` say who asks it."""
+
+    host: str
+    port: int
+    headers: dict[str, str]
+
+    @property
+    def shown(self) -> str:
+        """What people may see of it."""
+        return f"{self.host}:{self.port}"
+
+    @classmethod
+    def of(cls, url: str) -> _Proxy:
+        try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+            host, port = parts.hostname, parts.port or _PROXY_PORT
+        except ValueError:
+            parts, host, port = urlsplit(""), None, 0
+        if parts.scheme != "http" or not host or not url.isascii() or not url.isprintable() or " " in url:
+            raise ConfigError(
+                "the proxy of the environment is not the address of an HTTP proxy, as in http://host:3128",
+                hint="see HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; NO_PROXY names hosts that are asked directly",
+            )
+        return cls(host, port, _basic("Proxy-Authorization", parts))
+
+
+def _basic(name: str, parts: SplitResult) -> dict[str, str]:
+    """Return the header of that name for the user and password in an address; none where it has none."""
+    if parts.username is None:
+        return {}
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {name: f"Basic {b64encode(pair.encode()).decode()}"}
+
+
+def _secrets(parts: SplitResult, headers: Iterable[str]) -> tuple[str, ...]:
+    """Return names, passwords, parts of the path, values of the query and of headers, as they are written and meant."""
+    words = [word for value in headers for word in (value, *value.split())]
+    values = [value for _, value in parse_qsl(parts.query)] + words
+    written = [parts.username or "", parts.password or "", *parts.path.split("/"), *re.split("[&=]", parts.query)]
+    found = {*values, *written, *map(unquote, written)}
+    return tuple(sorted((each for each in found if len(each) >= _LEAST_SECRET), key=len, reverse=True))
+
+
+def _retry_after_s(response: HTTPResponse) -> float:
+    """Seconds only: a date would need a clock."""
+    text = response.getheader("Retry-After", "")
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0.0

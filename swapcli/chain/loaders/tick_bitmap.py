@@ -1,0 +1,155 @@
+"""The initialised ticks of a pool that keeps them in a bitmap, read around the price.
+
+A word of the bitmap covers 256 ticks of the pool's spacing. Reading all of them would take up to 6,932 calls, so only
+some words to either side are read, and the ladder is closed at their ends: whatever liquidity goes on beyond is taken
+out there. Inside, swaps equal the contract's to the unit, since their steps end at the edges of words anyway; a swap
+that would leave them is refused as if the pool ran dry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
+
+from swapcli.chain.node import Answer, Call
+from swapcli.chain.pool_ref import Place
+from swapcli.errors import PoolStateError
+from swapcli.pools.tick_math import MAX_TICK
+
+REACH: Final = 6
+"""Words to either side of the price's own. At a spacing of 10 the price can move to four times itself and more."""
+
+_BITS: Final = 256
+
+
+class Position(NamedTuple):
+    """Where a pool stands."""
+
+    sqrt_price_x96: int
+    tick: int
+    liquidity: int
+    fee_ppm: int
+
+
+class Words(NamedTuple):
+    """The words of a bitmap from `first` to `last`."""
+
+    first: int
+    last: int
+
+    def numbers(self) -> range:
+        """Each of them."""
+        return range(self.first, self.last + 1)
+
+
+class Source(Protocol):
+    """How a kind of contract is asked for its position, its bitmap and its ticks, and how its answers are read."""
+
+    def position_calls(self) -> Sequence[Call]: ...
+
+    def read_position(self, answers: Sequence[Answer]) -> Position: ...
+
+    def word_calls(self, words: Sequence[int]) -> Sequence[Call]: ...
+
+    def read_words(self, words: Sequence[int], answers: Sequence[Answer]) -> list[int]: ...
+
+    def tick_calls(self, ticks: Sequence[int]) -> Sequence[Call]: ...
+
+    def read_nets(self, ticks: Sequence[int], answers: Sequence[Answer]) -> list[int]: ...
+
+
+def guesses(source: Source, place: Place) -> Sequence[Call]:
+    """Calls for the ticks that were there when the price was last seen, but for those that only closed the ladder."""
+    if place.near_tick is None or not place.known_ticks:
+        return ()
+    words = words_around(place.near_tick, place.tick_spacing, REACH)
+    ends = {number * place.tick_spacing for number in _ends(words)}
+    ticks = [tick for tick in place.known_ticks if tick not in ends]
+    return source.tick_calls(ticks) if ticks else ()
+
+
+Asking = Generator[Sequence[Call], Sequence[Answer], tuple[Position, dict[str, object]]]
+
+
+def read_around(source: Source, spacing: int, near_tick: int | None, reach: int = REACH) -> Asking:
+    """The position, and the state's fields that a market file has for it and the ticks around it.
+
+    Two rounds where `near_tick` is close enough to the price, else three. Raises as `Reading`.
+    """
+    asked = source.position_calls()
+    guessed = words_around(near_tick, spacing, reach).numbers() if near_tick is not None else range(0)
+    answers = yield [*asked, *(source.word_calls(guessed) if guessed else ())]
+    position = source.read_position(answers[: len(asked)])
+    bitmap: dict[int, int] = {}
+    if guessed:
+        bitmap.update(zip(guessed, source.read_words(guessed, answers[len(asked) :]), strict=True))
+    words = words_around(position.tick, spacing, reach)
+    missing = [number for number in words.numbers() if number not in bitmap]
+    if missing:
+        answers = yield source.word_calls(missing)
+        bitmap.update(zip(missing, source.read_words(missing, answers), strict=True))
+    ticks = ticks_in({number: bitmap[number] for number in words.numbers()}, spacing)
+    nets: list[int] = []
+    if ticks:
+        answers = yield source.tick_calls(ticks)
+        nets = source.read_nets(ticks, answers)
+    ladder = closed(dict(zip(ticks, nets, strict=True)), position, words, spacing)
+    return position, state_of(position, spacing, ladder)
+
+
+def state_of(position: Position, spacing: int, ladder: Mapping[int, int]) -> dict[str, object]:
+    """The fields of a market file."""
+    return {
+        "sqrt_price_x96": position.sqrt_price_x96,
+        "tick": position.tick,
+        "liquidity": position.liquidity,
+        "tick_spacing": spacing,
+        "ticks": [[tick, ladder[tick]] for tick in sorted(ladder)],
+    }
+
+
+def words_around(tick: int, spacing: int, reach: int) -> Words:
+    """The word that holds `tick`, and up to `reach` more on either side."""
+    own, bounds = tick // spacing // _BITS, all_words(spacing)
+    return Words(max(own - reach, bounds.first), min(own + reach, bounds.last))
+
+
+def all_words(spacing: int) -> Words:
+    """Every word that can hold a tick."""
+    most = MAX_TICK // spacing
+    return Words(-most // _BITS, most // _BITS)
+
+
+def ticks_in(bitmap: Mapping[int, int], spacing: int) -> list[int]:
+    """The ticks whose bits are set, ascending."""
+    return [
+        (number * _BITS + bit) * spacing
+        for number in sorted(bitmap)
+        if bitmap[number]
+        for bit in range(_BITS)
+        if bitmap[number] >> bit & 1
+    ]
+
+
+def closed(nets: Mapping[int, int], position: Position, words: Words, spacing: int) -> dict[int, int]:
+    """The ladder whose liquidity begins and ends within `words`, of which `nets` are the ticks.
+
+    Raises `PoolStateError` where there is nothing beyond them and the liquidity still does not add up.
+    """
+    bounds = all_words(spacing)
+    before = position.liquidity - sum(net for tick, net in nets.items() if tick <= position.tick)
+    beyond = position.liquidity + sum(net for tick, net in nets.items() if tick > position.tick)
+    if before and words.first == bounds.first:
+        raise PoolStateError("liquidity", f"differs by {before} from the sum of the ticks up to the price")
+    if beyond and words.last == bounds.last:
+        raise PoolStateError("ticks", f"their net liquidity sums to {beyond} instead of 0")
+    ladder = dict(nets)
+    for number, rest in zip(_ends(words), (before, -beyond), strict=True):
+        if rest:
+            ladder[number * spacing] = ladder.get(number * spacing, 0) + rest
+    return {tick: net for tick, net in ladder.items() if net or tick in nets}
+
+
+def _ends(words: Words) -> tuple[int, int]:
+    """The first and the last tick that they hold, in units of the spacing."""
+    return words.first * _BITS, words.last * _BITS + _BITS - 1

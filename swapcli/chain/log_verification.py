@@ -1,0 +1,93 @@
+"""Checks a node's events against the headers of blocks: some nodes leave events out without a word.
+
+A header's bloom filter proves only what is not in a block. So a filter that holds what no event was told of is a hint,
+which is followed up by reading the pool again, or by asking for all events of that block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from swapcli.chain.logs_bloom import is_telling, mask, may_hold
+from swapcli.chain.node import Log, LogQuery, Node
+from swapcli.errors import UpstreamRefused, UpstreamTimeout
+
+MOST_HEADERS: Final = 256
+"""Headers that are read for one range of events: at 15 KB each, 4 MB."""
+
+_AUDITED_HEADERS: Final = 16
+_AUDITED_BLOCKS: Final = 3
+_AUDIT_BLOCKS: Final = 600
+"""A node that has passed is not audited again for so many blocks."""
+_COVERED: Final = 0.75
+"""Of the bits of the headers, how many the events must explain: some networks count events of their own system in,
+which nodes do not tell."""
+
+_audited: Final[WeakKeyDictionary[Node, tuple[str, int]]] = WeakKeyDictionary()
+"""The address that was asked, and the newest block then."""
+
+
+def withheld_block(node: Node, head: int) -> int | None:
+    """Return a recent block whose events the node leaves out; None where it tells them, or nothing can be known.
+
+    Asks at most once in some hundred blocks. Raises `UpstreamError`.
+    """
+    shown, last = _audited.get(node, ("", 0))
+    if shown == node.shown and 0 <= head - last < _AUDIT_BLOCKS:
+        return None
+    first = max(head - _AUDITED_HEADERS + 1, 0)
+    filled = [(at, bloom) for at, bloom in enumerate(node.blooms(first, head), first) if bloom][-_AUDITED_BLOCKS:]
+    wanted = explained = 0
+    for number, bloom in filled:
+        told = events_of(node, number)
+        if told is None:
+            return None
+        wanted += bloom.bit_count()
+        explained += (bloom & bloom_of(told)).bit_count()
+    if explained < wanted * _COVERED:
+        return filled[-1][0]
+    _audited[node] = node.shown, head
+    return None
+
+
+def events_of(node: Node, number: int) -> list[Log] | None:
+    """Return all events of a block, None where the node does not tell so many."""
+    try:
+        return node.logs(LogQuery((), (), number, number))
+    except (UpstreamRefused, UpstreamTimeout):
+        return None
+
+
+def bloom_of(logs: Iterable[Log]) -> int:
+    """Return the filter of a block with just these events."""
+    return reduce(or_, (mask(item) for log in logs for item in (log.address, *log.topics)), 0)
+
+
+def missing_events(
+    node: Node, first: int, blooms: Sequence[int], emitters: Mapping[str, Sequence[str]], told: Iterable[Log]
+) -> list[Log] | None:
+    """Return events that the node left out of `told`, which are of blocks from `first` on with these filters.
+
+    `emitters` are contracts with the topics that count. None where it leaves out some that it does not tell even if
+    asked for the block alone. Raises `UpstreamError`.
+    """
+    known, missing = frozenset(told), []
+    for number, bloom in enumerate(blooms, first):
+        hints = [
+            (address, topic)
+            for address, topics in emitters.items()
+            if is_telling(bloom) and bloom & mask(address) == mask(address)
+            for topic in topics
+            if may_hold(bloom, topic)
+        ]
+        events = events_of(node, number) if hints else None
+        if events is None:
+            continue
+        if any((mask(address) | mask(topic)) & ~bloom_of(events) for address, topic in hints):
+            return None
+        missing += [log for log in events if (log.address, *log.topics[:1]) in hints and log not in known]
+    return missing

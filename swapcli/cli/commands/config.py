@@ -1,0 +1,80 @@
+"""`swapcli config`: what is set, where it comes from, and a file to begin with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from swapcli.cli import options
+from swapcli.cli.lazy_group import GroupedCommand, new_app
+from swapcli.cli.options import FormOptions, option, with_options
+from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.text import clean
+from swapcli.cli.session import home, open_session
+from swapcli.config import config_file_path
+from swapcli.config.display import example_config, masked
+from swapcli.errors import ConfigError
+
+app = new_app("Show settings and where they come from.")
+
+
+@app.command(cls=GroupedCommand)
+@with_options
+def show(*, form: FormOptions) -> None:
+    """Show every setting with its value and origin; secrets are masked.
+
+    \b
+    Example: SWAPCLI_SLIPPAGE=0.3 swapcli config show
+    """
+    session = open_session(form)
+    rows = masked(session.settings)
+    session.output.listing(
+        Listing(
+            columns=("setting", "value", "origin"),
+            rows=tuple((clean(row.key), clean(row.value or "-"), clean(row.origin)) for row in rows),
+            documents=tuple({"key": row.key, "value": row.value, "origin": row.origin} for row in rows),
+        )
+    )
+
+
+@app.command(cls=GroupedCommand)
+def path(config: options.ConfigFile = None) -> None:
+    """Print where the settings file is, or would be.
+
+    \b
+    Example: swapcli config path
+    """
+    print(_file(config))
+
+
+@app.command(cls=GroupedCommand)
+def init(
+    force: Annotated[bool, option("--force", "Replace a file that is there.", options.SETTINGS)] = False,
+    config: options.ConfigFile = None,
+) -> None:
+    """Write a settings file that explains every setting and changes none.
+
+    \b
+    Example: swapcli config init
+    """
+    file = _file(config)
+    _write(file, example_config(), replace=force)
+    print(file)
+
+
+def _file(config: str | None) -> Path:
+    return config_file_path(Path(config) if config is not None else None, os.environ, home())
+
+
+def _write(file: Path, text: str, *, replace: bool) -> None:
+    """Keys may be added to the file, so it is for the owner's eyes only."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replace else os.O_EXCL)
+        with os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise ConfigError(f"{file} is there already", hint="--force replaces it") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cannot write {file}: {getattr(error, 'strerror', None) or error}") from error

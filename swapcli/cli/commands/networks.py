@@ -1,0 +1,61 @@
+"""`swapcli networks`: what can be named as NETWORK."""
+
+from __future__ import annotations
+
+from swapcli.cli.lazy_group import GroupedCommand, new_app
+from swapcli.cli.options import FormOptions, with_options
+from swapcli.cli.render.listing import Listing
+from swapcli.cli.session import open_session
+from swapcli.config import network_names_from
+from swapcli.model.network import Network
+from swapcli.networks.address import display_address
+
+app = new_app()
+
+
+@app.command(cls=GroupedCommand)
+@with_options
+def networks(*, form: FormOptions) -> None:
+    """List the networks.
+
+    \b
+    Example: swapcli networks --json
+    """
+    session = open_session(form)
+    found = [session.network(name) for name in network_names_from(session.settings)]
+    session.output.listing(
+        Listing(
+            columns=("network", "chain id", "native", "v2", "tokens", "protocols", "router"),
+            rows=tuple(_row(network) for network in found),
+            documents=tuple(_document(network) for network in found),
+        )
+    )
+
+
+def _row(network: Network) -> tuple[str, ...]:
+    return (
+        network.name,
+        str(network.chain_id),
+        network.native.symbol,
+        "yes" if network.has_v2 else "no",
+        str(len(network.tokens)),
+        str(len(network.protocols)),
+        _router(network) or "-",
+    )
+
+
+def _document(network: Network) -> dict[str, object]:
+    return {
+        "name": network.name,
+        "kind": network.kind.value,
+        "chainId": str(network.chain_id),
+        "native": network.native.symbol,
+        "v2": network.has_v2,
+        "tokens": len(network.tokens),
+        "protocols": len(network.protocols),
+        "router": _router(network),
+    }
+
+
+def _router(network: Network) -> str | None:
+    return display_address(network.router, network.kind) if network.router else None

@@ -1,0 +1,69 @@
+"""`swapcli protocols`: what can be named in --exclude-protocols."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from swapcli.cli import options
+from swapcli.cli.lazy_group import GroupedCommand, new_app
+from swapcli.cli.options import FormOptions, with_options
+from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.text import clean
+from swapcli.cli.session import Session, open_session
+from swapcli.config.sources import flag
+from swapcli.model.network import ProtocolInfo
+
+app = new_app()
+
+
+@app.command(cls=GroupedCommand)
+@with_options
+def protocols(
+    network: options.NetworkNameOrDefault = None, *, store: options.StoreDir = None, form: FormOptions
+) -> None:
+    """List the protocols of a network. The family is the pool maths that quotes them.
+
+    \b
+    Example: swapcli protocols base
+
+    Where the network has a store, this tells how many pools of each it holds.
+    """
+    session = open_session(form, {"store_dir": flag("--store", store)})
+    found, pools = _found(session, session.network_name(network))
+    columns = ("id", "name", "display name", "family", "pools")
+    session.output.listing(
+        Listing(
+            columns=columns if pools is not None else columns[:-1],
+            rows=tuple(_row(protocol, pools) for protocol in found),
+            documents=tuple(_document(protocol, pools) for protocol in found),
+        )
+    )
+
+
+def _found(session: Session, name: str) -> tuple[tuple[ProtocolInfo, ...], Counter[str] | None]:
+    """The protocols of a network, and by name how many pools of each its store holds, None where it has none."""
+    store = session.stored(name)
+    if store is None:
+        return session.network(name).protocols, None
+    with store:
+        pools: Counter[str] = Counter()
+        for holding in store.summary().holdings:
+            pools[holding.protocol] += holding.pools
+        return store.network.protocols, pools
+
+
+def _row(protocol: ProtocolInfo, pools: Counter[str] | None) -> tuple[str, ...]:
+    family = protocol.family or "not supported"
+    counted = () if pools is None else (f"{pools[protocol.amm_name]:,}",)
+    return str(protocol.id), clean(protocol.amm_name), clean(protocol.display_name), family, *counted
+
+
+def _document(protocol: ProtocolInfo, pools: Counter[str] | None) -> dict[str, object]:
+    return {
+        "protocol": protocol.id,
+        "amm_name": protocol.amm_name,
+        "display_name": protocol.display_name,
+        "family": protocol.family,
+        "confirmed": protocol.confirmed,
+        "pools": None if pools is None else pools[protocol.amm_name],
+    }

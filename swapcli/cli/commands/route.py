@@ -1,0 +1,86 @@
+"""`swapcli route`: the best route for an order, or for a file of orders."""
+
+# Annotations are values here: Typer would read each of them twice from its text, a fiftieth of the whole start.
+
+from typing import Annotated
+
+from swapcli.cli import exit_codes, options
+from swapcli.cli.files import STDIN, read_lines
+from swapcli.cli.lazy_group import GroupedCommand, Misused, new_app
+from swapcli.cli.options import FormOptions, OrderOptions, SourceOptions, option, with_options
+from swapcli.cli.output import Form
+from swapcli.cli.quoting import Desk, open_desk, order_given
+from swapcli.cli.render.json import route_document
+from swapcli.cli.session import Session, open_session
+from swapcli.errors import InvalidOption
+
+app = new_app()
+
+
+@app.command(cls=GroupedCommand)
+@with_options
+def route(
+    network: options.NetworkName,
+    token_in: options.TokenIn = None,
+    token_out: options.TokenOut = None,
+    amount: options.Amount = None,
+    *,
+    order: OrderOptions,
+    source: SourceOptions,
+    batch: Annotated[
+        str | None,
+        option("--batch", "Quote the orders of a file, - for stdin, instead of one.", options.SOURCE, "FILE"),
+    ] = None,
+    form: FormOptions,
+) -> int:
+    """Find the best route for a swap.
+
+    \b
+    Examples:
+      swapcli route base ETH USDC 1.5
+      swapcli route base ETH USDC 1.5 --json | jq -r .outputAmount
+
+    A batch has one JSON order a line, {"id", "token_in", "token_out", "amount_in"} with amounts in smallest units; it
+    prints {"id", "result"} a line, in order, and ends with the lowest exit status other than 0.
+    """
+    session = open_session(form, order.flags | source.flags, rpc_url=source.rpc_url, offline=source.offline)
+    if batch is None:
+        words = order_given(token_in, token_out, amount, otherwise=", or --batch")
+        return _route_one(open_desk(session, network, order, source), words)
+    _check_batch_alone((token_in, token_out, amount), form.plain or form.table, batch, session)
+    return _route_batch(open_desk(session, network, order, source), batch)
+
+
+def _check_batch_alone(order: tuple[str | None, ...], for_people: bool, batch: str, session: Session) -> None:
+    """Orders come from the arguments or from the batch, never from both."""
+    if any(value is not None for value in order):
+        raise Misused("orders come from the batch, so give NETWORK alone")
+    if for_people:
+        raise InvalidOption("--batch prints JSON, so --plain and --table do not fit")
+    if batch == STDIN == str(session.settings.market):
+        raise InvalidOption("--batch and --market cannot both read stdin")
+
+
+def _route_one(desk: Desk, words: list[str]) -> int:
+    answer, output = desk.answer(desk.order(*words)), desk.session.output
+    warnings = desk.warnings(answer)
+    if output.form is Form.JSON:
+        output.document(route_document(answer, warnings))
+    else:
+        from swapcli.cli.render.route_view import view_of
+
+        output.route(view_of(answer, desk.wishes.terms, warnings))
+    return exit_codes.OK
+
+
+def _route_batch(desk: Desk, batch: str) -> int:
+    from swapcli.cli.order_batch import BatchOrder, run_batch
+
+    def result(entry: BatchOrder) -> dict[str, object]:
+        token_in, token_out = desk.source.token(entry.token_in), desk.source.token(entry.token_out)
+        answer = desk.answer(desk.wishes.order(token_in, token_out, entry.amount))
+        return route_document(answer, desk.warnings(answer))
+
+    status = run_batch(read_lines(batch), result)
+    desk.session.output.tell_remarks()
+    return status

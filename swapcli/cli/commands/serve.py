@@ -1,0 +1,186 @@
+"""`swapcli serve`: the routing service of the published interface, on the markets of this process."""
+
+# Annotations are values here: they are what Typer reads.
+
+import gc
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.cli import options
+from swapcli.cli.files import write_whole
+from swapcli.cli.lazy_group import GroupedCommand, new_app
+from swapcli.cli.options import FormOptions, option, with_options
+from swapcli.cli.session import Session, open_session
+from swapcli.config.settings import ServiceSettings
+from swapcli.config.sources import flag
+from swapcli.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from swapcli.cli.service_sources import Served
+    from swapcli.service.keys import KeyStore
+
+LISTENING, ENDING = "Listening", "Ending"
+
+_STRANGERS = (
+    "WARNING: listening on {}: everybody who reaches this machine can use the service, and nothing encrypts what is"
+    " said; put a proxy with TLS before it"
+)
+
+app = new_app()
+
+
+@app.command(cls=GroupedCommand)
+@with_options
+def serve(
+    *,
+    host: Annotated[
+        str | None, option("--host", "Address to listen on.  [default: 127.0.0.1]", LISTENING, "ADDRESS")
+    ] = None,
+    port: Annotated[
+        str | None, option("--port", "Port to listen on; 0 takes a free one.  [default: 8000]", LISTENING, "PORT")
+    ] = None,
+    networks: Annotated[
+        list[str] | None, option("--networks", "Networks to serve, with commas.  [default: all]", LISTENING, "LIST")
+    ] = None,
+    keys_file: options.KeysFile = None,
+    ready_file: Annotated[
+        str | None, option("--ready-file", "File to write the same line to once it is ready.", LISTENING, "FILE")
+    ] = None,
+    once: Annotated[bool, option("--once", "Answer one request and end.", ENDING)] = False,
+    max_requests: Annotated[
+        str | None, option("--max-requests", "Answer so many requests and end.", ENDING, "N")
+    ] = None,
+    market: options.MarketFile = None,
+    skip_bad_pools: options.SkipBadPools = False,
+    store: options.StoreDir = None,
+    max_age: options.MaxAge = None,
+    offline: options.Offline = False,
+    form: FormOptions,
+) -> int:
+    """Serve routes and payloads over HTTP.
+
+    \b
+    Example: swapcli serve --port 0 --once
+
+    Once it accepts connections it prints one line of JSON, {"url", "pid", "networks"}. The log, a line of JSON a
+    request, goes to stderr. On SIGTERM or Ctrl-C it finishes open requests and exits with 0; on SIGHUP it reads API
+    keys, rate limits, CORS origins and trusted proxies again.
+
+    Of a network whose node the settings name the pools are kept at its newest block; state that has grown too old is
+    answered with 503.
+    """
+    flags = {
+        "service.host": flag("--host", host),
+        "service.port": flag("--port", port),
+        "service.keys_file": flag("--keys-file", keys_file),
+        "market": market,
+        "store_dir": flag("--store", store),
+        "max_age_s": flag("--max-age", max_age),
+    }
+    _outlive_hangups()
+
+    def read_session() -> Session:
+        return open_session(form, flags, offline=offline)
+
+    session = read_session()
+    most = _most_requests(once, max_requests)
+    from swapcli.cli.service_sources import open_served
+
+    served = open_served(session, options.listed(networks or ()), skip_bad_pools=skip_bad_pools)
+    names = [network.name for network in served.desk.served]
+
+    def on_ready(url: str) -> None:
+        line = json.dumps({"url": url, "pid": os.getpid(), "networks": names})
+        if ready_file is not None:
+            write_whole(ready_file, line + "\n")
+        print(line, flush=True)
+
+    return _serve(session, served, most, on_ready, read_session)
+
+
+def _serve(
+    session: Session,
+    served: "Served",
+    max_requests: int | None,
+    on_ready: Callable[[str], None],
+    read_session: Callable[[], Session],
+) -> int:
+    # Whoever asks for help should not wait for a web server to be loaded.
+    from swapcli.service.access_log import AccessLog
+    from swapcli.service.app import create_app, policy_of
+    from swapcli.service.log_writer import log_stream
+    from swapcli.service.market_followers import Keepers
+    from swapcli.service.reload import Reloader
+    from swapcli.service.server import serve as run
+
+    keys = _keys(session)
+    settings = session.settings.service
+    # One-shot commands go without it; what runs for long cannot.
+    gc.enable()
+    with log_stream(sys.stderr) as stream:
+        log = AccessLog(stream)
+
+        def warn_and_tell(url: str) -> None:
+            if not _is_loopback(settings.host):
+                stream.write(_STRANGERS.format(settings.host) + "\n")
+            on_ready(url)
+
+        with Keepers(served.kept, served.desk, log) as keepers:
+            service = create_app(
+                served.desk, settings, keys=keys, log=log, failures=keepers.failures, nodes=served.nodes
+            )
+
+            def read_policy() -> tuple[ServiceSettings, "KeyStore"]:
+                renewed = read_session()
+                return renewed.settings.service, _keys(renewed)
+
+            return run(
+                service,
+                host=settings.host,
+                port=settings.port,
+                on_ready=warn_and_tell,
+                # Where requests are counted, none should be lost while the first state is read.
+                is_prepared=keepers.are_settled if max_requests else None,
+                on_hangup=Reloader(policy_of(service), read_policy, log, served.desk.clock),
+                max_requests=max_requests,
+                max_connections=settings.max_connections,
+            )
+
+
+def _keys(session: Session) -> "KeyStore":
+    """Open the file of API keys. Raises `ConfigError` where it is broken."""
+    from swapcli.service.keys import KeyStore
+
+    keys = KeyStore(session.keys_file())
+    keys.check()
+    return keys
+
+
+def _outlive_hangups() -> None:
+    """Ignore SIGHUP until the service is there to reload its settings."""
+    if hasattr(signal, "SIGHUP"):
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _most_requests(once: bool, text: str | None) -> int | None:
+    if text is None:
+        return 1 if once else None
+    if once:
+        raise InvalidOption("--once and --max-requests exclude each other")
+    if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text)):
+        raise InvalidOption("--max-requests: expected a whole number above 0")
+    return int(text)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"

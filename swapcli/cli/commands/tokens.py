@@ -1,0 +1,104 @@
+"""`swapcli tokens`: what can be named as TOKEN_IN and TOKEN_OUT."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from swapcli.cli import options
+from swapcli.cli.lazy_group import GroupedCommand, new_app
+from swapcli.cli.options import FormOptions, with_options
+from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.text import clean
+from swapcli.cli.session import Session, open_session
+from swapcli.config.sources import flag
+from swapcli.model.network import Network
+from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour, TransferKind, behaviour_document
+from swapcli.networks.address import display_address
+
+app = new_app()
+
+
+@app.command(cls=GroupedCommand)
+@with_options
+def tokens(
+    network: options.NetworkNameOrDefault = None,
+    *,
+    market: options.MarketFile = None,
+    skip_bad_pools: options.SkipBadPools = False,
+    store: options.StoreDir = None,
+    form: FormOptions,
+) -> None:
+    """List the tokens of a network's market. Those in most pools come first.
+
+    \b
+    Example: swapcli tokens base
+
+    The market is the file that is named, else the store of the network, else the embedded one.
+    """
+    session = open_session(form, {"market": market, "store_dir": flag("--store", store)})
+    held = _held(session, session.network_name(network), skip_bad_pools)
+    counted = _by_pools(held)
+    is_marked = any(each.is_limiting for each in held.transfers.values())
+    columns = ("symbol", "name", "decimals", "pools", "address")
+    session.output.listing(
+        Listing(
+            columns=(*columns, "transfers") if is_marked else columns,
+            rows=tuple(_row(token, pools, held)[: len(columns) + is_marked] for token, pools in counted),
+            documents=tuple(_document(token, pools, held) for token, pools in counted),
+        )
+    )
+
+
+class _Held(NamedTuple):
+    """The tokens of a network by address, in how many pools each is, and how those transfer that were tried."""
+
+    network: Network
+    tokens: Mapping[str, Token]
+    pools: Mapping[str, int]
+    transfers: Mapping[str, TransferBehaviour]
+
+
+def _held(session: Session, name: str, skip_bad_pools: bool) -> _Held:
+    store = session.stored(name) if session.settings.market is None else None
+    if store is not None:
+        with store:
+            tokens, pools, network = store.tokens(), store.register.pools_by_token(), store.network
+            return _Held(network, tokens, pools, {**store.transfers(tokens), **network.transfers})
+    market = session.market(name, skip_bad_pools=skip_bad_pools)
+    counts = Counter(address for pool in market.pools.values() for address in pool.tokens)
+    return _Held(market.network, market.tokens, counts, {**market.transfers, **market.network.transfers})
+
+
+def _by_pools(held: _Held) -> list[tuple[Token, int]]:
+    """Each token with the number of its pools; the native token goes with its wrapped form."""
+    tokens, pools = dict(held.tokens), dict(held.pools)
+    native, wrapped = held.network.native, held.network.wrapped_native
+    if wrapped is not None:
+        tokens[native.address] = native
+        pools[native.address] = pools.get(wrapped.address, 0)
+    counted = [(token, pools.get(token.address, 0)) for token in tokens.values()]
+    return sorted(counted, key=lambda each: (-each[1], each[0].symbol.lower(), each[0].address))
+
+
+def _row(token: Token, pools: int, held: _Held) -> tuple[str, ...]:
+    address = display_address(token.address, held.network.kind)
+    behaviour = held.transfers.get(token.address)
+    marked = behaviour.described() if behaviour and behaviour.is_limiting else ""
+    return clean(token.symbol), clean(token.name), str(token.decimals), str(pools), address, marked
+
+
+def _document(token: Token, pools: int, held: _Held) -> dict[str, object]:
+    document: dict[str, object] = {
+        "symbol": token.symbol,
+        "name": token.name,
+        "decimals": token.decimals,
+        "pools": pools,
+        "address": display_address(token.address, held.network.kind),
+    }
+    behaviour = held.transfers.get(token.address)
+    if behaviour is None or behaviour.kind is TransferKind.UNKNOWN:
+        return document
+    return document | {"transfers": behaviour_document(behaviour)}

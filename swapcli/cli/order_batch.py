@@ -1,0 +1,94 @@
+"""`swapcli route --batch`: one order a line in, one answer a line out, in order, on one market."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from swapcli.api.route import render_no_route
+from swapcli.cli import exit_codes
+from swapcli.cli.amounts import parse_raw_amount
+from swapcli.cli.errors import fault_of
+from swapcli.cli.render.json import dump
+from swapcli.errors import InvalidInput, SwapcliError
+
+KEYS = ("id", "token_in", "token_out", "amount_in")
+EXAMPLE = 'a line is {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000"}'
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOrder:
+    """A line of the batch: tokens by symbol or address, the amount in base units."""
+
+    token_in: str
+    token_out: str
+    amount: int
+
+
+def run_batch(lines: Iterable[bytes], answer: Callable[[BatchOrder], Mapping[str, object]]) -> int:
+    """Prints `{"id", "result"}` for each line as soon as it is answered; returns the worst exit status.
+
+    An order that fails has a result that says so. Raises `InvalidInput`, naming the line, where one is not an order.
+    """
+    _collect_garbage()
+    statuses = set()
+    for number, line in _filled(lines):
+        entry = _read_entry(line, number)
+        status, result = _outcome(entry, answer)
+        statuses.add(status)
+        print(dump({"id": entry["id"], "result": result}), flush=True)
+    return exit_codes.worst(statuses)
+
+
+def _collect_garbage() -> None:
+    """A start without garbage collection suits one order; over many, the market itself is all that may stay."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
+def _filled(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+
+
+def _outcome(
+    entry: dict[str, object], answer: Callable[[BatchOrder], Mapping[str, object]]
+) -> tuple[int, Mapping[str, object]]:
+    try:
+        return exit_codes.OK, answer(_order(entry))
+    except SwapcliError as error:
+        return exit_codes.status_of(error), render_no_route(error.message)
+    except Exception as error:
+        # One order that brings a defect to light must not silence the others.
+        return exit_codes.INTERNAL, render_no_route(fault_of(error).message)
+
+
+def _read_entry(line: bytes, number: int) -> dict[str, object]:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        # Python's own sentence names line 1, which here is always another one.
+        raise _not_an_order(number, f"is not JSON: {getattr(error, 'msg', error)}") from error
+    if not isinstance(entry, dict):
+        raise _not_an_order(number, "is not a JSON object")
+    missing = [key for key in KEYS if key not in entry]
+    if missing:
+        raise _not_an_order(number, f"has no {', '.join(missing)}")
+    if not isinstance(entry["id"], str | int) or isinstance(entry["id"], bool):
+        raise _not_an_order(number, "has an id that is neither a string nor an integer")
+    return entry
+
+
+def _not_an_order(number: int, problem: str) -> InvalidInput:
+    return InvalidInput(f"line {number} of the batch {problem}", hint=EXAMPLE, details={"line": number})
+
+
+def _order(entry: dict[str, object]) -> BatchOrder:
+    token_in, token_out, amount = entry["token_in"], entry["token_out"], entry["amount_in"]
+    if not isinstance(token_in, str) or not isinstance(token_out, str):
+        raise InvalidInput("token_in and token_out must be strings")
+    if not isinstance(amount, str | int) or isinstance(amount, bool):
+        raise InvalidInput("amount_in must be a decimal integer, as a string or a number")
+    return BatchOrder(token_in, token_out, parse_raw_amount(str(amount)))

@@ -1,0 +1,101 @@
+"""What `calldata` and `execute` share: who receives, what is warned of, and how a payload is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from swapcli.cli.options import PayloadOptions
+from swapcli.cli.output import Form
+from swapcli.cli.render.payload_json import pick, simulation_field, transactions_field
+from swapcli.cli.render.transactions import Sending, sendings_of, swap_of
+from swapcli.cli.session import Session
+from swapcli.cli.simulation_options import warnings_of
+from swapcli.engine.quote import Delivery
+from swapcli.engine.warnings import payload_warnings
+from swapcli.errors import InvalidAddress, InvalidOption
+from swapcli.model.network import Network
+from swapcli.model.payload import Payload, SwapType
+from swapcli.model.warning import QuoteWarning
+from swapcli.networks.address import is_native
+
+
+def delivery_to(destination: str | None, slippage_ppm: int, network: Network) -> Delivery:
+    """How the swap is to be carried out. Raises `InvalidOption`, `InvalidAddress` where nobody can receive."""
+    if destination is None:
+        raise InvalidOption("a payload needs to know who receives the output", hint="add --destination ADDRESS")
+    if is_native(destination, network.kind):
+        raise InvalidAddress(
+            "--destination: what the native token's placeholder receives is lost", hint="give your wallet's address"
+        )
+    return Delivery(slippage_ppm, destination)
+
+
+if TYPE_CHECKING:
+    from swapcli.engine.payload_checks import Checked
+
+
+class Ready(NamedTuple):
+    """A payload, what was found of it where it was checked, and all that it is warned of."""
+
+    payload: Payload
+    network: Network
+    checked: Checked | None
+    warnings: tuple[QuoteWarning, ...] = ()
+
+
+def ready_to_sign(session: Session, ready: Ready, of_quote: tuple[QuoteWarning, ...], *, with_approval: bool) -> Ready:
+    """Return the payload with its warnings: those of its quote, of its router, and of what was found."""
+    payload, network, checked, _ = ready
+    own = session.settings.networks.get(network.name)
+    warnings = payload_warnings(
+        of_quote,
+        payload,
+        network,
+        is_router_own=own is not None and own.router is not None,
+        is_simulated=checked is not None and checked.simulation is not None,
+    )
+    found = warnings_of(checked, payload, with_approval=with_approval) if checked else ()
+    return ready._replace(warnings=(*warnings, *found))
+
+
+def tell_payload(
+    session: Session,
+    ready: Ready,
+    options: PayloadOptions,
+    document: Callable[[Sending], dict[str, Any]],
+    people: Callable[[list[Sending]], None],
+) -> None:
+    """The payload in the form that is asked for: one field, the JSON `document`, or what `people` read."""
+    output, (payload, network, checked, warnings) = session.output, ready
+    swap = swap_of(payload, network)
+    sendings = sendings_of(payload, network, (checked and checked.allowance) or 0) if options.with_approval else [swap]
+    output.warn(warnings)
+    if options.get is None and output.form is not Form.JSON:
+        if _may_lack_allowance(ready) and not options.with_approval:
+            output.remark("the router needs an allowance first: --with-approval adds its transaction")
+        people(sendings)
+        return
+    told = document(swap)
+    if options.with_approval:
+        told["transactions"] = transactions_field(sendings)
+    if checked and checked.simulation:
+        told["simulation"] = simulation_field(checked.simulation, network)
+    if options.get is None:
+        output.document(told)
+    else:
+        print(pick(told, options.get))
+        output.tell_remarks()
+
+
+def _may_lack_allowance(ready: Ready) -> bool:
+    """Nobody has looked, and it takes one."""
+    is_native = ready.payload.call.route.swap_type is SwapType.NATIVE_TO_TOKEN
+    return not is_native and (ready.checked is None or ready.checked.holdings is None)
+
+
+def is_whole(session: Session, options: PayloadOptions) -> bool:
+    """Is calldata told whole? Only a table on a terminal leaves its middle out."""
+    import sys
+
+    return options.full or session.output.form is not Form.TABLE or not sys.stdout.isatty()

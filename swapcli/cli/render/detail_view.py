@@ -1,0 +1,18 @@
+"""One thing in figures, with lists below, for people: the table and the plain text both show exactly this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swapcli.cli.render.facts import Fact
+from swapcli.cli.render.listing import Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """`whole` are values by name that are for copying and never break."""
+
+    title: str
+    facts: tuple[Fact, ...]
+    whole: tuple[tuple[str, str], ...] = ()
+    listings: tuple[Listing, ...] = ()

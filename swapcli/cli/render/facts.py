@@ -1,0 +1,169 @@
+"""The figures of a route for people: amounts, rate, impact, gas, proof, and where the state comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from swapcli.api.slippage import Generation, percent
+from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd
+from swapcli.cli.render.text import block_words, clean
+from swapcli.engine.price_impact import ImpactBasis, impact_of
+from swapcli.engine.quote import Answer
+from swapcli.engine.warnings import NOT_LIVE, how_old
+from swapcli.model.route import NO_PROOF_BPS, Quote
+from swapcli.model.terms import Terms, after_fee, min_received
+from swapcli.model.token import Token, whole_tokens
+
+BPS = 10_000
+_IMPACT_NOTES = {
+    ImpactBasis.USD: "by the prices in USD",
+    ImpactBasis.POOLS: "compared with a small order on the same pools",
+    ImpactBasis.SERVICE: "as the service reports",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure with its name, and a remark."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+def facts_of(answer: Answer, terms: Terms) -> Iterator[Fact]:
+    """Every figure of an answer, in the order in which it is read."""
+    for fact in (_sell, _receive, _integrator, _least, _rate, _impact, _single_path, _gas, _certificate, _state):
+        yield from fact(answer, terms)
+
+
+def symbol(token: Token) -> str:
+    """A token's symbol, which cannot steer a terminal."""
+    return clean(token.symbol)
+
+
+def _sell(answer: Answer, _: Terms) -> Iterator[Fact]:
+    result = answer.result
+    yield _amount_fact("You sell", result.input_amount, answer.order.token_in, result.input_token.price_usd)
+
+
+def _receive(answer: Answer, _: Terms) -> Iterator[Fact]:
+    result = answer.result
+    yield _amount_fact("You receive", result.output_amount, answer.order.token_out, result.output_token.price_usd)
+
+
+def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) -> Fact:
+    worth = "" if price_usd is None else f", {usd(price_usd * amount / 10**token.decimals)}"
+    return Fact(name, f"{whole_tokens(amount, token.decimals)} {symbol(token)}", f"{amount} raw{worth}")
+
+
+def _integrator(answer: Answer, terms: Terms) -> Iterator[Fact]:
+    integrator, out = terms.integrator, answer.order.token_out
+    if integrator and integrator.fee_bps:
+        left = after_fee(answer.result.output_amount, integrator.fee_bps)
+        shown = f"{whole_tokens(left, out.decimals)} {symbol(out)}"
+        yield Fact("After fee", shown, f"an integrator takes {integrator.fee_bps} bps")
+    if integrator and integrator.surplus_bps:
+        yield Fact("Surplus", f"{integrator.surplus_bps} bps", "of it go to an integrator")
+
+
+def _least(answer: Answer, terms: Terms) -> Iterator[Fact]:
+    out, fee_bps = answer.order.token_out, terms.integrator.fee_bps if terms.integrator else 0
+    least = min_received(after_fee(answer.result.output_amount, fee_bps), terms.slippage_ppm)
+    shown = f"{whole_tokens(least, out.decimals)} {symbol(out)}"
+    yield Fact("At least", shown, f"with {percent(terms.slippage_ppm)} % slippage")
+
+
+def _rate(answer: Answer, _: Terms) -> Iterator[Fact]:
+    order, result = answer.order, answer.result
+    sold = (result.input_amount, order.token_in.decimals)
+    bought = (result.output_amount, order.token_out.decimals)
+    symbol_in, symbol_out = symbol(order.token_in), symbol(order.token_out)
+    yield Fact(
+        "Rate",
+        f"1 {symbol_in} = {ratio(*bought, *sold)} {symbol_out}",
+        f"1 {symbol_out} = {ratio(*sold, *bought)} {symbol_in}",
+    )
+
+
+def _impact(answer: Answer, _: Terms) -> Iterator[Fact]:
+    if answer.quote is not None and answer.quote.price_impact is not None:
+        yield Fact("Price impact", percentage(answer.quote.price_impact))
+        return
+    impact = impact_of(answer)
+    if impact is None:
+        yield Fact("Price impact", "unknown")
+    else:
+        yield Fact("Price impact", percentage(impact.fraction), _IMPACT_NOTES[impact.basis])
+
+
+def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
+    quote, out = answer.quote, answer.order.token_out
+    if quote is None:
+        return
+    best = quote.best_single_path_out
+    if best is None:
+        yield Fact("Single path", "none", "no single path takes the whole order")
+    elif best and not answer.order.reverse:
+        shown = f"{whole_tokens(best, out.decimals)} {symbol(out)}"
+        yield Fact("Single path", shown, _gained(quote.amount_out - best, best))
+
+
+def _gained(more: int, best: int) -> str:
+    """What a route pays more than the best single path; it pays less only where its gas is less by more than that."""
+    if more < 0:
+        return f"splitting saves gas for {Decimal(-more) * BPS / best:,.2f} bps"
+    return f"splitting gains {Decimal(more) * BPS / best:,.2f} bps" if more else "splitting gains nothing"
+
+
+def _gas(answer: Answer, _: Terms) -> Iterator[Fact]:
+    quote, result, native = answer.quote, answer.result, answer.network.native
+    worth = "" if result.gas_usd is None else usd(result.gas_usd)
+    if quote is not None:
+        yield Fact("Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [*_gas_costs(quote, native), worth])))
+    elif result.generation is Generation.V2:
+        yield Fact("Gas", f"{whole_tokens(result.gas, native.decimals)} {symbol(native)}", worth)
+    else:
+        yield Fact("Gas", f"{result.gas:,} units", worth)
+
+
+def _gas_costs(quote: Quote, native: Token) -> Iterator[str]:
+    cost = whole_tokens(quote.gas_units * quote.gas_price_wei, native.decimals)
+    yield f"{cost} {symbol(native)} at {whole_tokens(quote.gas_price_wei, 9)} gwei"
+    if quote.l1_fee_wei:
+        yield f"{whole_tokens(quote.l1_fee_wei, native.decimals)} {symbol(native)} for data on L1"
+
+
+def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
+    if answer.quote is None or answer.quote.certificate is None:
+        return
+    proof = answer.quote.certificate
+    checked = f"{proof.pools_checked:,} pool{'s' if proof.pools_checked != 1 else ''} checked"
+    if not answer.quote.is_search_complete:
+        checked += "; the search ran out of time"
+    if not proof.is_proof:
+        yield Fact("Optimality", "unknown", f"no bound was found on what any router could do; {checked}")
+        return
+    counted = f"{least_bps(proof.gap_bps)} bps" if proof.gap_bps < NO_PROOF_BPS else "no bound"
+    yield Fact(
+        "Optimality",
+        f"within {least_bps(proof.acyclic_gap_bps)} bps",
+        f"of the best any router could do; {counted} counting arbitrage; {checked}",
+    )
+
+
+def _state(answer: Answer, terms: Terms) -> Iterator[Fact]:
+    origin, age_s = answer.origin, answer.origin.age_s
+    if origin.provenance is None:
+        asked = clean(origin.service or origin.source)
+        yield Fact("State", "unknown", f"{asked} answered and does not say")
+        return
+    live = "" if origin.is_live else NOT_LIVE
+    age = how_old(age_s) if age_s is not None else ""
+    left_s = terms.ttl_s - age_s if origin.is_live and age_s is not None else 0
+    good = f"good for {left_s} s more" if left_s > 0 else ""
+    quoted_by = f"quoted by {clean(origin.service)}" if origin.service else clean(origin.source)
+    note = ", ".join(filter(None, [live, block_words(origin), age, good, quoted_by]))
+    yield Fact("State", origin.provenance.value, note)

@@ -1,0 +1,165 @@
+"""What a route tells people, once: the table and the plain text both show exactly this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from swapcli.api.route_result import WireSegment, WireSwap
+from swapcli.cli.render.facts import Fact, facts_of, symbol
+from swapcli.cli.render.numbers import apportion, hundredths, short_tokens, significant
+from swapcli.cli.render.text import clean, origin_words
+from swapcli.engine.quote import Answer
+from swapcli.engine.warnings import INVENTED
+from swapcli.model.terms import Terms
+from swapcli.model.token import Token, whole_tokens
+from swapcli.model.warning import QuoteWarning
+from swapcli.networks.address import display_address
+
+FLOW_KEY = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One pool of a hop. `segment` and `hop` are empty where they repeat the row above; `mark` is the pool's."""
+
+    segment: str
+    hop: str
+    pool: str
+    mark: str
+    share: str
+    amount: str
+    short_amount: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLine:
+    """A pool of the route, once: its mark in the rows, its address (or id) with a remark on it, name and tokens."""
+
+    mark: str
+    address: str
+    name: str
+    pair: str
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
+class RouteView:
+    """A whole answer in words. `warnings` are printed before it; `parties` are those who are paid, with their
+    addresses."""
+
+    title: str
+    origin: str
+    warnings: tuple[QuoteWarning, ...]
+    rows: tuple[Row, ...]
+    facts: tuple[Fact, ...]
+    pools: tuple[PoolLine, ...]
+    parties: tuple[tuple[str, str], ...]
+
+
+def view_of(answer: Answer, terms: Terms, warnings: tuple[QuoteWarning, ...] = ()) -> RouteView:
+    """The words for an answer."""
+    order, result = answer.order, answer.result
+    sold = f"{whole_tokens(result.input_amount, order.token_in.decimals)} {symbol(order.token_in)}"
+    return RouteView(
+        title=f"{sold} → {symbol(order.token_out)} on {answer.network.name}",
+        origin=origin_words(answer.origin),
+        warnings=warnings,
+        rows=tuple(_rows(answer)),
+        facts=tuple(facts_of(answer, terms)),
+        pools=tuple(_pools(answer)),
+        parties=tuple(_parties(answer, terms)),
+    )
+
+
+def _rows(answer: Answer) -> Iterator[Row]:
+    amounts, tokens, marks = _flows(answer), _tokens(answer), _marks(answer)
+    for segment in answer.result.segments:
+        first_of_segment = True
+        for hop in segment.hops:
+            for number, swap in enumerate(_by_share(hop)):
+                amount, token_out = next(amounts), tokens[swap.token_out]
+                yield Row(
+                    segment=f"{segment.percent} %" if first_of_segment else "",
+                    hop="" if number else f"{symbol(tokens[swap.token_in])} → {symbol(token_out)}",
+                    pool=_pool_name(answer, swap),
+                    mark=marks[swap.pool_key],
+                    share=hundredths(swap.share),
+                    amount=_amount(amount, token_out, whole_tokens),
+                    short_amount=_amount(amount, token_out, short_tokens),
+                )
+                first_of_segment = False
+
+
+def _amount(amount: int | None, token: Token, written: Callable[[int, int], str]) -> str:
+    return "" if amount is None else f"{written(amount, token.decimals)} {symbol(token)}"
+
+
+def _tokens(answer: Answer) -> dict[str, Token]:
+    """The route's tokens by address; the wrapped native token goes by the name under which it was ordered."""
+    tokens = dict(answer.tokens)
+    hops = answer.result.segments[0].hops
+    tokens[hops[0][0].token_in] = answer.order.token_in
+    tokens[hops[-1][0].token_out] = answer.order.token_out
+    return tokens
+
+
+def _flows(answer: Answer) -> Iterator[int | None]:
+    """What each swap of the route pays out, in the order of `_swaps`; None where only a service knows.
+
+    A router merges what several segments spend in one pool, so the pool's exact output is split by their weights.
+    """
+    if answer.quote is None:
+        return (None for _ in _swaps(answer))
+    paid_out = {(step.pool, step.token_in, step.token_out): step.amount_out for step in answer.quote.steps}
+    uses: dict[FLOW_KEY, list[int]] = {}
+    for segment, swap in _swaps(answer):
+        uses.setdefault(_key(swap), []).append(segment.percent * swap.share)
+    parts = {key: iter(apportion(paid_out[key], weights)) for key, weights in uses.items()}
+    return (next(parts[_key(swap)]) for _, swap in _swaps(answer))
+
+
+def _swaps(answer: Answer) -> Iterator[tuple[WireSegment, WireSwap]]:
+    """Every swap of the route with its segment, as they are shown."""
+    segments = answer.result.segments
+    return ((segment, swap) for segment in segments for hop in segment.hops for swap in _by_share(hop))
+
+
+def _by_share(hop: tuple[WireSwap, ...]) -> list[WireSwap]:
+    """The pools of a hop as people look for them, the largest share first; the route has reasons of its own."""
+    return sorted(hop, key=lambda swap: -swap.share)
+
+
+def _key(swap: WireSwap) -> FLOW_KEY:
+    return swap.pool_key, swap.token_in, swap.token_out
+
+
+def _pool_name(answer: Answer, swap: WireSwap) -> str:
+    """The protocol and the fee; a service tells the fee of those pools alone that are known by it."""
+    pool = answer.pools.get(swap.pool_key)
+    fee_ppm = pool.fee_ppm if pool else swap.extra.get("fee")
+    fee = f" {significant(Decimal(fee_ppm).scaleb(-4), 6)}%" if isinstance(fee_ppm, int) and fee_ppm else ""
+    return f"{clean(swap.pool_name)}{fee}"
+
+
+def _marks(answer: Answer) -> dict[str, str]:
+    """The pools of the route by key, numbered as they appear."""
+    keys = dict.fromkeys(swap.pool_key for _, swap in _swaps(answer))
+    return {key: f"#{number}" for number, key in enumerate(keys, start=1)}
+
+
+def _pools(answer: Answer) -> Iterator[PoolLine]:
+    tokens, marks = _tokens(answer), _marks(answer)
+    first_uses = {swap.pool_key: swap for _, swap in reversed(list(_swaps(answer)))}
+    for key, mark in marks.items():
+        swap, pool = first_uses[key], answer.pools.get(key)
+        address = display_address(key, answer.network.kind) if key == swap.pool_address else key
+        held = pool.tokens if pool else (swap.token_in, swap.token_out)
+        remark = INVENTED if key in answer.invented else ""
+        yield PoolLine(mark, address, _pool_name(answer, swap), "/".join(symbol(tokens[a]) for a in held), remark)
+
+
+def _parties(answer: Answer, terms: Terms) -> Iterator[tuple[str, str]]:
+    paid = {"Paid to": terms.destination, "Integrator": terms.integrator.address if terms.integrator else None}
+    return ((name, display_address(address, answer.network.kind)) for name, address in paid.items() if address)

@@ -1,0 +1,35 @@
+"""What checks found, among the figures that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from swapcli.cli.render.facts import Fact
+from swapcli.cli.render.payload_view import PayloadView, amount_words
+from swapcli.cli.render.route_view import RouteView
+
+if TYPE_CHECKING:
+    from swapcli.engine.payload_checks import Checked
+
+View = TypeVar("View", RouteView, PayloadView)
+
+
+def with_checks(view: View, checked: Checked | None) -> View:
+    """The view with what was found beneath its figures."""
+    return replace(view, facts=(*view.facts, *_facts(checked)))
+
+
+def _facts(checked: Checked | None) -> Iterator[Fact]:
+    if checked is None or checked.simulation is None:
+        return
+    simulation = checked.simulation
+    notes = [
+        "exactly as quoted" if simulation.matches else "not as quoted",
+        f"at block {simulation.block}",
+        f"up to {simulation.gas_used:,} gas",
+        f"supposing {' and '.join(simulation.assumed)}" if simulation.assumed else "",
+    ]
+    pays = amount_words(simulation.received, checked.ends.token_out)
+    yield Fact("Simulated", pays, ", ".join(filter(None, notes)))

@@ -1,0 +1,73 @@
+"""What a sync is to fetch, as the command line says it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from swapcli.chain.discovery import homes
+from swapcli.cli.options import listed
+from swapcli.engine.resolve import find_protocols, find_token
+from swapcli.engine.sync import Wanted
+from swapcli.errors import InvalidOption
+from swapcli.model.network import Network
+from swapcli.networks.address import is_native, parse_address
+
+_DOLLARS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII).fullmatch
+_NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII).fullmatch
+
+
+def read_wanted(
+    network: Network,
+    protocols: Sequence[str] | None,
+    tokens: Sequence[str] | None,
+    min_liquidity: str | None,
+    from_block: str | None,
+) -> Wanted:
+    """Raises `UnknownProtocol`, `UnknownToken`, `InvalidAddress`, and `InvalidOption` for what cannot be wanted."""
+    return Wanted(
+        protocols=_protocols(network, protocols),
+        tokens=None if tokens is None else _tokens(network, tokens),
+        min_liquidity_usd=_dollars(min_liquidity),
+        from_block=_block(from_block),
+    )
+
+
+def _protocols(network: Network, names: Sequence[str] | None) -> frozenset[str] | None:
+    wanted = None if names is None else find_protocols(listed(names), network)
+    found, skipped = homes(network, None if wanted is None else sorted(wanted))
+    if found:
+        return wanted
+    which = "pools" if wanted is None else f"pools of {', '.join(sorted(wanted)) or 'no protocol'}"
+    raise InvalidOption(
+        f"no {which} can be read on {network.name}",
+        hint=f"{skipped[0].key}: {skipped[0].reason}" if skipped else f"swapcli protocols {network.name} lists them",
+        details={"network": network.name, "protocols": sorted(wanted or ())},
+    )
+
+
+def _tokens(network: Network, names: Sequence[str]) -> frozenset[str]:
+    found = frozenset(_address(network, name) for name in listed(names))
+    if len(found) < 2:
+        raise InvalidOption("--tokens: every pool has two tokens at least, and all of them have to be named")
+    return found
+
+
+def _address(network: Network, name: str) -> str:
+    """Of the catalogue's token of that symbol, or any that is given by address; pools hold the native one wrapped."""
+    if name[:2].lower() == "0x" and not is_native(name):
+        return parse_address(name, network.kind)
+    token = find_token(name, network, {})
+    return network.wrapped_native.address if token == network.native and network.wrapped_native else token.address
+
+
+def _dollars(text: str | None) -> float:
+    if text is not None and not _DOLLARS(text):
+        raise InvalidOption("--min-liquidity: expected a number of dollars that is not negative, as in 1000")
+    return float(text or 0)
+
+
+def _block(text: str | None) -> int:
+    if text is not None and not _NUMBER(text):
+        raise InvalidOption("--from-block: expected the number of a block")
+    return int(text or 0)

@@ -1,0 +1,70 @@
+"""A network at one block: the pools that were read at it, and what a transaction costs there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from swapcli.chain.batch_read import Reading, Skipped, read_together
+from swapcli.chain.l1_fee import read_l1_terms
+from swapcli.chain.loaders import loader
+from swapcli.chain.multicall import View
+from swapcli.chain.node import Head, Node
+from swapcli.chain.pool_ref import place_of
+from swapcli.evm.l1_fee import L1Terms
+from swapcli.model.market import Market, Provenance
+from swapcli.model.network import Network
+from swapcli.model.pool import Pool
+
+_Found = Pool | L1Terms | None
+
+
+@dataclass
+class Moment:
+    """`since_s` is when its block was told, by a timer. Of pools that could not be read it knows that."""
+
+    node: Node
+    network: Network
+    head: Head
+    since_s: float
+    pools: dict[str, Pool | None] = field(default_factory=dict)
+    l1_terms: L1Terms | None = None
+    is_pinned: bool = True
+
+    def read(self, pools: Iterable[Pool]) -> None:
+        """Reads those of the pools that have not been read, all in the same rounds. Raises `UpstreamError`."""
+        places = [place for pool in pools if pool.key not in self.pools and (place := place_of(pool))]
+        readings: list[tuple[str, Reading[_Found]]] = [(each.key, loader(each.kind)(each)) for each in places]
+        oracle = self.network.l1_fee_oracle if not self.pools else None
+        if oracle:
+            readings.append((oracle, read_l1_terms(oracle)))
+        read = self._read(readings)
+        self.pools.update({each.key: _pool(found) for each, found in zip(places, read, strict=False)})
+        if oracle and isinstance(read[-1], L1Terms):
+            self.l1_terms = read[-1]
+
+    def _read(self, readings: Sequence[tuple[str, Reading[_Found]]]) -> list[_Found | Skipped]:
+        view = View(self.node, self.head.block, self.network.multicall)
+        found = read_together(readings, view.ask)
+        self.is_pinned = view.check_pinned() and self.is_pinned
+        return found
+
+    def market(self, held: Market, keys: Collection[str]) -> Market:
+        """`held` with these pools alone, as they are at the block."""
+        pools = {key: pool for key in keys if (pool := self.pools.get(key))}
+        unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
+        return replace(
+            held,
+            pools=pools,
+            provenance=Provenance.LIVE,
+            source=f"{self.node.shown}: {len(pools)} pools considered{unread}",
+            gas_price_wei=self.head.gas_price_wei,
+            block=self.head.block.number,
+            timestamp=self.head.block.timestamp,
+            invented=frozenset(),
+            pinned=self.is_pinned,
+        )
+
+
+def _pool(found: _Found | Skipped) -> Pool | None:
+    return found if isinstance(found, Pool) else None

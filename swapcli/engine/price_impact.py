@@ -1,0 +1,86 @@
+"""The price impact of a swap: which part of its worth its size costs, by every measure that is at hand.
+
+Prices in USD see a pool that is off the market; the route's own pools need no prices, and next to nothing in them can
+shift the figure. Neither is certain, so the highest figure counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from swapcli.api.route_result import RouteResult
+from swapcli.engine.quote import Answer
+from swapcli.model.network import Network
+from swapcli.model.pool import Pool
+from swapcli.model.token import Token
+from swapcli.routing.price_impact import route_impact
+
+
+class ImpactBasis(StrEnum):
+    """What a price impact is measured against."""
+
+    USD = "usd"
+    POOLS = "pools"
+    SERVICE = "service"
+
+
+class PriceImpact(NamedTuple):
+    """`fraction` is the part of the worth that is lost, at most 1.0; negative where more is received than is sold.
+
+    `sold_usd` and `bought_usd` are known where USD prices are the basis.
+    """
+
+    fraction: float
+    basis: ImpactBasis
+    sold_usd: float | None = None
+    bought_usd: float | None = None
+
+
+def impact_of(answer: Answer) -> PriceImpact | None:
+    """Return the price impact of an answer; None where nobody knows it."""
+    pools = answer.pools if answer.quote is not None else None
+    reported = answer.origin.reported.price_impact
+    return highest_impact(answer.result, answer.result.output_amount, answer.network, pools, reported=reported)
+
+
+def highest_impact(
+    result: RouteResult,
+    amount_out: int,
+    network: Network,
+    pools: Mapping[str, Pool] | None = None,
+    *,
+    reported: float | None = None,
+) -> PriceImpact | None:
+    """Return the highest figure for a route that pays `amount_out`; None where there is no figure.
+
+    `pools` are the route's in the state before the swap, None where only a service knows them; `reported` is the
+    service's own figure.
+    """
+    known = [_usd_impact(result, amount_out, network)]
+    if pools is not None:
+        fraction = route_impact(pools, result.route, result.input_amount, amount_out)
+        known.append(None if fraction is None else PriceImpact(fraction, ImpactBasis.POOLS))
+    if reported is not None:
+        known.append(PriceImpact(reported, ImpactBasis.SERVICE))
+    # Of figures that are alike the first is told, since amounts in USD say more than a percentage.
+    return max((each for each in known if each is not None), default=None, key=lambda each: round(each.fraction, 2))
+
+
+def _usd_impact(result: RouteResult, amount_out: int, network: Network) -> PriceImpact | None:
+    token_in, token_out = result.input_token, result.output_token
+    price_in, price_out = (_price_usd(each, network) for each in (token_in, token_out))
+    if not price_in or not price_out:
+        return None
+    sold_usd = result.input_amount / 10**token_in.decimals * price_in
+    bought_usd = amount_out / 10**token_out.decimals * price_out
+    # Each of the last swaps rounds down by less than a unit, which is no price impact.
+    rounded = sum(len(segment.hops[-1]) for segment in result.segments)
+    paid_usd = (amount_out + rounded) / 10**token_out.decimals * price_out
+    return PriceImpact(1.0 - paid_usd / sold_usd, ImpactBasis.USD, sold_usd, bought_usd) if sold_usd > 0.0 else None
+
+
+def _price_usd(token: Token, network: Network) -> float | None:
+    """The price of a token; that of a stablecoin is known here, whatever a service says."""
+    return 1.0 if token.address in network.stablecoins else token.price_usd

@@ -1,0 +1,297 @@
+"""A market in memory as a source: the core in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from swapcli.api.route_result import RouteResult, result_of
+from swapcli.api.slippage import Generation
+from swapcli.engine.clock import Clock
+from swapcli.engine.health import Count, Health, check_market
+from swapcli.engine.payloads import check_age, make_payload, pools_for, replay_result
+from swapcli.engine.price_impact import PriceImpact, highest_impact
+from swapcli.engine.quote import Answer, Ask, Delivery, Origin
+from swapcli.engine.resolve import find_token
+from swapcli.engine.sources.quote_source import check_differ
+from swapcli.engine.tradable_tokens import check_route, check_token, routable, transfers_of_steps
+from swapcli.engine.wrap import check_wrapper_allowed, is_wrapping, wrap_quote
+from swapcli.errors import NoRoute
+from swapcli.model.market import Market
+from swapcli.model.network import Kind, Network
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.payload import Payload, SwapType
+from swapcli.model.pool import Pool
+from swapcli.model.route import Quote
+from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
+from swapcli.routing import Router
+from swapcli.routing.gas import NATIVE_GAS
+from swapcli.routing.replay import replay
+
+if TYPE_CHECKING:
+    from swapcli.routing.candidate_pools import Bids
+    from swapcli.routing.search.candidates import Candidate
+    from swapcli.routing.search.search import Outcome
+
+Cancelled = Callable[[], bool]
+
+_SEARCHING = 0.9  # of the time for a search: the rest is for a step under way, the replay and prices
+
+
+class MarketSource:
+    """A market in memory; its index is built once and serves every order."""
+
+    def __init__(self, market: Market, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
+        self.market = market
+        self._clock = clock
+        self._route_ttl_s = route_ttl_s
+        self._router = Router(routable(market))
+
+    def warm(self) -> None:
+        """Build what all orders share, ahead of the first one."""
+        self._router.warm()
+
+    def moved(self, market: Market, changed: Set[str]) -> MarketSource:
+        """The source once the market has become `market`, which differs in the pools with the keys `changed` alone."""
+        moved = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        if market.transfers == self.market.transfers:  # else other pools are routable than were before
+            moved._router = self._router.moved(moved._router.market, changed)
+        return moved
+
+    @property
+    def network(self) -> Network:
+        """The market's network."""
+        return self.market.network
+
+    @property
+    def origin(self) -> Origin:
+        """As `QuoteSource.origin`."""
+        return Origin.of(self.market, self._clock.now_s())
+
+    def around(self, order: Order) -> MarketSource:
+        """As `Holder.around`: itself, whatever the order."""
+        del order
+        return self
+
+    def holding(self, keys: Iterable[str]) -> MarketSource:
+        """As `Holder.holding`: itself, whatever the keys."""
+        del keys
+        return self
+
+    def on(self, market: Market) -> MarketSource:
+        """Return a source over another market."""
+        return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+
+    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """As `Holder.remember_transfers`: a market in memory outlives nothing."""
+
+    def described(self, source: str) -> MarketSource:
+        """Return this source with other words on where its state comes from."""
+        same = self.on(replace(self.market, source=source))
+        same._router = self._router
+        return same
+
+    def search(self, ask: Ask, candidates: Sequence[Candidate] = (), is_cancelled: Cancelled | None = None) -> Outcome:
+        """Return what the search for an order ends with; it is no worse than `candidates` are on this market.
+
+        Raises as `quote`. Native and wrapped native tokens are exchanged without a search.
+        """
+        check_differ(ask.order)
+        order, gas_price_wei = self._held_order(ask.order), ask.gas_price_wei
+        return self._router_for(order).search(
+            order,
+            gas_price_wei=gas_price_wei,
+            is_cancelled=is_cancelled,
+            is_time_up=self._deadline(ask.solve_time_s),
+            candidates=candidates,
+        )
+
+    def bids(self, ask: Ask, outcome: Outcome, taken: Set[str], margin: float, *, whole: bool = False) -> Bids:
+        """Return what the market's pools beside those `taken` could add to an outcome; see `routing.considered`."""
+        order = self._held_order(ask.order)
+        return self._router_for(order).bids(order, outcome, taken, margin, whole=whole)
+
+    def nearest(self, ask: Ask, outcome: Outcome, taken: Set[str], limit: int) -> tuple[str, ...]:
+        """Return the keys of the pools beside those `taken` whose rates miss the best ones by least."""
+        order = self._held_order(ask.order)
+        return self._router_for(order).nearest(order, outcome, taken, limit)
+
+    def pricing_pools(self, ask: Ask) -> tuple[str, ...]:
+        """Return the keys of pools that tell the prices of the order's tokens and of gas."""
+        return self._router.pricing([*self.ends(ask.order), self._wrapped(self.network.native).address])
+
+    def ends(self, order: Order) -> frozenset[str]:
+        """The addresses of an order's tokens as pools hold them."""
+        return frozenset(self._wrapped(token).address for token in (order.token_in, order.token_out))
+
+    def token(self, name: str) -> Token:
+        """As `QuoteSource.token`; also knows the catalogue's tokens that the market does not hold."""
+        return find_token(name, self.network, self.market.tokens)
+
+    def quote(self, ask: Ask, is_cancelled: Cancelled | None = None) -> Answer:
+        """As `QuoteSource.quote`. The result's time is that of the core alone; `is_cancelled` ends it early with
+        `Cancelled`."""
+        check_differ(ask.order)
+        started_s = self._clock.timer_s()
+        return self.answer(ask, self._searched(ask, is_cancelled), started_s, is_cancelled)
+
+    def answer(
+        self, ask: Ask, outcome: Outcome | None, started_s: float, is_cancelled: Cancelled | None = None
+    ) -> Answer:
+        """Return the answer that an outcome of `search` makes, None standing for a wrap. The answer's time begins at
+        `started_s` of the clock's timer."""
+        order = ask.order
+        found, pools = self._quote(ask, outcome)
+        quote = found._replace(time_s=round(self._clock.timer_s() - started_s, 6))
+        now_s = self._clock.now_s()
+        timestamp_ms = int(now_s * 1000)
+        result = result_of(
+            quote, order, self.network, pools, ask.generation, timestamp_ms=timestamp_ms, integrator=ask.integrator
+        )
+        return Answer(
+            order=order,
+            result=result._replace(best_quotes=self._best_quotes(ask, is_cancelled)),
+            network=self.network,
+            tokens=self.market.tokens,
+            origin=Origin.of(self.market, now_s),
+            timestamp_ms=timestamp_ms,
+            quote=quote,
+            pools=pools,
+            invented=self.market.invented.intersection(step.pool for step in quote.steps),
+            transfers=transfers_of_steps(quote.steps, self.market),
+        )
+
+    def quote_and_build(
+        self, ask: Ask, delivery: Delivery, is_cancelled: Cancelled | None = None
+    ) -> tuple[Answer, Payload]:
+        """As `QuoteSource.quote_and_build`."""
+        answer = self.quote(ask, is_cancelled)
+        return answer, self.payload(answer, delivery)
+
+    def quote_batch(self, asks: Sequence[Ask], is_cancelled: Cancelled | None = None) -> tuple[Answer, ...]:
+        """Orders that one transaction carries out in turn: each is quoted on the pools as those before leave them."""
+        answers: list[Answer] = []
+        source = self
+        for ask in asks:
+            source = source._after(answers[-1]) if answers else source
+            answers.append(source.quote(ask, is_cancelled))
+        return tuple(answers)
+
+    def quote_and_build_batch(
+        self, asks: Sequence[Ask], delivery: Delivery, is_cancelled: Cancelled | None = None
+    ) -> tuple[tuple[Answer, Payload], ...]:
+        """The answers of `quote_batch`, each with its payload."""
+        return tuple((answer, self.payload(answer, delivery)) for answer in self.quote_batch(asks, is_cancelled))
+
+    def build(self, result: RouteResult, delivery: Delivery, *, issued_ms: int | None = None) -> Payload:
+        """As `QuoteSource.build`. `issued_ms` is when this source answered with the route, where the route itself
+        does not carry its time."""
+        check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
+        check_route(result, self.market)
+        done, pools = replay_result(result, self.market, delivery.slippage_ppm)
+        return make_payload(result, done.steps, done.amount_out, pools, self.network, delivery)
+
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`."""
+        tokens = [self._wrapped(each) for each in (result.input_token, result.output_token)]
+        price_in, price_out = self._router.usd_prices(*tokens)
+        priced = result._replace(
+            input_token=result.input_token._replace(price_usd=price_in),
+            output_token=result.output_token._replace(price_usd=price_out),
+        )
+        return highest_impact(priced, payload.call.route.amount_out, self.network, pools_for(result, self.market))
+
+    def health(self) -> Health:
+        """As `QuoteSource.health`: finds a route between two tokens that every market should join."""
+        held = Count(len(self.market.pools), len(self.market.tokens))
+        return check_market(routable(self.market), self.sample, self._clock, held)
+
+    def sample(self, order: Order) -> Answer:
+        """The answer to an order that only shows whether all is well."""
+        return self.quote(Ask(order, Generation.V1))
+
+    def payload(self, answer: Answer, delivery: Delivery) -> Payload:
+        """Return the payload of an answer that this source gave."""
+        assert answer.quote is not None
+        steps, amount_out = answer.quote.steps, answer.quote.amount_out
+        return make_payload(answer.result, steps, amount_out, answer.pools, self.network, delivery)
+
+    def _after(self, answer: Answer) -> MarketSource:
+        """The same market once `answer` has been carried out."""
+        assert answer.quote is not None
+        after = replay(answer.pools, answer.quote.route, answer.quote.amount_in).pools_after
+        touched = {key: pool for key, pool in after.items() if key in self.market.pools}
+        market = replace(self.market, pools={**self.market.pools, **touched})
+        return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+
+    def _searched(self, ask: Ask, is_cancelled: Cancelled | None) -> Outcome | None:
+        if is_wrapping(ask.order, self.network):
+            return None
+        return self.search(ask, is_cancelled=is_cancelled)
+
+    def _quote(self, ask: Ask, outcome: Outcome | None) -> tuple[Quote, Mapping[str, Pool]]:
+        order, gas_price_wei = ask.order, ask.gas_price_wei
+        if outcome is None:
+            check_wrapper_allowed(order, self.network)
+            gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
+            return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=ask.certify)
+        held = self._held_order(order)
+        quote = self._router_for(held).quote_of(held, outcome, gas_price_wei=gas_price_wei, certify=ask.certify)
+        native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
+        return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
+
+    def _deadline(self, solve_time_s: float | None) -> Callable[[], bool] | None:
+        """Return what says whether a search that starts now has had its time."""
+        if not solve_time_s:
+            return None
+        timer_s = self._clock.timer_s
+        end_s = timer_s() + solve_time_s * _SEARCHING
+        return lambda: timer_s() >= end_s
+
+    def _best_quotes(self, ask: Ask, is_cancelled: Cancelled | None) -> tuple[int, ...]:
+        """What each protocol alone would pay, in the order of ids and 0 for nothing: Starknet's clients are told."""
+        if self.network.kind is not Kind.STARKNET or ask.order.reverse:
+            return ()
+        names = [protocol.amm_name for protocol in sorted(self.network.protocols, key=lambda each: each.id)]
+        return tuple(self._best_quote_of(name, names, ask, is_cancelled) for name in names)
+
+    def _best_quote_of(self, name: str, names: list[str], ask: Ask, is_cancelled: Cancelled | None) -> int:
+        others = frozenset(names) - {name} | ask.order.excluded_protocols
+        alone = ask._replace(order=replace(ask.order, excluded_protocols=others), certify=False)
+        try:
+            return 0 if name in others else self._quote(alone, self._searched(alone, is_cancelled))[0].amount_out
+        except NoRoute:
+            return 0
+
+    def _router_for(self, order: Order) -> Router:
+        """What all orders share, but for one with a token through which no others may pass."""
+        ends = {order.token_in.address, order.token_out.address}
+        if all(self.market.transfers_of(address).is_passable for address in ends):
+            return self._router
+        return Router(routable(self.market, ends))
+
+    def _native_price_usd(self) -> float | None:
+        return self._router.usd_prices(self._wrapped(self.network.native))[0]
+
+    def _held_order(self, order: Order) -> Order:
+        return replace(order, token_in=self._held(order.token_in), token_out=self._held(order.token_out))
+
+    def _held(self, token: Token) -> Token:
+        """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can, and
+        `FeeOnTransfer`."""
+        wrapped = self._wrapped(token)
+        check_token(wrapped, self.market)
+        if wrapped.address not in self.market.tokens:
+            raise NoRoute(
+                f"no route: the market of {self.network.name} holds no pool of {token.symbol}",
+                hint=f"swapcli tokens {self.network.name} lists what it holds",
+                details={"token": wrapped.address},
+            )
+        return wrapped._replace(symbol=token.symbol)
+
+    def _wrapped(self, token: Token) -> Token:
+        wrapped = self.network.wrapped_native
+        return wrapped if wrapped and token.address == ZERO_ADDRESS else token

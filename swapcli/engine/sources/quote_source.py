@@ -1,0 +1,55 @@
+"""Whatever answers orders: the core in this process, or a service of the published interface. Commands know no more."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from swapcli.api.route_result import RouteResult
+from swapcli.engine.health import Health
+from swapcli.engine.price_impact import PriceImpact
+from swapcli.engine.quote import Answer, Ask, Delivery, Origin
+from swapcli.errors import SameToken
+from swapcli.model.network import Network
+from swapcli.model.order import Order
+from swapcli.model.payload import Payload
+from swapcli.model.token import Token
+
+
+def check_differ(order: Order) -> None:
+    """Raises `SameToken` where an order sells what it buys."""
+    if order.token_in.address == order.token_out.address:
+        raise SameToken
+
+
+class QuoteSource(Protocol):
+    """Answers orders on one network."""
+
+    @property
+    def network(self) -> Network:
+        """The network that is served."""
+
+    @property
+    def origin(self) -> Origin:
+        """Where the state behind the newest answer comes from, as it is now."""
+
+    def token(self, name: str) -> Token:
+        """The token called `name`, by symbol or address; the native one by its zero address."""
+
+    def quote(self, ask: Ask) -> Answer:
+        """The best route for an order. Raises `SameToken`, `NoRoute`, `InvalidInput`, `UpstreamError`."""
+
+    def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
+        """The best route and its payload, on one and the same state. Raises as `quote` and `build`."""
+
+    def build(self, result: RouteResult, delivery: Delivery) -> Payload:
+        """The payload of a route that was found before, on the present state.
+
+        Raises `InvalidRoute`, `RouteExpired`, `SlippageExceeded`, `PoolError` where the state no longer allows it, and
+        `ConfigError` where the network's router is not known.
+        """
+
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """The price impact of the payload that was just built of `result`; None where nobody knows it."""
+
+    def health(self) -> Health:
+        """How the source is; an unhealthy one is told, not raised."""

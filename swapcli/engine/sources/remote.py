@@ -1,0 +1,240 @@
+"""A service of the published interface as a source: the same answers, from somebody else's market."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swapcli.api.fields import plain
+from swapcli.api.network_variants import dialect_of
+from swapcli.api.requests import ExecuteBody, IntegratorWish, OrderQuery
+from swapcli.api.route_result import RouteResult
+from swapcli.api.slippage import Generation
+from swapcli.api.state_headers import parse_state, parse_warnings
+from swapcli.engine.clock import Clock
+from swapcli.engine.health import Health
+from swapcli.engine.price_impact import PriceImpact, highest_impact
+from swapcli.engine.quote import Answer, Ask, Delivery, Origin
+from swapcli.engine.resolve import find_token
+from swapcli.engine.sources.quote_source import check_differ
+from swapcli.errors import InvalidOption, UnknownToken, UpstreamError
+from swapcli.model.network import Network
+from swapcli.model.order import DEFAULT_MAX_HOPS, Order
+from swapcli.model.payload import Payload
+from swapcli.model.token import Token
+from swapcli.networks.address import display_address, parse_address
+from swapcli.remote.client import DEFAULT_RETRIES, USER_AGENT, Client
+from swapcli.remote.response_validation import Terms, Wanted, agreed_payload, agreed_result
+from swapcli.remote.retry import Pacing
+from swapcli.remote.service_api import Service, ServiceIndex
+from swapcli.remote.service_url import ServiceAddress
+
+if TYPE_CHECKING:
+    import httpx
+
+    from swapcli.config import Secret
+
+NO_ANSWER = 0
+"""The status of a service that could not be asked."""
+
+
+def served_networks(
+    url: str, *, api_key: Secret | None, timeout_s: float, retries: int = DEFAULT_RETRIES
+) -> tuple[str, ...] | None:
+    """Return the names of the networks that the service at `url` serves; None where it does not list them.
+
+    Raises `ConfigError` for an address that cannot be one, `UpstreamError` where no proper answer comes.
+    """
+    key = api_key.reveal if api_key else None
+    client = Client(ServiceAddress.of(url), key=key, timeout_s=timeout_s, retries=retries)
+    try:
+        chains = ServiceIndex(client).chains()
+    finally:
+        client.close()
+    return None if chains is None else tuple(plain(chain.name) for chain in chains)
+
+
+class RemoteSource:
+    """Asks the service at `url` about one network.
+
+    `timeout_s` bounds every exchange and every wait between two; GETs are repeated up to `retries` times. Besides what
+    `QuoteSource` says, everything raises `UpstreamError` where the service cannot be reached or makes no sense, the
+    service's own errors as the ones of our tree that they tell, and `InvalidOption` for what its interface has no words
+    for. Raises `ConfigError` for an address that cannot be one.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        network: Network,
+        clock: Clock,
+        *,
+        api_key: Secret | None,
+        timeout_s: float,
+        retries: int = DEFAULT_RETRIES,
+        user_agent: str = USER_AGENT,
+        pacing: Pacing = Pacing(),  # noqa: B008 - it is immutable
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._network = network
+        self._clock = clock
+        self._client = Client(
+            ServiceAddress.of(url),
+            key=api_key.reveal if api_key else None,
+            timeout_s=timeout_s,
+            retries=retries,
+            user_agent=user_agent,
+            pacing=pacing,
+            transport=transport,
+        )
+        self._service = Service(self._client, network)
+        self._tokens = {token.address: token for token in network.tokens}
+
+    @property
+    def network(self) -> Network:
+        """The network that is asked about."""
+        return self._network
+
+    @property
+    def origin(self) -> Origin:
+        """As `QuoteSource.origin`: what the service said of its state in its newest answer, if it did."""
+        address, stated = self._service.address, self._service.stated
+        reported = parse_warnings(stated.warnings)
+        state = parse_state(stated.state)
+        if state is None:
+            return Origin(None, address.shown, service=address.base, reported=reported)
+        provenance, block, age_s = state
+        return Origin(provenance, address.shown, block, None, age_s, address.base, reported)
+
+    def close(self) -> None:
+        """Closes the connections; they close by themselves where nobody does."""
+        self._client.close()
+
+    def token(self, name: str) -> Token:
+        """As `QuoteSource.token`: of the catalogue, else of the service, if it lists tokens."""
+        try:
+            return find_token(name, self._network, self._tokens)
+        except UnknownToken:
+            if not self._learn(name):
+                raise
+        return find_token(name, self._network, self._tokens)
+
+    def quote(self, ask: Ask) -> Answer:
+        """As `QuoteSource.quote`."""
+        self._check_expressible(ask)
+        return self._answer(ask, self._service.route(self._query(ask), ask.generation))
+
+    def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
+        """As `QuoteSource.quote_and_build`."""
+        self._check_expressible(ask)
+        query = self._query(ask)._replace(slippage_ppm=delivery.slippage_ppm, destination=delivery.destination)
+        parsed = self._service.route_and_payload(query, ask.generation)
+        assert parsed.result is not None
+        answer = self._answer(ask, parsed.result)
+        terms = Terms(delivery.slippage_ppm, delivery.destination, self._network, at_once=True)
+        with self._service.held_to():
+            return answer, agreed_payload(parsed, answer.result, terms)
+
+    def build(self, result: RouteResult, delivery: Delivery) -> Payload:
+        """As `QuoteSource.build`."""
+        self._check_generation(result.generation)
+        parsed = self._service.payload(ExecuteBody(result, delivery.slippage_ppm, delivery.destination))
+        terms = Terms(delivery.slippage_ppm, delivery.destination, self._network, at_once=False)
+        with self._service.held_to():
+            return agreed_payload(parsed, result, terms)
+
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`: from the prices in the route, which may be another service's, and from the figure
+        that the service reports."""
+        reported = self.origin.reported.price_impact
+        return highest_impact(result, payload.call.route.amount_out, self._network, reported=reported)
+
+    def health(self) -> Health:
+        """As `QuoteSource.health`: what the service says of itself; status 0 where it says nothing."""
+        started_s = self._clock.timer_s()
+        try:
+            told = self._service.health(Generation.V2 if self._network.has_v2 else Generation.V1)
+            status, message = told.status, told.message
+        except UpstreamError as error:
+            status, message = NO_ANSWER, error.message
+        time_s = round(self._clock.timer_s() - started_s, 6)
+        return Health(self._network.name, status, message, time_s, origin=self.origin)
+
+    def _answer(self, ask: Ask, result: RouteResult) -> Answer:
+        with self._service.held_to():
+            agreed = agreed_result(result, Wanted(ask.order, ask.generation, ask.integrator, self._network))
+        return Answer(
+            order=ask.order,
+            result=agreed,
+            network=self._network,
+            tokens=self._tokens_of(ask.order, agreed),
+            origin=self.origin,
+            timestamp_ms=agreed.timestamp_ms or int(self._clock.now_s() * 1000),
+        )
+
+    def _tokens_of(self, order: Order, result: RouteResult) -> dict[str, Token]:
+        """The tokens that are known, and those of the route; one on the way that nobody names goes by its address."""
+        known = dict(self._tokens)
+        for token in (order.token_in, order.token_out):
+            known.setdefault(token.address, token)
+        on_the_way = {swap.token_out for segment in result.segments for hop in segment.hops for swap in hop}
+        for address in on_the_way - known.keys():
+            shown = display_address(address, self._network.kind)
+            known[address] = Token(address, f"{shown[:6]}…{shown[-4:]}", shown, 0)
+        return known
+
+    def _query(self, ask: Ask) -> OrderQuery:
+        order, wish = ask.order, ask.integrator
+        return OrderQuery(
+            amount=order.amount,
+            token_in=order.token_in.address,
+            token_out=order.token_out.address,
+            reverse=order.reverse,
+            direct=order.direct,
+            excluded=self._excluded(ask),
+            integrator=IntegratorWish(wish.address, wish.fee_bps, wish.surplus_bps) if wish else None,
+        )
+
+    def _excluded(self, ask: Ask) -> tuple[str, ...]:
+        excluded = [info for info in self._network.protocols if info.amm_name in ask.order.excluded_protocols]
+        by_name = ask.generation is Generation.V1 and dialect_of(self._network.name).excludes_by_name
+        return tuple(info.amm_name if by_name else str(info.id) for info in excluded)
+
+    def _check_expressible(self, ask: Ask) -> None:
+        """What the interface has no words for is refused rather than left out."""
+        order = ask.order
+        check_differ(order)
+        self._check_generation(ask.generation)
+        if ask.certify:
+            raise _unsaid("proofs that a route is the best")
+        if ask.gas_price_wei is not None:
+            raise _unsaid("a gas price of one's own")
+        if order.max_hops != DEFAULT_MAX_HOPS:
+            raise _unsaid("a number of hops, other than by asking for direct swaps")
+        if ask.integrator and ask.generation is Generation.V1:
+            raise _unsaid("an integrator in v1")
+        if order.reverse and not (ask.generation is Generation.V1 and dialect_of(self._network.name).reverse):
+            raise _unsaid(f"the output that is wanted, on {self._network.name} in {ask.generation}")
+
+    def _check_generation(self, generation: Generation) -> None:
+        if generation is Generation.V2 and not self._network.has_v2:
+            raise InvalidOption(f"{self._network.name} has no v2", hint="ask in v1")
+
+    def _learn(self, name: str) -> bool:
+        """Takes over what the service knows of a token; False where that is nothing."""
+        if name[:2].lower() != "0x":
+            listed = self._service.tokens() or ()
+            self._tokens = {each.token.address: each.token for each in listed} | self._tokens
+            return bool(listed)
+        address = parse_address(name, self._network.kind)
+        found = self._service.token(display_address(address, self._network.kind))
+        if found is None or found.token.address != address:
+            return False
+        self._tokens[address] = found.token
+        return True
+
+
+def _unsaid(what: str) -> InvalidOption:
+    return InvalidOption(
+        f"a service cannot be asked for {what}: its interface has no such parameter",
+        hint="leave it out, or quote here, without the address of a service",
+    )

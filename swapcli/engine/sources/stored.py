@@ -1,0 +1,94 @@
+"""A store as a source: of all its pools, an order is quoted over those that it can want."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from swapcli.api.route_result import RouteResult
+from swapcli.engine.clock import Clock
+from swapcli.engine.health import Count, Health, check_market
+from swapcli.engine.price_impact import PriceImpact
+from swapcli.engine.quote import Answer, Ask, Delivery, Origin
+from swapcli.engine.resolve import find_token
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.tradable_tokens import routable
+from swapcli.errors import UnknownToken
+from swapcli.model.market import Market
+from swapcli.model.network import Network
+from swapcli.model.order import Order
+from swapcli.model.payload import Payload
+from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour
+from swapcli.store import Store
+
+_HEALTH_POOLS = 200
+
+
+class StoreSource:
+    """A `Holder`. The store stays open as long as this is used."""
+
+    def __init__(self, store: Store, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
+        self.store = store
+        self._clock = clock
+        self._route_ttl_s = route_ttl_s
+
+    @property
+    def network(self) -> Network:
+        """The store's network."""
+        return self.store.network
+
+    @property
+    def origin(self) -> Origin:
+        """As `QuoteSource.origin`."""
+        return self.holding(()).origin
+
+    def token(self, name: str) -> Token:
+        """As `QuoteSource.token`. Anybody can call a token as another one: a symbol of the catalogue is its token's."""
+        try:
+            return find_token(name, self.network, self._called(name))
+        except UnknownToken:
+            # Only now, since it is slow: what there is decides which hint is given.
+            return find_token(name, self.network, self.store.tokens())
+
+    def around(self, order: Order) -> MarketSource:
+        """As `Holder.around`."""
+        return self._source(self.store.neighbourhood(order))
+
+    def holding(self, keys: Iterable[str]) -> MarketSource:
+        """As `Holder.holding`."""
+        return self._source(self.store.market_of(keys))
+
+    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """As `Holder.remember_transfers`, unless another process is writing just now."""
+        self.store.remember_transfers(behaviours, block)
+
+    def quote(self, ask: Ask) -> Answer:
+        """As `QuoteSource.quote`."""
+        return self.around(ask.order).quote(ask)
+
+    def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
+        """As `QuoteSource.quote_and_build`."""
+        return self.around(ask.order).quote_and_build(ask, delivery)
+
+    def build(self, result: RouteResult, delivery: Delivery) -> Payload:
+        """As `QuoteSource.build`."""
+        return self.holding(result.pool_keys).build(result, delivery)
+
+    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`."""
+        return self.holding(result.pool_keys).impact_of(result, payload)
+
+    def health(self) -> Health:
+        """As `QuoteSource.health`: the sample is quoted over the deepest pools."""
+        market = self.store.deepest(_HEALTH_POOLS)
+        source, summary = self._source(market), self.store.summary()
+        return check_market(routable(market), source.sample, self._clock, Count(summary.pools, summary.tokens))
+
+    def _source(self, market: Market) -> MarketSource:
+        return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+
+    def _called(self, name: str) -> dict[str, Token]:
+        found = self.store.tokens_called(name)
+        listed = {token.address for token in self.network.tokens if token.symbol.lower() == name.lower()}
+        return {address: token for address, token in found.items() if not listed or address in listed}

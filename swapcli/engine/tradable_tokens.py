@@ -1,0 +1,120 @@
+"""Which pools a route may use, and which tokens it may begin and end with, by what is known of the tokens' transfers.
+
+A token that takes a fee on transfers pays less than a route is quoted: by how much depends on its contract, which may
+round, exempt and trade as it likes. Such tokens are left out. A token that keeps shares loses a unit or two a transfer,
+which the router tolerates in pools that ask for no exact payment. One that refused to be tried is bought and sold for
+its own sake alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import replace
+from typing import Final
+
+from swapcli.api.route_result import RouteResult
+from swapcli.engine.quote import Answer
+from swapcli.errors import FeeOnTransfer, InvalidRoute
+from swapcli.model.market import Market, Provenance
+from swapcli.model.pool import Pool
+from swapcli.model.route import Step
+from swapcli.model.token import Token
+from swapcli.model.transfers import TransferBehaviour, TransferKind
+from swapcli.model.warning import QuoteWarning, WarningCode
+
+_EXACTLY_PAID: Final = frozenset({"concentrated"})
+"""Families whose pools refuse a payment that is a unit short: Uniswap V3, V4 and their like."""
+
+
+def routable(market: Market, ends: Set[str] = frozenset()) -> Market:
+    """Return the market without the pools that no route may use: the same where there are none.
+
+    `ends` are tokens, by address, that routes begin or end with.
+    """
+    behaviours = {**market.transfers, **market.network.transfers}
+    unroutable = {
+        address
+        for address, each in behaviours.items()
+        if not (each.is_passable or (each.is_routable and address in ends))
+    }
+    shares = {address for address, each in behaviours.items() if each.kind is TransferKind.SHARES}
+    if not (unroutable or shares):
+        return market
+    pools = {key: pool for key, pool in market.pools.items() if _is_routable(pool, unroutable, shares)}
+    return market if len(pools) == len(market.pools) else replace(market, pools=pools)
+
+
+def _is_routable(pool: Pool, unroutable: set[str], shares: set[str]) -> bool:
+    if not unroutable.isdisjoint(pool.tokens):
+        return False
+    return pool.family not in _EXACTLY_PAID or shares.isdisjoint(pool.tokens)
+
+
+def check_token(token: Token, market: Market) -> None:
+    """Raises `FeeOnTransfer` for a token that pays other amounts than it is told."""
+    behaviour = market.transfers_of(token.address)
+    if behaviour.is_routable:
+        return
+    raise FeeOnTransfer(
+        f"{token.symbol} {behaviour.described()}, so no amount can be promised",
+        hint="tokens with a fee on transfers are left out of routes; trade it on its own exchange, if you must",
+        details={"token": token.address, **behaviour._asdict(), "kind": behaviour.kind.value},
+    )
+
+
+def check_route(result: RouteResult, market: Market) -> None:
+    """Raises `InvalidRoute` for a route over a token that pays other amounts than it is told."""
+    swaps = (swap for segment in result.segments for hop in segment.hops for swap in hop)
+    for address in dict.fromkeys(token for swap in swaps for token in (swap.token_in, swap.token_out)):
+        behaviour = market.transfers_of(address)
+        if not behaviour.is_routable:
+            token = market.tokens.get(address)
+            raise InvalidRoute(
+                f"the route trades {token.symbol if token else address}, which {behaviour.described()}",
+                hint="fetch a fresh route",
+                details={"token": address},
+            )
+
+
+def transfers_of_steps(steps: Iterable[Step], market: Market) -> Mapping[str, TransferBehaviour]:
+    """Return how the tokens that a route trades behave, by address."""
+    tokens = dict.fromkeys(token for step in steps for token in (step.token_in, step.token_out))
+    return {token: market.transfers_of(token) for token in tokens if token in market.tokens}
+
+
+def is_rounded(answer: Answer) -> bool:
+    """Return whether what arrives may differ from the quote by some units, because a token keeps shares."""
+    return any(behaviour.kind is TransferKind.SHARES for behaviour in answer.transfers.values())
+
+
+def transfer_warnings(answer: Answer) -> Iterator[QuoteWarning]:
+    """Return what must be said of the tokens of a route.
+
+    Where the state is not the network's own, nobody has tried any token, and nothing is said of that.
+    """
+    by_kind: dict[TransferKind, list[str]] = {}
+    for address, behaviour in answer.transfers.items():
+        by_kind.setdefault(behaviour.kind, []).append(answer.tokens[address].symbol)
+    if shares := by_kind.get(TransferKind.SHARES):
+        keeps = "keeps" if len(shares) == 1 else "keep"
+        yield QuoteWarning(
+            WarningCode.SHARE_TOKEN,
+            f"{_listed(shares)} {keeps} shares: each transfer can lose up to 2 units, so that what arrives can differ"
+            " from the quote by as much; allow some slippage",
+        )
+    if refused := by_kind.get(TransferKind.REFUSED):
+        yield QuoteWarning(
+            WarningCode.REFUSED_TOKEN,
+            f"{_listed(refused)} refused a trial transfer: the swap may fail, or not be undone",
+        )
+    untried = by_kind.get(TransferKind.UNKNOWN)
+    if untried and answer.origin.provenance in (Provenance.LIVE, Provenance.SYNCED):
+        yield QuoteWarning(
+            WarningCode.UNTRIED_TOKEN,
+            f"no node has tried transfers of {_listed(untried)}: a fee on transfers would not show in the quote",
+        )
+
+
+def _listed(symbols: list[str]) -> str:
+    *first, last = symbols
+    return f"{', '.join(first)} and {last}" if first else last

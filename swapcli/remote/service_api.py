@@ -1,0 +1,233 @@
+"""The endpoints of a service on one network: which one answers what, in which form, and what its errors mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
+
+from swapcli.api.errors import error_of
+from swapcli.api.fields import plain
+from swapcli.api.health import HEALTHY, Health, parse_health
+from swapcli.api.listings import Chain, VerifiedToken, parse_chains, parse_token, parse_tokens
+from swapcli.api.network_variants import OwnCalldata, dialect_of
+from swapcli.api.payload_bodies import (
+    ParsedPayload,
+    parse_calldata_v1,
+    parse_calldata_v2,
+    parse_execute,
+    parse_own_calldata,
+    parse_route_and_calldata,
+)
+from swapcli.api.requests import (
+    CALLDATA_V2,
+    EXECUTE_V1,
+    PAYLOAD_OWN,
+    PAYLOAD_V1,
+    PAYLOAD_V2,
+    ROUTE_V1,
+    ROUTE_V2,
+    ExecuteBody,
+    OrderForm,
+    OrderQuery,
+    render_calldata_body,
+    render_execute_body,
+    render_order,
+)
+from swapcli.api.route import parse
+from swapcli.api.route_result import RouteResult
+from swapcli.api.slippage import Generation
+from swapcli.encoding.strict_json import parse_json
+from swapcli.errors import (
+    ConfigError,
+    InvalidInput,
+    NoRoute,
+    SwapcliError,
+    Unauthorized,
+    UpstreamNonsense,
+    UpstreamRefused,
+)
+from swapcli.model.network import Network
+from swapcli.remote.client import Client, Question, Reply, Stated
+from swapcli.remote.errors import nonsense
+from swapcli.remote.response_validation import Disagreement
+from swapcli.remote.service_url import ServiceAddress
+
+Answered = TypeVar("Answered")
+Parse = Callable[[object, Network], Answered]
+
+NOT_FOUND = 404
+
+
+class Way(NamedTuple):
+    """An endpoint that finds a route and its payload in one call. `posts` says that the order goes in a body."""
+
+    path: tuple[str, ...]
+    form: OrderForm
+    parse: Parse[ParsedPayload]
+    posts: bool = False
+
+
+_ROUTE_AND_CALLDATA = Way(("v2", "routeAndCalldata"), PAYLOAD_V2, parse_route_and_calldata)
+_CALLDATA = Way(("calldata",), PAYLOAD_V1, parse_calldata_v1, posts=True)
+_OWN_CALLDATA = {
+    OwnCalldata.ORDER: Way(("calldata",), PAYLOAD_OWN, parse_own_calldata),
+    OwnCalldata.FELTS: Way(("calldata",), PAYLOAD_V1, parse_own_calldata),
+}
+
+
+class ServiceIndex:
+    """What a service says of itself as a whole."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def chains(self) -> tuple[Chain, ...] | None:
+        """Return the networks that it serves; None where it does not list them. Raises `UpstreamError`."""
+        reply = self._client.ask(Question("GET", ("supported-chains",)))
+        if reply.status == NOT_FOUND:
+            return None
+        if reply.status >= 300:
+            raise UpstreamRefused(f"{self._client.address.shown} answered with status {reply.status}")
+        try:
+            return parse_chains(parse_json(reply.body))
+        except InvalidInput as error:
+            raise nonsense(
+                self._client.address, f"answered what cannot be understood: {error.message}", field="supported-chains"
+            ) from None
+
+
+class Service:
+    """A service, asked about one network. Every method raises `UpstreamError` where it gives no proper answer, and the
+    errors of our tree that its own ones tell."""
+
+    def __init__(self, client: Client, network: Network) -> None:
+        self._client, self._network = client, network
+        self.stated = Stated()
+        """Of the newest route or payload."""
+
+    @property
+    def address(self) -> ServiceAddress:
+        """Where it is."""
+        return self._client.address
+
+    def route(self, order: OrderQuery, generation: Generation) -> RouteResult:
+        """The best route for an order."""
+        v2 = generation is Generation.V2
+        query = render_order(order, self._network, ROUTE_V2 if v2 else ROUTE_V1)
+        return self._read(self._question("GET", *_versioned(generation), "route", query=query), parse)
+
+    def route_and_payload(self, order: OrderQuery, generation: Generation) -> ParsedPayload:
+        """The best route for an order and its payload, found in one call. Raises `InvalidSlippage`."""
+        way = self._way(generation)
+        assert way.form.slippage is not None
+        way.form.slippage.check(order.slippage_ppm)
+        if way.posts:
+            question = self._question("POST", *way.path, body=render_calldata_body(order, self._network))
+        else:
+            question = self._question("GET", *way.path, query=render_order(order, self._network, way.form))
+        return self._read(question, way.parse)
+
+    def payload(self, body: ExecuteBody) -> ParsedPayload:
+        """The payload of a route that was found before. Raises `InvalidSlippage`."""
+        v2 = body.result.generation is Generation.V2
+        (CALLDATA_V2 if v2 else EXECUTE_V1).slippage.check(body.slippage_ppm)
+        path, read = (("v2", "calldata"), parse_calldata_v2) if v2 else (("execute",), parse_execute)
+        return self._read(self._question("POST", *path, body=render_execute_body(body, self._network)), read)
+
+    def tokens(self) -> tuple[VerifiedToken, ...] | None:
+        """The tokens that it knows; None where it does not list them."""
+        return self._discover(("tokens",), parse_tokens)
+
+    def token(self, address: str) -> VerifiedToken | None:
+        """The token at an address; None where it does not know it."""
+        return self._discover(("tokens", address), parse_token)
+
+    def health(self, generation: Generation) -> Health:
+        """What it says of its health, whatever the status of the answer that says so."""
+        reply = self._client.ask(self._question("GET", *_versioned(generation), "healthcheck"))
+        try:
+            told = parse_health(parse_json(reply.body))
+        except InvalidInput as error:
+            if reply.status < 300:
+                raise self._not_understood(error) from None
+            return Health(reply.status, self._refusal(reply).message)
+        status = reply.status if reply.status >= 300 and told.status == HEALTHY else told.status
+        return Health(status, plain(told.message), told.timestamp_ms)
+
+    @contextmanager
+    def held_to(self) -> Iterator[None]:
+        """Where an answer is compared with what was asked: what it says otherwise is `UpstreamNonsense`."""
+        try:
+            yield
+        except Disagreement as error:
+            failure = nonsense(self.address, f"answered with {error}")
+            failure.hint = error.hint or "nothing was made of it; do not sign what such a service gives"
+        except ConfigError:
+            raise
+        except InvalidInput as error:
+            failure = self._not_understood(error)
+        else:
+            return
+        raise failure
+
+    def _way(self, generation: Generation) -> Way:
+        if generation is Generation.V2:
+            return _ROUTE_AND_CALLDATA
+        own = dialect_of(self._network.name).own_calldata
+        return _OWN_CALLDATA.get(own, _CALLDATA) if own else _CALLDATA
+
+    def _question(
+        self, method: str, *path: str, query: list[tuple[str, str]] | None = None, body: object = None
+    ) -> Question:
+        return Question(method, (self._network.name, *path), query or (), body)
+
+    def _discover(self, path: tuple[str, ...], read: Parse[Answered]) -> Answered | None:
+        try:
+            return self._read(self._question("GET", *path), read)
+        except UpstreamRefused as error:
+            if error.details.get("status") != NOT_FOUND:
+                raise
+            return None
+
+    def _read(self, question: Question, read: Parse[Answered]) -> Answered:
+        reply = self._client.ask(question)
+        if reply.status >= 300:
+            raise self._refusal(reply)
+        try:
+            document = parse_json(reply.body)
+            if isinstance(document, dict) and document.get("success") is False:
+                raise error_of(reply.status, document)
+            answered = read(document, self._network)
+            self.stated = reply.stated
+            return answered
+        except NoRoute:
+            raise
+        except InvalidInput as error:
+            raise self._not_understood(error) from None
+
+    def _refusal(self, reply: Reply) -> SwapcliError:
+        """The error that an answer with an error status tells; what is not one of ours is told with the status."""
+        try:
+            document = parse_json(reply.body)
+        except InvalidInput:
+            document = None
+        error = error_of(reply.status, document, reply.retry_after_s)
+        error.details["service"] = self.address.base
+        if isinstance(error, Unauthorized) and error.hint is None:
+            error.hint = "set SWAPCLI_API_KEY or api_key_file"
+        if isinstance(error, UpstreamRefused):
+            said = "" if document is None else f": {error.message}"
+            return UpstreamRefused(
+                f"{self.address.shown} answered with status {reply.status}{said}", details=error.details
+            )
+        return error
+
+    def _not_understood(self, error: InvalidInput) -> UpstreamNonsense:
+        return nonsense(
+            self.address, f"answered what cannot be understood: {error.message}", field=error.details.get("field")
+        )
+
+
+def _versioned(generation: Generation) -> tuple[str, ...]:
+    return ("v2",) if generation is Generation.V2 else ()

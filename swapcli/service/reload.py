@@ -1,0 +1,49 @@
+"""Reads keys, rate limits, CORS origins and trusted proxies again while requests are answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from swapcli.engine.clock import Clock
+from swapcli.errors import SwapcliError
+from swapcli.service.access_log import AccessLog
+from swapcli.service.access_policy import AccessPolicy, Keys
+
+if TYPE_CHECKING:
+    from swapcli.config.settings import ServiceSettings
+
+
+class Reloader:
+    """Replaces a policy by what `read` returns, in one step. Where it raises, the old policy stays in force."""
+
+    def __init__(
+        self,
+        policy: AccessPolicy,
+        read: Callable[[], tuple[ServiceSettings, Keys]],
+        log: AccessLog | None,
+        clock: Clock,
+    ) -> None:
+        self._policy = policy
+        self._read = read
+        self._log = log
+        self._clock = clock
+
+    async def __call__(self) -> None:
+        """Read off the event loop, apply on it, and write to the log what came of it."""
+        try:
+            settings, keys = await asyncio.to_thread(self._read)
+            self._policy.replace(settings, keys)
+        except SwapcliError as error:
+            self._note(error)
+        except Exception as error:
+            # A defect, or a file system that fails: the service goes on.
+            if self._log:
+                self._log.defect("reload", error, self._clock.now_s())
+        else:
+            self._note(None)
+
+    def _note(self, error: SwapcliError | None) -> None:
+        if self._log:
+            self._log.reloaded(error, self._clock.now_s())

@@ -1,0 +1,48 @@
+"""What an account on Starknet executes for a swap: one transaction of two calls, `approve` then `swap`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from swapcli.errors import InvalidInput
+from swapcli.model.network import Kind, Network
+from swapcli.model.payload import Call, Payload
+from swapcli.networks.address import parse_address
+from swapcli.starknet.cairo_serde import serialise_call
+from swapcli.starknet.felts import felt_of_address, split_u256
+
+SWAP = "swap"
+APPROVE = "approve"
+
+
+class StarknetCall(NamedTuple):
+    """One call: the contract, the name of its entry point, and the arguments."""
+
+    to: str
+    entrypoint: str
+    felts: tuple[int, ...]
+
+
+def transaction(call: Call, network: Network, router: str) -> Payload:
+    """The payload of `call` for the router at `router`. No native token is sent along: it moves like any other.
+
+    Raises `InvalidAddress` for the router, and `InvalidInput` as `serialise_call` does.
+    """
+    if network.kind is not Kind.STARKNET:
+        raise InvalidInput(f"{network.name} is not a Starknet network")
+    return Payload(call, parse_address(router, network.kind), value=0, felts=serialise_call(call))
+
+
+def approval(token: str, spender: str, amount: int) -> StarknetCall:
+    """Lets `spender` take `amount` base units of `token`. Raises `InvalidAddress`, `InvalidInput`."""
+    felts = (felt_of_address(spender), *split_u256("amount", amount))
+    return StarknetCall(parse_address(token, Kind.STARKNET), APPROVE, felts)
+
+
+def calls(payload: Payload) -> tuple[StarknetCall, ...]:
+    """The calls of a payload's transaction, in order: the router takes what it sells only with an approval."""
+    route = payload.call.route
+    return (
+        approval(route.token_in, payload.to, route.amount_in),
+        StarknetCall(payload.to, SWAP, payload.felts),
+    )

@@ -1,0 +1,130 @@
+"""Batches of starknet."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.api import schemas
+from swapcli.api.requests import OrderQuery
+from swapcli.api.route import render_no_route
+from swapcli.api.route_result import RouteResult
+from swapcli.api.slippage import Generation
+from swapcli.api.starknet_batch import (
+    parse_batch,
+    parse_batch_felts,
+    parse_batch_routes,
+    render_batch,
+    render_batch_felts,
+    render_batch_routes,
+)
+from swapcli.errors import InvalidAddress, InvalidAmount, InvalidInput, InvalidSlippage, NoRoute, SameToken
+from swapcli.model.payload import Payload
+from tests.api.build import STARKNET, addresses, amounts, payloads, results
+from tests.api.conform import conforms
+
+X, Y, Z = (f"0x{n:064x}" for n in (1, 2, 3))
+QUERY = [
+    ("amounts", "10,20"), ("tokenInAddresses", "0x1,0x2"), ("tokenOutAddresses", "0x3"),
+    ("slippage", "1"), ("destination", "0x9"),
+]  # fmt: skip
+ORDERS = tuple(
+    OrderQuery(amount, token, Z, slippage_ppm=10_000, destination=f"0x{9:064x}") for amount, token in [(10, X), (20, Y)]
+)
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> tuple[OrderQuery, ...]:
+    token_out, *tokens_in = draw(st.lists(addresses(STARKNET.kind), min_size=3, max_size=4, unique=True))
+    shared = OrderQuery(
+        0, "", token_out,
+        direct=draw(st.booleans()),
+        excluded=tuple(draw(st.lists(st.text("123", min_size=1, max_size=2), max_size=3))),
+        slippage_ppm=draw(st.integers(1_000, 1_000_000)),
+        destination=draw(addresses(STARKNET.kind)),
+    )  # fmt: skip
+    return tuple(shared._replace(amount=draw(amounts), token_in=token) for token in tokens_in)
+
+
+@given(batches())
+def test_a_batch_is_read_as_it_was_written(orders: tuple[OrderQuery, ...]) -> None:
+    assert parse_batch(render_batch(orders, STARKNET), STARKNET, needs_terms=True) == orders
+
+
+@pytest.mark.parametrize(
+    "given_as",
+    [
+        QUERY,
+        [("amounts", "10"), ("amounts", "20"), *QUERY[1:]],
+        [("amounts[]", "10"), ("amounts[]", "20"), *QUERY[1:]],
+        [("amounts", '["10","20"]'), *QUERY[1:]],
+        [*QUERY, ("tokenOutAddresses", "0x03")],
+    ],
+)
+def test_lists_may_be_written_in_any_form(given_as: list[tuple[str, str]]) -> None:
+    assert parse_batch(given_as, STARKNET, needs_terms=True) == ORDERS
+
+
+def test_routes_need_no_terms() -> None:
+    bare = parse_batch(QUERY[:3], STARKNET, needs_terms=False)
+    assert [order.destination for order in bare] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("amounts", "10", InvalidInput),
+        ("amounts", "", InvalidInput),
+        ("amounts", "1,2,3,4", InvalidInput),
+        ("amounts", "10,0", InvalidAmount),
+        ("amounts", "10,-5", InvalidAmount),
+        ("tokenInAddresses", "0x1,x", InvalidAddress),
+        ("tokenInAddresses", "0x1,0x3", SameToken),
+        ("tokenOutAddresses", "0x3,0x4", InvalidInput),
+        ("tokenOutAddresses", "", InvalidInput),
+        ("slippage", "0", InvalidSlippage),
+        ("destination", "0x0", InvalidAddress),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name(name: str, value: str, error: type[InvalidInput]) -> None:
+    query = [(key, value if key == name else held) for key, held in QUERY]
+    with pytest.raises(error) as caught:
+        parse_batch(query, STARKNET, needs_terms=True)
+    assert caught.value.details["field"] == name
+
+
+def test_as_many_tokens_as_amounts() -> None:
+    with pytest.raises(InvalidInput, match="same number of entries"):
+        parse_batch([("amounts", "1,2,3"), *QUERY[1:]], STARKNET, needs_terms=True)
+
+
+def test_one_pair_is_no_batch() -> None:
+    with pytest.raises(InvalidInput, match="2 or 3"):
+        parse_batch([("amounts", "1"), ("tokenInAddresses", "0x1"), *QUERY[2:]], STARKNET, needs_terms=True)
+
+
+@given(st.lists(results(STARKNET, Generation.V1), min_size=2, max_size=3))
+def test_routes_are_read_as_they_were_written(routes: list[RouteResult]) -> None:
+    document = json.loads(json.dumps(render_batch_routes(routes, STARKNET)))
+    assert all(conforms(entry, schemas.RouteV1) for entry in document)
+    assert parse_batch_routes(document, STARKNET) == tuple(routes)
+
+
+def test_a_route_that_was_not_found_fails_the_batch() -> None:
+    with pytest.raises(NoRoute, match="nothing there"):
+        parse_batch_routes([render_no_route("nothing there")], STARKNET)
+
+
+@given(st.lists(payloads(STARKNET), min_size=2, max_size=3))
+def test_felts_are_read_as_they_were_written(calls: list[Payload]) -> None:
+    document = json.loads(json.dumps(render_batch_felts(calls)))
+    assert parse_batch_felts(document) == tuple(payload.felts for payload in calls)
+
+
+@pytest.mark.parametrize("document", [None, [], [["1"]] * 17, [["x"]], [[]]])
+def test_what_are_no_batches_of_felts_is_refused(document: object) -> None:
+    with pytest.raises(InvalidInput):
+        parse_batch_felts(document)

@@ -1,0 +1,35 @@
+"""What is special about which network."""
+
+from __future__ import annotations
+
+import pytest
+
+from swapcli.api.network_variants import Dialect, FaultShape, OwnCalldata, dialect_of
+from swapcli.networks.catalogue import network_names
+
+
+@pytest.mark.parametrize(
+    ("network", "names_tokens", "has_transaction", "fault", "reverse", "own"),
+    [
+        ("base", False, True, FaultShape.BRIEF, False, None),
+        ("hyperevm", True, False, FaultShape.DETAILED, True, OwnCalldata.ORDER),
+        ("citrea", True, True, FaultShape.BRIEF, False, OwnCalldata.SIGNER),
+        ("monad", True, True, FaultShape.BRIEF, False, None),
+        ("starknet", True, True, FaultShape.BRIEF, False, OwnCalldata.FELTS),
+    ],
+)
+def test_each_network_speaks_as_the_specification_says(
+    network: str, names_tokens: bool, has_transaction: bool, fault: FaultShape, reverse: bool, own: OwnCalldata | None
+) -> None:
+    checks_balance = network == "hyperevm"
+    assert dialect_of(network) == Dialect(names_tokens, has_transaction, fault, reverse, reverse, own, checks_balance)
+
+
+def test_a_network_of_which_nothing_is_known_speaks_plainly() -> None:
+    assert dialect_of("elsewhere") == Dialect()
+
+
+def test_every_network_with_a_dialect_is_in_the_catalogue() -> None:
+    spoken = {name for name in ("base", "citrea", "hyperevm", "starknet") if dialect_of(name) != Dialect()}
+    assert spoken <= set(network_names())
+    assert len(spoken) == 4

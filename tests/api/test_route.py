@@ -1,0 +1,417 @@
+"""RouteResult on the wire: what is written is what is read, in the specification's own shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.api import schemas
+from swapcli.api.route import parse, plain_decimal, render, render_no_route
+from swapcli.api.route_result import RouteResult, result_of
+from swapcli.api.slippage import Generation
+from swapcli.errors import InvalidInput, NoRoute, SwapcliError
+from swapcli.model.network import Network
+from swapcli.model.order import Order
+from swapcli.model.payload import SwapType
+from swapcli.model.route import Quote, Route, Segment, Swap
+from swapcli.model.terms import Integrator
+from swapcli.model.token import Token
+from tests.api.build import AERO, EVM, NATIVE, STARKNET, USDC, WRAPPED, concentrated, constant_product, prices, results
+from tests.api.conform import conforms
+
+SPEC_ORDER = [
+    "success", "routeSwapType", "inputToken", "inputAmount", "outputToken", "outputAmount", "time", "estimatedGasUsed",
+    "estimatedGasUsedInUsd", "route", "bestQuotesByProtocols", "initial", "meta",
+]  # fmt: skip
+V3 = concentrated("0x" + "a" * 40, "uniswapV3", (WRAPPED, USDC), 500)
+CLASSIC = constant_product("0x" + "b" * 40, "classic", (WRAPPED, AERO), 3000)
+V4 = concentrated("0x" + "d" * 40, "uniswapV4", (AERO, USDC), 100, pool_id="0x" + "c" * 64)
+UNHEARD = concentrated("0x" + "e" * 39 + "1", "unheardOf", (AERO, USDC), 100)
+POOLS = {pool.key: pool for pool in (V3, CLASSIC, V4, UNHEARD)}
+ROUTE = Route(
+    (
+        Segment(65, ((Swap(V3.key, WRAPPED.address, USDC.address, 10_000),),)),
+        Segment(
+            35,
+            (
+                (Swap(CLASSIC.key, WRAPPED.address, AERO.address, 10_000),),
+                (Swap(V4.key, AERO.address, USDC.address, 6_120), Swap(UNHEARD.key, AERO.address, USDC.address, 3_880)),
+            ),
+        ),
+    )
+)
+INTEGRATOR = Integrator("0x" + "9" * 40, fee_bps=30, name="acme")
+
+
+def quote_of(order: Order, *, price_in_usd: float | None = 3500.25) -> Quote:
+    return Quote(
+        order=order, route=ROUTE, steps=(), amount_in=order.amount, amount_out=87_089_112_623, gas_units=412_300,
+        gas_price_wei=5_000_000, wei_usd=3.5e-15, price_in_usd=price_in_usd, price_out_usd=1.0, price_impact=0.0021,
+        best_single_path_out=None, time_s=0.0042,
+    )  # fmt: skip
+
+
+def answer(
+    generation: Generation = Generation.V2,
+    token_in: Token = NATIVE,
+    token_out: Token = USDC,
+    integrator: Integrator | None = None,
+) -> RouteResult:
+    order = Order(token_in, token_out, 25 * 10**18)
+    return result_of(
+        quote_of(order), order, EVM, POOLS, generation, timestamp_ms=1_769_291_200_000, integrator=integrator
+    )
+
+
+def document(generation: Generation = Generation.V2, **answer_of: Any) -> dict[str, Any]:
+    return json.loads(json.dumps(render(answer(generation, **answer_of), EVM)))  # type: ignore[no-any-return]
+
+
+@given(st.data(), st.sampled_from([(EVM, Generation.V1), (EVM, Generation.V2), (STARKNET, Generation.V1)]))
+def test_parsing_undoes_rendering(data: st.DataObject, at: tuple[Network, Generation]) -> None:
+    network, generation = at
+    result = data.draw(results(network, generation))
+    wire = json.dumps(render(result, network), allow_nan=False)
+    assert parse(json.loads(wire), network) == result
+
+
+def test_the_route_read_back_is_the_route_that_was_quoted() -> None:
+    assert parse(document(), EVM).route == ROUTE
+
+
+def test_fields_stand_in_the_order_of_the_specification() -> None:
+    assert list(document()) == SPEC_ORDER
+    assert list(document(Generation.V1)) == SPEC_ORDER[:-1]
+
+
+def test_v2_writes_the_wrapped_token_and_says_what_it_stands_for() -> None:
+    wire = document()
+    assert wire["routeSwapType"] == 0
+    assert wire["inputToken"] == {
+        "name": "Wrapped Ether", "address": "0x4200000000000000000000000000000000000006", "decimals": 18,
+        "price": 3500.25, "symbol": "WETH",
+    }  # fmt: skip
+    assert wire["meta"] == {"apiVersion": "2.0", "timestamp": "2026-01-24T21:46:40.000Z"}
+
+
+def test_v1_writes_the_native_token_by_its_zero_address() -> None:
+    wire = document(Generation.V1)
+    assert wire["routeSwapType"] == 0
+    assert wire["inputToken"]["address"] == "0x" + "0" * 40
+    assert parse(wire, EVM).swap_type is SwapType.NATIVE_TO_TOKEN
+
+
+@pytest.mark.parametrize(
+    ("token_in", "token_out", "swap_type"),
+    [(NATIVE, USDC, 0), (USDC, NATIVE, 1), (WRAPPED, USDC, 2), (WRAPPED, NATIVE, 1)],
+)
+def test_swap_types_follow_the_native_token(token_in: Token, token_out: Token, swap_type: int) -> None:
+    assert document(token_in=token_in, token_out=token_out)["routeSwapType"] == swap_type
+
+
+def test_gas_is_wei_in_v2_and_units_in_v1() -> None:
+    assert document()["estimatedGasUsed"] == str(412_300 * 5_000_000)
+    assert document(Generation.V1)["estimatedGasUsed"] == "412300"
+
+
+def test_addresses_are_checksummed() -> None:
+    assert document()["outputToken"]["address"] == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+
+
+def test_a_pool_is_written_with_its_share_protocol_and_traits() -> None:
+    first, second = document()["route"]
+    assert first["percent"] == "65%"
+    assert first["swaps"][0][0]["percent"] == "100.00%"
+    assert first["swaps"][0][0]["extraData"] == {"fee": 500}
+    assert second["swaps"][0][0]["extraData"] is None
+    v4, unheard = second["swaps"][1]
+    assert (v4["protocol"], v4["poolName"], v4["percent"]) == (25, "Uniswap V4", "61.20%")
+    assert list(v4["extraData"]) == ["poolId", "token0", "token1", "fee", "tickSpacing", "hooks"]
+    assert unheard["extraData"] == {"fee": 100, "tickSpacing": 10}
+
+
+def test_integrator_fields_and_the_output_after_the_fee_appear_with_a_fee_only() -> None:
+    wire = document(integrator=INTEGRATOR)
+    assert wire["outputAmountAfterFee"] == str(87_089_112_623 - 87_089_112_623 * 30 // 10_000)
+    assert wire["integratorFeePercentageBps"] == 30
+    assert wire["integratorName"] == "acme"
+    assert "integratorSurplusPercentageBps" not in wire
+    assert "outputAmountAfterFee" not in document(integrator=Integrator("0x" + "9" * 40, surplus_bps=9))
+    assert "integratorAddress" not in document(Generation.V1, integrator=INTEGRATOR)
+
+
+def test_an_unknown_price_is_what_the_caller_wants_it_to_be() -> None:
+    order = Order(NATIVE, USDC, 1)
+    result = result_of(quote_of(order, price_in_usd=None), order, EVM, POOLS, Generation.V2, timestamp_ms=0)
+    price_on_the_wire = json.loads(json.dumps(render(result, EVM)))["inputToken"]["price"]
+    price_for_people = json.loads(json.dumps(render(result, EVM, unknown_price=None)))["inputToken"]["price"]
+    assert (price_on_the_wire, price_for_people) == (0, None)
+
+
+def test_starknet_writes_prices_as_strings() -> None:
+    order = Order(USDC, AERO, 10**18)
+    result = result_of(quote_of(order), order, EVM, POOLS, Generation.V1, timestamp_ms=0)
+    assert json.loads(json.dumps(render(result, STARKNET)))["inputToken"]["price"] == "3500.25"
+
+
+@given(prices.filter(bool))
+def test_a_plain_decimal_has_no_exponent_and_no_loss(price: float) -> None:
+    text = plain_decimal(price)
+    assert "e" not in text
+    assert float(text) == price
+
+
+def test_a_failed_route_is_an_error() -> None:
+    with pytest.raises(NoRoute, match="nothing there"):
+        parse(render_no_route("nothing there"), EVM)
+
+
+def put(path: list[str | int], value: object) -> Callable[[dict[str, Any]], None]:
+    def change(wire: Any) -> None:
+        for key in path[:-1]:
+            wire = wire[key]
+        wire[path[-1]] = value
+
+    return change
+
+
+HOP: list[str | int] = ["route", 1, "swaps", 1]
+SWAP: list[str | int] = [*HOP, 0]
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (put(["inputAmount"], "0"), "inputAmount"),
+        (put(["inputAmount"], str(2**256)), "inputAmount"),
+        (put(["inputAmount"], "-1"), "inputAmount"),
+        (put(["inputAmount"], 5), "inputAmount"),
+        (put(["outputAmount"], "1.5"), "outputAmount"),
+        (put(["outputAmount"], "٣"), "outputAmount"),
+        (put(["time"], -1), "time"),
+        (put(["time"], True), "time"),
+        (put(["time"], float("nan")), "time"),
+        (put(["success"], "yes"), "success"),
+        (put(["routeSwapType"], 3), "routeSwapType"),
+        (put(["routeSwapType"], True), "routeSwapType"),
+        (put(["inputToken"], []), "inputToken"),
+        (put(["inputToken", "decimals"], "18"), "inputToken.decimals"),
+        (put(["meta", "timestamp"], "yesterday"), "meta.timestamp"),
+        (put(["meta", "timestamp"], "2026-13-24T21:46:40.000Z"), "meta.timestamp"),
+        (put(["route"], []), "route"),
+        (put(["route"], {}), "route"),
+        (put(["route", 0, "percent"], "64%"), "route"),
+        (put(["route", 0, "percent"], "0%"), "route[0].percent"),
+        (put(["route", 0, "percent"], "65.5%"), "route[0].percent"),
+        (put(["route", 0, "percent"], 65), "route[0].percent"),
+        (put(["route", 0, "swaps"], []), "route[0].swaps"),
+        (put([*HOP], []), "route[1].swaps[1]"),
+        (put([*SWAP, "percent"], "61.2"), "route[1].swaps[1][0].percent"),
+        (put([*SWAP, "percent"], "61.19%"), "route[1].swaps[1]"),
+        (put([*SWAP, "percent"], "161.20%"), "route[1].swaps[1][0].percent"),
+        (put([*SWAP, "protocol"], "25"), "route[1].swaps[1][0].protocol"),
+        (put([*SWAP, "extraData"], [1]), "route[1].swaps[1][0].extraData"),
+        (put([*SWAP, "extraData", "fee"], 1.5), "route[1].swaps[1][0].extraData.fee"),
+        (put([*SWAP, "toTokenAddress"], WRAPPED.address), "route[1].swaps[1]"),
+        (put(["route", 1, "swaps", 0, 0, "toTokenAddress"], USDC.address), "route[1].swaps[1]"),
+        (put(["route", 0, "swaps", 0, 0, "toTokenAddress"], AERO.address), "route"),
+        (put(["integratorFeePercentageBps"], 501), "integratorFeePercentageBps"),
+    ],
+)  # fmt: skip
+def test_a_malformed_field_is_named(change: Callable[[dict[str, Any]], None], where: str) -> None:
+    wire = document(integrator=INTEGRATOR)
+    change(wire)
+    with pytest.raises(InvalidInput) as caught:
+        parse(wire, EVM)
+    assert caught.value.details["field"] == where
+
+
+def test_percentages_without_decimals_are_read_too() -> None:
+    wire = document()
+    wire["route"][0]["swaps"][0][0]["percent"] = "100%"
+    assert parse(wire, EVM) == answer()
+
+
+def containers(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [value, *(c for inner in value.values() for c in containers(inner))]
+    return [value, *(c for inner in value for c in containers(inner))] if isinstance(value, list) else []
+
+
+json_values: st.SearchStrategy[object] = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just([]) | st.just({})
+)
+
+
+@given(st.data())
+def test_nothing_that_arrives_breaks_the_parser(data: st.DataObject) -> None:
+    """Any field replaced by anything is either still a result or refused on purpose."""
+    wire = deepcopy(document(integrator=INTEGRATOR))
+    for _ in range(data.draw(st.integers(1, 3))):
+        container = data.draw(st.sampled_from([c for c in containers(wire) if c] or [{"": None}]))
+        key = data.draw(st.sampled_from(sorted(container) if isinstance(container, dict) else range(len(container))))
+        container[key] = data.draw(json_values)
+    result = None
+    with suppress(SwapcliError):
+        result = parse(wire, EVM)
+    assert result is None or parse(render(result, EVM), EVM) == result
+
+
+LONG = "x" * 401
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (put(["inputToken", "name"], LONG), "inputToken.name"),
+        (put(["inputToken", "name"], "\ud800"), "inputToken.name"),
+        (put(["inputToken", "symbol"], "a\udfff"), "inputToken.symbol"),
+        (put(["inputToken", "address"], "0x" + "f" * 10**6), "inputToken.address"),
+        (put(["inputToken", "address"], "0x12"), "inputToken.address"),
+        (put(["inputToken", "price"], "9" * 500), "inputToken.price"),
+        (put(["inputToken", "price"], 10**400), "inputToken.price"),
+        (put(["inputToken", "decimals"], 10**400), "inputToken.decimals"),
+        (put(["inputAmount"], "9" * 10**6), "inputAmount"),
+        (put(["estimatedGasUsed"], "1" * 79), "estimatedGasUsed"),
+        (put(["estimatedGasUsedInUsd"], "1e999"), "estimatedGasUsedInUsd"),
+        (put(["outputAmountAfterFee"], "-1"), "outputAmountAfterFee"),
+        (put(["routeSwapType"], 10**400), "routeSwapType"),
+        (put(["meta", "timestamp"], "2026-01-24T21:46:40.000Z" * 10**4), "meta.timestamp"),
+        (put(["meta", "timestamp"], "٢026-01-24T21:46:40.000Z"), "meta.timestamp"),
+        (put(["integratorName"], LONG), "integratorName"),
+        (put([*SWAP, "poolName"], "\ud800"), "route[1].swaps[1][0].poolName"),
+        (put([*SWAP, "poolAddress"], 5), "route[1].swaps[1][0].poolAddress"),
+        (put([*SWAP, "protocol"], 2**23), "route[1].swaps[1][0].protocol"),
+        (put([*SWAP, "percent"], "1" * 10**6), "route[1].swaps[1][0].percent"),
+        (put([*SWAP, "extraData"], {str(n): n for n in range(17)}), "route[1].swaps[1][0].extraData"),
+        (put([*SWAP, "extraData"], {LONG: 1}), "route[1].swaps[1][0].extraData"),
+        (put([*SWAP, "extraData"], {"\ud800": 1}), "route[1].swaps[1][0].extraData"),
+        (put([*SWAP, "extraData", "fee"], 2**256), "route[1].swaps[1][0].extraData.fee"),
+        (put([*SWAP, "extraData", "fee"], -(10**400)), "route[1].swaps[1][0].extraData.fee"),
+        (put([*SWAP, "extraData", "fee"], LONG), "route[1].swaps[1][0].extraData.fee"),
+        (lambda wire: wire["route"].extend([wire["route"][0]] * 100), "route"),
+        (lambda wire: wire["route"][1].update(swaps=[wire["route"][0]["swaps"][0]] * 17), "route[1].swaps"),
+        (lambda wire: wire["route"][1]["swaps"][1].extend([None] * 64), "route[1].swaps[1]"),
+    ],
+)  # fmt: skip
+def test_a_hostile_field_is_refused_by_name(change: Callable[[dict[str, Any]], None], where: str) -> None:
+    wire = document(integrator=INTEGRATOR)
+    change(wire)
+    with pytest.raises(InvalidInput) as caught:
+        parse(wire, EVM)
+    assert caught.value.details["field"] == where
+    assert len(caught.value.message) < 300
+    assert json.dumps(caught.value.details, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("meta", [None, ...])
+def test_nobody_earns_on_a_v1_route(meta: object) -> None:
+    wire = document(integrator=INTEGRATOR) | {"meta": meta}
+    if meta is ...:
+        del wire["meta"]
+    assert parse(wire, EVM).generation is Generation.V1
+    assert parse(wire, EVM).integrator is None
+
+
+def test_the_path_of_a_route_inside_a_body_is_named() -> None:
+    wire = document() | {"time": None}
+    with pytest.raises(InvalidInput, match=r"route\.time is missing"):
+        parse(wire, EVM, path="route")
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_quotes_of_protocols_are_decimal_strings(generation: Generation) -> None:
+    wire = render(answer(generation)._replace(best_quotes=(0, 10**20)), EVM)
+    assert wire["bestQuotesByProtocols"] == ["0", "100000000000000000000"]
+    assert parse(wire, EVM).best_quotes == (0, 10**20)
+
+
+@pytest.mark.parametrize("quotes", [None, [], {}, [{"protocol": 1}], ["-1"], [5], ["1"] * 1001, ["9" * 79]])
+def test_quotes_of_another_form_tell_nothing(quotes: object) -> None:
+    assert parse(document() | {"bestQuotesByProtocols": quotes}, EVM) == answer()
+
+
+@pytest.mark.parametrize("address", ["0x" + "e" * 40, "0x" + "eE" * 20])
+def test_either_placeholder_in_v1_is_the_native_token(address: str) -> None:
+    wire = document(Generation.V1)
+    wire["inputToken"]["address"] = address
+    assert parse(wire, EVM) == answer(Generation.V1)
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_a_result_has_the_stated_form(generation: Generation) -> None:
+    form = schemas.RouteV2 if generation is Generation.V2 else schemas.RouteV1
+    wire = document(generation, integrator=INTEGRATOR)
+    assert conforms(wire, form)
+    assert conforms(wire, schemas.PostedRoute)
+    assert conforms(render_no_route("x"), schemas.RouteNotFound)
+
+
+def test_a_reason_for_no_route_is_one_bounded_line() -> None:
+    with pytest.raises(NoRoute) as caught:
+        parse({"success": False, "errorMessage": "a\x1b[2J\n" + LONG}, EVM)
+    assert caught.value.message.isprintable()
+    assert len(caught.value.message) == 300
+
+
+PUBLISHED: dict[str, Any] = {
+    "success": True,
+    "inputToken": {
+        "name": "Wrapped Ether", "address": "0x4200000000000000000000000000000000000006", "decimals": 18, "price": 0.0,
+    },
+    "inputAmount": "1500000000000000000",
+    "outputToken": {
+        "name": "USD Coin", "address": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "decimals": 6, "price": 0.0,
+    },
+    "outputAmount": "4303439184",
+    "estimatedGasUsed": "347407383168",
+    "estimatedGasUsedInUsd": 0.0031034457390210508,
+    "route": [
+        {
+            "percent": "100%",
+            "swaps": [
+                [
+                    {
+                        "protocol": 9,
+                        "poolName": "PancakeSwap V3",
+                        "poolAddress": "0x72ab388e2e2f6facef59e3c3fa2c4e29011c2d38",
+                        "fromTokenAddress": "0x4200000000000000000000000000000000000006",
+                        "toTokenAddress": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                        "percent": "100%",
+                        "extraData": {"fee": 100},
+                    }
+                ]
+            ],
+        }
+    ],
+    "time": 0.858,
+    "bestQuotesByProtocols": [],
+    "initial": True,
+    "routeSwapType": 2,
+}  # fmt: skip
+"""The sample that the service publishes, with an amount in place of its dots."""
+
+
+def test_the_published_sample_is_read() -> None:
+    assert conforms(PUBLISHED, schemas.RouteV1)
+    result = parse(PUBLISHED, EVM)
+    assert (result.generation, result.swap_type) == (Generation.V1, SwapType.TOKEN_TO_TOKEN)
+    assert (result.input_amount, result.output_amount, result.gas) == (15 * 10**17, 4_303_439_184, 347_407_383_168)
+    ((swap,),) = result.segments[0].hops
+    assert (swap.protocol_id, swap.share, dict(swap.extra)) == (9, 10_000, {"fee": 100})
+
+
+def test_the_published_sample_is_written_with_the_same_fields() -> None:
+    written = json.loads(json.dumps(render(parse(PUBLISHED, EVM), EVM)))
+    assert written.keys() == PUBLISHED.keys()
+    assert written["inputToken"].keys() == PUBLISHED["inputToken"].keys() | {"symbol"}
+    (mine,), (theirs,) = written["route"][0]["swaps"][0], PUBLISHED["route"][0]["swaps"][0]
+    assert list(mine) == list(theirs)
+    assert mine | {"percent": "100%"} == theirs | {key: mine[key] for key in mine if key.endswith("Address")}

@@ -1,0 +1,47 @@
+"""Percentages as they are written, and who accepts which."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from swapcli.api.slippage import SLIPPAGE_RANGE, Generation, parse_slippage_ppm, percent
+from swapcli.errors import InvalidSlippage
+
+slippages = st.integers(0, 1_000_000)
+
+
+@given(slippages)
+def test_a_slippage_survives_being_written_and_read(slippage_ppm: int) -> None:
+    assert parse_slippage_ppm(percent(slippage_ppm)) == slippage_ppm
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "-1", "+1", "1e2", "0.12345", "1,5", "1_0", "NaN", "٣", "0.5%", " 1", "1" * 10]
+)
+def test_what_is_not_a_percentage_is_refused(text: str) -> None:
+    with pytest.raises(InvalidSlippage, match="not a percentage"):
+        parse_slippage_ppm(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "ppm"), [("0.5", 5_000), (".5", 5_000), ("0.0001", 1), ("0.50000", 5_000), ("49", 490_000)]
+)
+def test_a_percentage_is_read_exactly(text: str, ppm: int) -> None:
+    assert parse_slippage_ppm(text) == ppm
+
+
+@given(slippages, st.sampled_from(Generation))
+@example(0, Generation.V2)
+@example(490_000, Generation.V2)
+@example(490_001, Generation.V2)
+@example(999, Generation.V1)
+@example(1_000, Generation.V1)
+def test_each_generation_accepts_its_own_range(slippage_ppm: int, generation: Generation) -> None:
+    low, high = (0, 49) if generation is Generation.V2 else (0.1, 100)
+    if low * 10_000 <= slippage_ppm <= high * 10_000:
+        assert SLIPPAGE_RANGE[generation].check(slippage_ppm) == slippage_ppm
+    else:
+        with pytest.raises(InvalidSlippage, match="slippage must be between"):
+            SLIPPAGE_RANGE[generation].check(slippage_ppm)

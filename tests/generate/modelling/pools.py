@@ -1,0 +1,144 @@
+"""One entry of a modelled market: a row of the table becomes a pool with an address and a state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from swapcli.model.network import Kind, Network, ProtocolInfo
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.token import Token
+from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address, v4_pool_id
+from swapcli.networks.pool_addresses import is_solidly, pool_address
+from tests.generate.modelling import shapes
+from tests.generate.modelling.exact import Dice
+from tests.generate.modelling.positions import concentrated
+from tests.generate.modelling.tables import PoolRow, Table
+
+_MOST_OFF_IN_FEES = Decimal("0.9")
+_MOST_OFF = Decimal("0.004")
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """A row with what the catalogue says on it.
+
+    `tokens` in the contract's order; `worth` is that of a base unit in USD; `native`: token 0 is the native currency.
+    """
+
+    row: PoolRow
+    protocol: ProtocolInfo
+    network: Network
+    tokens: tuple[Token, ...]
+    worth: tuple[Decimal, ...]
+    pegged: bool
+    native: bool
+    dice: Dice
+
+    @property
+    def decimals(self) -> tuple[int, ...]:
+        return tuple(token.decimals for token in self.tokens)
+
+    @property
+    def in_one_contract(self) -> bool:
+        """Whether the protocol keeps all pools in one contract, told apart by ids."""
+        return "poolId" in self.protocol.extra_keys
+
+
+def pool_entry(row: PoolRow, table: Table, network: Network) -> dict[str, object]:
+    """The pool of `row` as the market format writes it.
+
+    `address_modelled` marks an address that stands for an unknown one. Raises `KeyError` for a symbol or protocol that
+    the catalogue does not have.
+    """
+    setting = _setting(row, table, network)
+    return {
+        **_address(setting),
+        "protocol": row.amm_name,
+        "family": setting.protocol.family,
+        "tokens": [display_address(token.address, network.kind) for token in setting.tokens],
+        "fee_ppm": row.fee_ppm,
+        **_state(setting),
+    }
+
+
+def _setting(row: PoolRow, table: Table, network: Network) -> _Setting:
+    protocol = network.protocol(row.amm_name)
+    if protocol is None or protocol.family is None:
+        raise KeyError(f"{network.name} has no protocol {row.amm_name} whose maths are known")
+    native = "poolId" in protocol.extra_keys and network.native.symbol in row.symbols
+    tokens = [_token(symbol, network) for symbol in row.symbols]
+    if native:
+        tokens.sort(key=lambda token: token != network.wrapped_native)
+    elif protocol.family != "stableswap":
+        tokens.sort(key=lambda token: token.address)
+    return _Setting(
+        row=row,
+        protocol=protocol,
+        network=network,
+        tokens=tuple(tokens),
+        worth=tuple(table.prices_usd[token.symbol].scaleb(-token.decimals) for token in tokens),
+        pegged=table.are_pegged([token.symbol for token in tokens]),
+        native=native,
+        dice=Dice(f"{network.name}/{row.amm_name}/{'/'.join(row.symbols)}/{row.fee_ppm}/{row.tick_spacing}"),
+    )
+
+
+def _token(symbol: str, network: Network) -> Token:
+    if symbol == network.native.symbol and network.wrapped_native is not None:
+        return network.wrapped_native
+    return {token.symbol: token for token in network.tokens}[symbol]
+
+
+def _address(setting: _Setting) -> dict[str, object]:
+    row, network, kind = setting.row, setting.network, setting.network.kind
+    token0, token1 = setting.tokens[0].address, setting.tokens[1].address
+    tier = row.tick_spacing if setting.protocol.extra_keys == ("tickSpacing",) else row.fee_ppm
+    known = row.address or pool_address(network, row.amm_name, token0, token1, tier)
+    if known is None:
+        return {"address": display_address(_stand_in(setting), kind), "address_modelled": True}
+    address: dict[str, object] = {"address": display_address(parse_address(known, kind), kind)}
+    if setting.in_one_contract:
+        currency0 = ZERO_ADDRESS if setting.native else token0
+        address["pool_id"] = v4_pool_id(currency0, token1, row.fee_ppm, row.tick_spacing)
+    return address
+
+
+def _stand_in(setting: _Setting) -> str:
+    """A fixed address for a pool whose real one is unknown: a hash of its description."""
+    row, kind = setting.row, setting.network.kind
+    described = f"{setting.network.name} {row.amm_name} {'/'.join(row.symbols)} {row.fee_ppm} {row.tick_spacing}"
+    number = int.from_bytes(keccak256(f"swapcli modelled pool: {described}".encode()))
+    if kind is Kind.STARKNET:
+        return parse_address(f"{number % STARKNET_ADDRESS_LIMIT:#x}", kind)
+    return f"0x{number % (1 << 160):040x}"
+
+
+def _state(setting: _Setting) -> dict[str, object]:
+    row, worth, dice = setting.row, setting.worth, setting.dice
+    most_off = min(_MOST_OFF, _MOST_OFF_IN_FEES * row.fee_ppm / 10**6)
+    price = worth[0] / worth[1] * (1 + most_off * dice.sign())
+    match setting.protocol.family:
+        case "constant_product":
+            return shapes.constant_product(price, worth, row.depth_usd) | _pair_variant(setting)
+        case "solidly_stable":
+            return shapes.solidly_stable(price, worth, row.depth_usd, setting.decimals)
+        case "stableswap":
+            return shapes.stableswap(worth, row.depth_usd, setting.decimals, row.amp, row.fee_ppm, dice)
+        case "concentrated":
+            ladder = concentrated(price, worth, row.depth_usd, row.fee_ppm, row.tick_spacing, setting.pegged, dice)
+            return ladder | _ladder_variant(setting)
+        case family:
+            raise KeyError(f"no shape for pools of the family {family}")
+
+
+def _pair_variant(setting: _Setting) -> dict[str, object]:
+    """Solidly takes the fee out of the pool, Uniswap V2 leaves it inside."""
+    return {"variant": "solidly"} if is_solidly(setting.network, setting.row.amm_name) else {}
+
+
+def _ladder_variant(setting: _Setting) -> dict[str, object]:
+    """What tells a Uniswap V4 or Algebra pool from an ordinary one."""
+    if setting.in_one_contract:
+        return {"hooks": ZERO_ADDRESS} | ({"native": True} if setting.native else {})
+    return {} if setting.protocol.extra_keys else {"variant": "algebra_integral"}

@@ -1,0 +1,105 @@
+"""A plausible state for a concentrated pool: many overlapping positions around the price, and one wide one below all.
+
+The depth is what the positions are worth; richer pools have more of them. The active liquidity is the sum of what the
+positions that hold the price add, so the ticks and the liquidity agree to the unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from swapcli.pools.tick_math import MAX_TICK, Q96, sqrt_ratio_at_tick, tick_at_sqrt_ratio
+from tests.generate.modelling.exact import Dice
+
+_LEAST_TICKS, _MOST_TICKS = 20, 110
+_DEPTH_PER_TICK_USD = 300_000
+_WIDE_SHARE = Decimal("0.12")
+_SPREAD = Decimal("0.9")
+
+
+@dataclass(frozen=True, slots=True)
+class Widths:
+    """Half-widths of positions in ticks: the narrowest, the widest ordinary one, the one wide position."""
+
+    narrow: int
+    broad: int
+    wide: int
+
+    def at_least(self, spacing: int) -> Widths:
+        """Wide enough that the positions of a pool end on many different ticks."""
+        return Widths(max(self.narrow, spacing), max(self.broad, 60 * spacing), max(self.wide, 120 * spacing))
+
+
+_PEGGED = Widths(3, 260, 3_000)
+_VOLATILE = {100: Widths(150, 6_000, 24_000), 3_000: Widths(400, 16_000, 46_000), 10_000: Widths(1_200, 40_000, 92_000)}
+
+
+def concentrated(
+    price: Decimal, worth: Sequence[Decimal], depth_usd: int, fee_ppm: int, spacing: int, pegged: bool, dice: Dice
+) -> dict[str, object]:
+    """`sqrt_price_x96`, `tick`, `liquidity`, `tick_spacing` and `ticks` of the market format."""
+    sqrt_price_x96 = int(price.sqrt() * Q96)
+    tick = tick_at_sqrt_ratio(sqrt_price_x96)
+    ranges = _ranges(tick, spacing, _widths(fee_ppm, pegged).at_least(spacing), _tick_count(depth_usd), dice)
+    nets: dict[int, int] = {}
+    for (lower, upper), value_usd in zip(ranges, _shares(depth_usd, len(ranges), dice), strict=True):
+        added = int(value_usd / _value_per_liquidity(sqrt_price_x96, lower, upper, worth))
+        nets[lower] = nets.get(lower, 0) + added
+        nets[upper] = nets.get(upper, 0) - added
+    ladder = sorted((at, net) for at, net in nets.items() if net)
+    return {
+        "sqrt_price_x96": str(sqrt_price_x96),
+        "tick": tick,
+        "liquidity": str(sum(net for at, net in ladder if at <= tick)),
+        "tick_spacing": spacing,
+        "ticks": [[at, str(net)] for at, net in ladder],
+    }
+
+
+def _tick_count(depth_usd: int) -> int:
+    """20 for the smallest pools, 110 for the deepest."""
+    return min(_MOST_TICKS, _LEAST_TICKS + depth_usd // _DEPTH_PER_TICK_USD)
+
+
+def _widths(fee_ppm: int, pegged: bool) -> Widths:
+    """Pools with a low fee attract narrow positions."""
+    if pegged:
+        return _PEGGED
+    return next((widths for fee, widths in _VOLATILE.items() if fee_ppm <= fee), _VOLATILE[10_000])
+
+
+def _ranges(tick: int, spacing: int, widths: Widths, tick_count: int, dice: Dice) -> list[tuple[int, int]]:
+    """Ranges with `tick_count` different bounds or just more, the wide one first."""
+    ranges = [_range(tick, widths.wide, spacing)]
+    bounds = set(ranges[0])
+    while len(bounds) < tick_count:
+        half = int(dice.log_uniform(widths.narrow, widths.broad))
+        centre = tick + int(half * _SPREAD * (dice.sign() + dice.sign()) / 2)
+        ranges.append(_range(centre, half, spacing))
+        bounds |= set(ranges[-1])
+    return ranges
+
+
+def _range(centre: int, half: int, spacing: int) -> tuple[int, int]:
+    """The range from centre - half to centre + half, widened to usable ticks and kept inside what a pool can hold."""
+    most = MAX_TICK // spacing
+    lower = max(-most, (centre - half) // spacing)
+    upper = min(most, max(lower + 1, -((-centre - half) // spacing)))
+    return lower * spacing, upper * spacing
+
+
+def _shares(depth_usd: int, count: int, dice: Dice) -> list[Decimal]:
+    """How the depth is spread over the positions: the first gets a fixed part, the rest falls at random."""
+    weights = [dice.weight() for _ in range(count - 1)]
+    rest = depth_usd * (1 - _WIDE_SHARE) / sum(weights, Decimal(0))
+    return [depth_usd * _WIDE_SHARE, *(weight * rest for weight in weights)]
+
+
+def _value_per_liquidity(sqrt_price_x96: int, lower: int, upper: int, worth: Sequence[Decimal]) -> Decimal:
+    """What one unit of liquidity in a range is worth in USD: (1/s - 1/b) of token 0 and (s - a) of token 1, where s is
+    the square root of the price, kept between those of the range's ends a and b."""
+    low, high = Decimal(sqrt_ratio_at_tick(lower)) / Q96, Decimal(sqrt_ratio_at_tick(upper)) / Q96
+    root = min(max(Decimal(sqrt_price_x96) / Q96, low), high)
+    return (1 / root - 1 / high) * worth[0] + (root - low) * worth[1]
