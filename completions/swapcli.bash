@@ -12,11 +12,11 @@ _swapcli() {
     esac
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$place $word" in
-            " route"|" calldata"|" execute"|" router"|" router deploy-payload"|" sync"|" market"|" market import"|" market export"|" market info"|" serve"|" health"|" keys"|" keys create"|" keys list"|" keys revoke"|" networks"|" tokens"|" protocols"|" config"|" config show"|" config path"|" config init"|" completion") place="$place $word" ;;
+            " route"|" calldata"|" execute"|" router"|" router deploy-payload"|" sync"|" market"|" market import"|" market export"|" market info"|" serve"|" health"|" keys"|" keys create"|" keys list"|" keys revoke"|" networks"|" tokens"|" protocols"|" config"|" config show"|" config path"|" config init"|" help"|" completion") place="$place $word" ;;
         esac
     done
     case "$place" in
-        "") words="route calldata execute router sync market serve health keys networks tokens protocols config completion" options="--version --debug -h --help" ;;
+        "") words="route calldata execute router sync market serve health keys networks tokens protocols config help completion" options="--version --debug -h --help" ;;
         " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
         " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
         " execute") words="" options="--slippage --destination --deadline --network --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
@@ -40,6 +40,7 @@ _swapcli() {
         " config show") words="" options="--json --plain --table --color --config -h --help" ;;
         " config path") words="" options="--config -h --help" ;;
         " config init") words="" options="--force --config -h --help" ;;
+        " help") words="live transactions warnings service state settings routing exit-codes" options="-h --help" ;;
         " completion") words="bash zsh fish" options="-h --help" ;;
     esac
     if [[ $current == -* ]]; then

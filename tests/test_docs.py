@@ -16,6 +16,7 @@ from typing import IO
 import pytest
 
 from swapcli.cli.app import Root
+from swapcli.cli.commands.help import ORDER, TOPICS, topic_text
 from swapcli.cli.completion_scripts import nodes
 from swapcli.cli.exit_codes import INTERRUPTED, MEANING
 from swapcli.config.display import example_config
@@ -31,6 +32,7 @@ ROOT = Path(__file__).parents[1]
 HOME = TemporaryDirectory()
 """Of whoever makes keys."""
 README = (ROOT / "README.md").read_text()
+TOPIC_COMMAND = re.compile(r"^  \$ (.+)$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
@@ -39,7 +41,10 @@ SERVICE, NODE = "http://127.0.0.1:8000", "http://127.0.0.1:8545"
 
 
 def commands() -> list[str]:
-    return [command for block in BLOCK.findall(README) for command in COMMAND.findall(block)]
+    """Return every command that the README and the help topics show, once."""
+    readme = [command for block in BLOCK.findall(README) for command in COMMAND.findall(block)]
+    topics = [command for topic in ORDER for command in TOPIC_COMMAND.findall(topic_text(topic))]
+    return list(dict.fromkeys([*readme, *topics]))
 
 
 def pictures() -> list[tuple[str, str]]:
@@ -122,7 +127,7 @@ def node() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("command", commands())
-def test_every_command_of_the_readme_works(command: str, service: Service, node: str) -> None:
+def test_every_command_in_the_docs_works(command: str, service: Service, node: str) -> None:
     ran = shell(command.replace(SERVICE, service.url).replace(NODE, node))
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
@@ -202,20 +207,42 @@ def test_the_readme_lists_every_command_with_its_summary() -> None:
     assert rows == [(name, entry.summary) for name, entry in Root.entries.items()]
 
 
-def test_the_readme_lists_every_exit_status() -> None:
-    rows = re.findall(r"^\| (\d+) \| (.+) \|$", README, re.MULTILINE)
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 220
+
+
+def test_help_lists_every_topic() -> None:
+    assert {file.stem for file in TOPICS.glob("*.txt")} == set(ORDER)
+    assert set(re.findall(r"^  ([a-z-]+) {2,}\S", swapcli("help").out, re.MULTILINE)) == set(ORDER)
+
+
+@pytest.mark.parametrize("topic", ORDER)
+def test_help_prints_each_topic(topic: str) -> None:
+    text = swapcli("help", topic).out
+    assert text.startswith((TOPICS / f"{topic}.txt").read_text())
+    assert all(len(line) <= 85 or line.startswith("  $ ") for line in text.splitlines())
+
+
+def test_an_unknown_topic_is_a_usage_error_that_lists_them() -> None:
+    ran = swapcli("help", "nothing")
+    assert ran.status == 2
+    assert all(topic in ran.err for topic in ORDER)
+
+
+def test_the_exit_codes_topic_lists_every_status() -> None:
+    rows = re.findall(r"^  (\d+) +(.+)$", topic_text("exit-codes"), re.MULTILINE)
     assert rows == [(str(status), meaning) for status, meaning in MEANING.items()]
 
 
-def test_the_readme_lists_every_warning() -> None:
-    rows = re.findall(r"^\| `([A-Z_]+)` \| .+ \|$", README, re.MULTILINE)
+def test_the_warnings_topic_lists_every_code() -> None:
+    rows = re.findall(r"^  ([A-Z_]+) {2,}\S", topic_text("warnings"), re.MULTILINE)
     assert rows == [code.value for code in WarningCode]
 
 
-def test_every_option_that_the_readme_names_exists() -> None:
+@pytest.mark.parametrize("page", [README, *map(topic_text, ORDER)], ids=["readme", *ORDER])
+def test_every_option_in_the_docs_exists(page: str) -> None:
     known = {name for node in nodes() for option in node.options for name in option.names}
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) - {"--strict"}
-    assert named <= known
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page)) <= known
 
 
 def test_links_lead_somewhere() -> None:

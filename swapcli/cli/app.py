@@ -38,6 +38,7 @@ class Root(LazyGroup):
         "tokens": Entry("swapcli.cli.commands.tokens", "Look up", "List the tokens of a network's market."),
         "protocols": Entry("swapcli.cli.commands.protocols", "Look up", "List the protocols of a network."),
         "config": Entry("swapcli.cli.commands.config", "Configure", "Show settings and where they come from."),
+        "help": Entry("swapcli.cli.commands.help", "Configure", "Explain a topic, such as live prices or exit codes."),
         "completion": Entry("swapcli.cli.commands.completion", "Configure", "Print the completion script of a shell."),
     }
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from swapcli.cli.commands.help import ORDER
 from swapcli.cli.lazy_group import CONTEXT
 from swapcli.networks.catalogue import network_names
 
@@ -71,7 +72,7 @@ def nodes() -> Iterator[Node]:
 
 def _leaf(path: tuple[str, ...], summary: str, command: Command) -> Node:
     first = _first_argument(command)
-    words = {"NETWORK": network_names(), "SHELL": SHELLS}.get(first, ())
+    words = {"NETWORK": network_names(), "SHELL": SHELLS, "TOPIC": ORDER}.get(first, ())
     return Node(path, summary, tuple(_options(command)), words, takes_file=first == FILE)
 
 
