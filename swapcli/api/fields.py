@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import NamedTuple, cast
 
+from swapcli.encoding.text import single_line, truncate
 from swapcli.errors import InvalidAddress, InvalidInput
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS
@@ -166,6 +167,4 @@ def plain(value: object) -> str:
         return plain("; ".join(entry for entry in value[:_MAX_SAID] if isinstance(entry, str)))
     if not isinstance(value, str):
         return ""
-    printable = "".join(c if c.isprintable() else " " for c in value[: 4 * _MAX_SAID])
-    line = " ".join(printable.split())
-    return line if len(line) <= _MAX_SAID else line[: _MAX_SAID - 1] + "…"
+    return truncate(single_line(value[: 4 * _MAX_SAID]), _MAX_SAID - 1)

@@ -6,6 +6,7 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
+from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidSlippage
 from swapcli.model.terms import PPM_PER_PERCENT
 
@@ -51,9 +52,8 @@ def parse_slippage_ppm(text: str) -> int:
     """
     match = _PERCENT.fullmatch(text)
     if match is None:
-        shown = text if len(text) <= 40 else text[:40] + "…"
         raise InvalidSlippage(
-            f'slippage "{shown}" is not a percentage with at most four decimals',
+            f'slippage "{truncate(text, 40)}" is not a percentage with at most four decimals',
             hint="write half a percent as 0.5",
         )
     whole, decimals = match[1] or "0", match[2] or match[3] or ""

@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from threading import Timer
 from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote
 from weakref import finalize
 
 from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, BadBody, read_body
+from swapcli.encoding.text import ELLIPSIS, single_line
+from swapcli.encoding.url import origin_of, split_url
 from swapcli.errors import ConfigError, Unreachable, UpstreamNonsense, UpstreamTimeout
 
 _MOST_BYTES = 64 * 2**20
@@ -72,9 +74,8 @@ class Line:
         """What people may see of words of the other side, on one line: it may repeat the address that it is asked at,
         or the key in it."""
         for secret in self._address.secrets:
-            words = words.replace(secret, "…")
-        line = " ".join(re.sub(r"\S*://\S*", "", words).split())
-        return "".join(letter for letter in line if letter.isprintable())
+            words = words.replace(secret, ELLIPSIS)
+        return single_line(re.sub(r"\S*://\S*", "", words))
 
     def close(self) -> None:
         """Lets go of the connection; the next post opens another."""
@@ -171,28 +172,22 @@ class _Address(NamedTuple):
     host: str
     port: int | None
     is_secure: bool
+    origin: str
     target: str
     headers: dict[str, str]
     secrets: tuple[str, ...]
 
-    @property
-    def origin(self) -> str:
-        """The scheme, the host and the port."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'https' if self.is_secure else 'http'}://{host}" + (f":{self.port}" if self.port else "")
-
     @classmethod
     def of(cls, url: str, shown: str, more: Mapping[str, str]) -> _Address:
         try:
-            parts = urlsplit(url)
-            host, port = parts.hostname, parts.port
+            parts = split_url(url)
+            if parts.scheme not in _SCHEMES or not url.isascii():
+                raise ValueError
         except ValueError:
-            host, port, parts = None, None, urlsplit("")
-        if parts.scheme not in _SCHEMES or not host or not url.isascii() or not url.isprintable() or " " in url:
             raise ConfigError(
                 f"{shown} is not the address of a node: it must begin with http:// or https:// and a host",
                 details={"key": "rpc_url"},
-            )
+            ) from None
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         usual = {
             "Content-Type": "application/json",
@@ -202,7 +197,15 @@ class _Address(NamedTuple):
         }
         replaced = {name.lower() for name in more}
         headers = {name: value for name, value in usual.items() if name.lower() not in replaced} | dict(more)
-        return cls(host, port, parts.scheme == "https", target, headers, _secrets(parts, more.values()))
+        return cls(
+            parts.hostname or "",
+            parts.port,
+            parts.scheme == "https",
+            origin_of(parts),
+            target,
+            headers,
+            _secrets(parts, more.values()),
+        )
 
 
 class _Proxy(NamedTuple):
@@ -220,16 +223,15 @@ class _Proxy(NamedTuple):
     @classmethod
     def of(cls, url: str) -> _Proxy:
         try:
-            parts = urlsplit(url if "://" in url else f"http://{url}")
-            host, port = parts.hostname, parts.port or _PROXY_PORT
+            parts = split_url(url if "://" in url else f"http://{url}")
+            if parts.scheme != "http" or not url.isascii():
+                raise ValueError
         except ValueError:
-            parts, host, port = urlsplit(""), None, 0
-        if parts.scheme != "http" or not host or not url.isascii() or not url.isprintable() or " " in url:
             raise ConfigError(
                 "the proxy of the environment is not the address of an HTTP proxy, as in http://host:3128",
                 hint="see HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; NO_PROXY names hosts that are asked directly",
-            )
-        return cls(host, port, _basic("Proxy-Authorization", parts))
+            ) from None
+        return cls(parts.hostname or "", parts.port or _PROXY_PORT, _basic("Proxy-Authorization", parts))
 
 
 def _basic(name: str, parts: SplitResult) -> dict[str, str]:

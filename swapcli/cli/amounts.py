@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from swapcli.api.fields import MAX_AMOUNT
+from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidAmount
 
 _WHOLE = re.compile(r"[0-9]+")
 _DECIMAL = re.compile(r"([0-9]*)(?:\.([0-9]+))?")
-_SHOWN = 80
+_SHOWN_CHARACTERS = 80
 
 
 def parse_amount(text: str, decimals: int, symbol: str) -> int:
@@ -20,7 +21,7 @@ def parse_amount(text: str, decimals: int, symbol: str) -> int:
     fraction = match[2] or ""
     if len(fraction) > decimals:
         raise InvalidAmount(
-            f'amount "{_short(text)}" has {len(fraction)} decimals, {symbol} has {decimals}',
+            f'amount "{truncate(text, _SHOWN_CHARACTERS)}" has {len(fraction)} decimals, {symbol} has {decimals}',
             hint=f"write at most {decimals} digits after the point",
             details={"decimals": decimals},
         )
@@ -41,14 +42,11 @@ def _in_range(text: str, digits: str) -> int:
     # Python refuses to read very long numbers; these are out of range anyway.
     if len(digits) > len(str(MAX_AMOUNT)) or int(digits) > MAX_AMOUNT:
         raise InvalidAmount(
-            f'amount "{_short(text)}" is 2^256 smallest units or more', hint="no token contract can move that much"
+            f'amount "{truncate(text, _SHOWN_CHARACTERS)}" is 2^256 smallest units or more',
+            hint="no token contract can move that much",
         )
     return int(digits)
 
 
 def _not_an_amount(text: str, hint: str) -> InvalidAmount:
-    return InvalidAmount(f'"{_short(text)}" is not an amount', hint=hint)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    return InvalidAmount(f'"{truncate(text, _SHOWN_CHARACTERS)}" is not an amount', hint=hint)

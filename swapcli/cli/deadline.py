@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidDeadline
 
 _FROM_NOW = re.compile(r"\+?([0-9]{1,12})([smh])|\+([0-9]{1,12})", re.IGNORECASE)
 _MOMENT = re.compile(r"[0-9]{1,12}")
 _UNIT_S = {"s": 1, "m": 60, "h": 3_600}
-_SHOWN = 40
+_SHOWN_CHARACTERS = 40
 
 LATEST_S = 253_402_300_799
 """The end of the year 9999: later ones cannot be told as a date."""
@@ -23,9 +24,9 @@ def parse_deadline_s(text: str, now_s: float) -> int:
     elif _MOMENT.fullmatch(text):
         deadline_s = int(text)
     else:
-        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
         raise InvalidDeadline(
-            f'--deadline: "{shown}" is neither Unix seconds nor a time from now', hint="write 20m, +1200 or 1800000000"
+            f'--deadline: "{truncate(text, _SHOWN_CHARACTERS)}" is neither Unix seconds nor a time from now',
+            hint="write 20m, +1200 or 1800000000",
         )
     if deadline_s > LATEST_S:
         raise InvalidDeadline(f"--deadline: {text} is too far away", details={"latest": LATEST_S})

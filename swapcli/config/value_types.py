@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from swapcli.api.slippage import parse_slippage_ppm
 from swapcli.config.secret import Secret
+from swapcli.encoding.text import ELLIPSIS, truncate
 from swapcli.errors import InvalidOption
 from swapcli.model.terms import PPM_PER_PERCENT
 
@@ -52,7 +53,7 @@ def shown(value: object) -> str:
         return str(value).lower()
     written = f'"{value}"' if isinstance(value, str) else str(value)
     written = written if written.isprintable() else ascii(value)
-    return written if len(written) <= _SHOWN_CHARACTERS else written[:_SHOWN_CHARACTERS] + "…"
+    return truncate(written, _SHOWN_CHARACTERS)
 
 
 def whole(low: int, high: int) -> Kind[int]:
@@ -185,34 +186,25 @@ def _read_address(value: object) -> str:
 
 def _read_service_url(value: object) -> str:
     """An address of a service without credentials: those have settings of their own."""
+    from swapcli.encoding.url import split_url
+
     url = _read_text(value)
-    scheme, host, rest = _url_parts(url)
-    if scheme not in ("http", "https") or "@" in url or "?" in rest or "#" in rest or not host:
+    scheme = split_url(url).scheme
+    if scheme not in ("http", "https") or any(character in url for character in "@?#"):
         raise ValueError
     return url.rstrip("/")
 
 
 def _read_node_url(value: object) -> Secret:
     """An address of a node. Providers put keys into path, query or user name, so only scheme and host show."""
+    from swapcli.encoding.url import origin_of, split_url
+
     url = _read_text(value)
-    scheme, host, rest = _url_parts(url)
-    if scheme not in ("http", "https", "ws", "wss"):
+    parts = split_url(url)
+    if parts.scheme not in ("http", "https", "ws", "wss"):
         raise ValueError
-    return Secret(url, f"{scheme}://{host}" + ("/…" if rest.strip("/") else ""))
-
-
-def _url_parts(url: str) -> tuple[str, str, str]:
-    """Scheme, host with port, and what follows the host. Raises `ValueError` where there is no host."""
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url)
-    host = parts.hostname
-    port = parts.port  # raises where it is not a number
-    if not host or any(character.isspace() for character in url):
-        raise ValueError
-    host = f"[{host}]" if ":" in host else host
-    rest = parts.path + (f"?{parts.query}" if parts.query else "") + (f"#{parts.fragment}" if parts.fragment else "")
-    return parts.scheme.lower(), host if port is None else f"{host}:{port}", rest
+    has_more = parts.path.strip("/") or parts.query or parts.fragment
+    return Secret(url, origin_of(parts) + (f"/{ELLIPSIS}" if has_more else ""))
 
 
 def _read_headers(value: object) -> dict[str, Secret]:

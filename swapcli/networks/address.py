@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidAddress
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS
@@ -114,7 +115,7 @@ def _parse_starknet(text: str) -> str:
 
 
 def _invalid(text: str, problem: str) -> InvalidAddress:
-    shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+    shown = truncate(text, _SHOWN_CHARACTERS)
     return InvalidAddress(f'"{shown}" is {problem}', details={"address": shown})
 
 

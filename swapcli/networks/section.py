@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import NoReturn
 
+from swapcli.encoding.text import truncate
 from swapcli.errors import ConfigError, InvalidAddress
 from swapcli.model.network import Kind
 from swapcli.networks.address import parse_address
@@ -165,4 +166,4 @@ def _shown(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > _SHOWN_BITS:
         return "a huge number"
     written = json.dumps(value, ensure_ascii=False, default=str)
-    return written if len(written) <= _SHOWN_CHARACTERS else written[:_SHOWN_CHARACTERS] + "…"
+    return truncate(written, _SHOWN_CHARACTERS)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final, cast
 
+from swapcli.encoding.text import truncate
 from swapcli.errors import PoolStateError
 
 _MOST_DIGITS = 80
@@ -124,7 +125,7 @@ def shown(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 512:
         return f"a number of {value.bit_length()} bits"  # printing it could exceed Python's digit limit
     text = json.dumps(value, default=repr)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+    return truncate(text, _SHOWN_CHARACTERS)
 
 
 def _problem(expected: str, value: object) -> str:

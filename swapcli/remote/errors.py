@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from swapcli.api.fields import plain
+from swapcli.encoding.url import redact_url
 from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
-from swapcli.remote.service_url import ServiceAddress, without_secrets
+from swapcli.remote.service_url import ServiceAddress
 
 
 class Failure(NamedTuple):
@@ -45,7 +46,7 @@ def failure_of(error: Exception, service: ServiceAddress, timeout_s: float, *, a
 
 def redirected(service: ServiceAddress, status: int, location: str) -> UpstreamRefused:
     """A redirect, which is never followed: a key and an order are for the one to whom they were given."""
-    target = without_secrets(location)
+    target = redact_url(location)
     return UpstreamRefused(
         f"{service.shown} wants the request to be sent to {target} instead, which is not done",
         hint="give that as the address of the service, if it can be trusted",

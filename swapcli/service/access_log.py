@@ -14,8 +14,8 @@ from threading import Lock
 from typing import Literal, NamedTuple
 
 from swapcli.api.timestamps import iso_utc
+from swapcli.encoding.url import is_loopback_address
 from swapcli.errors import SwapcliError
-from swapcli.service.limits import is_loopback
 from swapcli.service.log_writer import Stream
 
 REQUEST_ID_HEADER = "X-Request-Id"
@@ -104,4 +104,4 @@ def request_id(given: str | None) -> str:
 
 def client_class(address: str | None) -> ClientClass:
     """Where a client is, as far as the log tells."""
-    return "loopback" if is_loopback(address) else "other"
+    return "loopback" if is_loopback_address(address) else "other"

@@ -13,6 +13,7 @@ from ipaddress import IPv6Address, ip_network
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
+from swapcli.encoding.url import is_loopback_address
 from swapcli.errors import RateLimited
 from swapcli.service.trusted_proxies import parse_address
 
@@ -80,7 +81,7 @@ class Limiter:
         `address` is the client's as judged behind trusted proxies; `key_id` belongs to a key that was found good.
         """
         settings = self._settings
-        if not settings.limit_loopback and is_loopback(address):
+        if not settings.limit_loopback and is_loopback_address(address):
             return None
         limit = _limit(settings, key_id, purpose)
         buckets = self._buckets[purpose]
@@ -134,10 +135,3 @@ def client_of(address: str | None) -> str:
     if isinstance(parsed, IPv6Address):
         return str(ip_network((int(parsed), _IPV6_SITE_BITS), strict=False))
     return str(parsed) if parsed else _NOBODY
-
-
-@lru_cache(maxsize=4096)
-def is_loopback(address: str | None) -> bool:
-    """Does the connection come from this machine?"""
-    parsed = parse_address(address)
-    return parsed is not None and parsed.is_loopback

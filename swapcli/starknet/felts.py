@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Kind
 from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, parse_address
@@ -79,7 +80,7 @@ def from_felt_text(text: str) -> int:
         return check_felt("felt", int(text))
     if _HEX.fullmatch(text):
         return check_felt("felt", int(text, 16))
-    shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+    shown = truncate(text, _SHOWN_CHARACTERS)
     raise InvalidInput(f'"{shown}" is not a felt: expected a decimal or a 0x-prefixed hexadecimal number')
 
 

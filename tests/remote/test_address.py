@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.encoding.url import redact_url
 from swapcli.errors import ConfigError
-from swapcli.remote.service_url import ServiceAddress, without_secrets
+from swapcli.remote.service_url import ServiceAddress
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_no_segment_of_a_path_can_be_anything_but_one(segments: list[str]) -> No
 
 @given(st.text(max_size=12), st.text(max_size=300))
 def test_what_is_shown_of_a_strangers_address_is_short_and_printable(host: str, path: str) -> None:
-    shown = without_secrets(f"https://{host}/{path}")
+    shown = redact_url(f"https://{host}/{path}")
     assert len(shown) <= 200
     assert shown.isprintable()
     assert shown
@@ -63,8 +64,8 @@ def test_what_is_shown_of_a_strangers_address_is_short_and_printable(host: str, 
     ["https://me:hunter2@other.example:1/a?hunter2#hunter2", "//hunter2@other.example:1/a", "http://[::1/hunter2"],
 )
 def test_credentials_and_queries_of_a_strangers_address_are_not_shown(url: str) -> None:
-    assert "hunter2" not in without_secrets(url)
+    assert "hunter2" not in redact_url(url)
 
 
 def test_an_address_that_leads_nowhere_is_called_so() -> None:
-    assert without_secrets("") == without_secrets("?only=a-query") == "another address"
+    assert redact_url("") == redact_url("?only=a-query") == "another address"

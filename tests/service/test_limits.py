@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.config.settings import ServiceSettings
+from swapcli.encoding.url import is_loopback_address
 from swapcli.errors import RateLimited
-from swapcli.service.limits import Limiter, Purpose, client_of, is_loopback
+from swapcli.service.limits import Limiter, Purpose, client_of
 
 STRANGER = "203.0.113.7"
 
@@ -140,7 +141,7 @@ def test_this_machine_is_exempt_unless_configured(address: str) -> None:
 
 @pytest.mark.parametrize("address", [STRANGER, "10.0.0.1", "::", "0.0.0.0", "fe80::1%eth0", "localhost", "", None])
 def test_all_else_is_not_exempt(address: str | None) -> None:
-    assert not is_loopback(address)
+    assert not is_loopback_address(address)
     assert limiter(1).take(address, None, Purpose.WORK, 0.0) is not None
 
 

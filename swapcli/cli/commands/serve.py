@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import options
@@ -19,6 +18,7 @@ from swapcli.cli.options import FormOptions, option, with_options
 from swapcli.cli.session import Session, open_session
 from swapcli.config.settings import ServiceSettings
 from swapcli.config.sources import flag
+from swapcli.encoding.url import is_loopback_host
 from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _serve(
         log = AccessLog(stream)
 
         def warn_and_tell(url: str) -> None:
-            if not _is_loopback(settings.host):
+            if not is_loopback_host(settings.host):
                 stream.write(_STRANGERS.format(settings.host) + "\n")
             on_ready(url)
 
@@ -177,10 +177,3 @@ def _most_requests(once: bool, text: str | None) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text)):
         raise InvalidOption("--max-requests: expected a whole number above 0")
     return int(text)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"

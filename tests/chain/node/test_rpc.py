@@ -214,7 +214,7 @@ def test_what_the_node_refuses_for_good_is_said_at_once_and_without_addresses(se
     server.answering = refusing
     with node_of(server) as node, pytest.raises(UpstreamRefused) as caught:
         node.logs(LogQuery((), (TOPIC,), 1, 9))
-    assert caught.value.message == f"{SHOWN} refused: query returned more than 10000 results at see docs[0m"
+    assert caught.value.message == f"{SHOWN} refused: query returned more than 10000 results at see docs [0m"
     assert len(server.exchanges) == 1
 
 

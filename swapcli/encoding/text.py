@@ -1,0 +1,19 @@
+"""Text for people: shortened, and without characters that a terminal would interpret."""
+
+from __future__ import annotations
+
+ELLIPSIS = "…"
+
+
+def truncate(text: str, max_characters: int) -> str:
+    """Return the first `max_characters` characters of `text`, followed by an ellipsis if it is longer.
+
+    Example: `truncate("0x0123456789", 6)` is `"0x0123…"`.
+    """
+    return text if len(text) <= max_characters else text[:max_characters] + ELLIPSIS
+
+
+def single_line(text: str) -> str:
+    """Return `text` on one line: runs of whitespace and unprintable characters become one space each."""
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    return " ".join(printable.split())
