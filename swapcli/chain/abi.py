@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from swapcli.chain.node import Answer
+from swapcli.chain.node import ReturnData
 from swapcli.errors import UpstreamNonsense
 
 WORD: Final = 32
@@ -99,28 +99,28 @@ def word(value: int | str) -> bytes:
     return (number % _WRAP).to_bytes(WORD)
 
 
-def read_words(answer: Answer, count: int, name: str) -> tuple[int, ...]:
+def read_words(answer: ReturnData, count: int, name: str) -> tuple[int, ...]:
     """The first `count` words as unsigned numbers."""
     raw = _given(answer, WORD * count, name)
     return tuple(int.from_bytes(raw[at : at + WORD]) for at in range(0, WORD * count, WORD))
 
 
-def read_word(answer: Answer, name: str) -> int:
+def read_word(answer: ReturnData, name: str) -> int:
     """The first word as an unsigned number."""
     return int.from_bytes(_given(answer, WORD, name)[:WORD])
 
 
-def read_signed(answer: Answer, name: str) -> int:
+def read_signed(answer: ReturnData, name: str) -> int:
     """The first word as a number in two's complement."""
     return signed(read_word(answer, name))
 
 
-def read_address(answer: Answer, name: str) -> str:
+def read_address(answer: ReturnData, name: str) -> str:
     """The first word as an address."""
     return as_address(read_word(answer, name), name)
 
 
-def read_list(answer: Answer, name: str, place: int = 0) -> tuple[int, ...]:
+def read_list(answer: ReturnData, name: str, place: int = 0) -> tuple[int, ...]:
     """The list of words whose offset stands in the word at `place`."""
     raw = _given(answer, WORD * (place + 1), name)
     start = _number_at(raw, WORD * place, name)
@@ -132,7 +132,7 @@ def read_list(answer: Answer, name: str, place: int = 0) -> tuple[int, ...]:
     return tuple(int.from_bytes(raw[at : at + WORD]) for at in range(first, first + WORD * count, WORD))
 
 
-def read_text(answer: Answer, name: str) -> str:
+def read_text(answer: ReturnData, name: str) -> str:
     """A string, or 32 bytes filled up with zeros, as old tokens return them; what is no UTF-8 is replaced."""
     raw = _given(answer, WORD, name)
     if len(raw) == WORD:
@@ -160,7 +160,7 @@ def nonsense(name: str, problem: str) -> UpstreamNonsense:
     return UpstreamNonsense(f"{name}: {problem}")
 
 
-def _given(answer: Answer, least: int, name: str) -> bytes:
+def _given(answer: ReturnData, least: int, name: str) -> bytes:
     if answer is None:
         raise nonsense(name, "the contract reverts")
     if len(answer) < least:

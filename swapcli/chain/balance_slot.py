@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from swapcli.chain.abi import WORD, calldata, word
-from swapcli.chain.node import Answer, At, Call, Override, SimulatingNode, Supposed
+from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 from swapcli.chain.sender_balances import BALANCE
 from swapcli.networks.address import keccak256
 
@@ -27,7 +27,9 @@ _NAMESPACED: Final = 0x52C63247E1F47DB19D5CE0460030C497F067CA4CEBF71BA98EEADABE2
 _SOLADY_SEED: Final = bytes.fromhex("87a211a2")
 
 
-def find_balance_slot(node: SimulatingNode, at: At, token: str, owner: str, held: int, wanted: int) -> int | None:
+def find_balance_slot(
+    node: StateOverrideNode, at: BlockId, token: str, owner: str, held: int, wanted: int
+) -> int | None:
     """The slot to write `wanted` to, so that the owner, who holds less (`held`), holds enough; None where unknown.
 
     All places are tried at once, each with a value of its own, so that the balance tells which counts; and once more
@@ -41,13 +43,13 @@ def find_balance_slot(node: SimulatingNode, at: At, token: str, owner: str, held
             return place
     if rising == falling == held:
         return None
-    alone = _balances(node, at, owner, [Override(token, slots=((place, wanted),)) for place in places])
+    alone = _balances(node, at, owner, [StateOverride(token, slots=((place, wanted),)) for place in places])
     enough = [(told, place) for told, place in zip(alone, places, strict=True) if told is not None and told >= wanted]
     return min(enough)[1] if enough else None
 
 
-def _marked(token: str, wanted: int, places: list[int]) -> Override:
-    return Override(token, slots=tuple((place, wanted + mark) for mark, place in enumerate(places)))
+def _marked(token: str, wanted: int, places: list[int]) -> StateOverride:
+    return StateOverride(token, slots=tuple((place, wanted + mark) for mark, place in enumerate(places)))
 
 
 def _places(owner: str) -> Iterator[int]:
@@ -59,12 +61,12 @@ def _places(owner: str) -> Iterator[int]:
         yield int.from_bytes(keccak256(word(place) + key))
 
 
-def _balances(node: SimulatingNode, at: At, owner: str, tokens: list[Override]) -> list[int | None]:
+def _balances(node: StateOverrideNode, at: BlockId, owner: str, tokens: list[StateOverride]) -> list[int | None]:
     """What each token, so changed, says that the owner holds."""
     question = calldata(BALANCE, owner)
-    calls = [Supposed(owner, Call(each.address, question), (each,)) for each in tokens]
+    calls = [HypotheticalCall(owner, ContractCall(each.address, question), (each,)) for each in tokens]
     return [_number(answer) for answer in node.simulate(calls, at)]
 
 
-def _number(answer: Answer) -> int | None:
+def _number(answer: ReturnData) -> int | None:
     return int.from_bytes(answer[:WORD]) if answer is not None and len(answer) >= WORD else None

@@ -6,32 +6,32 @@ from collections.abc import Callable, Generator, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
-from swapcli.chain.node import Answer, Call
+from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.errors import SwapcliError
 
 T = TypeVar("T")
 
-Reading = Generator[Sequence[Call], Sequence[Answer], T]
+BatchRead = Generator[Sequence[ContractCall], Sequence[ReturnData], T]
 """Yields the calls of a round, is sent their answers, returns what it has read. Raises `SwapcliError` where what the
 contract says cannot be used."""
 
 
-class Skipped(NamedTuple):
+class SkippedItem(NamedTuple):
     """What was left out, by its address or id, and why."""
 
     key: str
     reason: str
 
 
-def read_together(
-    readings: Sequence[tuple[str, Reading[T]]], ask: Callable[[Sequence[Call]], Sequence[Answer]]
-) -> list[T | Skipped]:
+def run_batched(
+    readings: Sequence[tuple[str, BatchRead[T]]], ask: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
+) -> list[T | SkippedItem]:
     """What each reading, named by its key, came to, in order. Errors of `ask` itself are raised."""
-    done: dict[int, T | Skipped] = {}
-    answers: dict[int, Sequence[Answer]] = {}
+    done: dict[int, T | SkippedItem] = {}
+    answers: dict[int, Sequence[ReturnData]] = {}
     waiting: Sequence[int] = range(len(readings))
     while waiting:
-        asked: dict[int, Sequence[Call]] = {}
+        asked: dict[int, Sequence[ContractCall]] = {}
         for at in waiting:
             key, reading = readings[at]
             try:
@@ -39,13 +39,13 @@ def read_together(
             except StopIteration as end:
                 done[at] = end.value
             except SwapcliError as error:
-                done[at] = Skipped(key, error.message)
+                done[at] = SkippedItem(key, error.message)
         answers = _shared_out(asked, ask)
         waiting = list(asked)
     return [done[at] for at in range(len(readings))]
 
 
-def prefetched(reading: Reading[T], guessed: Sequence[Call]) -> Reading[T]:
+def with_prefetch(reading: BatchRead[T], guessed: Sequence[ContractCall]) -> BatchRead[T]:
     """The same reading, with calls that it may make later asked in its first round: where it makes just those, that
     round is all that it takes."""
     first = next(reading)
@@ -65,8 +65,8 @@ def prefetched(reading: Reading[T], guessed: Sequence[Call]) -> Reading[T]:
 
 
 def _shared_out(
-    asked: dict[int, Sequence[Call]], ask: Callable[[Sequence[Call]], Sequence[Answer]]
-) -> dict[int, Sequence[Answer]]:
+    asked: dict[int, Sequence[ContractCall]], ask: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
+) -> dict[int, Sequence[ReturnData]]:
     """The answers to all calls, for each who asked."""
     calls = [call for some in asked.values() for call in some]
     told = iter(ask(calls) if calls else ())

@@ -1,6 +1,6 @@
 """Finds the pools of a network: in the lists that factories keep, or in the events of their creation.
 
-What is found is a `Place` without the decimals of its tokens; `completed` adds them once the tokens are known.
+What is found is a `Place` without the decimals of its tokens; `with_decimals` adds them once the tokens are known.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from swapcli.chain.abi import (
     read_words,
     signed,
 )
-from swapcli.chain.batch_read import Reading, Skipped, read_together
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Call, Log, LogQuery
-from swapcli.chain.pool_ref import Kind, Place, kind_of
+from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import ContractCall, Log, LogFilter
+from swapcli.chain.pool_ref import ContractKind, PoolRef, contract_kind
 from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
@@ -40,13 +40,13 @@ INITIALIZE: Final = "0xdd466e674ea557f56295e2d0218a125ea4b4f0f6f3307b95f85e61108
 POOL_REGISTERED: Final = "0x3c13bc30b8e878c53fd2a36b679409c073afd75950be43d8858768e956fbc20e"
 """Balancer V2: PoolRegistered(bytes32,address,uint8), the first two indexed."""
 
-_ROLES: Final = {Kind.UNISWAP_V4: ("pool_manager",), Kind.WEIGHTED: ("vault",)}
+_ROLES: Final = {ContractKind.UNISWAP_V4: ("pool_manager",), ContractKind.WEIGHTED: ("vault",)}
 _FACTORIES: Final = ("factory", "factory_2")
-_LISTED: Final = (Kind.UNISWAP_V2, Kind.SOLIDLY)
+_LISTED: Final = (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY)
 _LISTS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
 _STABLE: Final = "solidly_stable"
 _TOKENS: Final = ("token0()", "token1()")
-_TRAITS: Final = {Kind.SOLIDLY: ("stable()",), Kind.UNISWAP_V3: ("tickSpacing()",)}
+_TRAITS: Final = {ContractKind.SOLIDLY: ("stable()",), ContractKind.UNISWAP_V3: ("tickSpacing()",)}
 _HELD: Final = "getPoolTokens(bytes32)"
 _WEIGHTS: Final = "getNormalizedWeights()"
 _CHANGING: Final = "getGradualWeightUpdateParams()"
@@ -54,40 +54,42 @@ _DYNAMIC_FEE: Final = 0x800000
 _PORTION: Final = 500
 
 
-class Home(NamedTuple):
-    """A contract that pools come from. `stable` is the protocol of a Solidly's stable pairs, None where it has none.
+class Factory(NamedTuple):
+    """A contract that creates or registers pools.
+
+    `stable_protocol` is the protocol of the stable pairs of a Solidly factory, None for any other factory.
 
     `fee_tiers` are those that the catalogue knows of, as in `Deployment`.
     """
 
     address: str
-    kind: Kind
+    kind: ContractKind
     protocol: ProtocolInfo | None
-    stable: ProtocolInfo | None = None
+    stable_protocol: ProtocolInfo | None = None
     fee_ppm: int = 0
     fee_tiers: Mapping[int, int] = MappingProxyType({})
 
     @property
-    def is_listed(self) -> bool:
+    def is_enumerable(self) -> bool:
         """Does it keep a list of its pools? Else only events tell of them."""
         return self.kind in _LISTED
 
 
-def homes(network: Network, protocols: Sequence[str] | None = None) -> tuple[list[Home], list[Skipped]]:
+def find_factories(network: Network, protocols: Sequence[str] | None = None) -> tuple[list[Factory], list[SkippedItem]]:
     """Where the pools of these protocols (all where None) come from, and those of which that is not known."""
-    found: dict[str, Home] = {}
-    skipped: list[Skipped] = []
+    found: dict[str, Factory] = {}
+    skipped: list[SkippedItem] = []
     for protocol in network.protocols:
-        kind = kind_of(protocol, network)
+        kind = contract_kind(protocol, network)
         if kind is None or (protocols is not None and protocol.amm_name not in protocols):
             continue
         problem = _add_homes(found, protocol, kind, network)
         if problem:
-            skipped.append(Skipped(protocol.amm_name, problem))
+            skipped.append(SkippedItem(protocol.amm_name, problem))
     return list(found.values()), skipped
 
 
-def _add_homes(found: dict[str, Home], protocol: ProtocolInfo, kind: Kind, network: Network) -> str:
+def _add_homes(found: dict[str, Factory], protocol: ProtocolInfo, kind: ContractKind, network: Network) -> str:
     """Why there are none, or nothing."""
     problem = "the catalogue knows no contract that its pools come from"
     for deployment in network.deployments:
@@ -95,14 +97,16 @@ def _add_homes(found: dict[str, Home], protocol: ProtocolInfo, kind: Kind, netwo
             continue
         for role in _ROLES.get(kind, _FACTORIES):
             address = deployment.addresses.get(role)
-            fee_ppm = _only_fee(deployment) if kind is Kind.UNISWAP_V2 else 0
+            fee_ppm = _only_fee(deployment) if kind is ContractKind.UNISWAP_V2 else 0
             if address is None:
                 continue
             if fee_ppm is None:
                 return "the catalogue does not know its fee"
-            home = found.get(address) or Home(address, kind, None, None, fee_ppm, deployment.fee_tiers)
+            home = found.get(address) or Factory(address, kind, None, None, fee_ppm, deployment.fee_tiers)
             found[address] = (
-                home._replace(stable=protocol) if protocol.family == _STABLE else home._replace(protocol=protocol)
+                home._replace(stable_protocol=protocol)
+                if protocol.family == _STABLE
+                else home._replace(protocol=protocol)
             )
             problem = ""
     return problem
@@ -112,107 +116,107 @@ def _only_fee(deployment: Deployment) -> int | None:
     return next(iter(deployment.fee_tiers)) if len(deployment.fee_tiers) == 1 else None
 
 
-class Listing(NamedTuple):
+class PoolList(NamedTuple):
     """A factory's list: how many pools it has made, and the function that tells each."""
 
-    home: Home
+    factory: Factory
     length: int
-    entry: str
+    entry_function: str
 
 
-def lists_of(view: View, found: Sequence[Home]) -> list[Listing | Skipped]:
+def read_pool_lists(view: BlockReader, found: Sequence[Factory]) -> list[PoolList | SkippedItem]:
     """The lists that these homes keep, in one round for all, or why one cannot be read. Raises `UpstreamError`."""
-    return read_together([(home.address, _list_of(home)) for home in found], view.ask)
+    return run_batched([(home.address, _list_of(home)) for home in found], view.call)
 
 
-def find_listed(view: View, listing: Listing, first: int, last: int) -> Iterator[Place | Skipped]:
+def read_listed_pools(view: BlockReader, listing: PoolList, first: int, last: int) -> Iterator[PoolRef | SkippedItem]:
     """The pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
     home, length, entry = listing
     last = min(last, length)
     for start in range(first, last, _PORTION):
         numbers = range(start, min(start + _PORTION, last))
-        yield from read_together([(f"{home.address} {n}", _listed(home, entry, n)) for n in numbers], view.ask)
+        yield from run_batched([(f"{home.address} {n}", _listed(home, entry, n)) for n in numbers], view.call)
 
 
-def _list_of(home: Home) -> Reading[Listing]:
+def _list_of(home: Factory) -> BatchRead[PoolList]:
     """One round."""
-    answers = yield [Call(home.address, calldata(length)) for length, _ in _LISTS]
+    answers = yield [ContractCall(home.address, calldata(length)) for length, _ in _LISTS]
     for answer, (length, entry) in zip(answers, _LISTS, strict=True):
         if answer:
-            return Listing(home, read_word(answer, length), entry)
+            return PoolList(home, read_word(answer, length), entry)
     raise nonsense(home.address, "the factory keeps no list of its pools")
 
 
-def _listed(home: Home, entry: str, number: int) -> Reading[Place]:
+def _listed(home: Factory, entry: str, number: int) -> BatchRead[PoolRef]:
     """Two rounds: its address, then what never changes of it."""
-    (answer,) = yield [Call(home.address, calldata(entry, number))]
-    return (yield from described(home, read_address(answer, entry)))
+    (answer,) = yield [ContractCall(home.address, calldata(entry, number))]
+    return (yield from read_pool_ref(home, read_address(answer, entry)))
 
 
-def described(home: Home, address: str) -> Reading[Place]:
+def read_pool_ref(home: Factory, address: str) -> BatchRead[PoolRef]:
     """One round: a pool of a home, by what it says of itself that never changes."""
-    told = yield [Call(address, calldata(name)) for name in (*_TOKENS, *_TRAITS.get(home.kind, ()))]
+    told = yield [ContractCall(address, calldata(name)) for name in (*_TOKENS, *_TRAITS.get(home.kind, ()))]
     tokens = (read_address(told[0], _TOKENS[0]), read_address(told[1], _TOKENS[1]))
     trait = read_signed(told[2], _TRAITS[home.kind][0]) if len(told) > len(_TOKENS) else 0
-    protocol = home.stable if home.kind is Kind.SOLIDLY and trait else home.protocol
+    protocol = home.stable_protocol if home.kind is ContractKind.SOLIDLY and trait else home.protocol
     if protocol is None:
         raise nonsense(address, "the catalogue has no protocol for it")
     place = _place(address, protocol, home.kind, tokens)._replace(fee_ppm=home.fee_ppm)
-    if home.kind is Kind.SOLIDLY:
-        return place._replace(home=home.address)
+    if home.kind is ContractKind.SOLIDLY:
+        return place._replace(factory=home.address)
     return place._replace(tick_spacing=trait)
 
 
-def creation_query(found: Iterable[Home], first: int, last: int) -> LogQuery | None:
+def creation_filter(found: Iterable[Factory], first: int, last: int) -> LogFilter | None:
     """The events that tell of the pools of all homes that keep no list; None where there is no such home."""
-    addresses = tuple(home.address for home in found if not home.is_listed)
+    addresses = tuple(home.address for home in found if not home.is_enumerable)
     topics = (POOL_CREATED, POOL_CREATED_SLIPSTREAM, POOL, INITIALIZE, POOL_REGISTERED)
-    return LogQuery(addresses, topics, first, last) if addresses else None
+    return LogFilter(addresses, topics, first, last) if addresses else None
 
 
-def find_created(
-    view: View, known: Mapping[str, Home], logs: Sequence[Log], wrapped_native: str | None
-) -> Iterator[Place | Skipped]:
-    """The pools that events of `creation_query` tell of, in order; `known` are the homes by address.
+def read_created_pools(
+    view: BlockReader, known: Mapping[str, Factory], logs: Sequence[Log], wrapped_native: str | None
+) -> Iterator[PoolRef | SkippedItem]:
+    """The pools that events of `creation_filter` tell of, in order; `known` are the homes by address.
 
     Only of Balancer's pools more must be asked. Raises `UpstreamError`.
     """
     for start in range(0, len(logs), _PORTION):
         portion = [log for log in logs[start : start + _PORTION] if log.address in known]
         readings = [(_name_of(log), _created(known[log.address], log, wrapped_native)) for log in portion]
-        yield from read_together(readings, view.ask)
+        yield from run_batched(readings, view.call)
 
 
-def _created(home: Home, log: Log, wrapped_native: str | None) -> Reading[Place]:
+def _created(home: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
     if home.protocol is None or len(log.topics) < 3:
         raise nonsense(home.address, "an event of another kind")
-    if home.kind is Kind.WEIGHTED:
+    if home.kind is ContractKind.WEIGHTED:
         return (yield from _registered(home, home.protocol, log))
     return _from_event(home, home.protocol, log, wrapped_native)
 
 
-def _from_event(home: Home, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> Place:
+def _from_event(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
     kind, values = log.topics[0], [int(topic, 16) for topic in log.topics[1:]]
     if kind == INITIALIZE and len(values) == 3:
         return _initialized(home, protocol, log, wrapped_native)
     tokens = (as_address(values[0], "token0"), as_address(values[1], "token1"))
     if kind == POOL_CREATED and len(values) == 3:
-        spacing, pool = read_words(log.content, 2, "PoolCreated")
+        spacing, pool = read_words(log.data, 2, "PoolCreated")
         place = _place(as_address(pool, "PoolCreated"), protocol, home.kind, tokens)
         return place._replace(fee_ppm=values[2], tick_spacing=signed(spacing))
-    pool = read_word(log.content, "the event of its creation")
+    pool = read_word(log.data, "the event of its creation")
     place = _place(as_address(pool, "the event of its creation"), protocol, home.kind, tokens)
     if kind == POOL_CREATED_SLIPSTREAM and len(values) == 3:
         return place._replace(tick_spacing=signed(values[2]))
-    if kind == POOL and home.kind is Kind.ALGEBRA:
+    if kind == POOL and home.kind is ContractKind.ALGEBRA:
         return place
     raise nonsense(home.address, "an event of another kind")
 
 
-def _initialized(home: Home, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> Place:
+def _initialized(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
     """Hooks may do anything in a swap, and a dynamic fee is theirs to set."""
     first, second = (as_address(int(topic, 16), "currency") for topic in log.topics[2:4])
-    fee, spacing, hooks, _, tick = read_words(log.content, 5, "Initialize")
+    fee, spacing, hooks, _, tick = read_words(log.data, 5, "Initialize")
     if hooks:
         raise nonsense("hooks", f"only pools without hooks are supported, this has {as_address(hooks, 'hooks')}")
     if fee == _DYNAMIC_FEE:
@@ -223,41 +227,41 @@ def _initialized(home: Home, protocol: ProtocolInfo, log: Log, wrapped_native: s
             raise nonsense("currency0", "the network has no wrapped form of the native token")
         first = wrapped_native
     return _place(home.address, protocol, home.kind, (first, second))._replace(
-        fee_ppm=fee, tick_spacing=signed(spacing), pool_id=log.topics[1], native=native, near_tick=signed(tick)
+        fee_ppm=fee, tick_spacing=signed(spacing), pool_id=log.topics[1], native=native, last_tick=signed(tick)
     )
 
 
-def _registered(home: Home, protocol: ProtocolInfo, log: Log) -> Reading[Place]:
+def _registered(home: Factory, protocol: ProtocolInfo, log: Log) -> BatchRead[PoolRef]:
     """One round. The vault registers pools of all kinds; those with constant weights are told by what they answer."""
     pool_id, address = log.topics[1], as_address(int(log.topics[2], 16), "PoolRegistered")
     held, weights, changing = yield [
-        Call(home.address, calldata(_HELD, pool_id)),
-        Call(address, calldata(_WEIGHTS)),
-        Call(address, calldata(_CHANGING)),
+        ContractCall(home.address, calldata(_HELD, pool_id)),
+        ContractCall(address, calldata(_WEIGHTS)),
+        ContractCall(address, calldata(_CHANGING)),
     ]
     if not weights or changing:
         raise nonsense(address, "its weights change" if weights else "no weighted pool")
     tokens = tuple(as_address(each, _HELD) for each in read_list(held, _HELD))
     if len(read_list(weights, _WEIGHTS)) != len(tokens):
         raise nonsense(address, "no weighted pool")
-    return _place(address, protocol, home.kind, tokens)._replace(pool_id=pool_id, home=home.address)
+    return _place(address, protocol, home.kind, tokens)._replace(pool_id=pool_id, factory=home.address)
 
 
-def completed(place: Place, tokens: Mapping[str, Token]) -> Place | Skipped:
+def with_decimals(place: PoolRef, tokens: Mapping[str, Token]) -> PoolRef | SkippedItem:
     """The place with the decimals of its tokens, or that one of them is not known."""
     missing = next((address for address in place.tokens if address not in tokens), None)
     if missing:
-        return Skipped(place.key, f"its token {missing} is not known or was skipped")
+        return SkippedItem(place.key, f"its token {missing} is not known or was skipped")
     return place._replace(decimals=tuple(tokens[address].decimals for address in place.tokens))
 
 
-def _place(address: str, protocol: ProtocolInfo, kind: Kind, tokens: tuple[str, ...]) -> Place:
-    return Place(address, protocol.amm_name, protocol.family or "", kind, tokens, ())
+def _place(address: str, protocol: ProtocolInfo, kind: ContractKind, tokens: tuple[str, ...]) -> PoolRef:
+    return PoolRef(address, protocol.amm_name, protocol.family or "", kind, tokens, ())
 
 
 def _name_of(log: Log) -> str:
     """By what a pool is called that an event tells of: its id, its address, or the place of the event."""
     if log.topics[0] in (INITIALIZE, POOL_REGISTERED) and len(log.topics) > 1:
         return log.topics[1]
-    last = log.content[-WORD:]
-    return f"0x{last[-20:].hex()}" if len(last) == WORD else f"event {log.position} of block {log.block}"
+    last = log.data[-WORD:]
+    return f"0x{last[-20:].hex()}" if len(last) == WORD else f"event {log.log_index} of block {log.block_number}"

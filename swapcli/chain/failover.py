@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from swapcli.chain.json_rpc import JsonRpc, Request, Result, Witness
+from swapcli.chain.json_rpc import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
 from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
 
-_CHAIN_ID: Final = Request("eth_chainId", ())
+_CHAIN_ID: Final = RpcRequest("eth_chainId", ())
 _LOGS: Final = "eth_getLogs"
 
 
-class FailoverRpc:
+class FailoverClient:
     """Asks the first of `rpcs` until it fails, then the next, and so on, in a circle.
 
     A node is asked only if it is of the chain `chain_id`, unless it is the first. `report` takes a sentence each time
@@ -20,7 +20,7 @@ class FailoverRpc:
     the next one, too.
     """
 
-    def __init__(self, rpcs: Sequence[JsonRpc], chain_id: int, report: Callable[[str], object]) -> None:
+    def __init__(self, rpcs: Sequence[JsonRpcClient], chain_id: int, report: Callable[[str], object]) -> None:
         self._rpcs, self._chain_id, self._report = rpcs, chain_id, report
         self._at = 0
 
@@ -39,28 +39,28 @@ class FailoverRpc:
         for rpc in self._rpcs:
             rpc.close()
 
-    def ask(self, requests: Sequence[Request], witness: Witness | None = None) -> list[Result]:
+    def send(self, requests: Sequence[RpcRequest], witness: ConsistencyCheck | None = None) -> list[RpcResult]:
         """As `JsonRpc.ask`. Where all of them fail, it raises the error of the first one that was asked."""
         failure: UpstreamError | None = None
         for _ in self._rpcs:
             try:
-                return self._rpcs[self._at].ask(requests, witness)
+                return self._rpcs[self._at].send(requests, witness)
             except UpstreamError as error:
                 if len(self._rpcs) == 1 or not self._is_down(error, requests):
                     raise
                 failure = failure or error
-                if not self.switch(error):
+                if not self.fail_over(error):
                     break
         assert failure
         raise failure
 
-    def switch(self, error: UpstreamError) -> bool:
+    def fail_over(self, error: UpstreamError) -> bool:
         """Go on with the next one that is of the chain, because of that error. Return whether there is one."""
         count, before = len(self._rpcs), self._at
         for step in range(1, count):
             at = (before + step) % count
             try:
-                (found,) = self._rpcs[at].ask([_CHAIN_ID])
+                (found,) = self._rpcs[at].send([_CHAIN_ID])
             except UpstreamError:
                 continue
             if isinstance(found, str) and found.lower() == hex(self._chain_id):
@@ -69,7 +69,7 @@ class FailoverRpc:
                 return True
         return False
 
-    def _is_down(self, error: UpstreamError, requests: Sequence[Request]) -> bool:
+    def _is_down(self, error: UpstreamError, requests: Sequence[RpcRequest]) -> bool:
         """Return whether another node could answer what this one did not."""
         if isinstance(error, Unreachable) or type(error) is UpstreamNonsense:
             return True
@@ -78,7 +78,7 @@ class FailoverRpc:
         if not isinstance(error, UpstreamRefused):
             return False
         try:
-            self._rpcs[self._at].ask([_CHAIN_ID])
+            self._rpcs[self._at].send([_CHAIN_ID])
         except UpstreamError:
             return True
         return False

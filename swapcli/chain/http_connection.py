@@ -17,7 +17,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote
 from weakref import finalize
 
-from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, BadBody, read_body
+from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_body
 from swapcli.encoding.text import ELLIPSIS, single_line
 from swapcli.encoding.url import origin_of, split_url
 from swapcli.errors import ConfigError, Unreachable, UpstreamNonsense, UpstreamTimeout
@@ -31,7 +31,7 @@ _LEAST_SECRET = 6
 """Letters; what is shorter is no key, and may be part of any word."""
 
 
-class Reply(NamedTuple):
+class HttpResponse(NamedTuple):
     """`retry_after_s` is what the other side asks to wait, 0 where it says nothing."""
 
     status: int
@@ -39,7 +39,7 @@ class Reply(NamedTuple):
     retry_after_s: float
 
 
-class Line:
+class HttpConnection:
     """A connection to `url`, which no error shows: people see `shown` instead. Not for several threads at once.
 
     Each post carries `headers`, whose values no error shows either. `proxy` is the address of an HTTP proxy. Closed
@@ -54,10 +54,10 @@ class Line:
         self._address = _Address.of(url, shown, headers or {})
         self._proxy = _Proxy.of(proxy) if proxy else None
         self._connection: HTTPConnection | None = None
-        self._let_go: finalize[[], Line] | None = None
+        self._let_go: finalize[[], HttpConnection] | None = None
         self._is_late = False
 
-    def post(self, body: bytes, timeout_s: float) -> Reply:
+    def post(self, body: bytes, timeout_s: float) -> HttpResponse:
         """Raises `Unreachable`, `UpstreamTimeout`, or `UpstreamNonsense` for an answer that breaks off or never ends.
 
         What is posted must bear being sent twice: the other side may have closed a connection that was kept.
@@ -70,7 +70,7 @@ class Line:
                 raise
             return self._exchange(body, timeout_s)
 
-    def shown_words(self, words: str) -> str:
+    def redact(self, words: str) -> str:
         """What people may see of words of the other side, on one line: it may repeat the address that it is asked at,
         or the key in it."""
         for secret in self._address.secrets:
@@ -83,7 +83,7 @@ class Line:
         if self._let_go:
             self._let_go()
 
-    def _exchange(self, body: bytes, timeout_s: float) -> Reply:
+    def _exchange(self, body: bytes, timeout_s: float) -> HttpResponse:
         connection = self._connection or self._opened(timeout_s)
         try:
             with self._within(connection, timeout_s):
@@ -93,17 +93,17 @@ class Line:
                 connection.request("POST", self._target(), body, self._headers())
                 response = connection.getresponse()
                 encoding = response.getheader("Content-Encoding", "")
-                content = read_body(self._chunks(response), encoding, most_bytes=_MOST_BYTES)
+                content = read_body(self._chunks(response), encoding, max_bytes=_MOST_BYTES)
         except (OSError, HTTPException) as error:
             self.close()
             raise self._failure(error) from None
-        except BadBody as error:
+        except InvalidBody as error:
             self.close()
             raise UpstreamNonsense(f"{self.shown} {error}") from None
         except BaseException:
             self.close()  # an exchange that was left in the middle must not be taken for the next one's
             raise
-        return Reply(response.status, content, _retry_after_s(response))
+        return HttpResponse(response.status, content, _retry_after_s(response))
 
     def _chunks(self, response: HTTPResponse) -> Iterator[bytes]:
         """Yield the body as it comes. Raises `IncompleteRead` where it ends early."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 
-def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
+def find_proxy(url: str, environ: Mapping[str, str]) -> str | None:
     """Return the address of the proxy through which `url` is reached; None where there is none."""
     try:
         parts = urlsplit(url)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from swapcli.chain.http_connection import Line, Reply
+from swapcli.chain.http_connection import HttpConnection, HttpResponse
 from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
 
 _FIRST_PAUSE_S: Final = 0.25
@@ -37,7 +37,7 @@ _PASSING: Final = re.compile(
 )
 
 
-class Request(NamedTuple):
+class RpcRequest(NamedTuple):
     """A method with its parameters, JSON-ready. Where null is no answer to it, it is asked again."""
 
     method: str
@@ -45,7 +45,7 @@ class Request(NamedTuple):
     may_be_null: bool = False
 
 
-class Refusal(NamedTuple):
+class RpcError(NamedTuple):
     """An error object of JSON-RPC."""
 
     code: int
@@ -57,17 +57,17 @@ class Refusal(NamedTuple):
         return self.code == _REVERTED_CODE or bool(_REVERTED.search(self.message))
 
     @property
-    def is_passing(self) -> bool:
+    def is_transient(self) -> bool:
         """May it go away by itself?"""
         return not self.is_revert and (self.code == _TOO_MANY_CODE or bool(_PASSING.search(self.message)))
 
 
-class Nothing(UpstreamNonsense):
+class NullResult(UpstreamNonsense):
     """Null, again and again, where that is no answer."""
 
 
-Result = object
-"""What a request gave: JSON, or a `Refusal`."""
+RpcResult = object
+"""What a request gave: JSON, or a `RpcError`."""
 
 _MOST_TIMEOUTS: Final = 2
 
@@ -75,25 +75,25 @@ _MISSING: Final = object()
 """In the place of a result that was not given."""
 
 
-class Witness(NamedTuple):
+class ConsistencyCheck(NamedTuple):
     """A request at the end of each exchange, whose result tells whether those before it may be believed.
 
-    `objection` is what it says against them. Where its result is null, as it may be, the node may just not have got
+    `failure` is what it says against them. Where its result is null, as it may be, the node may just not have got
     there yet: all of that exchange is asked again.
     """
 
-    request: Request
-    objection: Callable[[Result], UpstreamError | None]
+    request: RpcRequest
+    failure: Callable[[RpcResult], UpstreamError | None]
 
 
-class JsonRpc:
+class JsonRpcClient:
     """Asks over `line`. At most `attempts` times in a row for nothing, each of `timeout_s`; `pause` waits the seconds
     between them.
 
     `round_trips` counts exchanges.
     """
 
-    def __init__(self, line: Line, timeout_s: float, attempts: int, pause: Callable[[float], object]) -> None:
+    def __init__(self, line: HttpConnection, timeout_s: float, attempts: int, pause: Callable[[float], object]) -> None:
         self._line, self._timeout_s, self._attempts, self._pause = line, timeout_s, attempts, pause
         self._most_requests = _MOST_REQUESTS
         self.round_trips = 0
@@ -107,15 +107,15 @@ class JsonRpc:
         """Let go of the connection."""
         self._line.close()
 
-    def ask(self, requests: Sequence[Request], witness: Witness | None = None) -> list[Result]:
-        """The result of each request, a `Refusal` only for a call that reverts. Raises `UpstreamError`."""
-        results: dict[int, Result] = {}
+    def send(self, requests: Sequence[RpcRequest], witness: ConsistencyCheck | None = None) -> list[RpcResult]:
+        """The result of each request, a `RpcError` only for a call that reverts. Raises `UpstreamError`."""
+        results: dict[int, RpcResult] = {}
         in_vain = 0
         while True:
             before = len(results)
             try:
                 self._fill(requests, results, witness)
-            except _PassingError as error:
+            except _TransientError as error:
                 in_vain = in_vain + 1 if len(results) == before else 1
                 # Who has waited the whole time once more for nothing need not wait again.
                 most = _MOST_TIMEOUTS if isinstance(error.failure, UpstreamTimeout) else self._attempts
@@ -126,8 +126,10 @@ class JsonRpc:
                 return [results[k] for k in range(len(requests))]
             self._pause(min(wait_s, _LONGEST_PAUSE_S))
 
-    def _fill(self, requests: Sequence[Request], results: dict[int, Result], witness: Witness | None) -> None:
-        """Asks for what is missing in `results`. Raises `_PassingError` where some of it still is."""
+    def _fill(
+        self, requests: Sequence[RpcRequest], results: dict[int, RpcResult], witness: ConsistencyCheck | None
+    ) -> None:
+        """Asks for what is missing in `results`. Raises `_TransientError` where some of it still is."""
         bodies = {k: _body(k, request) for k, request in enumerate(requests) if k not in results}
         closing = {len(requests): _body(len(requests), witness.request)} if witness and requests else {}
         while portion := self._portion(bodies, results, len(closing)):
@@ -143,7 +145,7 @@ class JsonRpc:
             told = self._exchange(closing) or {}
             self._hear(witness, told.get(len(requests), _MISSING))
 
-    def _portion(self, bodies: dict[int, bytes], results: dict[int, Result], beside: int) -> dict[int, bytes]:
+    def _portion(self, bodies: dict[int, bytes], results: dict[int, RpcResult], beside: int) -> dict[int, bytes]:
         """As many as fit one exchange with `beside` others, at least one while any is left."""
         portion: dict[int, bytes] = {}
         size = 0
@@ -156,24 +158,24 @@ class JsonRpc:
             size += len(body)
         return portion
 
-    def _hear(self, witness: Witness, result: Result) -> None:
+    def _hear(self, witness: ConsistencyCheck, result: RpcResult) -> None:
         """Raises what it says against the others."""
-        objection = witness.objection(self._accepted(witness.request, result))
+        objection = witness.failure(self._accepted(witness.request, result))
         if objection:
-            raise _PassingError(objection) if result is None else objection
+            raise _TransientError(objection) if result is None else objection
 
-    def _take(self, told: Mapping[int, tuple[Request, Result]], results: dict[int, Result]) -> None:
-        """Puts what was answered into `results`. Raises `_PassingError` where something was not, once the rest is."""
-        passing: _PassingError | None = None
+    def _take(self, told: Mapping[int, tuple[RpcRequest, RpcResult]], results: dict[int, RpcResult]) -> None:
+        """Puts what was answered into `results`. Raises `_TransientError` where something was not, once the rest is."""
+        passing: _TransientError | None = None
         for k, (request, result) in told.items():
             try:
                 results[k] = self._accepted(request, result)
-            except _PassingError as error:
+            except _TransientError as error:
                 passing = error
         if passing:
             raise passing
 
-    def _exchange(self, portion: dict[int, bytes]) -> dict[int, Result] | None:
+    def _exchange(self, portion: dict[int, bytes]) -> dict[int, RpcResult] | None:
         """What was answered; None where the node does not take so much at once. Raises `UpstreamError` too."""
         (first, alone), *others = portion.items()
         body = b"[" + b",".join(portion.values()) + b"]" if others else alone
@@ -185,21 +187,21 @@ class JsonRpc:
         ((_, result),) = self._results([content])
         if not others:
             return {first: result}
-        if isinstance(result, Refusal) and result.is_passing:
-            raise _PassingError(self._refused(result))
+        if isinstance(result, RpcError) and result.is_transient:
+            raise _TransientError(self._refused(result))
         return None
 
-    def _posted(self, body: bytes) -> Reply:
+    def _posted(self, body: bytes) -> HttpResponse:
         self.round_trips += 1
         try:
             reply = self._line.post(body, self._timeout_s)
         except (Unreachable, UpstreamTimeout, UpstreamNonsense) as error:
-            raise _PassingError(error) from None
+            raise _TransientError(error) from None
         if reply.status in _PASSING_STATUSES:
-            raise _PassingError(self._bad_status(reply, "try again later, or set another node"), reply.retry_after_s)
+            raise _TransientError(self._bad_status(reply, "try again later, or set another node"), reply.retry_after_s)
         return reply
 
-    def _content(self, reply: Reply, may_be_less: bool) -> object:
+    def _content(self, reply: HttpResponse, may_be_less: bool) -> object:
         """A list or an object; None for what is too much at once."""
         try:
             content: object = json.loads(reply.body)
@@ -213,44 +215,44 @@ class JsonRpc:
             raise self._bad_status(reply, "check the address of the node")
         raise self._not_rpc()
 
-    def _results(self, entries: Sequence[object]) -> Iterator[tuple[int, Result]]:
+    def _results(self, entries: Sequence[object]) -> Iterator[tuple[int, RpcResult]]:
         for entry in entries:
             if not isinstance(entry, dict):
                 raise self._not_rpc()
             number, error = entry.get("id"), entry.get("error")
             if isinstance(error, dict):
                 code = error.get("code")
-                result: Result = Refusal(code if type(code) is int else 0, str(error.get("message")))
+                result: RpcResult = RpcError(code if type(code) is int else 0, str(error.get("message")))
             elif "result" in entry:
                 result = entry["result"]
             else:
                 raise self._not_rpc()
             yield number if type(number) is int else -1, result
 
-    def _accepted(self, request: Request, result: Result) -> Result:
+    def _accepted(self, request: RpcRequest, result: RpcResult) -> RpcResult:
         if result is _MISSING:
-            raise _PassingError(UpstreamNonsense(f"{self._line.shown} left requests unanswered"))
+            raise _TransientError(UpstreamNonsense(f"{self._line.shown} left requests unanswered"))
         if result is None and not request.may_be_null:  # so do some that have not seen the block yet
-            raise _PassingError(Nothing(f"{self._line.shown} answered {request.method} with nothing"))
-        if isinstance(result, Refusal) and not (request.method == "eth_call" and result.is_revert):
+            raise _TransientError(NullResult(f"{self._line.shown} answered {request.method} with nothing"))
+        if isinstance(result, RpcError) and not (request.method == "eth_call" and result.is_revert):
             failure = self._refused(result)
-            raise _PassingError(failure) if result.is_passing else failure
+            raise _TransientError(failure) if result.is_transient else failure
         return result
 
-    def _refused(self, refusal: Refusal) -> UpstreamRefused:
-        kept = self._line.shown_words(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
+    def _refused(self, refusal: RpcError) -> UpstreamRefused:
+        kept = self._line.redact(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
         return UpstreamRefused(
             f"{self._line.shown} refused: {kept or 'it gives no reason'}", details={"code": refusal.code}
         )
 
-    def _bad_status(self, reply: Reply, hint: str) -> UpstreamRefused:
+    def _bad_status(self, reply: HttpResponse, hint: str) -> UpstreamRefused:
         return UpstreamRefused(f"{self._line.shown} answered with status {reply.status}", hint=hint)
 
-    def _not_rpc(self) -> _PassingError:
-        return _PassingError(UpstreamNonsense(f"{self._line.shown} answered with what is not JSON-RPC"))
+    def _not_rpc(self) -> _TransientError:
+        return _TransientError(UpstreamNonsense(f"{self._line.shown} answered with what is not JSON-RPC"))
 
 
-class _PassingError(Exception):
+class _TransientError(Exception):
     """What may go away by itself; `failure` is raised where it does not."""
 
     def __init__(self, failure: UpstreamError, wait_s: float = 0.0) -> None:
@@ -258,6 +260,6 @@ class _PassingError(Exception):
         self.failure, self.wait_s = failure, wait_s
 
 
-def _body(number: int, request: Request) -> bytes:
+def _body(number: int, request: RpcRequest) -> bytes:
     entry = {"jsonrpc": "2.0", "id": number, "method": request.method, "params": list(request.params)}
     return json.dumps(entry, separators=(",", ":")).encode()

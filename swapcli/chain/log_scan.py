@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from swapcli.chain.node import Log, LogQuery, Node
+from swapcli.chain.node import Log, LogFilter, Node
 from swapcli.errors import UpstreamRefused, UpstreamTimeout
 
 FIRST_SPAN: Final = 4_096
-MOST_SPAN: Final = 1 << 17
+MAX_SPAN: Final = 1 << 17
 """Blocks that are asked about at once."""
 
 _MANY: Final = 2_000
@@ -22,45 +22,45 @@ _REST: Final = 8
 """Ranges, after one that was refused: the limit of most nodes stays where it is."""
 
 
-class Scanned(NamedTuple):
+class ScannedRange(NamedTuple):
     """The events up to the block `last`, from where the one before it ended."""
 
     last: int
     logs: list[Log]
 
 
-def scan(node: Node, query: LogQuery, span: int = FIRST_SPAN) -> Iterator[Scanned]:
+def scan_logs(node: Node, query: LogFilter, span: int = FIRST_SPAN) -> Iterator[ScannedRange]:
     """All events of the query, range by range in order; whoever stops goes on at `last + 1`. Raises `UpstreamError`.
 
     A node that refuses a single block refuses for another reason, which its error then tells.
     """
-    first, before_growing = query.first, 0
-    while first <= query.last:
-        last = min(first + span - 1, query.last)
+    first, before_growing = query.from_block, 0
+    while first <= query.to_block:
+        last = min(first + span - 1, query.to_block)
         try:
-            logs = node.logs(query._replace(first=first, last=last))
+            logs = node.logs(query._replace(from_block=first, to_block=last))
         except (UpstreamRefused, UpstreamTimeout):
             if last == first or node.block(last) is None:
                 raise
             span, before_growing = (last - first + 1) // 2, _REST
             continue
-        yield Scanned(last, logs)
+        yield ScannedRange(last, logs)
         first = last + 1
         before_growing -= 1
         if before_growing < 0 and len(logs) < _MANY:
-            span = min(2 * span, MOST_SPAN)
+            span = min(2 * span, MAX_SPAN)
 
 
-def first_told(node: Node, query: LogQuery) -> int:
+def find_first_available_block(node: Node, query: LogFilter) -> int:
     """The first block of the query whose events the node tells, `query.last + 1` where it tells of none.
 
     Nodes that have forgotten old blocks still know those after them.
     """
-    low, high = query.first, query.last + 1
+    low, high = query.from_block, query.to_block + 1
     while low < high:
         middle = (low + high) // 2
         try:
-            node.logs(query._replace(first=middle, last=middle))
+            node.logs(query._replace(from_block=middle, to_block=middle))
         except (UpstreamRefused, UpstreamTimeout):
             low = middle + 1
         else:

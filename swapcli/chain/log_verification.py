@@ -12,11 +12,11 @@ from operator import or_
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from swapcli.chain.logs_bloom import is_telling, mask, may_hold
-from swapcli.chain.node import Log, LogQuery, Node
+from swapcli.chain.logs_bloom import bloom_mask, is_selective, may_contain
+from swapcli.chain.node import Log, LogFilter, Node
 from swapcli.errors import UpstreamRefused, UpstreamTimeout
 
-MOST_HEADERS: Final = 256
+MAX_HEADERS: Final = 256
 """Headers that are read for one range of events: at 15 KB each, 4 MB."""
 
 _AUDITED_HEADERS: Final = 16
@@ -31,7 +31,7 @@ _audited: Final[WeakKeyDictionary[Node, tuple[str, int]]] = WeakKeyDictionary()
 """The address that was asked, and the newest block then."""
 
 
-def withheld_block(node: Node, head: int) -> int | None:
+def find_withheld_block(node: Node, head: int) -> int | None:
     """Return a recent block whose events the node leaves out; None where it tells them, or nothing can be known.
 
     Asks at most once in some hundred blocks. Raises `UpstreamError`.
@@ -43,31 +43,31 @@ def withheld_block(node: Node, head: int) -> int | None:
     filled = [(at, bloom) for at, bloom in enumerate(node.blooms(first, head), first) if bloom][-_AUDITED_BLOCKS:]
     wanted = explained = 0
     for number, bloom in filled:
-        told = events_of(node, number)
+        told = read_block_logs(node, number)
         if told is None:
             return None
         wanted += bloom.bit_count()
-        explained += (bloom & bloom_of(told)).bit_count()
+        explained += (bloom & compute_bloom(told)).bit_count()
     if explained < wanted * _COVERED:
         return filled[-1][0]
     _audited[node] = node.shown, head
     return None
 
 
-def events_of(node: Node, number: int) -> list[Log] | None:
+def read_block_logs(node: Node, number: int) -> list[Log] | None:
     """Return all events of a block, None where the node does not tell so many."""
     try:
-        return node.logs(LogQuery((), (), number, number))
+        return node.logs(LogFilter((), (), number, number))
     except (UpstreamRefused, UpstreamTimeout):
         return None
 
 
-def bloom_of(logs: Iterable[Log]) -> int:
+def compute_bloom(logs: Iterable[Log]) -> int:
     """Return the filter of a block with just these events."""
-    return reduce(or_, (mask(item) for log in logs for item in (log.address, *log.topics)), 0)
+    return reduce(or_, (bloom_mask(item) for log in logs for item in (log.address, *log.topics)), 0)
 
 
-def missing_events(
+def find_missing_logs(
     node: Node, first: int, blooms: Sequence[int], emitters: Mapping[str, Sequence[str]], told: Iterable[Log]
 ) -> list[Log] | None:
     """Return events that the node left out of `told`, which are of blocks from `first` on with these filters.
@@ -80,14 +80,14 @@ def missing_events(
         hints = [
             (address, topic)
             for address, topics in emitters.items()
-            if is_telling(bloom) and bloom & mask(address) == mask(address)
+            if is_selective(bloom) and bloom & bloom_mask(address) == bloom_mask(address)
             for topic in topics
-            if may_hold(bloom, topic)
+            if may_contain(bloom, topic)
         ]
-        events = events_of(node, number) if hints else None
+        events = read_block_logs(node, number) if hints else None
         if events is None:
             continue
-        if any((mask(address) | mask(topic)) & ~bloom_of(events) for address, topic in hints):
+        if any((bloom_mask(address) | bloom_mask(topic)) & ~compute_bloom(events) for address, topic in hints):
             return None
         missing += [log for log in events if (log.address, *log.topics[:1]) in hints and log not in known]
     return missing

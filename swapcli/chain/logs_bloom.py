@@ -17,7 +17,7 @@ _KEPT: Final = 1 << 15
 
 
 @lru_cache(_KEPT)
-def mask(item: str) -> int:
+def bloom_mask(item: str) -> int:
     """Return the bits that an address or topic, in hex, sets."""
     digest = keccak256(bytes.fromhex(item[2:]))
     bits = 0
@@ -26,12 +26,12 @@ def mask(item: str) -> int:
     return bits
 
 
-def may_hold(bloom: int, *items: str) -> bool:
+def may_contain(bloom: int, *items: str) -> bool:
     """Return whether an event with all of these addresses and topics may be in the block."""
-    return all(bloom & (bits := mask(item)) == bits for item in items)
+    return all(bloom & (bits := bloom_mask(item)) == bits for item in items)
 
 
-def is_telling(bloom: int) -> bool:
+def is_selective(bloom: int) -> bool:
     """Return whether what is in the filter is so rarely by chance that it is worth a question.
 
     Half full, an address and a topic that are in no event are both in it once in 64 times.

@@ -18,7 +18,7 @@ from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
 
 from swapcli.chain.abi import WORD, calldata, nonsense, word
-from swapcli.chain.node import Answer, At, Block, Call, Node, number_of
+from swapcli.chain.node import BlockHeader, BlockId, ContractCall, Node, ReturnData, block_number
 from swapcli.errors import BlockMismatch, Reorganised, UpstreamNonsense, UpstreamRefused
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
@@ -43,26 +43,26 @@ _TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
 """Nodes whose contracts were seen to learn the true hash of a block; those of some networks learn a made-up one."""
 
 
-class View:
+class BlockReader:
     """A network's state after one block, `block` being its number. `multicall` is None where no such contract is known.
 
-    Where `at` is a `Block`, a chain that has lost it makes asking raise `Reorganised`. `silent` are the contracts that
-    returned nothing at all, although nothing proved that the node ran them.
+    If `at` is a `BlockHeader`, calls raise `Reorganised` once the chain no longer has that block.
+    `contracts_without_output` holds the contracts that returned no data while nothing proved that the node ran them.
 
-    With `may_run_ahead` answers from later blocks are taken, too: `answered` has the blocks that answers came from, and
-    whoever asked has to see to it that nothing changed between them.
+    With `allow_later_blocks`, results from later blocks are accepted too: `answering_blocks` holds the blocks that the
+    results came from, and the caller has to check that nothing changed between them.
     """
 
-    def __init__(self, node: Node, at: At, multicall: str | None, *, may_run_ahead: bool = False) -> None:
-        self.node, self.block = node, number_of(at)
-        self.silent: set[str] = set()
-        self.answered: set[int] = set()
-        self._may_run_ahead = may_run_ahead
+    def __init__(self, node: Node, at: BlockId, multicall: str | None, *, allow_later_blocks: bool = False) -> None:
+        self.node, self.block = node, block_number(at)
+        self.contracts_without_output: set[str] = set()
+        self.answering_blocks: set[int] = set()
+        self._may_run_ahead = allow_later_blocks
         self.at, self._multicall = at, multicall
         self._is_verified = True
         self._portion = _PORTION
 
-    def ask(self, calls: Sequence[Call]) -> list[Answer]:
+    def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers in the order of the calls. Raises `UpstreamError`."""
         order = sorted(range(len(calls)), key=lambda at: calls[at].may_revert)
         together = self._together([calls[at] for at in order])
@@ -74,22 +74,22 @@ class View:
         return answers
 
     @property
-    def runs_ahead(self) -> bool:
+    def has_later_answers(self) -> bool:
         """Did an answer come from a later block?"""
-        return any(number > self.block for number in self.answered)
+        return any(number > self.block for number in self.answering_blocks)
 
-    def check_pinned(self) -> bool:
+    def verify_block(self) -> bool:
         """Return whether all answers so far are known to be of the block; False where the node gave no way to know.
 
         Raises `BlockMismatch` where the node ignores block numbers, so that nothing is known of which block the
         answers are.
         """
-        if self.runs_ahead:
+        if self.has_later_answers:
             return False
         if self._is_verified or self.block == 0 or _PINNING.get(self.node) == self.node.shown:
             return self._is_verified or self.block > 0
         earlier = self.block - 1
-        number = block_answered(self.node, earlier)
+        number = find_answering_block(self.node, earlier)
         if number is None:
             return False
         if number != earlier:
@@ -97,7 +97,7 @@ class View:
         _PINNING[self.node] = self.node.shown
         return True
 
-    def _together(self, calls: Sequence[Call]) -> list[Answer]:
+    def _together(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers; of the calls, those that may revert stand last."""
         while self._multicall and calls:
             try:
@@ -114,7 +114,7 @@ class View:
             self._multicall = None
         return self._unaggregated(calls) if calls else []
 
-    def _aggregated(self, calls: Sequence[Call], multicall: str) -> list[Answer] | None:
+    def _aggregated(self, calls: Sequence[ContractCall], multicall: str) -> list[ReturnData] | None:
         """None where there is no Multicall3; calls whose portion ran out of gas count as failed."""
         shared = sum([not call.may_revert for call in calls])
         portions = [calls[at : min(at + self._portion, shared)] for at in range(0, shared, self._portion)]
@@ -122,41 +122,43 @@ class View:
         told = self._run(portions, multicall)
         if b"" in told and not any(told) and multicall not in _MULTICALLS.get(self.node, ()):
             return None
-        answers: list[Answer] = []
+        answers: list[ReturnData] = []
         for portion, answer in zip(portions, told, strict=True):
             answers += [None] * len(portion) if answer is None else self._unpacked(answer, len(portion))
         return answers
 
-    def _each_alone(self, calls: Sequence[Call]) -> list[Answer]:
+    def _each_alone(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers to calls that failed in company, each with an aggregate of its own."""
         if not self._multicall or not calls:
             return []
         told = self._run([[call] for call in calls], self._multicall)
         return [None if answer is None else self._unpacked(answer, 1)[0] for answer in told]
 
-    def _run(self, portions: Sequence[Sequence[Call]], multicall: str) -> list[Answer]:
-        probes = [Call(multicall, probe) for probe in _PROBES]
-        return self.node.batch([Call(multicall, pack([*probes, *portion])) for portion in portions], self.at)
+    def _run(self, portions: Sequence[Sequence[ContractCall]], multicall: str) -> list[ReturnData]:
+        probes = [ContractCall(multicall, probe) for probe in _PROBES]
+        return self.node.batch(
+            [ContractCall(multicall, encode_aggregate([*probes, *portion])) for portion in portions], self.at
+        )
 
-    def _unpacked(self, answer: bytes, count: int) -> list[Answer]:
+    def _unpacked(self, answer: bytes, count: int) -> list[ReturnData]:
         if not answer:
             raise self._answered_nothing()
-        number, before, *answers = unpack(answer, len(_PROBES) + count)
+        number, before, *answers = decode_aggregate(answer, len(_PROBES) + count)
         _MULTICALLS.setdefault(self.node, set()).add(str(self._multicall))
         self._check_block(_number_told(number), before)
         return answers
 
-    def _unaggregated(self, calls: Sequence[Call]) -> list[Answer]:
+    def _unaggregated(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         answers = self.node.batch(calls, self.at)
         self._is_verified = False
         silent = {call.to for call, answer in zip(calls, answers, strict=True) if answer == b""}
-        self.silent |= silent
+        self.contracts_without_output |= silent
         return answers
 
     def _check_missing(self, multicall: str) -> None:
         """Raises `UpstreamNonsense` where the node runs code that sees the contract, or runs nothing at all."""
         try:
-            (answer,) = self.node.batch([Call("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self.at)
+            (answer,) = self.node.batch([ContractCall("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self.at)
         except UpstreamRefused:
             return  # it runs contracts only
         if answer is None or (len(answer) == WORD and not any(answer)):
@@ -170,18 +172,18 @@ class View:
             details={"block": self.block},
         )
 
-    def _check_block(self, number: int | None, before: Answer) -> None:
+    def _check_block(self, number: int | None, before: ReturnData) -> None:
         """Raises `BlockMismatch` or `Reorganised` where an aggregate ran on another block."""
         if number is None or abs(number - self.block) > _FAR_BLOCKS:
             self._is_verified = False
             return
         if number != self.block and not (self._may_run_ahead and number > self.block):
             raise self._mismatch(number, self.block)
-        self.answered.add(number)
+        self.answering_blocks.add(number)
         if number != self.block:
             return
-        if isinstance(self.at, Block) and before and len(before) == WORD:
-            if f"0x{before.hex()}" == self.at.parent:
+        if isinstance(self.at, BlockHeader) and before and len(before) == WORD:
+            if f"0x{before.hex()}" == self.at.parent_hash:
                 _TRUTHFUL_HASHES.add(self.node)
             elif self.node in _TRUTHFUL_HASHES:
                 raise Reorganised(
@@ -198,22 +200,22 @@ class View:
         )
 
 
-def block_answered(node: Node, number: int) -> int | None:
+def find_answering_block(node: Node, number: int) -> int | None:
     """Return the block from which a node answers when it is asked about one; None where it gives no way to know."""
     try:
-        (answer,) = node.batch([Call("", _NUMBER_CODE)], number)
+        (answer,) = node.batch([ContractCall("", _NUMBER_CODE)], number)
     except UpstreamRefused:
         return None  # it runs contracts only
     told = _number_told(answer)
     return told if told is not None and abs(told - number) <= _FAR_BLOCKS else None
 
 
-def _number_told(answer: Answer) -> int | None:
+def _number_told(answer: ReturnData) -> int | None:
     """The number of a block, None where none was told."""
     return int.from_bytes(answer) if answer and len(answer) == WORD else None
 
 
-def pack(calls: Sequence[Call]) -> bytes:
+def encode_aggregate(calls: Sequence[ContractCall]) -> bytes:
     """Calldata of `aggregate3`, every call being allowed to fail."""
     offsets, tuples = [], []
     at = WORD * len(calls)
@@ -225,7 +227,7 @@ def pack(calls: Sequence[Call]) -> bytes:
     return b"".join((_PREFIX, word(len(calls)), *offsets, *tuples))
 
 
-def unpack(raw: bytes, count: int) -> list[Answer]:
+def decode_aggregate(raw: bytes, count: int) -> list[ReturnData]:
     """What `aggregate3` returned for `count` calls. Raises `UpstreamNonsense`."""
     start = _number(raw, 0)
     if _number(raw, start) != count:
@@ -234,7 +236,7 @@ def unpack(raw: bytes, count: int) -> list[Answer]:
     return [_entry(raw, base + _number(raw, base + WORD * k)) for k in range(count)]
 
 
-def _entry(raw: bytes, at: int) -> Answer:
+def _entry(raw: bytes, at: int) -> ReturnData:
     succeeded, content = _number(raw, at), at + _number(raw, at + WORD)
     length, first = _number(raw, content), content + WORD
     if first + length > len(raw):

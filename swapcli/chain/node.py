@@ -7,11 +7,11 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from swapcli.errors import UpstreamError
 
-Answer = bytes | None
+ReturnData = bytes | None
 """What a contract returned; None where the call reverted. An address without code returns nothing, `b""`."""
 
 
-class Call(NamedTuple):
+class ContractCall(NamedTuple):
     """A question to a contract. `may_revert` tells of one that contracts of the kind need not answer.
 
     Where `to` is empty, `calldata` itself is run as code.
@@ -22,49 +22,49 @@ class Call(NamedTuple):
     may_revert: bool = False
 
 
-class Block(NamedTuple):
+class BlockHeader(NamedTuple):
     """A block's place in the chain. `timestamp` in Unix seconds; `base_fee_wei` 0 where the chain has none."""
 
     number: int
     hash: str
-    parent: str
+    parent_hash: str
     timestamp: int
     base_fee_wei: int
 
 
-At = int | Block
+BlockId = int | BlockHeader
 """The state after which block is asked about. A number takes any block that has it; a `Block` only that very one."""
 
 
-def number_of(at: At) -> int:
+def block_number(at: BlockId) -> int:
     """The number of the block."""
-    return at.number if isinstance(at, Block) else at
+    return at.number if isinstance(at, BlockHeader) else at
 
 
-class Head(NamedTuple):
+class ChainHead(NamedTuple):
     """The newest block, and what gas costs at it."""
 
-    block: Block
+    block: BlockHeader
     gas_price_wei: int
 
 
 class Log(NamedTuple):
-    """An event: `topics` are 32 bytes each, the first tells its kind; `position` is its place in the block."""
+    """An event: `topics` are 32 bytes each, the first tells its kind; `log_index` is its place in the block."""
 
     address: str
     topics: tuple[str, ...]
-    content: bytes
-    block: int
-    position: int
+    data: bytes
+    block_number: int
+    log_index: int
 
 
-class LogQuery(NamedTuple):
+class LogFilter(NamedTuple):
     """Which events: of these contracts, of these kinds (all where empty), from block `first` to `last` inclusive."""
 
     addresses: tuple[str, ...]
     topics: tuple[str, ...]
-    first: int
-    last: int
+    from_block: int
+    to_block: int
 
 
 class Node(Protocol):
@@ -74,16 +74,16 @@ class Node(Protocol):
     def shown(self) -> str:
         """What people may see of its address."""
 
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         """The newest block, of a chain whose id has just been checked."""
 
-    def block(self, number: int) -> Block | None:
+    def block(self, number: int) -> BlockHeader | None:
         """A block by its number; None where the chain has not got so far."""
 
-    def call(self, to: str, calldata: bytes, at: At) -> Answer:
+    def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """One call on the state after a block. Raises `Reorganised` where the chain no longer has that very block."""
 
-    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         """Many calls on the state after a block, answers in their order. Raises `Reorganised` as `call` does."""
 
     def use_spare(self, error: UpstreamError) -> bool:
@@ -95,7 +95,7 @@ class Node(Protocol):
         One number of 2,048 bits a block. Of a node that does not know one of the blocks `UpstreamNonsense` is raised.
         """
 
-    def logs(self, query: LogQuery) -> list[Log]:
+    def logs(self, query: LogFilter) -> list[Log]:
         """Events in the order of the chain. Raises `UpstreamRefused` also where they are too many for the node, and
         `Reorganised` where they reach up to the block that was the newest, and the chain no longer has that one."""
 
@@ -103,35 +103,35 @@ class Node(Protocol):
 class Account(NamedTuple):
     """What an address holds of the native currency in wei, and the code that it runs: `b""` for none."""
 
-    native_wei: int
+    balance_wei: int
     code: bytes
 
 
-class Override(NamedTuple):
+class StateOverride(NamedTuple):
     """What an account is taken to have in the place of what it has. None leaves it; `slots` are words of its storage by
     their places, beside which the others stay."""
 
     address: str
-    native_wei: int | None = None
+    balance_wei: int | None = None
     code: bytes | None = None
     slots: tuple[tuple[int, int], ...] = ()
 
 
-class Supposed(NamedTuple):
+class HypotheticalCall(NamedTuple):
     """A call by `sender`, as it would go if accounts had what `overrides` say."""
 
     sender: str
-    call: Call
-    overrides: tuple[Override, ...]
+    call: ContractCall
+    overrides: tuple[StateOverride, ...]
 
 
 @runtime_checkable
-class SimulatingNode(Node, Protocol):
+class StateOverrideNode(Node, Protocol):
     """A node that can also be asked what would be if."""
 
-    def account(self, address: str, at: At) -> Account:
+    def account(self, address: str, at: BlockId) -> Account:
         """An account after a block. Raises `Reorganised` as `call` does."""
 
-    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
+    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         """The answers to calls on a state that is not, each on its own. Raises `Reorganised` as `call` does, and
         `UpstreamRefused` where the node knows no overrides; one that pays them no heed answers without them."""

@@ -12,12 +12,12 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from swapcli.chain.abi import calldata, nonsense, read_address, read_list
-from swapcli.chain.batch_read import Reading, Skipped, read_together
-from swapcli.chain.discovery import Home, described
-from swapcli.chain.loaders.uniswap_v4 import home_slot, price_and_tick, read_stored, stored
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Answer, Call
-from swapcli.chain.pool_ref import Kind, Place
+from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
+from swapcli.chain.discovery import Factory, read_pool_ref
+from swapcli.chain.loaders.uniswap_v4 import extsload_call, pool_slot, price_and_tick, read_extsload
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.errors import UpstreamNonsense
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import v4_pool_id
@@ -33,12 +33,12 @@ COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
 """In ppm, of Uniswap V3's kind, where neither the factory nor the catalogue says which it has."""
 
 _BY_SPACING: Final = "getPool(address,address,int24)"
-_NAMES: Final[Mapping[Kind, tuple[str, ...]]] = MappingProxyType(
+_NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
     {
-        Kind.UNISWAP_V2: ("getPair(address,address)",),
-        Kind.SOLIDLY: ("getPool(address,address,bool)", "getPair(address,address,bool)"),
-        Kind.UNISWAP_V3: ("getPool(address,address,uint24)", _BY_SPACING),
-        Kind.ALGEBRA: ("poolByPair(address,address)",),
+        ContractKind.UNISWAP_V2: ("getPair(address,address)",),
+        ContractKind.SOLIDLY: ("getPool(address,address,bool)", "getPair(address,address,bool)"),
+        ContractKind.UNISWAP_V3: ("getPool(address,address,uint24)", _BY_SPACING),
+        ContractKind.ALGEBRA: ("poolByPair(address,address)",),
     }
 )
 """How a factory may be asked for the pool of two tokens."""
@@ -50,20 +50,20 @@ _MOST_SPACINGS: Final = 32
 _PORTION: Final = 2_000
 
 _Pair = tuple[str, str]
-_Found = Sequence[Place]
+_Found = Sequence[PoolRef]
 
 
 class _Way(NamedTuple):
     """A question that a home answers for any two tokens: its name, and what it takes besides them."""
 
-    home: Home
+    home: Factory
     name: str = ""
     key: tuple[int, ...] = ()
 
 
-def find_pairs(
-    view: View, homes: Sequence[Home], tokens: Sequence[str], wrapped_native: str | None
-) -> Iterator[Place | Skipped]:
+def find_pair_pools(
+    view: BlockReader, homes: Sequence[Factory], tokens: Sequence[str], wrapped_native: str | None
+) -> Iterator[PoolRef | SkippedItem]:
     """The pools of these homes both of whose tokens are among `tokens`, canonical addresses; each pool once.
 
     Native currency counts as its wrapped form. Places are as those of `discovery`, the tick of Uniswap V4's being that
@@ -72,14 +72,14 @@ def find_pairs(
     ordered = sorted({*tokens} - {ZERO_ADDRESS})
     if len(ordered) < 2:
         return
-    opened = read_together([(home.address, _ways(home, (ordered[0], ordered[1]))) for home in homes], view.ask)
-    yield from (each for each in opened if isinstance(each, Skipped))
-    ways = [way for each in opened if not isinstance(each, Skipped) for way in each]
+    opened = run_batched([(home.address, _ways(home, (ordered[0], ordered[1]))) for home in homes], view.call)
+    yield from (each for each in opened if isinstance(each, SkippedItem))
+    ways = [way for each in opened if not isinstance(each, SkippedItem) for way in each]
     waiting = _questions(ways, ordered, wrapped_native)
     known: set[str] = set()
     while portion := list(islice(waiting, _PORTION)):
-        for found in read_together(portion, view.ask):
-            if isinstance(found, Skipped):
+        for found in run_batched(portion, view.call):
+            if isinstance(found, SkippedItem):
                 yield found
                 continue
             yield from (place for place in found if place.key not in known)
@@ -88,11 +88,11 @@ def find_pairs(
 
 def _questions(
     ways: Sequence[_Way], tokens: Sequence[str], wrapped_native: str | None
-) -> Iterator[tuple[str, Reading[_Found]]]:
+) -> Iterator[tuple[str, BatchRead[_Found]]]:
     """One for each way and pair, named by both."""
     for way in ways:
         address = way.home.address
-        if way.home.kind is Kind.UNISWAP_V4:
+        if way.home.kind is ContractKind.UNISWAP_V4:
             for currencies, pair in _currencies(tokens, wrapped_native):
                 yield f"{address} {' '.join(currencies)}", _in_manager(way.home, currencies, pair)
         else:
@@ -107,83 +107,85 @@ def _currencies(tokens: Sequence[str], wrapped_native: str | None) -> Iterator[t
         yield from (((ZERO_ADDRESS, each), (wrapped_native, each)) for each in tokens if each != wrapped_native)
 
 
-def _of_pair(way: _Way, pair: _Pair) -> Reading[_Found]:
+def _of_pair(way: _Way, pair: _Pair) -> BatchRead[_Found]:
     """Two rounds; one where there is no pool."""
     (answer,) = yield [_asked(way, pair)]
     address = read_address(answer, way.name)
     if address == ZERO_ADDRESS:
         return ()
-    place = yield from described(way.home, address)
+    place = yield from read_pool_ref(way.home, address)
     if place.tokens != pair:
         raise nonsense(address, "a pool of other tokens than those that were asked for")
     return (place,)
 
 
-def _asked(way: _Way, pair: _Pair) -> Call:
-    return Call(way.home.address, calldata(way.name, *pair, *way.key))
+def _asked(way: _Way, pair: _Pair) -> ContractCall:
+    return ContractCall(way.home.address, calldata(way.name, *pair, *way.key))
 
 
-def _in_manager(home: Home, currencies: _Pair, pair: _Pair) -> Reading[_Found]:
+def _in_manager(home: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Found]:
     """One round: of the pools that two currencies usually have, those that have a price."""
     assert home.protocol
     native = currencies != pair
-    place = Place(home.address, home.protocol.amm_name, home.protocol.family or "", home.kind, pair, (), native=native)
+    place = PoolRef(
+        home.address, home.protocol.amm_name, home.protocol.family or "", home.kind, pair, (), native=native
+    )
     places = [
         place._replace(fee_ppm=fee, tick_spacing=spacing, pool_id=v4_pool_id(*currencies, fee, spacing))
         for fee, spacing in _usual_keys(home)
     ]
-    (answer,) = yield [stored(home.address, [home_slot(place.pool_id) for place in places])]
-    positions = map(price_and_tick, read_stored(answer, len(places)))
-    return [place._replace(near_tick=tick) for place, (price, tick) in zip(places, positions, strict=True) if price]
+    (answer,) = yield [extsload_call(home.address, [pool_slot(place.pool_id) for place in places])]
+    positions = map(price_and_tick, read_extsload(answer, len(places)))
+    return [place._replace(last_tick=tick) for place, (price, tick) in zip(places, positions, strict=True) if price]
 
 
-def _usual_keys(home: Home) -> list[tuple[int, int]]:
+def _usual_keys(home: Factory) -> list[tuple[int, int]]:
     """Fees of Uniswap V4 and their tick spacings, which anybody may choose: most take a fiftieth of the fee."""
     known = [(fee, spacing) for fee, spacing in home.fee_tiers.items() if spacing]
     return sorted({(100, 1), *known, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
 
 
-def _ways(home: Home, pair: _Pair) -> Reading[Sequence[_Way]]:
+def _ways(home: Factory, pair: _Pair) -> BatchRead[Sequence[_Way]]:
     """All that there is to ask of a home. With the first pair it is tried whether it answers at all.
 
     One round; two for Uniswap V3's kind.
     """
-    if home.kind is Kind.UNISWAP_V4:
-        (answer,) = yield [stored(home.address, [0])]
-        read_stored(answer, 1)
+    if home.kind is ContractKind.UNISWAP_V4:
+        (answer,) = yield [extsload_call(home.address, [0])]
+        read_extsload(answer, 1)
         return [_Way(home)]
-    if home.kind is Kind.UNISWAP_V3:
+    if home.kind is ContractKind.UNISWAP_V3:
         return (yield from _concentrated_ways(home, pair))
     if home.kind not in _NAMES:
         raise nonsense(home.kind, "such pools cannot be asked for by their tokens")
     keys: list[tuple[int, ...]] = [()]
-    if home.kind is Kind.SOLIDLY:
-        keys = [(stable,) for stable, protocol in enumerate((home.protocol, home.stable)) if protocol]
+    if home.kind is ContractKind.SOLIDLY:
+        keys = [(stable,) for stable, protocol in enumerate((home.protocol, home.stable_protocol)) if protocol]
     tried = [_Way(home, name, keys[0]) for name in _NAMES[home.kind]]
     name = _first_answered(tried, (yield _trials(tried, pair)))
     return [_Way(home, name, key) for key in keys]
 
 
-def _concentrated_ways(home: Home, pair: _Pair) -> Reading[Sequence[_Way]]:
+def _concentrated_ways(home: Factory, pair: _Pair) -> BatchRead[Sequence[_Way]]:
     """By each fee or each tick spacing that the factory says it has; which of both is for it to answer too."""
     tried = [_Way(home, name, (COMMON_FEES[0],)) for name in _NAMES[home.kind]]
     if home.protocol and _SPACING_KEY in home.protocol.extra_keys:
         tried.reverse()
-    *answers, listed = yield [*_trials(tried, pair), Call(home.address, calldata(_SPACINGS), may_revert=True)]
+    *answers, listed = yield [*_trials(tried, pair), ContractCall(home.address, calldata(_SPACINGS), may_revert=True)]
     name = _first_answered(tried, answers)
     if name == _BY_SPACING:
         return [_Way(home, name, (spacing,)) for spacing in _spacings(listed)]
     fees = sorted({*home.fee_tiers, *USUAL_FEES})
-    told = yield [Call(home.address, calldata(_SPACING_OF, fee)) for fee in fees]
+    told = yield [ContractCall(home.address, calldata(_SPACING_OF, fee)) for fee in fees]
     enabled = [fee for fee, answer in zip(fees, told, strict=True) if answer and any(answer)]
     return [_Way(home._replace(fee_ppm=fee), name, (fee,)) for fee in enabled or home.fee_tiers or COMMON_FEES]
 
 
-def _trials(tried: Sequence[_Way], pair: _Pair) -> Sequence[Call]:
+def _trials(tried: Sequence[_Way], pair: _Pair) -> Sequence[ContractCall]:
     return [_asked(way, pair)._replace(may_revert=len(tried) > 1) for way in tried]
 
 
-def _first_answered(tried: Sequence[_Way], answers: Sequence[Answer]) -> str:
+def _first_answered(tried: Sequence[_Way], answers: Sequence[ReturnData]) -> str:
     """Its name. Raises `UpstreamNonsense`."""
     for way, answer in zip(tried, answers, strict=True):
         if answer:
@@ -192,7 +194,7 @@ def _first_answered(tried: Sequence[_Way], answers: Sequence[Answer]) -> str:
     raise nonsense(tried[0].name, "the factory does not answer")
 
 
-def _spacings(answer: Answer) -> Sequence[int]:
+def _spacings(answer: ReturnData) -> Sequence[int]:
     """Of Slipstream's kind, as the factory lists them; what cannot be one is left out."""
     try:
         listed = read_list(answer, _SPACINGS)

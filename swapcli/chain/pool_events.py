@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from swapcli.chain.logs_bloom import mask, may_hold
+from swapcli.chain.logs_bloom import bloom_mask, may_contain
 from swapcli.chain.node import Log
-from swapcli.chain.pool_ref import Kind
+from swapcli.chain.pool_ref import ContractKind
 
 Names = Callable[[Log], str]
 """The key of the pool that an event is about."""
@@ -57,57 +57,57 @@ _SWAP_FEE_CHANGED: Final = "0xa9ba3ffe0b6c366b81232caab38605a0699ad5398d6cce76f9
 _PAUSED_CHANGED: Final = "0x9e3a5e37224532dea67b89face185703738a228a6e8a23dee546960180d3be64"
 
 _CONCENTRATED: Final[dict[str, Names]] = dict.fromkeys((_INITIALIZE, _SWAP, _MINT, _BURN), _by_emitter)
-EVENTS: Final[dict[Kind, dict[str, Names]]] = {
-    Kind.UNISWAP_V2: {_SYNC: _by_emitter},
-    Kind.SOLIDLY: {_SYNC_SOLIDLY: _by_emitter, _SET_CUSTOM_FEE: _by_address},
-    Kind.UNISWAP_V3: {**_CONCENTRATED, _SWAP_PANCAKE: _by_emitter, _CUSTOM_FEE_SET: _by_address},
-    Kind.ALGEBRA: {**_CONCENTRATED, _FEE: _by_emitter, _TICK_SPACING: _by_emitter},
-    Kind.UNISWAP_V4: {_SWAP_V4: _by_id, _MODIFY_LIQUIDITY: _by_id, _PROTOCOL_FEE_UPDATED: _by_id},
-    Kind.STABLESWAP: {},
-    Kind.WEIGHTED: {
+EVENTS: Final[dict[ContractKind, dict[str, Names]]] = {
+    ContractKind.UNISWAP_V2: {_SYNC: _by_emitter},
+    ContractKind.SOLIDLY: {_SYNC_SOLIDLY: _by_emitter, _SET_CUSTOM_FEE: _by_address},
+    ContractKind.UNISWAP_V3: {**_CONCENTRATED, _SWAP_PANCAKE: _by_emitter, _CUSTOM_FEE_SET: _by_address},
+    ContractKind.ALGEBRA: {**_CONCENTRATED, _FEE: _by_emitter, _TICK_SPACING: _by_emitter},
+    ContractKind.UNISWAP_V4: {_SWAP_V4: _by_id, _MODIFY_LIQUIDITY: _by_id, _PROTOCOL_FEE_UPDATED: _by_id},
+    ContractKind.STABLESWAP: {},
+    ContractKind.WEIGHTED: {
         **dict.fromkeys((_SWAP_BALANCER, _BALANCE_CHANGED, _BALANCE_MANAGED), _by_balancer_id),
         **dict.fromkeys((_SWAP_FEE_CHANGED, _PAUSED_CHANGED), _by_emitter),
     },
 }
 """By their first topic, of each kind of contract. Pools of a kind without any change unseen."""
 
-_KINDS: Final[dict[str, tuple[Kind, ...]]] = {
-    "constant_product": (Kind.UNISWAP_V2, Kind.SOLIDLY),
-    "solidly_stable": (Kind.SOLIDLY,),
-    "concentrated": (Kind.UNISWAP_V3, Kind.ALGEBRA, Kind.UNISWAP_V4),
-    "stableswap": (Kind.STABLESWAP,),
-    "weighted": (Kind.WEIGHTED,),
+_KINDS: Final[dict[str, tuple[ContractKind, ...]]] = {
+    "constant_product": (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY),
+    "solidly_stable": (ContractKind.SOLIDLY,),
+    "concentrated": (ContractKind.UNISWAP_V3, ContractKind.ALGEBRA, ContractKind.UNISWAP_V4),
+    "stableswap": (ContractKind.STABLESWAP,),
+    "weighted": (ContractKind.WEIGHTED,),
 }
 """Of each family of pools that are read from contracts of their own."""
 
 _ALL: Final = dict(chain.from_iterable(events.items() for events in EVENTS.values()))
 
 
-def topics_of(families: Iterable[str]) -> tuple[str, ...]:
+def change_topics(families: Iterable[str]) -> tuple[str, ...]:
     """What to ask for to learn of the changes of all pools of these families."""
     return tuple(dict.fromkeys(topic for name in families for kind in _KINDS.get(name, ()) for topic in EVENTS[kind]))
 
 
-def is_told(family: str) -> bool:
+def emits_events(family: str) -> bool:
     """Do events tell of the changes of its pools?"""
     return all(EVENTS[kind] for kind in _KINDS.get(family, ()))
 
 
-def hinted(bloom: int, pools: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> Iterator[str]:
     """Return the keys of those pools that can have changed in a block with that bloom filter.
 
     `pools` are keys, contracts and families. Events of Balancer's vault are judged by their kind alone.
     """
     present = {
-        name: frozenset(names for kind in kinds for topic, names in EVENTS[kind].items() if may_hold(bloom, topic))
+        name: frozenset(names for kind in kinds for topic, names in EVENTS[kind].items() if may_contain(bloom, topic))
         for name, kinds in _KINDS.items()
     }
     others = {name: names - {_by_emitter} for name, names in present.items()}
     emitting = {name for name, names in present.items() if _by_emitter in names}
     for key, address, family in pools:
-        bits = mask(address)  # inline, since there may be very many
+        bits = bloom_mask(address)  # inline, since there may be very many
         is_emitter = family in emitting and bloom & bits == bits
-        if is_emitter or any(may_hold(bloom, *_SUBJECTS[names](key, address)) for names in others.get(family, ())):
+        if is_emitter or any(may_contain(bloom, *_SUBJECTS[names](key, address)) for names in others.get(family, ())):
             yield key
 
 

@@ -11,7 +11,7 @@ from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 
 
-class Kind(StrEnum):
+class ContractKind(StrEnum):
     """Contracts that are read alike."""
 
     UNISWAP_V2 = "uniswap_v2"
@@ -23,41 +23,41 @@ class Kind(StrEnum):
     WEIGHTED = "weighted"
 
 
-class Place(NamedTuple):
+class PoolRef(NamedTuple):
     """`address` is the contract that is asked: the manager of a Uniswap V4 pool. `tokens` in the contract's order.
 
     `fee_ppm` and `tick_spacing` count only where they never change (Uniswap V2, V4; V3, V4). `home` is a Solidly
     pool's factory or a Balancer pool's vault; where it is empty, reading takes a round more. `pool_id` is Uniswap V4's
-    or Balancer's. `near_tick` is where the price was last seen, and `known_ticks` are the initialised ones around it:
+    or Balancer's. `last_tick` is where the price was last seen, and `known_ticks` are the initialised ones around it:
     where nothing but amounts has changed since, one round is enough to read them.
     """
 
     address: str
     protocol: str
     family: str
-    kind: Kind
+    kind: ContractKind
     tokens: tuple[str, ...]
     decimals: tuple[int, ...]
     fee_ppm: int = 0
     tick_spacing: int = 0
     pool_id: str = ""
     native: bool = False
-    home: str = ""
-    near_tick: int | None = None
+    factory: str = ""
+    last_tick: int | None = None
     known_ticks: tuple[int, ...] = ()
 
     @property
     def key(self) -> str:
         """As `Pool.key`."""
-        return self.pool_id if self.kind is Kind.UNISWAP_V4 else self.address
+        return self.pool_id if self.kind is ContractKind.UNISWAP_V4 else self.address
 
 
-def place_of(pool: Pool) -> Place | None:
+def ref_of_pool(pool: Pool) -> PoolRef | None:
     """Where to read a known pool anew; None for one that has no state to read."""
     kind = _kind_of_pool(pool)
     if kind is None:
         return None
-    place = Place(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
+    place = PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
     if not isinstance(pool, Concentrated):
         return place
     ladder = pool.ladder
@@ -65,36 +65,40 @@ def place_of(pool: Pool) -> Place | None:
         tick_spacing=ladder.tick_spacing,
         pool_id=ladder.pool_id or "",
         native=ladder.native,
-        near_tick=pool.tick,
+        last_tick=pool.tick,
         known_ticks=tuple(ladder.ticks),
     )
 
 
-def kind_of(protocol: ProtocolInfo, network: Network) -> Kind | None:
+def contract_kind(protocol: ProtocolInfo, network: Network) -> ContractKind | None:
     """How the pools of a protocol are read; None where they cannot be.
 
     A protocol of volatile pairs that shares its contracts with one of stable pairs is a Solidly. Concentrated pools
     are told apart by what the router needs to know of them.
     """
     if protocol.family == "constant_product":
-        return Kind.SOLIDLY if _has_stable_sibling(protocol, network) else Kind.UNISWAP_V2
+        return ContractKind.SOLIDLY if _has_stable_sibling(protocol, network) else ContractKind.UNISWAP_V2
     if protocol.family == "concentrated":
         if "poolId" in protocol.extra_keys:
-            return Kind.UNISWAP_V4
-        return Kind.UNISWAP_V3 if protocol.extra_keys else Kind.ALGEBRA
+            return ContractKind.UNISWAP_V4
+        return ContractKind.UNISWAP_V3 if protocol.extra_keys else ContractKind.ALGEBRA
     return _KIND_OF_FAMILY.get(protocol.family or "")
 
 
-_KIND_OF_FAMILY = {"solidly_stable": Kind.SOLIDLY, "stableswap": Kind.STABLESWAP, "weighted": Kind.WEIGHTED}
+_KIND_OF_FAMILY = {
+    "solidly_stable": ContractKind.SOLIDLY,
+    "stableswap": ContractKind.STABLESWAP,
+    "weighted": ContractKind.WEIGHTED,
+}
 
 
-def _kind_of_pool(pool: Pool) -> Kind | None:
+def _kind_of_pool(pool: Pool) -> ContractKind | None:
     if isinstance(pool, ConstantProduct):
-        return Kind.SOLIDLY if pool.solidly else Kind.UNISWAP_V2
+        return ContractKind.SOLIDLY if pool.solidly else ContractKind.UNISWAP_V2
     if isinstance(pool, Concentrated):
         if pool.ladder.pool_id:
-            return Kind.UNISWAP_V4
-        return Kind.UNISWAP_V3 if pool.ladder.word else Kind.ALGEBRA
+            return ContractKind.UNISWAP_V4
+        return ContractKind.UNISWAP_V3 if pool.ladder.word else ContractKind.ALGEBRA
     return _KIND_OF_FAMILY.get(pool.family)
 
 

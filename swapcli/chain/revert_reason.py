@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from swapcli.chain.abi import WORD, as_address, read_text, read_word, read_words, signed
-from swapcli.chain.tokens import cleaned
+from swapcli.chain.tokens import sanitize_text
 from swapcli.errors import UpstreamNonsense
 from swapcli.evm.router import read_artifact
 from swapcli.networks.address import keccak256
@@ -38,14 +38,14 @@ class _Known(NamedTuple):
     types: Mapping[str, str]
 
 
-def revert_reason(output: bytes) -> str:
-    """What `output`, which a call returned as it reverted, says. A contract's own words are cleaned and cut."""
+def describe_revert(output: bytes) -> str:
+    """What `return_data`, which a call returned as it reverted, says. A contract's own words are cleaned and cut."""
     if not output:
         return "no reason given"
     selector, arguments = output[:_SELECTOR_BYTES], output[_SELECTOR_BYTES:]
     try:
         if selector == _ERROR and len(arguments) > WORD:
-            return f'"{cleaned(read_text(arguments, "Error"), _MOST_TEXT)}"'
+            return f'"{sanitize_text(read_text(arguments, "Error"), _MOST_TEXT)}"'
         if selector == _PANIC:
             code = read_word(arguments, "Panic")
             return f"panic 0x{code:02x}, {_PANICS.get(code, 'of an unknown kind')}"

@@ -8,10 +8,22 @@ from time import sleep
 from types import MappingProxyType
 from typing import Final, NamedTuple, NoReturn
 
-from swapcli.chain.failover import FailoverRpc
-from swapcli.chain.http_connection import Line
-from swapcli.chain.json_rpc import JsonRpc, Nothing, Refusal, Request, Result, Witness
-from swapcli.chain.node import Account, Answer, At, Block, Call, Head, Log, LogQuery, Override, Supposed, number_of
+from swapcli.chain.failover import FailoverClient
+from swapcli.chain.http_connection import HttpConnection
+from swapcli.chain.json_rpc import ConsistencyCheck, JsonRpcClient, NullResult, RpcError, RpcRequest, RpcResult
+from swapcli.chain.node import (
+    Account,
+    BlockHeader,
+    BlockId,
+    ChainHead,
+    ContractCall,
+    HypotheticalCall,
+    Log,
+    LogFilter,
+    ReturnData,
+    StateOverride,
+    block_number,
+)
 from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
 
 TIMEOUT_S: Final = 20.0
@@ -27,7 +39,7 @@ _is_bloom = re.compile(r"0x[0-9a-fA-F]{512}").fullmatch
 _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 
 
-class Endpoint(NamedTuple):
+class RpcEndpoint(NamedTuple):
     """Where a node is asked. `shown` is what people may see of `url`; `headers` go with each request, and `proxy` is
     the address of the HTTP proxy on the way, None without one."""
 
@@ -56,17 +68,19 @@ class RpcNode:
         pause: Callable[[float], object] = sleep,
         headers: Mapping[str, str] | None = None,
         proxy: str | None = None,
-        spares: Sequence[Endpoint] = (),
+        spares: Sequence[RpcEndpoint] = (),
         report: Callable[[str], object] = bool,
     ) -> None:
         """Connect to nothing yet. Raises `ConfigError` for what is no address."""
         if spares:
             attempts = min(attempts, _ATTEMPTS_WITH_SPARES)
-        endpoints = (Endpoint(url, shown, headers or {}, proxy), *spares)
-        lines = [Line(each.url, each.shown, each.headers, each.proxy) for each in endpoints]
-        self._rpc = FailoverRpc([JsonRpc(line, timeout_s, attempts, pause) for line in lines], chain_id, report)
+        endpoints = (RpcEndpoint(url, shown, headers or {}, proxy), *spares)
+        lines = [HttpConnection(each.url, each.shown, each.headers, each.proxy) for each in endpoints]
+        self._rpc = FailoverClient(
+            [JsonRpcClient(line, timeout_s, attempts, pause) for line in lines], chain_id, report
+        )
         self._chain_id = chain_id
-        self._newest: Block | None = None
+        self._newest: BlockHeader | None = None
         self._newest_bloom = 0
 
     @property
@@ -85,24 +99,24 @@ class RpcNode:
 
     def use_spare(self, error: UpstreamError) -> bool:
         """As `Node.use_spare`."""
-        return self._rpc.switch(error)
+        return self._rpc.fail_over(error)
 
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         """As `Node.head`, in one round trip. Raises `UpstreamNonsense` for a node of another chain."""
-        chain, block, gas_price = self._rpc.ask(
-            [Request("eth_chainId", ()), Request(_BLOCK, ("latest", False)), Request("eth_gasPrice", ())]
+        chain, block, gas_price = self._rpc.send(
+            [RpcRequest("eth_chainId", ()), RpcRequest(_BLOCK, ("latest", False)), RpcRequest("eth_gasPrice", ())]
         )
         self._check_chain(self._number(chain, "eth_chainId"))
-        head = Head(self._block(block), self._number(gas_price, "eth_gasPrice"))
+        head = ChainHead(self._block(block), self._number(gas_price, "eth_gasPrice"))
         self._newest, self._newest_bloom = head.block, self._bloom(block)
         return head
 
-    def block(self, number: int) -> Block | None:
+    def block(self, number: int) -> BlockHeader | None:
         """As `Node.block`. One that it knew already is asked for a few times: the node may be several, some behind."""
         is_new = self._newest is None or number > self._newest.number
         try:
-            (found,) = self._rpc.ask([_block_request(number, may_be_null=is_new)])
-        except Nothing:
+            (found,) = self._rpc.send([_block_request(number, may_be_null=is_new)])
+        except NullResult:
             return None
         if found is None:
             return None
@@ -111,72 +125,72 @@ class RpcNode:
             self._refuse(_BLOCK, f"block {block.number} instead of {number}")
         return block
 
-    def call(self, to: str, calldata: bytes, at: At) -> Answer:
+    def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """As `Node.call`."""
-        return self.batch([Call(to, calldata)], at)[0]
+        return self.batch([ContractCall(to, calldata)], at)[0]
 
-    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         """As `Node.batch`, in as many round trips as the size of the calls makes needed, whatever `at` is."""
-        tag = hex(number_of(at))
-        return self._answers([Request(_CALL, (_message(call), tag)) for call in calls], at)
+        tag = hex(block_number(at))
+        return self._answers([RpcRequest(_CALL, (_message(call), tag)) for call in calls], at)
 
-    def account(self, address: str, at: At) -> Account:
+    def account(self, address: str, at: BlockId) -> Account:
         """As `SimulatingNode.account`, in one round trip."""
-        methods, params = ("eth_getBalance", "eth_getCode"), (address, hex(number_of(at)))
-        balance, code = self._rpc.ask([Request(method, params) for method in methods], self._witness(at))
+        methods, params = ("eth_getBalance", "eth_getCode"), (address, hex(block_number(at)))
+        balance, code = self._rpc.send([RpcRequest(method, params) for method in methods], self._witness(at))
         return Account(self._number(balance, methods[0]), self._bytes(code, methods[1]))
 
-    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
+    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         """As `SimulatingNode.simulate`."""
-        tag = hex(number_of(at))
-        requests = [Request(_CALL, (_message(c.call, c.sender), tag, _state(c.overrides))) for c in calls]
+        tag = hex(block_number(at))
+        requests = [RpcRequest(_CALL, (_message(c.call, c.sender), tag, _state(c.overrides))) for c in calls]
         return self._answers(requests, at)
 
     def blooms(self, first: int, last: int) -> list[int]:
         """As `Node.blooms`. That of the newest block is known already."""
         kept = {self._newest.number: self._newest_bloom} if self._newest else {}
         numbers = [number for number in range(first, last + 1) if number not in kept]
-        found = self._rpc.ask([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
+        found = self._rpc.send([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
         for number, each in zip(numbers, found, strict=True):
             if self._block(each).number != number:
                 self._refuse(_BLOCK, f"another block than {number}")
             kept[number] = self._bloom(each)
         return [kept[number] for number in range(first, last + 1)]
 
-    def logs(self, query: LogQuery) -> list[Log]:
+    def logs(self, query: LogFilter) -> list[Log]:
         """As `Node.logs`.
 
         A node behind a balancer that has not seen the last block yet may say that there are no events: what it says
         counts only where it knows that block.
         """
         wanted: dict[str, object] = {
-            "fromBlock": hex(query.first),
-            "toBlock": hex(query.last),
+            "fromBlock": hex(query.from_block),
+            "toBlock": hex(query.to_block),
         }
         if query.topics:
             wanted["topics"] = [list(query.topics)]
         if query.addresses:
             wanted["address"] = list(query.addresses)
-        (found,) = self._rpc.ask([Request(_LOGS, (wanted,))], self._reaching(query.last))
+        (found,) = self._rpc.send([RpcRequest(_LOGS, (wanted,))], self._reaching(query.to_block))
         if not isinstance(found, list):
             self._refuse(_LOGS, "no list")
         logs = [self._log(entry) for entry in found]
-        if any(not query.first <= log.block <= query.last for log in logs):
+        if any(not query.from_block <= log.block_number <= query.to_block for log in logs):
             self._refuse(_LOGS, "events of blocks that were not asked for")
-        return sorted(logs, key=lambda log: (log.block, log.position))
+        return sorted(logs, key=lambda log: (log.block_number, log.log_index))
 
-    def _answers(self, requests: Sequence[Request], at: At) -> list[Answer]:
-        results = self._rpc.ask(requests, self._witness(at))
-        return [None if isinstance(each, Refusal) else self._bytes(each, _CALL) for each in results]
+    def _answers(self, requests: Sequence[RpcRequest], at: BlockId) -> list[ReturnData]:
+        results = self._rpc.send(requests, self._witness(at))
+        return [None if isinstance(each, RpcError) else self._bytes(each, _CALL) for each in results]
 
-    def _witness(self, at: At) -> Witness | None:
+    def _witness(self, at: BlockId) -> ConsistencyCheck | None:
         """Where only that very block counts: that the chain still has it."""
-        return self._standing(at) if isinstance(at, Block) else None
+        return self._standing(at) if isinstance(at, BlockHeader) else None
 
-    def _standing(self, block: Block) -> Witness:
+    def _standing(self, block: BlockHeader) -> ConsistencyCheck:
         """That the chain still has the block."""
 
-        def objection(found: Result) -> UpstreamError | None:
+        def objection(found: RpcResult) -> UpstreamError | None:
             if found is not None and self._block(found).hash == block.hash:
                 return None
             return Reorganised(
@@ -185,17 +199,17 @@ class RpcNode:
                 details={"block": block.number},
             )
 
-        return Witness(_block_request(block.number), objection)
+        return ConsistencyCheck(_block_request(block.number), objection)
 
-    def _reaching(self, number: int) -> Witness:
+    def _reaching(self, number: int) -> ConsistencyCheck:
         """That the chain has got to the block, and where that is the newest one told of, still has it."""
         if self._newest and self._newest.number == number:
             return self._standing(self._newest)
 
-        def objection(found: Result) -> UpstreamError | None:
+        def objection(found: RpcResult) -> UpstreamError | None:
             return UpstreamRefused(f"{self.shown} does not know block {number}") if found is None else None
 
-        return Witness(_block_request(number), objection)
+        return ConsistencyCheck(_block_request(number), objection)
 
     def _check_chain(self, found: int) -> None:
         if found != self._chain_id:
@@ -205,13 +219,13 @@ class RpcNode:
                 details={"expected": self._chain_id, "found": found},
             )
 
-    def _block(self, found: object) -> Block:
+    def _block(self, found: object) -> BlockHeader:
         if not isinstance(found, dict):
             self._refuse(_BLOCK, "no block")
-        return Block(
+        return BlockHeader(
             number=self._number(found.get("number"), _BLOCK),
             hash=self._word(found.get("hash"), _BLOCK),
-            parent=self._word(found.get("parentHash"), _BLOCK),
+            parent_hash=self._word(found.get("parentHash"), _BLOCK),
             timestamp=self._number(found.get("timestamp"), _BLOCK),
             base_fee_wei=self._number(found.get("baseFeePerGas") or "0x0", _BLOCK),
         )
@@ -232,9 +246,9 @@ class RpcNode:
         return Log(
             address=address.lower(),
             topics=tuple([self._word(each, _LOGS) for each in topics]),
-            content=self._bytes(entry.get("data"), _LOGS),
-            block=self._number(entry.get("blockNumber"), _LOGS),
-            position=self._number(entry.get("logIndex"), _LOGS),
+            data=self._bytes(entry.get("data"), _LOGS),
+            block_number=self._number(entry.get("blockNumber"), _LOGS),
+            log_index=self._number(entry.get("logIndex"), _LOGS),
         )
 
     def _number(self, value: object, method: str) -> int:
@@ -268,18 +282,18 @@ def _read_hex(text: str) -> bytes | None:
     return None if has_spaces or not text.startswith("0x") else content
 
 
-def _block_request(number: int, *, may_be_null: bool = True) -> Request:
-    return Request(_BLOCK, (hex(number), False), may_be_null)
+def _block_request(number: int, *, may_be_null: bool = True) -> RpcRequest:
+    return RpcRequest(_BLOCK, (hex(number), False), may_be_null)
 
 
-def _message(call: Call, sender: str | None = None) -> dict[str, str]:
+def _message(call: ContractCall, sender: str | None = None) -> dict[str, str]:
     message = {"data": f"0x{call.calldata.hex()}"}
     if call.to:
         message["to"] = call.to
     return message if sender is None else message | {"from": sender}
 
 
-def _state(overrides: Sequence[Override]) -> dict[str, dict[str, object]]:
+def _state(overrides: Sequence[StateOverride]) -> dict[str, dict[str, object]]:
     """As `eth_call` takes them in its third place; those of one account together."""
     state: dict[str, dict[str, object]] = {}
     for each in overrides:
@@ -287,9 +301,9 @@ def _state(overrides: Sequence[Override]) -> dict[str, dict[str, object]]:
     return state
 
 
-def _changes(override: Override) -> Iterator[tuple[str, object]]:
-    if override.native_wei is not None:
-        yield "balance", hex(override.native_wei)
+def _changes(override: StateOverride) -> Iterator[tuple[str, object]]:
+    if override.balance_wei is not None:
+        yield "balance", hex(override.balance_wei)
     if override.code is not None:
         yield "code", f"0x{override.code.hex()}"
     if override.slots:

@@ -5,28 +5,28 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from swapcli.chain.abi import calldata, read_word
-from swapcli.chain.node import Account, At, Call, SimulatingNode
-from swapcli.evm.simulation import SwapCall
+from swapcli.chain.node import Account, BlockId, ContractCall, StateOverrideNode
+from swapcli.evm.simulation import SimulatedCall
 from swapcli.model.order import ZERO_ADDRESS
 
 BALANCE: Final = "balanceOf(address)"
 _ALLOWANCE: Final = "allowance(address,address)"
 
 
-class Holdings(NamedTuple):
+class SenderBalances(NamedTuple):
     """`sold` is what the sender holds of what the swap sells, `allowance` what the router may take of it: None where it
     is the native currency, for which nobody needs leave."""
 
     account: Account
-    sold: int
+    balance_in: int
     allowance: int | None
 
 
-def read_holdings(node: SimulatingNode, at: At, owner: str, swap: SwapCall) -> Holdings:
+def read_sender_balances(node: StateOverrideNode, at: BlockId, owner: str, swap: SimulatedCall) -> SenderBalances:
     """After a block, in two round trips, or one for native currency. Raises `UpstreamError`."""
     account = node.account(owner, at)
-    if swap.sold == ZERO_ADDRESS:
-        return Holdings(account, account.native_wei, None)
+    if swap.token_in == ZERO_ADDRESS:
+        return SenderBalances(account, account.balance_wei, None)
     asked = calldata(BALANCE, owner), calldata(_ALLOWANCE, owner, swap.router)
-    balance, allowance = node.batch([Call(swap.sold, each) for each in asked], at)
-    return Holdings(account, read_word(balance, BALANCE), read_word(allowance, _ALLOWANCE))
+    balance, allowance = node.batch([ContractCall(swap.token_in, each) for each in asked], at)
+    return SenderBalances(account, read_word(balance, BALANCE), read_word(allowance, _ALLOWANCE))

@@ -11,10 +11,10 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from swapcli.chain.balance_slot import find_balance_slot
-from swapcli.chain.node import At, Call, Override, SimulatingNode, Supposed
-from swapcli.chain.sender_balances import Holdings
+from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, StateOverride, StateOverrideNode
+from swapcli.chain.sender_balances import SenderBalances
 from swapcli.errors import InvalidInput, SimulationError, UpstreamNonsense, UpstreamRefused
-from swapcli.evm.simulation import Run, SwapCall, encode_simulate, read_run, runtime_code
+from swapcli.evm.simulation import SimulatedCall, SimulationRun, decode_run, encode_simulate, runtime_code
 from swapcli.model.order import ZERO_ADDRESS
 
 _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
@@ -24,7 +24,7 @@ _DELEGATION: Final = bytes.fromhex("ef0100")
 """The code of an account that has another's run for it (EIP-7702) begins so, and ends with that address."""
 
 
-class Assumed(StrEnum):
+class SimulationGrant(StrEnum):
     """What the sender lacks, and is taken to have."""
 
     NATIVE = "native currency"
@@ -32,14 +32,16 @@ class Assumed(StrEnum):
     ALLOWANCE = "allowance"
 
 
-class Simulated(NamedTuple):
+class SwapSimulation(NamedTuple):
     """What came of it, and what it took for given."""
 
-    run: Run
-    assumed: tuple[Assumed, ...]
+    run: SimulationRun
+    grants: tuple[SimulationGrant, ...]
 
 
-def simulate(node: SimulatingNode, at: At, swap: SwapCall, sender: str, holdings: Holdings) -> Simulated:
+def simulate_swap(
+    node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, holdings: SenderBalances
+) -> SwapSimulation:
     """One round trip, and one or two before it where the sender lacks the token.
 
     Raises `SimulationError` where the token cannot be given to the sender, or a token does not tell balances;
@@ -47,12 +49,12 @@ def simulate(node: SimulatingNode, at: At, swap: SwapCall, sender: str, holdings
     """
     assumed = tuple(_lacking(swap, holdings))
     own, elsewhere = _own_code(holdings.account.code)
-    native_wei = swap.value_wei if Assumed.NATIVE in assumed else None
-    overrides = [Override(sender, native_wei, runtime_code(own)), *elsewhere]
+    native_wei = swap.value_wei if SimulationGrant.NATIVE in assumed else None
+    overrides = [StateOverride(sender, native_wei, runtime_code(own)), *elsewhere]
     try:
-        if Assumed.TOKEN in assumed:
-            overrides.append(_balance(node, at, swap, sender, holdings.sold))
-        call = Supposed(sender, Call(sender, encode_simulate(swap)), tuple(overrides))
+        if SimulationGrant.TOKEN in assumed:
+            overrides.append(_balance(node, at, swap, sender, holdings.balance_in))
+        call = HypotheticalCall(sender, ContractCall(sender, encode_simulate(swap)), tuple(overrides))
         (answer,) = node.simulate([call], at)
     except UpstreamRefused as error:
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
@@ -64,33 +66,33 @@ def simulate(node: SimulatingNode, at: At, swap: SwapCall, sender: str, holdings
             f"{node.shown} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
         )
     try:
-        return Simulated(read_run(answer, swap), assumed)
+        return SwapSimulation(decode_run(answer, swap), assumed)
     except InvalidInput as error:
         raise UpstreamNonsense(f"{node.shown} answered a simulation with nonsense: {error.message}") from None
 
 
-def _lacking(swap: SwapCall, holdings: Holdings) -> list[Assumed]:
-    lacks_input = holdings.sold < swap.amount
+def _lacking(swap: SimulatedCall, holdings: SenderBalances) -> list[SimulationGrant]:
+    lacks_input = holdings.balance_in < swap.amount_in
     if holdings.allowance is None:
-        return [Assumed.NATIVE] if lacks_input else []
-    lacks_leave = holdings.allowance < swap.amount
-    return [Assumed.TOKEN] * lacks_input + [Assumed.ALLOWANCE] * lacks_leave
+        return [SimulationGrant.NATIVE] if lacks_input else []
+    lacks_leave = holdings.allowance < swap.amount_in
+    return [SimulationGrant.TOKEN] * lacks_input + [SimulationGrant.ALLOWANCE] * lacks_leave
 
 
-def _own_code(code: bytes) -> tuple[str, list[Override]]:
+def _own_code(code: bytes) -> tuple[str, list[StateOverride]]:
     """The address at which the sender's own code is found, zero for none, and what puts it there."""
     if not code:
         return ZERO_ADDRESS, []
     if code.startswith(_DELEGATION):
         return f"0x{code[len(_DELEGATION) :].hex()}", []
-    return _OWN_CODE, [Override(_OWN_CODE, code=code)]
+    return _OWN_CODE, [StateOverride(_OWN_CODE, code=code)]
 
 
-def _balance(node: SimulatingNode, at: At, swap: SwapCall, sender: str, held: int) -> Override:
-    slot = find_balance_slot(node, at, swap.sold, sender, held, swap.amount)
+def _balance(node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, held: int) -> StateOverride:
+    slot = find_balance_slot(node, at, swap.token_in, sender, held, swap.amount_in)
     if slot is None:
         raise SimulationError(
             "to simulate takes a sender who holds the input: how its token keeps balances is not known",
             hint="--from ADDRESS names one who holds it",
         )
-    return Override(swap.sold, slots=((slot, swap.amount),))
+    return StateOverride(swap.token_in, slots=((slot, swap.amount_in),))

@@ -8,13 +8,13 @@ from typing import Final
 from unicodedata import category
 
 from swapcli.chain.abi import calldata, nonsense, read_text, read_word
-from swapcli.chain.batch_read import Reading, Skipped, read_together
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Call
+from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import ContractCall
 from swapcli.errors import UpstreamNonsense
 from swapcli.model.token import Token
 
-MOST_DECIMALS: Final = 36
+MAX_DECIMALS: Final = 36
 """Whatever has more is no token that anybody trades."""
 
 _SYMBOL, _NAME, _DECIMALS = "symbol()", "name()", "decimals()"
@@ -24,30 +24,30 @@ _MOST_NAME: Final = 64
 _PORTION: Final = 500
 
 
-def load_tokens(view: View, addresses: Sequence[str]) -> Iterator[Token | Skipped]:
+def load_tokens(view: BlockReader, addresses: Sequence[str]) -> Iterator[Token | SkippedItem]:
     """The tokens at canonical addresses, in order, or why one was left out. Raises `UpstreamError`."""
     waiting = iter(addresses)
     while portion := list(islice(waiting, _PORTION)):
-        yield from read_together([(address, _token(address)) for address in portion], view.ask)
+        yield from run_batched([(address, _token(address)) for address in portion], view.call)
 
 
-def _token(address: str) -> Reading[Token]:
+def _token(address: str) -> BatchRead[Token]:
     """One round. A name is nice to have; without decimals or a symbol nobody can say an amount of it."""
-    decimals, symbol, name = yield [Call(address, each) for each in _CALLDATA]
+    decimals, symbol, name = yield [ContractCall(address, each) for each in _CALLDATA]
     places = read_word(decimals, _DECIMALS)
-    if places > MOST_DECIMALS:
+    if places > MAX_DECIMALS:
         raise nonsense(_DECIMALS, f"{places} of them" if places < 1 << 64 else "an absurd number of them")
-    label = cleaned(read_text(symbol, _SYMBOL), _MOST_SYMBOL)
+    label = sanitize_text(read_text(symbol, _SYMBOL), _MOST_SYMBOL)
     if not label:
         raise nonsense(_SYMBOL, "nothing that can be shown")
     try:
-        title = cleaned(read_text(name, _NAME), _MOST_NAME)
+        title = sanitize_text(read_text(name, _NAME), _MOST_NAME)
     except UpstreamNonsense:
         title = ""
     return Token(address, label, title or label, places)
 
 
-def cleaned(text: str, most: int) -> str:
+def sanitize_text(text: str, most: int) -> str:
     """What a stranger's text may show: no control or direction signs, single spaces, at most `most` characters."""
     kept = "".join(" " if letter.isspace() else letter for letter in text[: 8 * most] if _may_show(letter))
     return " ".join(kept.split())[:most].strip()

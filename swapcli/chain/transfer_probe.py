@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from swapcli.chain.node import At, Call, Node, Override, SimulatingNode, Supposed
+from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, Node, StateOverride, StateOverrideNode
 from swapcli.errors import InvalidInput, Reorganised, UpstreamError
 from swapcli.evm.transfer_probe import (
-    Question,
-    Trial,
-    behaviour_of,
+    TransferTrial,
+    TrialResult,
+    classify_transfers,
+    decode_codes,
+    decode_trials,
     delegating_code,
     encode_codes,
     encode_try_all,
     guarding_code,
-    read_codes,
-    read_trials,
     runtime_code,
 )
 from swapcli.model.network import Network
@@ -42,13 +42,13 @@ _GUARDED_QUESTIONS: Final = 8
 
 
 class TransferReport(NamedTuple):
-    """What was found of tokens, by address; `refusal` says why nothing could be, where the node is the cause."""
+    """What was found of tokens, by address; `failure` says why nothing could be, where the node is the cause."""
 
     behaviours: Mapping[str, TransferBehaviour]
-    refusal: str = ""
+    failure: str = ""
 
 
-def holder_of(pool: Pool, network: Network) -> str | None:
+def pool_holder(pool: Pool, network: Network) -> str | None:
     """Return the contract that holds the tokens of a pool: Balancer's vault for its pools, None where it is unknown."""
     if pool.family != "weighted":
         return pool.address
@@ -56,18 +56,18 @@ def holder_of(pool: Pool, network: Network) -> str | None:
     return next((addresses["vault"] for addresses in homes if "vault" in addresses), None)
 
 
-def holders_of(tokens: Iterable[str], pools: Iterable[Pool], network: Network) -> list[Question]:
+def plan_trials(tokens: Iterable[str], pools: Iterable[Pool], network: Network) -> list[TransferTrial]:
     """Return where each token can be tried: with the first `MAX_HOLDERS` of the pools that hold it."""
     found: dict[str, dict[str, None]] = {token: {} for token in tokens}
     for pool in pools:
         for token in pool.tokens:
             holders = found.get(token)
-            if holders is not None and len(holders) < MAX_HOLDERS and (holder := holder_of(pool, network)):
+            if holders is not None and len(holders) < MAX_HOLDERS and (holder := pool_holder(pool, network)):
                 holders[holder] = None
-    return [Question(token, holder) for token, holders in found.items() for holder in holders]
+    return [TransferTrial(token, holder) for token, holders in found.items() for holder in holders]
 
 
-def try_transfers(node: Node, at: At, questions: Sequence[Question]) -> TransferReport:
+def run_transfer_trials(node: Node, at: BlockId, questions: Sequence[TransferTrial]) -> TransferReport:
     """Return how the tokens behave; `UNKNOWN` for one that refuses, or whose holders have too little of it.
 
     One exchange for tokens that refuse nothing, two more for the others. A node that knows no state overrides, or pays
@@ -76,7 +76,7 @@ def try_transfers(node: Node, at: At, questions: Sequence[Question]) -> Transfer
     tokens = dict.fromkeys(question.token for question in questions)
     if not tokens:
         return TransferReport({})
-    if not isinstance(node, SimulatingNode):
+    if not isinstance(node, StateOverrideNode):
         return TransferReport(dict.fromkeys(tokens, UNKNOWN), f"{node.shown} cannot simulate")
     bench = _Bench(node, at)
     try:
@@ -89,7 +89,7 @@ def try_transfers(node: Node, at: At, questions: Sequence[Question]) -> Transfer
     except _NoOverrides as error:
         return TransferReport(dict.fromkeys(tokens, UNKNOWN), str(error))
     for question, trial in trials.items():
-        found[question.token].append(behaviour_of(trial))
+        found[question.token].append(classify_transfers(trial))
     return TransferReport({token: worst_of(behaviours) for token, behaviours in found.items()})
 
 
@@ -100,22 +100,24 @@ class _NoOverrides(Exception):
 class _Bench:
     """A node, and the block after which everything is tried."""
 
-    def __init__(self, node: SimulatingNode, at: At) -> None:
+    def __init__(self, node: StateOverrideNode, at: BlockId) -> None:
         self._node, self._at = node, at
 
-    def trials(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Trial]]:
+    def trials(self, questions: Sequence[TransferTrial]) -> Iterator[tuple[TransferTrial, TrialResult]]:
         """Try all with pools that do nothing but transfer."""
         return self._tried([(portion, []) for portion in _portions(questions, _QUESTIONS)])
 
-    def guarded_trials(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Trial]]:
+    def guarded_trials(self, questions: Sequence[TransferTrial]) -> Iterator[tuple[TransferTrial, TrialResult]]:
         """Try all with pools that also answer as they do."""
         portions = _portions(questions, _GUARDED_QUESTIONS)
         return self._tried([(portion, self._own_codes(portion)) for portion in portions])
 
-    def _tried(self, prepared: list[tuple[Sequence[Question], list[Override]]]) -> Iterator[tuple[Question, Trial]]:
+    def _tried(
+        self, prepared: list[tuple[Sequence[TransferTrial], list[StateOverride]]]
+    ) -> Iterator[tuple[TransferTrial, TrialResult]]:
         while prepared:
             answers = self._answers([self._call(portion, own) for portion, own in prepared])
-            again: list[tuple[Sequence[Question], list[Override]]] = []
+            again: list[tuple[Sequence[TransferTrial], list[StateOverride]]] = []
             for (portion, own), answer in zip(prepared, answers, strict=True):
                 if answer is not None:
                     yield from zip(portion, self._read(answer, portion), strict=True)
@@ -124,29 +126,33 @@ class _Bench:
                     again += [(portion[:middle], own), (portion[middle:], own)]
             prepared = again
 
-    def _call(self, questions: Sequence[Question], own: Sequence[Override]) -> Supposed:
+    def _call(self, questions: Sequence[TransferTrial], own: Sequence[StateOverride]) -> HypotheticalCall:
         guarded = {each.address for each in own}
         codes = {
             holder: guarding_code(_PROBE, address) if (address := _own_address(holder)) in guarded else plain
             for plain in [delegating_code(_PROBE)]
             for holder in (*(question.holder for question in questions), _ONE, _OTHER)
         }
-        overrides = [Override(address, code=code) for address, code in codes.items()]
-        call = Call(_PROBE, encode_try_all(questions, (_ONE, _OTHER)))
-        return Supposed(_ONE, call, (Override(_PROBE, code=runtime_code()), *overrides, *own))
+        overrides = [StateOverride(address, code=code) for address, code in codes.items()]
+        call = ContractCall(_PROBE, encode_try_all(questions, (_ONE, _OTHER)))
+        return HypotheticalCall(_ONE, call, (StateOverride(_PROBE, code=runtime_code()), *overrides, *own))
 
-    def _own_codes(self, questions: Sequence[Question]) -> list[Override]:
+    def _own_codes(self, questions: Sequence[TransferTrial]) -> list[StateOverride]:
         """What puts the pools' own code where it is found; nothing for what the node does not tell."""
         holders = list(dict.fromkeys(question.holder for question in questions))
-        call = Supposed(_ONE, Call(_PROBE, encode_codes(holders)), (Override(_PROBE, code=runtime_code()),))
+        call = HypotheticalCall(
+            _ONE, ContractCall(_PROBE, encode_codes(holders)), (StateOverride(_PROBE, code=runtime_code()),)
+        )
         (answer,) = self._answers([call])
         try:
-            codes = read_codes(answer, len(holders)) if answer else []
+            codes = decode_codes(answer, len(holders)) if answer else []
         except InvalidInput:
             codes = []
-        return [Override(_own_address(holder), code=code) for holder, code in zip(holders, codes, strict=False) if code]
+        return [
+            StateOverride(_own_address(holder), code=code) for holder, code in zip(holders, codes, strict=False) if code
+        ]
 
-    def _answers(self, calls: Sequence[Supposed]) -> list[bytes | None]:
+    def _answers(self, calls: Sequence[HypotheticalCall]) -> list[bytes | None]:
         """Raises `_NoOverrides`."""
         try:
             answers = self._node.simulate(calls, self._at)
@@ -158,14 +164,14 @@ class _Bench:
             raise _NoOverrides(f"{self._node.shown} heeds no state overrides")
         return answers
 
-    def _read(self, answer: bytes, questions: Sequence[Question]) -> list[Trial]:
+    def _read(self, answer: bytes, questions: Sequence[TransferTrial]) -> list[TrialResult]:
         try:
-            return read_trials(answer, len(questions))
+            return decode_trials(answer, len(questions))
         except InvalidInput as error:
             raise _NoOverrides(f"{self._node.shown} answered trial transfers with nonsense: {error.message}") from None
 
 
-def _portions(questions: Sequence[Question], size: int) -> list[Sequence[Question]]:
+def _portions(questions: Sequence[TransferTrial], size: int) -> list[Sequence[TransferTrial]]:
     return [questions[first : first + size] for first in range(0, len(questions), size)]
 
 

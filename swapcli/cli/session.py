@@ -195,15 +195,15 @@ class Session(NamedTuple):
         report: Callable[[str], object] | None = None,
     ) -> RpcNode:
         check_has_nodes(network)
-        from swapcli.chain.http_proxy import proxy_for
-        from swapcli.chain.rpc import Endpoint, RpcNode
+        from swapcli.chain.http_proxy import find_proxy
+        from swapcli.chain.rpc import RpcEndpoint, RpcNode
 
         first_url, *others = urls
         # Nodes that are reached over a socket cannot stand in; the first one says so itself.
         urls = [first_url, *(url for url in others if url.reveal().startswith("http"))]
         shown = dict(zip(urls, _distinct([url.shown for url in urls]), strict=True))
         first, *spares = (
-            Endpoint(url.reveal(), shown[url], headers, proxy_for(url.reveal(), os.environ)) for url in shown
+            RpcEndpoint(url.reveal(), shown[url], headers, find_proxy(url.reveal(), os.environ)) for url in shown
         )
         return RpcNode(
             first.url,

@@ -99,8 +99,8 @@ def warnings_of(checked: Checked, payload: Payload, *, with_approval: bool) -> I
             WarningCode.ALLOWANCE_TOO_LOW,
             f"the router may take {allowed} from the sender, and the swap takes {sold}: add --with-approval",
         )
-    if checked.gas_wei is not None and holdings.account.native_wei < payload.value + checked.gas_wei:
-        held, gas = (_words(wei, native) for wei in (holdings.account.native_wei, checked.gas_wei))
+    if checked.gas_wei is not None and holdings.account.balance_wei < payload.value + checked.gas_wei:
+        held, gas = (_words(wei, native) for wei in (holdings.account.balance_wei, checked.gas_wei))
         beside = " beside what is sold" if payload.value else ""
         yield QuoteWarning(
             WarningCode.GAS_BALANCE_TOO_LOW, f"the sender holds {held}, too little for gas of about {gas}{beside}"

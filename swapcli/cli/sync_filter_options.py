@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from swapcli.chain.discovery import homes
+from swapcli.chain.discovery import find_factories
 from swapcli.cli.options import listed
 from swapcli.engine.resolve import find_protocols, find_token
 from swapcli.engine.sync import Wanted
@@ -35,7 +35,7 @@ def read_wanted(
 
 def _protocols(network: Network, names: Sequence[str] | None) -> frozenset[str] | None:
     wanted = None if names is None else find_protocols(listed(names), network)
-    found, skipped = homes(network, None if wanted is None else sorted(wanted))
+    found, skipped = find_factories(network, None if wanted is None else sorted(wanted))
     if found:
         return wanted
     which = "pools" if wanted is None else f"pools of {', '.join(sorted(wanted)) or 'no protocol'}"

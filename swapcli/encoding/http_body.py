@@ -13,21 +13,21 @@ ACCEPTED_ENCODINGS = "gzip"
 _GZIP_WBITS = 16 + zlib.MAX_WBITS
 
 
-class BadBody(Exception):
+class InvalidBody(Exception):
     """What is wrong with a body, to follow the name of who sent it."""
 
 
-def read_body(chunks: Iterable[bytes], encoding: str = "", *, most_bytes: int = MAX_BODY_BYTES) -> bytes:
-    """The decoded body, from the chunks that arrive. Raises `BadBody` where it is longer than `most_bytes`, is not
+def read_body(chunks: Iterable[bytes], encoding: str = "", *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
+    """The decoded body, from the chunks that arrive. Raises `InvalidBody` where it is longer than `most_bytes`, is not
     what `encoding` (of the header) says, or has an encoding that was not asked for.
 
     No more than `most_bytes` and a chunk are ever held, so a few bytes cannot unfold into many.
     """
     body = bytearray()
-    for part in _decoded(_bounded(chunks, most_bytes), encoding.strip().lower(), most_bytes):
+    for part in _decoded(_bounded(chunks, max_bytes), encoding.strip().lower(), max_bytes):
         body += part
-        if len(body) > most_bytes:
-            raise _too_large(most_bytes)
+        if len(body) > max_bytes:
+            raise _too_large(max_bytes)
     return bytes(body)
 
 
@@ -46,7 +46,7 @@ def _decoded(chunks: Iterator[bytes], encoding: str, most_bytes: int) -> Iterato
         return chunks
     if encoding in ("gzip", "x-gzip"):
         return _gunzipped(chunks, most_bytes)
-    raise BadBody("encoded its answer in a way that was not asked for")
+    raise InvalidBody("encoded its answer in a way that was not asked for")
 
 
 def _gunzipped(chunks: Iterator[bytes], most_bytes: int) -> Iterator[bytes]:
@@ -55,12 +55,12 @@ def _gunzipped(chunks: Iterator[bytes], most_bytes: int) -> Iterator[bytes]:
         try:
             yield unzip.decompress(chunk, most_bytes + 1)
         except zlib.error:
-            raise BadBody("sent a body that is not gzip, as it should be") from None
+            raise InvalidBody("sent a body that is not gzip, as it should be") from None
         if unzip.unused_data:
-            raise BadBody("sent a body that goes on after its end")
+            raise InvalidBody("sent a body that goes on after its end")
     if not unzip.eof:
-        raise BadBody("sent a body that ends early")
+        raise InvalidBody("sent a body that ends early")
 
 
-def _too_large(most_bytes: int) -> BadBody:
-    return BadBody(f"sent more than {most_bytes // 2**20 or 1} MiB, which no answer needs")
+def _too_large(most_bytes: int) -> InvalidBody:
+    return InvalidBody(f"sent more than {most_bytes // 2**20 or 1} MiB, which no answer needs")

@@ -9,8 +9,8 @@ from swapcli.api.route_result import with_gas
 from swapcli.engine.payloads import make_payload
 from swapcli.engine.quote import Answer, Delivery
 from swapcli.errors import SwapcliError
-from swapcli.evm.l1_fee import L1Terms, l1_fee_wei
-from swapcli.evm.unsigned import Gas, unsigned
+from swapcli.evm.l1_fee import L1FeeParams, compute_l1_fee_wei
+from swapcli.evm.unsigned import GasFees, encode_unsigned
 from swapcli.model.payload import Payload, Transaction
 from swapcli.model.route import Quote
 from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM
@@ -20,7 +20,7 @@ _SOMEBODY: Final = "0x9f3c51d27e84ab06c1fd38e6527bd0894a1ee573"
 _NONCE: Final = 1_000
 
 
-def with_l1_fee(answer: Answer, terms: L1Terms, payload: Payload | None = None) -> Answer:
+def with_l1_fee(answer: Answer, terms: L1FeeParams, payload: Payload | None = None) -> Answer:
     """An answer that tells the fee for its swap's data too, in its quote and its result.
 
     The fee goes by the size of the transaction, so it is that of `payload`. Without one, as for a route whose receiver
@@ -34,9 +34,9 @@ def with_l1_fee(answer: Answer, terms: L1Terms, payload: Payload | None = None) 
     if quote is None or built is None:
         return answer
     # A limit leaves room for refunds, a fee for a base fee that rises.
-    gas = Gas(quote.gas_units * 5 // 4, 2 * quote.gas_price_wei, quote.gas_price_wei)
+    gas = GasFees(quote.gas_units * 5 // 4, 2 * quote.gas_price_wei, quote.gas_price_wei)
     swap = Transaction(built.to, built.calldata, built.value)
-    fee_wei = l1_fee_wei(unsigned(swap, answer.network.chain_id, _NONCE, gas), terms)
+    fee_wei = compute_l1_fee_wei(encode_unsigned(swap, answer.network.chain_id, _NONCE, gas), terms)
     charged = quote._replace(l1_fee_wei=fee_wei)
     return answer._replace(quote=charged, result=with_gas(answer.result, charged))
 

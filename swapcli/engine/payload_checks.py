@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from swapcli.chain.multicall import block_answered
-from swapcli.chain.node import At, Head, SimulatingNode, number_of
-from swapcli.chain.revert_reason import revert_reason
-from swapcli.chain.sender_balances import Holdings, read_holdings
-from swapcli.chain.simulation import Assumed, Simulated, simulate
+from swapcli.chain.multicall import find_answering_block
+from swapcli.chain.node import BlockId, ChainHead, StateOverrideNode, block_number
+from swapcli.chain.revert_reason import describe_revert
+from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
+from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swap
 from swapcli.engine.quote import Origin
 from swapcli.errors import InsufficientBalance, SimulationError
 from swapcli.evm import decode_integrator_data
-from swapcli.evm.simulation import Outcome, Run, SwapCall
+from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
 from swapcli.model.payload import Call, Payload
 from swapcli.model.terms import after_fee
 from swapcli.model.token import Token, in_tokens
@@ -64,7 +64,7 @@ class Checked(NamedTuple):
     transaction costs, None where unknown. `is_rounded`: a token keeps shares, so that the quote is not exact."""
 
     ends: Ends
-    holdings: Holdings | None
+    holdings: SenderBalances | None
     simulation: Simulation | None
     gas_wei: int | None
     is_rounded: bool = False
@@ -76,7 +76,7 @@ class Checked(NamedTuple):
 
 
 def check_payload(
-    node: SimulatingNode,
+    node: StateOverrideNode,
     wanted: Wanted,
     payload: Payload,
     origin: Origin,
@@ -93,37 +93,37 @@ def check_payload(
     """
     head = node.head()
     at, is_exact = _state(origin, head)
-    sender, swap = wanted.sender or payload.call.route.destination, SwapCall.of(payload)
-    holdings = read_holdings(node, at, sender, swap)
-    if wanted.sender and holdings.sold < swap.amount:
-        raise _too_little(holdings.sold, swap.amount, ends.token_in)
+    sender, swap = wanted.sender or payload.call.route.destination, SimulatedCall.from_payload(payload)
+    holdings = read_sender_balances(node, at, sender, swap)
+    if wanted.sender and holdings.balance_in < swap.amount_in:
+        raise _too_little(holdings.balance_in, swap.amount_in, ends.token_in)
     simulation = None
     if wanted.simulate:
-        told = simulate(node, at, swap, sender, holdings)
-        simulation = _simulation(told, payload.call, number_of(at), sender, ends)
-        if is_exact and simulation.block and not (told.run.outcome is Outcome.DONE and simulation.matches):
+        told = simulate_swap(node, at, swap, sender, holdings)
+        simulation = _simulation(told, payload.call, block_number(at), sender, ends)
+        if is_exact and simulation.block and not (told.run.status is SimulationStatus.DONE and simulation.matches):
             # A node that ignores block numbers has simulated on another state than the one that was quoted on.
-            answered = block_answered(node, simulation.block - 1)
+            answered = find_answering_block(node, simulation.block - 1)
             is_exact = answered is None or answered == simulation.block - 1
         _check(told.run, simulation, payload, ends, is_exact and not rounded)
         gas_wei = simulation.gas_used * head.gas_price_wei if gas_wei is None else gas_wei
     return Checked(ends, holdings if wanted.sender else None, simulation, gas_wei, rounded)
 
 
-def _state(origin: Origin, head: Head) -> tuple[At, bool]:
+def _state(origin: Origin, head: ChainHead) -> tuple[BlockId, bool]:
     """The block to ask about, and whether it is the one that was quoted on; what a service says of it is not proven."""
     if origin.service is None and origin.is_live and origin.block is not None:
         return origin.block, True
     return head.block, False
 
 
-def _simulation(told: Simulated, call: Call, block: int, sender: str, ends: Ends) -> Simulation:
+def _simulation(told: SwapSimulation, call: Call, block: int, sender: str, ends: Ends) -> Simulation:
     words = {
-        Assumed.NATIVE: f"balance of {ends.native.symbol}",
-        Assumed.TOKEN: f"balance of {ends.token_in.symbol}",
-        Assumed.ALLOWANCE: "allowance",
+        SimulationGrant.NATIVE: f"balance of {ends.native.symbol}",
+        SimulationGrant.TOKEN: f"balance of {ends.token_in.symbol}",
+        SimulationGrant.ALLOWANCE: "allowance",
     }
-    assumed = tuple(words[each] for each in told.assumed)
+    assumed = tuple(words[each] for each in told.grants)
     return Simulation(block, sender, told.run.received, _due(call), told.run.gas_used, assumed)
 
 
@@ -135,18 +135,22 @@ def _due(call: Call) -> int:
     return after_fee(call.route.amount_out, shares.fee_bps)
 
 
-def _check(run: Run, simulation: Simulation, payload: Payload, ends: Ends, is_exact: bool) -> None:
+def _check(run: SimulationRun, simulation: Simulation, payload: Payload, ends: Ends, is_exact: bool) -> None:
     where = f"at block {simulation.block}"
-    match run.outcome:
-        case Outcome.NO_ROUTER:
+    match run.status:
+        case SimulationStatus.NO_ROUTER:
             problem = f"nothing is deployed at the router's address {payload.to} {where}"
             raise _failed(simulation, problem, "see the router in the network's settings")
-        case Outcome.NOT_APPROVED:
-            why = revert_reason(run.output)
-            raise _failed(simulation, f"{ends.token_in.symbol} refuses to be approved {where}: {why}", None, run.output)
-        case Outcome.REVERTED:
+        case SimulationStatus.NOT_APPROVED:
+            why = describe_revert(run.return_data)
+            raise _failed(
+                simulation, f"{ends.token_in.symbol} refuses to be approved {where}: {why}", None, run.return_data
+            )
+        case SimulationStatus.REVERTED:
             hint = _DIFFERS if is_exact else _ELSEWHERE
-            raise _failed(simulation, f"the swap reverts {where}: {revert_reason(run.output)}", hint, run.output)
+            raise _failed(
+                simulation, f"the swap reverts {where}: {describe_revert(run.return_data)}", hint, run.return_data
+            )
     least = simulation.expected if is_exact else payload.call.route.min_received
     if (is_exact and not simulation.matches) or simulation.received < least:
         pays, due = (in_tokens(amount, ends.token_out) for amount in (simulation.received, least))

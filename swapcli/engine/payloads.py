@@ -85,10 +85,10 @@ def make_payload(
     if network.kind is Kind.STARKNET:
         from swapcli import starknet
 
-        return starknet.transaction(starknet.build_call(route, steps, pools, network), network, router)
+        return starknet.build_transaction(starknet.build_call(route, steps, pools, network), network, router)
     from swapcli import evm
 
-    return evm.transaction(evm.build_call(route, steps, pools, network, integrator), network, router)
+    return evm.build_transaction(evm.build_call(route, steps, pools, network, integrator), network, router)
 
 
 def _router(network: Network) -> str:

@@ -9,19 +9,19 @@ from swapcli.evm.calldata import (
 )
 from swapcli.evm.integrator import IntegratorShares, decode_integrator_data, encode_integrator_data
 from swapcli.evm.router_steps import build_call
-from swapcli.evm.transactions import approval, transaction, transactions
+from swapcli.evm.transactions import build_approval, build_transaction, build_transactions
 
 __all__ = [
     "IntegratorShares",
     "Permit",
-    "approval",
+    "build_approval",
     "build_call",
+    "build_transaction",
+    "build_transactions",
     "decode_call",
     "decode_integrator_data",
     "decode_permit_call",
     "encode_call",
     "encode_integrator_data",
     "encode_permit_call",
-    "transaction",
-    "transactions",
 ]

@@ -37,7 +37,7 @@ _FEE_BITS: Final = 24
 _INT16_LIMIT: Final = 1 << 15
 
 
-class Use(NamedTuple):
+class PoolUse(NamedTuple):
     """A pool as one entry of the router's list uses it. `protocol` is the network's, None where it has none."""
 
     pool: Pool
@@ -46,31 +46,31 @@ class Use(NamedTuple):
     protocol: ProtocolInfo | None
 
 
-def extra_data(use: Use) -> bytes:
+def encode_extra_data(use: PoolUse) -> bytes:
     """The bytes by the table above. Raises `InvalidInput` for a fee or spacing that does not fit its bytes."""
     return BY_FAMILY[use.pool.family](use)
 
 
-def _nothing(use: Use) -> bytes:
+def _nothing(use: PoolUse) -> bytes:
     del use
     return b""
 
 
-def _constant_product(use: Use) -> bytes:
+def _constant_product(use: PoolUse) -> bytes:
     return b"" if use.pool.state().get("variant") == "solidly" else _fee(use.pool.fee_ppm)
 
 
-def _coin_indices(use: Use) -> bytes:
+def _coin_indices(use: PoolUse) -> bytes:
     tokens = use.pool.tokens
     return bytes((tokens.index(use.token_in), tokens.index(use.token_out)))
 
 
-def _pool_id(use: Use) -> bytes:
+def _pool_id(use: PoolUse) -> bytes:
     pool_id = use.pool.wire_traits().get("poolId")
     return bytes.fromhex(str(pool_id)[2:]) if pool_id else b""
 
 
-def _concentrated(use: Use) -> bytes:
+def _concentrated(use: PoolUse) -> bytes:
     """A protocol of which the network knows nothing but the id is taken for a fork of Uniswap V3."""
     traits = use.pool.wire_traits()
     if "poolId" in traits:
@@ -103,7 +103,7 @@ def _pool_key(traits: Mapping[str, int | str]) -> bytes:
     )
 
 
-BY_FAMILY: Final[Mapping[str, Callable[[Use], bytes]]] = MappingProxyType(
+BY_FAMILY: Final[Mapping[str, Callable[[PoolUse], bytes]]] = MappingProxyType(
     {
         "wrapper": _nothing,
         "constant_product": _constant_product,

@@ -24,7 +24,7 @@ _LONGEST_PIECE: Final = 262
 _SHORT_MATCH: Final = 6
 
 
-def compressed_length(content: bytes) -> int:
+def measure_compressed_length(content: bytes) -> int:
     """In bytes; 0 for none."""
     length = start = 0
     for at, end in _matches(content):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from swapcli.evm.fastlz import compressed_length
+from swapcli.evm.fastlz import measure_compressed_length
 
 _INTERCEPT: Final = -42_585_600
 _COEFFICIENT: Final = 836_500
@@ -23,7 +23,7 @@ _CALLDATA_GAS: Final = 16
 _SCALE: Final = 10**12
 
 
-class L1Terms(NamedTuple):
+class L1FeeParams(NamedTuple):
     """What data costs on L1 at a block: wei a unit of gas and of blob gas, and how much of each the network charges,
     in millionths."""
 
@@ -33,9 +33,9 @@ class L1Terms(NamedTuple):
     blob_base_fee_scalar: int
 
 
-def l1_fee_wei(unsigned: bytes, terms: L1Terms) -> int:
-    """For a transaction that stands in `unsigned` as it is before it is signed."""
-    length = compressed_length(unsigned) + _SIGNATURE_BYTES
+def compute_l1_fee_wei(unsigned: bytes, terms: L1FeeParams) -> int:
+    """For a transaction that stands in `encode_unsigned` as it is before it is signed."""
+    length = measure_compressed_length(unsigned) + _SIGNATURE_BYTES
     size = max(_LEAST_SIZE, _INTERCEPT + _COEFFICIENT * length)
     on_calldata = _CALLDATA_GAS * terms.base_fee_scalar * terms.base_fee_wei
     return size * (on_calldata + terms.blob_base_fee_scalar * terms.blob_base_fee_wei) // _SCALE

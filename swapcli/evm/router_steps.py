@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.errors import ConfigError, InvalidRoute
-from swapcli.evm.extra_data import Use, extra_data
+from swapcli.evm.extra_data import PoolUse, encode_extra_data
 from swapcli.evm.integrator import encode_integrator_data
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
@@ -63,7 +63,7 @@ def _swap(step: Step, pools: Mapping[str, Pool], network: Network, swap_type: Sw
         protocol_id=_protocol_id(pool, protocol, network),
         pool_address=pool.address,
         swap_type=swap_type,
-        extra_data=extra_data(Use(pool, step.token_in, step.token_out, protocol)),
+        extra_data=encode_extra_data(PoolUse(pool, step.token_in, step.token_out, protocol)),
     )
 
 

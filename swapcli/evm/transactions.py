@@ -14,7 +14,7 @@ APPROVE: Final = "095ea7b3"
 """`approve(address spender, uint256 amount)` of ERC-20."""
 
 
-def transaction(call: Call, network: Network, router: str) -> Payload:
+def build_transaction(call: Call, network: Network, router: str) -> Payload:
     """The call as a payload for `router`, with its calldata; the value is the input where that is native.
 
     Raises `InvalidInput` for a value that the router's ABI cannot hold, `InvalidRoute` where the call would send or
@@ -25,13 +25,13 @@ def transaction(call: Call, network: Network, router: str) -> Payload:
     return Payload(call, router, _value_wei(call), encode_call(call))
 
 
-def approval(token: str, spender: str, amount: int) -> Transaction:
+def build_approval(token: str, spender: str, amount: int) -> Transaction:
     """Lets `spender` take `amount` base units of an ERC-20 token. Raises `InvalidInput`."""
     address_word(token, "token")
     return Transaction(token, f"0x{APPROVE}{address_word(spender, 'spender')}{uint_word(amount, 256, 'amount')}", 0)
 
 
-def transactions(payload: Payload, allowance: int = 0) -> tuple[Transaction, ...]:
+def build_transactions(payload: Payload, allowance: int = 0) -> tuple[Transaction, ...]:
     """In the order to send them: an approval of exactly the input, then the swap, which goes alone where the input is
     native, or the router may take enough already.
 
@@ -42,7 +42,7 @@ def transactions(payload: Payload, allowance: int = 0) -> tuple[Transaction, ...
     if route.swap_type is SwapType.NATIVE_TO_TOKEN or allowance >= route.amount_in:
         return (swap,)
     amounts = (0, route.amount_in) if allowance else (route.amount_in,)
-    return *(approval(route.token_in, payload.to, amount) for amount in amounts), swap
+    return *(build_approval(route.token_in, payload.to, amount) for amount in amounts), swap
 
 
 def _value_wei(call: Call) -> int:

@@ -18,7 +18,7 @@ _LIST: Final = 0xC0
 _Item = int | bytes | Sequence["_Item"]
 
 
-class Gas(NamedTuple):
+class GasFees(NamedTuple):
     """What a sender is ready to pay: `limit` in units, the rest in wei a unit."""
 
     limit: int
@@ -26,7 +26,7 @@ class Gas(NamedTuple):
     priority_fee_wei: int
 
 
-def unsigned(transaction: Transaction, chain_id: int, nonce: int, gas: Gas) -> bytes:
+def encode_unsigned(transaction: Transaction, chain_id: int, nonce: int, gas: GasFees) -> bytes:
     """What a wallet signs for a transaction, without an access list."""
     fields: _Item = (
         chain_id,

@@ -17,7 +17,7 @@ import httpx
 
 from swapcli import __version__
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
-from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, BadBody, read_body
+from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, InvalidBody, read_body
 from swapcli.errors import ConfigError
 from swapcli.remote.errors import Failure, failure_of, nonsense, redirected
 from swapcli.remote.retry import Pacing
@@ -137,7 +137,7 @@ class Client:
             body = _read(response)
         except httpx.HTTPError as error:
             return failure_of(error, self.address, self._timeout_s, answered=True)
-        except BadBody as error:
+        except InvalidBody as error:
             return Failure(nonsense(self.address, str(error), status=response.status_code), may_pass=False)
         finally:
             response.close()
@@ -170,5 +170,5 @@ def _sendable(key: str) -> str:
 def _read(response: httpx.Response) -> bytes:
     length = response.headers.get("Content-Length", "")
     if length.isdecimal() and int(length[:18]) > MAX_BODY_BYTES:
-        raise BadBody(f"sent more than {MAX_BODY_BYTES // 2**20} MiB, which no answer needs")
+        raise InvalidBody(f"sent more than {MAX_BODY_BYTES // 2**20} MiB, which no answer needs")
     return read_body(response.iter_raw(), response.headers.get("Content-Encoding", ""))

@@ -229,10 +229,10 @@ def _transaction(call: Call, network: Network, router: str) -> Payload:
     if network.kind is Kind.STARKNET:
         from swapcli import starknet
 
-        return starknet.transaction(call, network, router)
+        return starknet.build_transaction(call, network, router)
     from swapcli import evm
 
-    return evm.transaction(call, network, router)
+    return evm.build_transaction(call, network, router)
 
 
 def _router(answered: str | None, network: Network) -> str:

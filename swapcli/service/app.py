@@ -14,7 +14,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
 from swapcli.api.slippage import Generation
-from swapcli.chain.node import SimulatingNode
+from swapcli.chain.node import StateOverrideNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.errors import MarketUnavailable
 from swapcli.service.access_log import AccessLog
@@ -31,7 +31,7 @@ from swapcli.service.refusal_pacing import RefusalPacer
 from swapcli.service.worker import IsCancelled, Solver
 
 _NO_KEYS = NoKeys()
-_NO_NODES: Mapping[str, SimulatingNode] = MappingProxyType({})
+_NO_NODES: Mapping[str, StateOverrideNode] = MappingProxyType({})
 
 
 def create_app(
@@ -41,7 +41,7 @@ def create_app(
     keys: Keys = _NO_KEYS,
     log: AccessLog | None = None,
     failures: Callable[[], Mapping[str, int]] = dict,
-    nodes: Mapping[str, SimulatingNode] = _NO_NODES,
+    nodes: Mapping[str, StateOverrideNode] = _NO_NODES,
 ) -> Starlette:
     """The application. Markets open in the background as it starts, or when they are first asked.
 

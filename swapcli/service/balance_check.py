@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from swapcli.chain.node import SimulatingNode
+from swapcli.chain.node import StateOverrideNode
 from swapcli.errors import Overloaded, UpstreamError
 from swapcli.service.error_responses import Headers
 from swapcli.service.worker import Solver
@@ -19,7 +19,7 @@ PATIENCE_S = 2.0
 MOST_WAITING = 8
 """Checks of one network that may wait; what comes beyond is not checked."""
 
-Check = Callable[[SimulatingNode], object]
+Check = Callable[[StateOverrideNode], object]
 """Asks a node, and raises what is wrong."""
 
 
@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
 class Checker:
     """Runs checks, each network's in a thread of its own. `nodes` by network are used by nobody else."""
 
-    def __init__(self, nodes: Mapping[str, SimulatingNode]) -> None:
+    def __init__(self, nodes: Mapping[str, StateOverrideNode]) -> None:
         self._nodes = nodes
         self._threads = {name: Solver(MOST_WAITING) for name in nodes}
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from swapcli.starknet.account_calls import StarknetCall, approval, calls, transaction
-from swapcli.starknet.batch import Pair, batch_calldata, check_batch
+from swapcli.starknet.account_calls import StarknetCall, build_account_calls, build_approval, build_transaction
+from swapcli.starknet.batch import BatchPair, parse_batch, serialise_batch
 from swapcli.starknet.cairo_serde import deserialise_call, serialise_call
 from swapcli.starknet.felts import from_felt_text, to_felt_text
 from swapcli.starknet.router_call import build_call
 
 __all__ = [
-    "Pair",
+    "BatchPair",
     "StarknetCall",
-    "approval",
-    "batch_calldata",
+    "build_account_calls",
+    "build_approval",
     "build_call",
-    "calls",
-    "check_batch",
+    "build_transaction",
     "deserialise_call",
     "from_felt_text",
+    "parse_batch",
+    "serialise_batch",
     "serialise_call",
     "to_felt_text",
-    "transaction",
 ]

@@ -23,7 +23,7 @@ class StarknetCall(NamedTuple):
     felts: tuple[int, ...]
 
 
-def transaction(call: Call, network: Network, router: str) -> Payload:
+def build_transaction(call: Call, network: Network, router: str) -> Payload:
     """The payload of `call` for the router at `router`. No native token is sent along: it moves like any other.
 
     Raises `InvalidAddress` for the router, and `InvalidInput` as `serialise_call` does.
@@ -33,16 +33,16 @@ def transaction(call: Call, network: Network, router: str) -> Payload:
     return Payload(call, parse_address(router, network.kind), value=0, felts=serialise_call(call))
 
 
-def approval(token: str, spender: str, amount: int) -> StarknetCall:
+def build_approval(token: str, spender: str, amount: int) -> StarknetCall:
     """Lets `spender` take `amount` base units of `token`. Raises `InvalidAddress`, `InvalidInput`."""
     felts = (felt_of_address(spender), *split_u256("amount", amount))
     return StarknetCall(parse_address(token, Kind.STARKNET), APPROVE, felts)
 
 
-def calls(payload: Payload) -> tuple[StarknetCall, ...]:
+def build_account_calls(payload: Payload) -> tuple[StarknetCall, ...]:
     """The calls of a payload's transaction, in order: the router takes what it sells only with an approval."""
     route = payload.call.route
     return (
-        approval(route.token_in, payload.to, route.amount_in),
+        build_approval(route.token_in, payload.to, route.amount_in),
         StarknetCall(payload.to, SWAP, payload.felts),
     )

@@ -12,7 +12,7 @@ from swapcli.starknet.cairo_serde import serialise_call
 MAX_PAIRS = 3
 
 
-class Pair(NamedTuple):
+class BatchPair(NamedTuple):
     """One swap of a batch: sell `amount` base units of `token_in`."""
 
     amount: int
@@ -20,7 +20,7 @@ class Pair(NamedTuple):
     token_out: str
 
 
-def check_batch(amounts: Sequence[int], tokens_in: Sequence[str], tokens_out: Sequence[str]) -> tuple[Pair, ...]:
+def parse_batch(amounts: Sequence[int], tokens_in: Sequence[str], tokens_out: Sequence[str]) -> tuple[BatchPair, ...]:
     """The pairs of a batch, from its lists of amounts and canonical addresses.
 
     One output token serves all pairs; it may also be repeated for each. Raises `InvalidInput` for lists of unlike
@@ -32,11 +32,11 @@ def check_batch(amounts: Sequence[int], tokens_in: Sequence[str], tokens_out: Se
     if len(tokens_out) not in (1, len(amounts)):
         raise InvalidInput(f"a batch of {len(amounts)} amounts needs one output token, not {len(tokens_out)}")
     token_out = _one_output(tokens_out)
-    return tuple(Pair(amount, token_in, token_out) for amount, token_in in zip(amounts, tokens_in, strict=True))
+    return tuple(BatchPair(amount, token_in, token_out) for amount, token_in in zip(amounts, tokens_in, strict=True))
 
 
-def batch_calldata(calls: Sequence[Call]) -> tuple[tuple[int, ...], ...]:
-    """The arguments of each `swap` of a batch, in order. Raises as `check_batch` and `serialise_call` do."""
+def serialise_batch(calls: Sequence[Call]) -> tuple[tuple[int, ...], ...]:
+    """The arguments of each `swap` of a batch, in order. Raises as `parse_batch` and `serialise_call` do."""
     _check_count(len(calls))
     _one_output([call.route.token_out for call in calls])
     return tuple(serialise_call(call) for call in calls)

@@ -12,7 +12,7 @@ from swapcli.chain.rpc import RpcNode
 from swapcli.engine.payload_checks import Ends, Wanted, check_payload
 from swapcli.engine.quote import Origin
 from swapcli.errors import InsufficientBalance, SimulationError, UpstreamNonsense
-from swapcli.evm import transaction
+from swapcli.evm import build_transaction
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.terms import Integrator
@@ -113,7 +113,7 @@ def test_a_quote_that_rests_on_another_state_must_pay_the_least_that_it_promises
         check_payload(node, wanted, trade.payload, NOWHERE, ends)
     generous = trade.payload.call
     generous = generous._replace(route=generous.route._replace(min_received=trade.due * 98 // 100))
-    payload = transaction(generous, desk.world.network, trade.payload.to)
+    payload = build_transaction(generous, desk.world.network, trade.payload.to)
     # What a service says of its block is not proven.
     claimed = then._replace(service="http://service.example")
     table, no_block = Origin(Provenance.MODELLED, "a table", 1), Origin(Provenance.SYNCED, "no block")
@@ -189,7 +189,7 @@ def test_holdings_are_read_at_the_block_of_the_quote(desk: Desk, node: RpcNode) 
     for origin in (now, NOWHERE):
         checked = check_payload(node, wanted, trade.payload, origin, ends)
         assert checked.holdings
-        assert (checked.holdings.sold, checked.allowance, checked.simulation) == (10**18, 0, None)
+        assert (checked.holdings.balance_in, checked.allowance, checked.simulation) == (10**18, 0, None)
 
 
 def test_native_currency_needs_no_allowance_and_counts_as_it_is(desk: Desk, node: RpcNode) -> None:
@@ -229,7 +229,7 @@ def test_a_node_that_ignores_block_numbers_is_not_blamed_on_the_swap(desk: Desk)
     trade = desk.quoted(Order(tokens[WETH], tokens["USDC"], 10**19))
     call = trade.payload.call
     generous = call._replace(route=call.route._replace(min_received=trade.due * 98 // 100))
-    payload = transaction(generous, desk.world.network, trade.payload.to)
+    payload = build_transaction(generous, desk.world.network, trade.payload.to)
     with proxying(desk.chain.node.port) as proxy, asking(proxy.url) as node:
         then = live(node)
         desk.carry_out(desk.quoted(Order(tokens[WETH], tokens["USDC"], 10**18)))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.evm import approval
+from swapcli.evm import build_approval
 from swapcli.markets.format import render_market
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
@@ -173,7 +173,7 @@ def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client
         (2_000 * 10**6, ["swap"]),
     ):
         with desk.chain.undone():
-            assert client.mine(document_of(approval(usdt, router, allowed)))
+            assert client.mine(document_of(build_approval(usdt, router, allowed)))
             plain = client.calldata("USDT", "ETH", "2000", "--from", USER)
             assert plain.status == 0, plain.err
             assert (remark.format(allowed // 10**6) in plain.err) == (len(purposes) > 1)
@@ -198,7 +198,7 @@ def test_people_read_what_is_taken_back_first(client: Client) -> None:
     usdt, router = client.desk.world.address("USDT"), client.desk.world.network.router
     assert router
     with client.desk.chain.undone():
-        assert client.mine(document_of(approval(usdt, router, 5)))
+        assert client.mine(document_of(build_approval(usdt, router, 5)))
         out = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--plain").out
     titles = [line for line in out.splitlines() if line[:3] in ("1. ", "2. ", "3. ")]
     assert titles == ["1. Take back what the router may take now", "2. Let the router take 2,000 USDT", "3. Swap"]
@@ -242,7 +242,7 @@ def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> 
 def move(client: Client) -> None:
     """Somebody else trades: the market moves by a thousandth or so."""
     trade = client.desk.quoted(Order(client.desk.world.tokens[WETH], client.desk.world.tokens["USDC"], 2 * 10**18))
-    allowing = approval(trade.payload.call.route.token_in, trade.payload.to, 2 * 10**18)
+    allowing = build_approval(trade.payload.call.route.token_in, trade.payload.to, 2 * 10**18)
     swap = Transaction(trade.payload.to, trade.payload.calldata, trade.payload.value)
     assert all(client.mine(document_of(each)) for each in (allowing, swap))
 

@@ -7,14 +7,14 @@ from random import Random
 
 from eth_account import Account
 
-from swapcli.evm.router import deploy_payload
+from swapcli.evm.router import build_deployment
 from tests.chain.trading import GAS_PRICE_WEI, KEY, Desk
 
 MOST_GAS = 3_500_000
 
 
 def test_the_deployment_is_signed_and_mined_and_then_carries_routes_out(desk: Desk) -> None:
-    payload = deploy_payload(desk.world.network)
+    payload = build_deployment(desk.world.network)
     fields = {
         "nonce": desk.nonce,
         "gasPrice": GAS_PRICE_WEI,

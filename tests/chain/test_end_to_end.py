@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from swapcli.evm import approval, transactions
+from swapcli.evm import build_approval, build_transactions
 from swapcli.model.order import Order
 from swapcli.model.payload import SwapType
 from swapcli.model.terms import Integrator
@@ -84,7 +84,7 @@ def test_wrapping_and_unwrapping_are_mined_too(desk: Desk, back: bool) -> None:
 def test_a_unit_more_than_there_is_reverts_and_what_there_is_does_not(desk: Desk) -> None:
     rng = Random("a unit more")
     for trade in desk.trades(rng, 30):
-        *approvals, _ = transactions(trade.payload)
+        *approvals, _ = build_transactions(trade.payload)
         for each in approvals:
             assert desk.send(each).succeeded
         with pytest.raises(RevertedError) as caught:
@@ -107,7 +107,7 @@ def test_a_payload_that_the_market_has_moved_against_reverts_and_costs_only_gas(
     for trade in desk.trades(rng, examples(30, full=60)):
         # The same trade again pays less, for the pools moved by the first; unless it is too small to be felt.
         check(trade, desk.carry_out(trade))
-        *approvals, swap = transactions(trade.payload)
+        *approvals, swap = build_transactions(trade.payload)
         for each in approvals:
             assert desk.send(each).succeeded
         sold = trade.payload.call.route.token_in
@@ -125,4 +125,4 @@ def withdraw_approval(desk: Desk, trade: Trade) -> None:
     """USDT refuses an approval on top of another."""
     route = trade.payload.call.route
     if route.swap_type is not SwapType.NATIVE_TO_TOKEN:
-        assert desk.send(approval(route.token_in, trade.payload.to, 0)).succeeded
+        assert desk.send(build_approval(route.token_in, trade.payload.to, 0)).succeeded

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.chain.batch_read import Skipped
+from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.log_scan import scan
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Block, Log, LogQuery, Node
-from swapcli.chain.pool_ref import Place, place_of
+from swapcli.chain.log_scan import scan_logs
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import BlockHeader, Log, LogFilter, Node
+from swapcli.chain.pool_ref import PoolRef, ref_of_pool
 from swapcli.chain.rpc import ATTEMPTS
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
@@ -39,8 +39,8 @@ class Read(NamedTuple):
     """All that is read of the chain at a block."""
 
     logs: list[Log]
-    pools: list[Pool | Skipped]
-    tokens: list[Token | Skipped]
+    pools: list[Pool | SkippedItem]
+    tokens: list[Token | SkippedItem]
 
 
 class Bench:
@@ -54,18 +54,18 @@ class Bench:
         self.places = self._places()
         self._expected: dict[str, Read] = {}
 
-    def _places(self) -> list[Place]:
+    def _places(self) -> list[PoolRef]:
         pools = read_pools(self.world, self.world.places)
-        kinds = {(place.protocol, len(place.tokens)): place for pool in pools if (place := place_of(pool))}
+        kinds = {(place.protocol, len(place.tokens)): place for pool in pools if (place := ref_of_pool(pool))}
         return list(kinds.values())
 
-    def read(self, node: Node, block: Block, multicall: str | None) -> Read:
-        logs = [log for part in scan(node, LogQuery((), (SYNC,), 0, block.number)) for log in part.logs]
-        view = View(node, block, multicall)
+    def read(self, node: Node, block: BlockHeader, multicall: str | None) -> Read:
+        logs = [log for part in scan_logs(node, LogFilter((), (SYNC,), 0, block.number)) for log in part.logs]
+        view = BlockReader(node, block, multicall)
         pools = list(load_pools(view, self.places))
         return Read(logs, pools, list(load_tokens(view, [token.address for token in self.world.tokens.values()])))
 
-    def expected(self, block: Block) -> Read:
+    def expected(self, block: BlockHeader) -> Read:
         """What is read with nothing in between."""
         if block.hash not in self._expected:
             with asking(url_of(self.chain)) as node:

@@ -12,8 +12,8 @@ from shutil import copyfile
 import pytest
 
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.multicall import View
-from swapcli.chain.pool_ref import place_of
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Wanted, follow, sync
@@ -80,9 +80,9 @@ class Bench:
             block = node.block(head.number)
             if block is None or block.hash != head.hash:
                 return False
-            places = [place for pool in held.pools.values() if (place := place_of(pool))]
+            places = [place for pool in held.pools.values() if (place := ref_of_pool(pool))]
             assert len(places) == len(held.pools)
-            found = [each for each in load_pools(View(node, block, None), places) if isinstance(each, Pool)]
+            found = [each for each in load_pools(BlockReader(node, block, None), places) if isinstance(each, Pool)]
         assert held.pools == {pool.key: pool for pool in found}
         return True
 

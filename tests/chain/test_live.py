@@ -11,8 +11,7 @@ from random import Random
 import pytest
 
 from swapcli.api.slippage import Generation
-from swapcli.chain.node import Answer as Told
-from swapcli.chain.node import At, Call, Head
+from swapcli.chain.node import BlockId, ChainHead, ContractCall, ReturnData
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
 from swapcli.engine.quote import Answer, Ask, Delivery
@@ -29,8 +28,8 @@ from swapcli.errors import (
     SlippageExceeded,
     UpstreamTimeout,
 )
-from swapcli.evm.l1_fee import L1Terms
-from swapcli.evm.unsigned import Gas, unsigned
+from swapcli.evm.l1_fee import L1FeeParams
+from swapcli.evm.unsigned import GasFees, encode_unsigned
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.payload import Payload, Transaction
@@ -186,7 +185,7 @@ class Restless(RpcNode):
 
     turns = 0
 
-    def batch(self, calls: Sequence[Call], at: At) -> list[Told]:
+    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         if self.turns:
             self.turns -= 1
             raise Reorganised("the chain took another way")
@@ -236,7 +235,7 @@ def _at(seconds: float) -> Clock:
 def test_state_that_is_young_enough_is_taken_as_it_is_and_a_block_that_is_too_old_refused(
     desk: Desk, node: RpcNode
 ) -> None:
-    head: Head = node.head()
+    head: ChainHead = node.head()
     now = _at(head.block.timestamp + 30)
     held = replace(desk.market, block=head.block.number, timestamp=head.block.timestamp)
     before = node.round_trips
@@ -297,7 +296,7 @@ def test_wrapping_and_wrong_orders_need_no_pools(desk: Desk, node: RpcNode) -> N
 
 def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(desk: Desk) -> None:
     oracle = RealOracle(desk.chain)
-    oracle.set(L1Terms(7 * 10**9, 10**6, 2_269, 1_055_762))
+    oracle.set(L1FeeParams(7 * 10**9, 10**6, 2_269, 1_055_762))
     desk.world.network = replace(desk.world.network, multicall=deploy_multicall(desk.chain))
     held = replace(tried(desk.market), network=replace(desk.world.network, l1_fee_oracle=ORACLE))
     with closing(node_of(desk.world)) as node:
@@ -316,7 +315,7 @@ def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(desk: Desk) -
 def l1_fee_told(oracle: RealOracle, payload: Payload) -> int:
     """What the network's own contract says of about that transaction."""
     sent = Transaction(payload.to, payload.calldata, payload.value)
-    return oracle.fee_wei(unsigned(sent, CHAIN_ID, 7, Gas(300_000, 10**9, 10**9)))
+    return oracle.fee_wei(encode_unsigned(sent, CHAIN_ID, 7, GasFees(300_000, 10**9, 10**9)))
 
 
 def test_orders_that_follow_each_other_closely_share_a_block_and_what_was_read(desk: Desk, node: RpcNode) -> None:

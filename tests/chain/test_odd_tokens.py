@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from swapcli.api.slippage import Generation
-from swapcli.chain.node import Answer as Told
-from swapcli.chain.node import At, Supposed
+from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.quote import Answer, Ask, Delivery
@@ -227,7 +226,7 @@ class Deaf:
     def __getattr__(self, name: str) -> object:
         return getattr(self._node, name)
 
-    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Told]:
+    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         return self._node.batch([each.call for each in calls], at)
 
 

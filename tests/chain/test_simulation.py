@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from swapcli.chain.balance_slot import find_balance_slot
-from swapcli.chain.node import Account, Call, Override, Supposed
-from swapcli.chain.revert_reason import revert_reason
+from swapcli.chain.node import Account, ContractCall, HypotheticalCall, StateOverride
+from swapcli.chain.revert_reason import describe_revert
 from swapcli.chain.rpc import RpcNode
-from swapcli.chain.sender_balances import Holdings, read_holdings
-from swapcli.chain.simulation import Assumed, Simulated, simulate
+from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
+from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swap
 from swapcli.errors import Reorganised, SimulationError, UpstreamNonsense, UpstreamRefused
-from swapcli.evm import approval
-from swapcli.evm.simulation import Outcome, SwapCall
+from swapcli.evm import build_approval
+from swapcli.evm.simulation import SimulatedCall, SimulationStatus
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.payload import Payload, SwapType
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
@@ -43,13 +43,13 @@ def rpc(chain: AnvilChain) -> RpcNode:
     return RpcNode(url_of(chain), shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
 
 
-def simulated(node: RpcNode, swap: SwapCall, sender: str) -> Simulated:
+def simulated(node: RpcNode, swap: SimulatedCall, sender: str) -> SwapSimulation:
     at = node.head().block
-    return simulate(node, at, swap, sender, read_holdings(node, at, sender, swap))
+    return simulate_swap(node, at, swap, sender, read_sender_balances(node, at, sender, swap))
 
 
-def simulated_payload(node: RpcNode, payload: Payload, sender: str) -> Simulated:
-    return simulated(node, SwapCall.of(payload), sender)
+def simulated_payload(node: RpcNode, payload: Payload, sender: str) -> SwapSimulation:
+    return simulated(node, SimulatedCall.from_payload(payload), sender)
 
 
 # Real pools.
@@ -68,12 +68,14 @@ def test_what_is_simulated_is_what_is_mined(desk: Desk, node: RpcNode, seed: int
         rich, poor = (simulated_payload(node, trade.payload, sender) for sender in (USER, POOR))
         outcome = desk.carry_out(trade)
         for run in (rich.run, poor.run):
-            assert (run.outcome, run.received) == (Outcome.DONE, outcome.received)
+            assert (run.status, run.received) == (SimulationStatus.DONE, outcome.received)
             assert 1 <= run.gas_used / outcome.receipt.gas_used <= 1.01 / (1 - MOST_REFUNDED)
         route = trade.payload.call.route
         native = route.swap_type is SwapType.NATIVE_TO_TOKEN
-        assert rich.assumed == (() if native else (Assumed.ALLOWANCE,))
-        assert poor.assumed == ((Assumed.NATIVE,) if native else (Assumed.TOKEN, Assumed.ALLOWANCE))
+        assert rich.grants == (() if native else (SimulationGrant.ALLOWANCE,))
+        assert poor.grants == (
+            (SimulationGrant.NATIVE,) if native else (SimulationGrant.TOKEN, SimulationGrant.ALLOWANCE)
+        )
         seen.update([route.swap_type.name, "fee" if trade.due < trade.result.output_amount else "no fee"])
         seen.update(["to himself" if route.destination == USER else "to another"])
     assert {*SwapType.__members__, "fee", "no fee", "to himself", "to another"} <= set(seen)
@@ -83,8 +85,10 @@ def test_a_unit_more_than_there_is_reverts_and_says_both_figures(desk: Desk, nod
     for trade in desk.trades(Random("too much"), 20):
         for sender in (USER, POOR):
             run = simulated_payload(node, encoded(asking_more(trade), desk.world), sender).run
-            assert (run.outcome, run.received) == (Outcome.REVERTED, 0)
-            assert revert_reason(run.output) == f"ReceivedTooLittle (received {trade.due}, least {trade.due + 1})"
+            assert (run.status, run.received) == (SimulationStatus.REVERTED, 0)
+            assert (
+                describe_revert(run.return_data) == f"ReceivedTooLittle (received {trade.due}, least {trade.due + 1})"
+            )
 
 
 def test_nothing_that_is_simulated_happens(desk: Desk, node: RpcNode) -> None:
@@ -100,13 +104,13 @@ def test_with_the_allowance_in_place_nothing_is_assumed(desk: Desk, node: RpcNod
     tokens = desk.world.tokens
     trade = desk.quoted(Order(tokens["USDT"], tokens["DAI"], 10**9))
     route = trade.payload.call.route
-    for allowed, assumed in ((10**9 - 1, (Assumed.ALLOWANCE,)), (10**9, ()), (0, (Assumed.ALLOWANCE,))):
+    for allowed, assumed in ((10**9 - 1, (SimulationGrant.ALLOWANCE,)), (10**9, ()), (0, (SimulationGrant.ALLOWANCE,))):
         for amount in (0, allowed):
-            assert desk.send(approval(route.token_in, trade.payload.to, amount)).succeeded
-        holdings = read_holdings(node, node.head().block, USER, SwapCall.of(trade.payload))
+            assert desk.send(build_approval(route.token_in, trade.payload.to, amount)).succeeded
+        holdings = read_sender_balances(node, node.head().block, USER, SimulatedCall.from_payload(trade.payload))
         assert holdings.allowance == allowed
         told = simulated_payload(node, trade.payload, USER)
-        assert (told.run.outcome, told.run.received, told.assumed) == (Outcome.DONE, trade.due, assumed)
+        assert (told.run.status, told.run.received, told.grants) == (SimulationStatus.DONE, trade.due, assumed)
 
 
 def test_the_router_refuses_a_token_that_takes_a_cut(desk: Desk, node: RpcNode) -> None:
@@ -116,9 +120,9 @@ def test_the_router_refuses_a_token_that_takes_a_cut(desk: Desk, node: RpcNode) 
     swaps = tuple(swap._replace(token_in=taxed.address) for swap in call.swaps)
     cut = call._replace(route=call.route._replace(token_in=taxed.address), swaps=swaps)
     told = simulated_payload(node, encoded(trade.payload._replace(call=cut), desk.world), POOR)
-    assert told.assumed == (Assumed.TOKEN, Assumed.ALLOWANCE)
-    assert told.run.outcome is Outcome.REVERTED
-    assert revert_reason(told.run.output) == f"InputFallsShort (received {10**9 - 10**7}, expected {10**9})"
+    assert told.grants == (SimulationGrant.TOKEN, SimulationGrant.ALLOWANCE)
+    assert told.run.status is SimulationStatus.REVERTED
+    assert describe_revert(told.run.return_data) == f"InputFallsShort (received {10**9 - 10**7}, expected {10**9})"
 
 
 # Tokens and senders of every kind, and a router that does as it is told.
@@ -137,11 +141,11 @@ class Scene:
         token.send("mint", self.router.address, PLENTY)
         return token
 
-    def trade(self, sold: str, bought: str, paid: int = 900, receiver: str = BOB) -> SwapCall:
+    def trade(self, sold: str, bought: str, paid: int = 900, receiver: str = BOB) -> SimulatedCall:
         """A thousand units for `paid`."""
         calldata = self.router.calldata("trade", sold, 1_000, bought, paid, receiver)
         value = 0 if sold != ZERO_ADDRESS else 1_000
-        return SwapCall(self.router.address, sold, bought, receiver, 1_000, value, calldata)
+        return SimulatedCall(self.router.address, sold, bought, receiver, 1_000, value, calldata)
 
     def set_code(self, address: str, code: bytes) -> None:
         self.chain.node.ask("anvil_setCode", address, f"0x{code.hex()}")
@@ -184,14 +188,14 @@ def test_wherever_a_token_keeps_balances_a_sender_is_given_what_he_lacks(
     if held:
         token.send("mint", sender, held * 10 // 11 if name == "Rebasing" else held)
     told = simulated(scene.node, scene.trade(token.address, ZERO_ADDRESS), sender)
-    assert told.assumed == (Assumed.TOKEN, Assumed.ALLOWANCE)
-    assert (told.run.outcome, told.run.received) == (Outcome.DONE, 900)
+    assert told.grants == (SimulationGrant.TOKEN, SimulationGrant.ALLOWANCE)
+    assert (told.run.status, told.run.received) == (SimulationStatus.DONE, 900)
 
 
 def test_the_wrapped_native_token_is_given_too(scene: Scene) -> None:
     weth = scene.chain.deploy(load_artifact("canonical-weth/build/contracts/WETH9.json"))
     told = simulated(scene.node, scene.trade(weth.address, ZERO_ADDRESS), POOR)
-    assert (told.run.outcome, told.run.received) == (Outcome.DONE, 900)
+    assert (told.run.status, told.run.received) == (SimulationStatus.DONE, 900)
     at = scene.node.head().block
     assert find_balance_slot(scene.node, at, weth.address, POOR, 0, 5) is not None
 
@@ -215,17 +219,21 @@ def test_a_token_with_a_secret_takes_a_sender_who_holds_it(scene: Scene) -> None
     holder = "0x" + "91" * 20
     token.send("mint", holder, 1_000)
     told = simulated(scene.node, swap, holder)
-    assert (told.run.outcome, told.run.received, told.assumed) == (Outcome.DONE, 900, (Assumed.ALLOWANCE,))
+    assert (told.run.status, told.run.received, told.grants) == (
+        SimulationStatus.DONE,
+        900,
+        (SimulationGrant.ALLOWANCE,),
+    )
 
 
 def test_a_holder_who_may_not_trade_is_found_out(scene: Scene) -> None:
     token, holder = scene.token("Flagged"), "0x" + "92" * 20
     token.send("mint", holder, 1_000)
     swap = scene.trade(token.address, ZERO_ADDRESS)
-    assert simulated(scene.node, swap, holder).run.outcome is Outcome.DONE
+    assert simulated(scene.node, swap, holder).run.status is SimulationStatus.DONE
     token.send("block_", holder)
     run = simulated(scene.node, swap, holder).run
-    assert (run.outcome, revert_reason(run.output)) == (Outcome.REVERTED, '"may not trade"')
+    assert (run.status, describe_revert(run.return_data)) == (SimulationStatus.REVERTED, '"may not trade"')
 
 
 @pytest.mark.parametrize("paid", [0, 899, 901])
@@ -249,29 +257,29 @@ def test_a_wallet_with_code_receives_as_it_does(scene: Scene) -> None:
     for sender in (wallet.address, delegating):
         kept = scene.trade(coin.address, ZERO_ADDRESS, 800, receiver=sender)
         told = simulated(scene.node, kept, sender)
-        assert (told.run.outcome, told.run.received) == (Outcome.DONE, 800)
+        assert (told.run.status, told.run.received) == (SimulationStatus.DONE, 800)
         refused = scene.trade(coin.address, ZERO_ADDRESS, 799, receiver=sender)
         run = simulated(scene.node, refused, sender).run
-        assert (run.outcome, revert_reason(run.output)) == (Outcome.REVERTED, '"receiver refuses"')
+        assert (run.status, describe_revert(run.return_data)) == (SimulationStatus.REVERTED, '"receiver refuses"')
 
 
 def test_even_a_pool_or_a_token_can_be_the_sender(scene: Scene) -> None:
     """What is called of it while it stands for the sender, its own code answers."""
     coin = scene.token("Coin", "D", 18)
     told = simulated(scene.node, scene.trade(coin.address, ZERO_ADDRESS), coin.address)
-    assert (told.run.outcome, told.run.received) == (Outcome.DONE, 900)
+    assert (told.run.status, told.run.received) == (SimulationStatus.DONE, 900)
 
 
 def test_the_router_is_called_by_the_sender_who_signed_too(scene: Scene) -> None:
     told = simulated(scene.node, scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)._replace(
         calldata=scene.router.calldata("whoIs")
     ), POOR)  # fmt: skip
-    assert told.run.output == bytes.fromhex(f"{POOR[2:]:0>64}" * 2)
+    assert told.run.return_data == bytes.fromhex(f"{POOR[2:]:0>64}" * 2)
 
 
 def test_where_no_router_is_nothing_is_called(scene: Scene) -> None:
     swap = scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)._replace(router="0x" + "94" * 20)
-    assert simulated(scene.node, swap, POOR).run.outcome is Outcome.NO_ROUTER
+    assert simulated(scene.node, swap, POOR).run.status is SimulationStatus.NO_ROUTER
 
 
 def test_a_token_that_does_not_tell_balances_is_none(scene: Scene) -> None:
@@ -284,7 +292,7 @@ def test_a_token_that_does_not_tell_balances_is_none(scene: Scene) -> None:
 def test_a_call_that_burns_all_gas_is_told_as_a_revert(scene: Scene) -> None:
     swap = scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)._replace(calldata=scene.router.calldata("fail", 4))
     run = simulated(scene.node, swap, POOR).run
-    assert (run.outcome, revert_reason(run.output)) == (Outcome.REVERTED, "no reason given")
+    assert (run.status, describe_revert(run.return_data)) == (SimulationStatus.REVERTED, "no reason given")
 
 
 # Nodes.
@@ -293,14 +301,14 @@ def test_a_call_that_burns_all_gas_is_told_as_a_revert(scene: Scene) -> None:
 def test_the_state_is_that_of_the_block(scene: Scene) -> None:
     bought, swap = scene.token("Coin", "E", 18), scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)
     calldata = scene.router.calldata("trade", ZERO_ADDRESS, 0, bought.address, PLENTY, BOB)
-    swap = swap._replace(bought=bought.address, calldata=calldata)
+    swap = swap._replace(token_out=bought.address, calldata=calldata)
     then = scene.node.head().block
     bought.send("mint", BOB, 1)
     scene.router.send("trade", ZERO_ADDRESS, 0, bought.address, PLENTY, BOB)
-    nothing = Holdings(Account(0, b""), 0, None)
+    nothing = SenderBalances(Account(0, b""), 0, None)
     for at in (then, then.number):
-        assert simulate(scene.node, at, swap, POOR, nothing).run.received == PLENTY
-    assert simulated(scene.node, swap, POOR).run.outcome is Outcome.REVERTED
+        assert simulate_swap(scene.node, at, swap, POOR, nothing).run.received == PLENTY
+    assert simulated(scene.node, swap, POOR).run.status is SimulationStatus.REVERTED
 
 
 def test_a_block_that_the_chain_has_lost_is_no_block(scene: Scene) -> None:
@@ -308,26 +316,28 @@ def test_a_block_that_the_chain_has_lost_is_no_block(scene: Scene) -> None:
     with pytest.raises(Reorganised):
         scene.node.account(POOR, lost)
     with pytest.raises(Reorganised):
-        scene.node.simulate([Supposed(POOR, Call(POOR, b""), ())], lost)
+        scene.node.simulate([HypotheticalCall(POOR, ContractCall(POOR, b""), ())], lost)
 
 
 def test_overrides_change_what_they_name_and_nothing_else(scene: Scene) -> None:
     at = scene.node.head().block
     # PUSH1 7 SLOAD SELFBALANCE ADD PUSH0 MSTORE PUSH1 32 PUSH0 RETURN: a word of storage and the balance, summed.
     code = bytes.fromhex("600754" + "47" + "01" + "5f52" + "60205ff3")
-    call = Call(POOR, b"")
+    call = ContractCall(POOR, b"")
     asked = [
-        Supposed(BOB, call, ()),
-        Supposed(BOB, call, (Override(POOR, code=code),)),
-        Supposed(BOB, call, (Override(POOR, code=code, native_wei=3),)),
-        Supposed(BOB, call, (Override(POOR, 3, code, ((7, 5), (8, 2**256 - 1))), Override(BOB, 10**30))),
+        HypotheticalCall(BOB, call, ()),
+        HypotheticalCall(BOB, call, (StateOverride(POOR, code=code),)),
+        HypotheticalCall(BOB, call, (StateOverride(POOR, code=code, balance_wei=3),)),
+        HypotheticalCall(
+            BOB, call, (StateOverride(POOR, 3, code, ((7, 5), (8, 2**256 - 1))), StateOverride(BOB, 10**30))
+        ),
     ]
     assert scene.node.simulate(asked, at) == [b"", slot(0), slot(3), slot(8)]
     assert scene.node.account(POOR, at) == Account(0, b"")
 
 
-SWAP = SwapCall("0x" + "71" * 20, ZERO_ADDRESS, "0x" + "72" * 20, BOB, 5, 5, b"")
-NOTHING = Holdings(Account(0, b""), 0, None)
+SWAP = SimulatedCall("0x" + "71" * 20, ZERO_ADDRESS, "0x" + "72" * 20, BOB, 5, 5, b"")
+NOTHING = SenderBalances(Account(0, b""), 0, None)
 
 
 @pytest.mark.parametrize(
@@ -338,7 +348,7 @@ def test_a_node_that_cannot_simulate_says_so(code: int, message: str) -> None:
         raise Refused(code, message)
 
     with serving(answering) as server, node_of(server) as node, pytest.raises(UpstreamRefused) as caught:
-        simulate(node, 7, SWAP, POOR, NOTHING)
+        simulate_swap(node, 7, SWAP, POOR, NOTHING)
     assert caught.value.message.endswith(f"refused: {message}")
     assert caught.value.hint == "to simulate takes a node that knows state overrides and still keeps the block"
 
@@ -355,14 +365,14 @@ def test_a_node_that_heeds_no_overrides_or_says_nonsense_is_not_believed(
     answer: str, error: type[Exception], said: str
 ) -> None:
     with serving(lambda _: answer) as server, node_of(server) as node, pytest.raises(error, match=said):
-        simulate(node, 7, SWAP, POOR, NOTHING)
+        simulate_swap(node, 7, SWAP, POOR, NOTHING)
 
 
 def test_a_node_that_has_enough_of_us_is_not_taken_for_one_that_cannot_simulate() -> None:
     with serving(lambda _: "0x") as server, node_of(server) as node:
         server.always = says(429)
         with pytest.raises(UpstreamRefused) as caught:
-            simulate(node, 7, SWAP, POOR, NOTHING)
+            simulate_swap(node, 7, SWAP, POOR, NOTHING)
     assert caught.value.hint == "try again later, or set another node"
 
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.node import Answer, At, Supposed
-from swapcli.chain.transfer_probe import TransferReport, holder_of, holders_of, try_transfers
+from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
+from swapcli.chain.transfer_probe import TransferReport, plan_trials, pool_holder, run_transfer_trials
 from swapcli.errors import UpstreamRefused
 from swapcli.evm.transfer_probe import (
-    Question,
-    behaviour_of,
+    TransferTrial,
+    classify_transfers,
+    decode_trials,
     delegating_code,
     encode_try_all,
-    read_trials,
     runtime_code,
 )
 from swapcli.model.transfers import IRREGULAR, ORDINARY, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
@@ -58,8 +58,8 @@ def odd_pool(world: World, kind: str, *arguments: object, amount: int = WHOLE) -
 
 
 def tried(world: World, token: str, *holders: str) -> TransferBehaviour:
-    report = try_transfers(EvmNode(world.chain), BLOCK, [Question(token, holder) for holder in holders])
-    assert report.refusal == ""
+    report = run_transfer_trials(EvmNode(world.chain), BLOCK, [TransferTrial(token, holder) for holder in holders])
+    assert report.failure == ""
     return report.behaviours[token]
 
 
@@ -96,21 +96,21 @@ def test_what_a_token_does_is_seen(
 def test_the_tokens_of_a_whole_world_are_ordinary_wherever_they_are_held(world: World) -> None:
     """Uniswap's and Solidly's pairs, concentrated pools, Uniswap V4's manager; a token that returns nothing is one."""
     market = read_market(world)
-    questions = holders_of(market.tokens, market.pools.values(), market.network)
+    questions = plan_trials(market.tokens, market.pools.values(), market.network)
     assert {question.token for question in questions} == set(market.tokens)
     node = EvmNode(world.chain)
-    report = try_transfers(node, BLOCK, questions)
+    report = run_transfer_trials(node, BLOCK, questions)
     assert report == TransferReport(dict.fromkeys(market.tokens, ORDINARY))
     assert node.asked == [1], "all in one call"
-    manager = [Question(world.address(symbol), world.manager.address) for symbol in ("TKN", "USDT", "WBTC")]
-    assert set(try_transfers(node, BLOCK, manager).behaviours.values()) == {ORDINARY}
+    manager = [TransferTrial(world.address(symbol), world.manager.address) for symbol in ("TKN", "USDT", "WBTC")]
+    assert set(run_transfer_trials(node, BLOCK, manager).behaviours.values()) == {ORDINARY}
 
 
 def test_one_bad_token_hides_nothing_of_the_others(world: World) -> None:
     token, pair = odd_pool(world, "GasCoin")
     market = read_market(world)
-    report = try_transfers(
-        EvmNode(world.chain), BLOCK, holders_of(market.tokens, market.pools.values(), market.network)
+    report = run_transfer_trials(
+        EvmNode(world.chain), BLOCK, plan_trials(market.tokens, market.pools.values(), market.network)
     )
     assert report.behaviours == {**dict.fromkeys(market.tokens, ORDINARY), token.address: REFUSED}
     assert world.balance(token.address, pair)
@@ -189,12 +189,12 @@ def test_a_node_finds_the_same(anvil: AnvilChain) -> None:
     try:
         head = node.head().block
         trips = node.round_trips
-        report = try_transfers(node, head, holders_of(market.tokens, market.pools.values(), market.network))
+        report = run_transfer_trials(node, head, plan_trials(market.tokens, market.pools.values(), market.network))
         assert report == TransferReport(expected)
         assert node.round_trips - trips <= 4
         trips = node.round_trips
         ordinary = [world.address(symbol) for symbol in DECIMALS]
-        try_transfers(node, head, holders_of(ordinary, market.pools.values(), market.network))
+        run_transfer_trials(node, head, plan_trials(ordinary, market.pools.values(), market.network))
         assert node.round_trips - trips == 1
     finally:
         node.close()
@@ -203,7 +203,7 @@ def test_a_node_finds_the_same(anvil: AnvilChain) -> None:
 class Deaf(EvmNode):
     """Answers as if nothing was supposed, as some public nodes do."""
 
-    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
+    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         del at
         return [self._answer(each.call) for each in calls]
 
@@ -211,7 +211,7 @@ class Deaf(EvmNode):
 class Strict(EvmNode):
     """Knows no overrides."""
 
-    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
+    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         del calls, at
         raise UpstreamRefused("too many arguments, want at most 2")
 
@@ -219,8 +219,8 @@ class Strict(EvmNode):
 class Small(EvmNode):
     """Takes one trial a call."""
 
-    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
-        one = len(encode_try_all([Question(PROBE, PROBE)], (PROBE, PROBE)))
+    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
+        one = len(encode_try_all([TransferTrial(PROBE, PROBE)], (PROBE, PROBE)))
         answers = super().simulate(calls, at)
         return [each if len(call.call.calldata) <= one else None for call, each in zip(calls, answers, strict=True)]
 
@@ -228,8 +228,8 @@ class Small(EvmNode):
 def test_a_node_that_takes_little_at_once_is_asked_for_less_until_it_answers(world: World) -> None:
     token, pair = odd_pool(world, "FeeCoin", 20_000, 20_000, 20_000)
     market = read_market(world)
-    questions = holders_of(market.tokens, market.pools.values(), market.network)
-    report = try_transfers(Small(world.chain), BLOCK, questions)
+    questions = plan_trials(market.tokens, market.pools.values(), market.network)
+    report = run_transfer_trials(Small(world.chain), BLOCK, questions)
     assert report.behaviours == {**dict.fromkeys(market.tokens, ORDINARY), token.address: fee(20_000, 20_000, 20_000)}
     assert world.balance(token.address, pair) == WHOLE
 
@@ -241,9 +241,9 @@ def test_a_call_with_too_little_gas_for_a_fair_trial_fails_as_a_whole(anvil: Anv
     wallets = "0x" + "71" * 20, "0x" + "72" * 20
     codes = {PROBE: runtime_code(), **dict.fromkeys(wallets, delegating_code(PROBE))}
     code = {address: {"code": f"0x{each.hex()}"} for address, each in codes.items()}
-    call = {"to": PROBE, "data": f"0x{encode_try_all([Question(token.address, PROBE)] * 9, wallets).hex()}"}
+    call = {"to": PROBE, "data": f"0x{encode_try_all([TransferTrial(token.address, PROBE)] * 9, wallets).hex()}"}
     plenty = bytes.fromhex(anvil.node.ask("eth_call", {**call, "gas": hex(12_000_000)}, "latest", code)[2:])
-    assert {behaviour_of(each) for each in read_trials(plenty, 9)} == {ORDINARY}
+    assert {classify_transfers(each) for each in decode_trials(plenty, 9)} == {ORDINARY}
     for gas in (2_000_000, 3_500_000):
         with pytest.raises(RevertedError) as caught:
             anvil.node.ask("eth_call", {**call, "gas": hex(gas)}, "latest", code)
@@ -253,7 +253,7 @@ def test_a_call_with_too_little_gas_for_a_fair_trial_fails_as_a_whole(anvil: Anv
 class Garbled(EvmNode):
     """Answers with bytes of its own."""
 
-    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
+    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         del at
         return [b"\1" * 99 for _ in calls]
 
@@ -270,13 +270,13 @@ def test_a_node_that_supposes_nothing_leaves_all_unknown_and_that_is_said(
     world: World, node: type[EvmNode], refusal: str
 ) -> None:
     token, pair = odd_pool(world, "FeeCoin", 20_000, 20_000, 20_000)
-    report = try_transfers(node(world.chain), BLOCK, [Question(token.address, pair)])
+    report = run_transfer_trials(node(world.chain), BLOCK, [TransferTrial(token.address, pair)])
     assert report.behaviours == {token.address: UNKNOWN}
-    assert report.refusal.startswith(refusal)
+    assert report.failure.startswith(refusal)
 
 
 def test_balancers_pools_are_asked_for_at_their_vault(world: World) -> None:
     market = read_market(world)
     weighted = next(pool for pool in market.pools.values() if pool.family == "weighted")
-    assert holder_of(weighted, market.network) is None, "the network does not say where it is"
-    assert all(holder_of(pool, market.network) == pool.address for pool in market.pools.values() if pool != weighted)
+    assert pool_holder(weighted, market.network) is None, "the network does not say where it is"
+    assert all(pool_holder(pool, market.network) == pool.address for pool in market.pools.values() if pool != weighted)

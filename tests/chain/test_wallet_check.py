@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.node import SimulatingNode
+from swapcli.chain.node import StateOverrideNode
 from swapcli.chain.rpc import RpcNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.sources.in_memory import MarketSource
@@ -41,7 +41,7 @@ DETAILED, PLAIN = "hyperevm", "anvil"
 class Service:
     """Two networks of one chain, one of them with the manners of hyperevm."""
 
-    def __init__(self, market: Market, nodes: Mapping[str, SimulatingNode]) -> None:
+    def __init__(self, market: Market, nodes: Mapping[str, StateOverrideNode]) -> None:
         own = market.network
         markets = {name: replace(market, network=replace(own, name=name)) for name in (DETAILED, PLAIN)}
         self.desk = Desk([each.network for each in markets.values()], {}, kept=markets)
@@ -74,7 +74,7 @@ def market() -> Iterator[tuple[Market, str]]:
 
 
 @contextmanager
-def node_at(url: str) -> Iterator[dict[str, SimulatingNode]]:
+def node_at(url: str) -> Iterator[dict[str, StateOverrideNode]]:
     node = RpcNode(url, shown="a node", chain_id=CHAIN_ID, timeout_s=20)
     try:
         yield {DETAILED: node, PLAIN: node}

@@ -17,7 +17,7 @@ from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.quote import Ask, Delivery
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute, PoolError
-from swapcli.evm import transaction, transactions
+from swapcli.evm import build_transaction, build_transactions
 from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.payload import Payload, SwapType, Transaction
@@ -117,7 +117,7 @@ class Desk:
         """Approve, sign, send; then the pools that were touched are read anew."""
         owner = trade.payload.call.route.destination
         before = self.world.balance(trade.bought, owner), self.world.balance(trade.bought, INTEGRATOR)
-        receipts = [self.send(each) for each in transactions(trade.payload)]
+        receipts = [self.send(each) for each in build_transactions(trade.payload)]
         after = self.world.balance(trade.bought, owner), self.world.balance(trade.bought, INTEGRATOR)
         self.refresh(trade)
         gas_paid = sum(receipt.gas_used for receipt in receipts) * GAS_PRICE_WEI
@@ -224,7 +224,7 @@ def asking_more(trade: Trade) -> Payload:
 
 def encoded(payload: Payload, world: World) -> Payload:
     """With the calldata of its call."""
-    return transaction(payload.call, world.network, payload.to)
+    return build_transaction(payload.call, world.network, payload.to)
 
 
 def random_amount(rng: Random, token: Token) -> int:

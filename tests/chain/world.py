@@ -12,7 +12,7 @@ from math import isqrt, log
 
 from eth_abi.abi import encode
 
-from swapcli.evm.router import deploy_payload, read_artifact
+from swapcli.evm.router import build_deployment, read_artifact
 from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
@@ -120,7 +120,7 @@ class World:
             self.contracts[symbol].send("mint", owner, amount)
 
     def deploy_router(self, network: Network) -> Contract:
-        payload, abi = deploy_payload(network), read_artifact().abi
+        payload, abi = build_deployment(network), read_artifact().abi
         address = self.chain.create(bytes.fromhex(payload.calldata[2:]))
         return self.chain.at(address, Artifact(abi, b""))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.evm.router import deploy_payload, read_artifact
+from swapcli.evm.router import build_deployment, read_artifact
 from swapcli.model.network import Kind
 from swapcli.networks.catalogue import network, network_names
 from tests.cli.build import swapcli
@@ -21,7 +21,7 @@ def test_the_payload_is_the_contract_with_what_it_must_know_of_the_network(name:
         "chainId": known.chain_id,
         "to": None,
         "value": "0",
-        "calldata": deploy_payload(known).calldata,
+        "calldata": build_deployment(known).calldata,
     }
     assert printed["calldata"].startswith(read_artifact().bytecode)
     assert known.wrapped_native is not None
@@ -32,7 +32,7 @@ def test_in_a_pipe_every_value_is_whole() -> None:
     ran = swapcli("router", "deploy-payload", "base")
     values = dict(line.split(maxsplit=1) for line in ran.out.splitlines()[1:])
     assert (ran.status, values["to"], values["value"]) == (0, "none", "0")
-    assert values["calldata"] == deploy_payload(network("base")).calldata
+    assert values["calldata"] == build_deployment(network("base")).calldata
 
 
 def test_a_network_without_contracts_of_the_evm_has_no_such_router() -> None:

@@ -17,8 +17,8 @@ from swapcli.engine.load_market import open_market
 from swapcli.engine.quote import Answer, Ask, Delivery
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute, SameToken
-from swapcli.evm.l1_fee import L1Terms
-from swapcli.evm.unsigned import Gas, unsigned
+from swapcli.evm.l1_fee import L1FeeParams
+from swapcli.evm.unsigned import GasFees, encode_unsigned
 from swapcli.model.order import Order
 from swapcli.model.payload import Payload, Transaction
 from swapcli.model.route import Quote
@@ -26,7 +26,7 @@ from swapcli.networks.catalogue import network
 from tests.cli.build import NOW_S, small_market
 from tests.evm.l1_oracle import RealOracle
 
-TERMS = L1Terms(7 * 10**9, 3 * 10**6, 2_269, 1_055_762)
+TERMS = L1FeeParams(7 * 10**9, 3 * 10**6, 2_269, 1_055_762)
 BYTE_WEI = 0.8365 * (16 * 0.002269 * 7 * 10**9 + 1.055762 * 3 * 10**6)
 """What each compressed byte costs under these terms."""
 FEW_BYTES = 16
@@ -63,15 +63,15 @@ def test_the_fee_is_what_the_networks_contract_says_of_what_is_sent_to_a_few_byt
     answer, payload = built(rng)
     ORACLE.set(TERMS)
     swap = Transaction(payload.to, payload.calldata, payload.value)
-    gas = Gas(limit=rng.randint(10**5, 10**7), fee_wei=rng.randint(10**6, 10**10), priority_fee_wei=10**6)
-    charged = ORACLE.fee_wei(unsigned(swap, base().network.chain_id, rng.randrange(2**20), gas))
+    gas = GasFees(limit=rng.randint(10**5, 10**7), fee_wei=rng.randint(10**6, 10**10), priority_fee_wei=10**6)
+    charged = ORACLE.fee_wei(encode_unsigned(swap, base().network.chain_id, rng.randrange(2**20), gas))
     known, guessed = (exact(with_l1_fee(answer, TERMS, each)).l1_fee_wei for each in (payload, None))
     assert known == pytest.approx(charged, abs=FEW_BYTES * BYTE_WEI)
     assert guessed == pytest.approx(known, abs=FEW_BYTES * BYTE_WEI)
 
 
-@given(st.integers(0, 2**32), st.builds(L1Terms, *[st.integers(0, 10**12)] * 2, *[st.integers(0, 2**32 - 1)] * 2))
-def test_it_is_added_to_all_that_tells_of_gas_once_and_nothing_else_changes(seed: int, terms: L1Terms) -> None:
+@given(st.integers(0, 2**32), st.builds(L1FeeParams, *[st.integers(0, 10**12)] * 2, *[st.integers(0, 2**32 - 1)] * 2))
+def test_it_is_added_to_all_that_tells_of_gas_once_and_nothing_else_changes(seed: int, terms: L1FeeParams) -> None:
     answer, payload = built(Random(seed))
     charged = with_l1_fee(answer, terms, payload)
     before, after = exact(answer), exact(charged)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swapcli.evm.l1_fee import L1Terms
+from swapcli.evm.l1_fee import L1FeeParams
 from tests.chain.anvil import AnvilChain
 from tests.contracts.evm import Artifact, Chain, load_artifact
 
@@ -31,7 +31,7 @@ class RealOracle:
         for upgrade in ("setEcotone", "setFjord"):
             self.contract.send(upgrade, sender=_DEPOSITOR)
 
-    def set(self, terms: L1Terms) -> None:
+    def set(self, terms: L1FeeParams) -> None:
         """As the first transaction of each block does."""
         scalars = terms.base_fee_scalar.to_bytes(4) + terms.blob_base_fee_scalar.to_bytes(4)
         fees = terms.base_fee_wei.to_bytes(32) + terms.blob_base_fee_wei.to_bytes(32)

@@ -11,12 +11,12 @@ from hypothesis import given
 from swapcli.errors import InvalidInput
 from swapcli.evm import (
     Permit,
+    build_transactions,
     calldata,
     decode_call,
     decode_permit_call,
     encode_call,
     encode_permit_call,
-    transactions,
 )
 from swapcli.evm.transactions import APPROVE
 from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
@@ -167,4 +167,4 @@ def test_the_modules_that_others_use_are_reached_through_the_package() -> None:
     import swapcli.evm
 
     assert all(callable(getattr(swapcli.evm, name)) for name in swapcli.evm.__all__)
-    assert transactions in vars(swapcli.evm).values()
+    assert build_transactions in vars(swapcli.evm).values()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput
-from swapcli.evm.extra_data import BY_FAMILY, Use, extra_data
+from swapcli.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.networks.address import keccak256
@@ -33,7 +33,7 @@ UNKNOWN_MATHS = ProtocolInfo(7, "unheardOf", "Unheard Of")
 
 
 def extra(pool: Pool, protocol: ProtocolInfo | None = None) -> bytes:
-    return extra_data(Use(pool, pool.tokens[0], pool.tokens[1], protocol))
+    return encode_extra_data(PoolUse(pool, pool.tokens[0], pool.tokens[1], protocol))
 
 
 def v3(fee_ppm: int, tick_spacing: int = 10) -> Pool:
@@ -149,7 +149,7 @@ def test_a_stable_pair_of_solidly_needs_nothing(pool: Pool) -> None:
 @given(stableswap_pools(), st.data())
 def test_a_stableswap_pool_gets_the_places_of_its_coins(pool: StableSwap, data: st.DataObject) -> None:
     i, j = data.draw(st.permutations(range(len(pool.tokens))))[:2]
-    assert tuple(extra_data(Use(pool, pool.tokens[i], pool.tokens[j], None))) == (i, j)
+    assert tuple(encode_extra_data(PoolUse(pool, pool.tokens[i], pool.tokens[j], None))) == (i, j)
 
 
 class WithId(Weighted):

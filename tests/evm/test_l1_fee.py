@@ -9,21 +9,21 @@ from eth_account.typed_transactions.typed_transaction import TypedTransaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.evm.fastlz import compressed_length
-from swapcli.evm.l1_fee import L1Terms, l1_fee_wei
-from swapcli.evm.unsigned import Gas, unsigned
+from swapcli.evm.fastlz import measure_compressed_length
+from swapcli.evm.l1_fee import L1FeeParams, compute_l1_fee_wei
+from swapcli.evm.unsigned import GasFees, encode_unsigned
 from swapcli.model.payload import Transaction
 from swapcli.networks.address import keccak256
 from tests.evm.build import ADDRESSES, NUMBERS
 from tests.evm.l1_oracle import RealOracle
 
-PLAIN = L1Terms(10**12, 0, 10**6, 0)
+PLAIN = L1FeeParams(10**12, 0, 10**6, 0)
 """Terms under which the fee tells the compressed length."""
 FLOOR = 100 * 16 * 10**12
 """The fee for anything that compresses well, under those terms."""
 SCALARS = st.integers(0, 2**28 - 1)
 """The contract multiplies one by 16 in 32 bits."""
-TERMS = st.builds(L1Terms, *[st.integers(0, 2**96)] * 2, SCALARS, SCALARS)
+TERMS = st.builds(L1FeeParams, *[st.integers(0, 2**96)] * 2, SCALARS, SCALARS)
 WORDS = st.one_of(
     st.integers(0, 2**24).map(lambda n: n.to_bytes(32)),
     st.binary(min_size=20, max_size=20).map(lambda address: bytes(12) + address),
@@ -56,18 +56,18 @@ def oracle() -> RealOracle:
 
 
 @given(contents(), TERMS)
-def test_the_fee_is_the_contracts(oracle: RealOracle, content: bytes, terms: L1Terms) -> None:
+def test_the_fee_is_the_contracts(oracle: RealOracle, content: bytes, terms: L1FeeParams) -> None:
     oracle.set(terms)
-    assert l1_fee_wei(content, terms) == oracle.fee_wei(content)
+    assert compute_l1_fee_wei(content, terms) == oracle.fee_wei(content)
 
 
 @given(contents())
 def test_every_byte_of_the_compressed_length_is_the_contracts(oracle: RealOracle, content: bytes) -> None:
     oracle.set(PLAIN)
     fee = oracle.fee_wei(content)
-    assert l1_fee_wei(content, PLAIN) == fee
+    assert compute_l1_fee_wei(content, PLAIN) == fee
     told = (fee // (16 * 10**6) + 42_585_600) / 836_500 - 68
-    assert compressed_length(content) == told or fee == FLOOR
+    assert measure_compressed_length(content) == told or fee == FLOOR
 
 
 @pytest.mark.parametrize("length", [*range(40), 263, 264, 265, 266, 526, 527, 528, 8_190, 8_200, 20_000])
@@ -76,18 +76,18 @@ def test_lengths_at_which_the_format_turns_are_the_contracts(oracle: RealOracle,
     oracle.set(PLAIN)
     noise = Random(length).randbytes(300)
     for content in (noise + bytes(length), noise + bytes(length) + noise[:length], noise + noise[:length] + b"end"):
-        assert l1_fee_wei(content, PLAIN) == oracle.fee_wei(content)
+        assert compute_l1_fee_wei(content, PLAIN) == oracle.fee_wei(content)
 
 
 def test_nothing_takes_nothing_and_costs_the_least() -> None:
-    assert compressed_length(b"") == 0
-    assert l1_fee_wei(b"", PLAIN) == l1_fee_wei(bytes(80), PLAIN) == FLOOR
-    assert l1_fee_wei(b"", L1Terms(0, 0, 10**6, 10**6)) == 0
+    assert measure_compressed_length(b"") == 0
+    assert compute_l1_fee_wei(b"", PLAIN) == compute_l1_fee_wei(bytes(80), PLAIN) == FLOOR
+    assert compute_l1_fee_wei(b"", L1FeeParams(0, 0, 10**6, 10**6)) == 0
 
 
 @given(st.binary(max_size=400))
 def test_compression_never_adds_more_than_a_byte_for_32(content: bytes) -> None:
-    assert (len(content) > 0) <= compressed_length(content) <= len(content) + -(-len(content) // 32)
+    assert (len(content) > 0) <= measure_compressed_length(content) <= len(content) + -(-len(content) // 32)
 
 
 @given(
@@ -96,10 +96,10 @@ def test_compression_never_adds_more_than_a_byte_for_32(content: bytes) -> None:
     NUMBERS,
     st.integers(1, 2**63),
     st.integers(0, 2**63),
-    st.builds(Gas, st.integers(21_000, 2**40), st.integers(0, 2**90), st.integers(0, 2**90)),
+    st.builds(GasFees, st.integers(21_000, 2**40), st.integers(0, 2**90), st.integers(0, 2**90)),
 )
 def test_what_is_to_be_signed_is_what_a_wallet_signs(
-    to: str, calldata: bytes, value: int, chain_id: int, nonce: int, gas: Gas
+    to: str, calldata: bytes, value: int, chain_id: int, nonce: int, gas: GasFees
 ) -> None:
     fields: dict[str, object] = {
         "type": 2,
@@ -112,5 +112,5 @@ def test_what_is_to_be_signed_is_what_a_wallet_signs(
         "value": value,
         "data": calldata,
     }
-    ours = unsigned(Transaction(to, f"0x{calldata.hex()}", value), chain_id, nonce, gas)
+    ours = encode_unsigned(Transaction(to, f"0x{calldata.hex()}", value), chain_id, nonce, gas)
     assert keccak256(ours) == TypedTransaction.from_dict(fields).hash()

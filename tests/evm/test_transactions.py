@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput, InvalidRoute
-from swapcli.evm import approval, encode_call, transaction, transactions
+from swapcli.evm import build_approval, build_transaction, build_transactions, encode_call
 from swapcli.model.payload import Call, Payload, SwapType
 from tests.api.build import EVM, WRAPPED
 from tests.evm.build import ADDRESSES, NUMBERS
@@ -24,7 +24,7 @@ NATIVE_OUT = CALL._replace(route=CALL.route._replace(token_out=WRAPPED.address, 
 @given(ADDRESSES, ADDRESSES, NUMBERS)
 def test_an_approval_is_the_tokens_own_call_for_exactly_the_amount(token: str, spender: str, amount: int) -> None:
     expected = "0x095ea7b3" + encode(["address", "uint256"], [spender, amount]).hex()
-    assert approval(token, spender, amount) == (token, expected, 0)
+    assert build_approval(token, spender, amount) == (token, expected, 0)
 
 
 @pytest.mark.parametrize(
@@ -38,23 +38,23 @@ def test_an_approval_is_the_tokens_own_call_for_exactly_the_amount(token: str, s
 )
 def test_an_approval_of_what_cannot_be_is_refused_by_name(field: str, arguments: tuple[str, str, int]) -> None:
     with pytest.raises(InvalidInput, match=f"^{field}: "):
-        approval(*arguments)
+        build_approval(*arguments)
 
 
 @given(st.integers(1, 2**256 - 1))
 def test_native_input_is_sent_as_the_value_and_needs_no_approval(amount: int) -> None:
     call = NATIVE_IN._replace(route=NATIVE_IN.route._replace(amount_in=amount))
-    payload = transaction(call, EVM, ROUTER)
+    payload = build_transaction(call, EVM, ROUTER)
     assert payload == Payload(call, ROUTER, amount, encode_call(call))
-    assert transactions(payload) == ((ROUTER, payload.calldata, amount),)
+    assert build_transactions(payload) == ((ROUTER, payload.calldata, amount),)
 
 
 @pytest.mark.parametrize("call", [CALL, NATIVE_OUT])
 def test_other_input_is_approved_first_and_nothing_is_sent_with_it(call: Call) -> None:
-    payload = transaction(call, EVM, ROUTER)
+    payload = build_transaction(call, EVM, ROUTER)
     assert (payload.to, payload.value, payload.calldata) == (ROUTER, 0, encode_call(call))
-    first, second = transactions(payload)
-    assert first == approval(call.route.token_in, ROUTER, call.route.amount_in)
+    first, second = build_transactions(payload)
+    assert first == build_approval(call.route.token_in, ROUTER, call.route.amount_in)
     assert second == (ROUTER, payload.calldata, 0)
 
 
@@ -62,11 +62,11 @@ def test_other_input_is_approved_first_and_nothing_is_sent_with_it(call: Call) -
 def test_only_an_allowance_that_is_too_small_is_mended_and_what_is_left_of_one_taken_back_first(
     allowance: int, amount: int
 ) -> None:
-    payload = transaction(CALL._replace(route=CALL.route._replace(amount_in=amount)), EVM, ROUTER)
-    *before, swap = transactions(payload, allowance)
+    payload = build_transaction(CALL._replace(route=CALL.route._replace(amount_in=amount)), EVM, ROUTER)
+    *before, swap = build_transactions(payload, allowance)
     allowed = allowance
     for each in before:
-        assert (allowed == 0) != (each == approval(CALL.route.token_in, ROUTER, 0)), "nothing on top of another"
+        assert (allowed == 0) != (each == build_approval(CALL.route.token_in, ROUTER, 0)), "nothing on top of another"
         allowed = int(each.calldata[-64:], 16)
     assert allowed >= amount
     assert (len(before) == 0) == (allowance >= amount)
@@ -75,20 +75,20 @@ def test_only_an_allowance_that_is_too_small_is_mended_and_what_is_left_of_one_t
 
 
 def test_native_input_needs_no_approval_whatever_the_allowance() -> None:
-    payload = transaction(NATIVE_IN, EVM, ROUTER)
-    assert {transactions(payload, allowance) for allowance in (0, 1, 2**256 - 1)} == {transactions(payload)}
+    payload = build_transaction(NATIVE_IN, EVM, ROUTER)
+    assert {build_transactions(payload, allowance) for allowance in (0, 1, 2**256 - 1)} == {build_transactions(payload)}
 
 
 @pytest.mark.parametrize("call", [NATIVE_IN, NATIVE_OUT])
 def test_no_native_token_is_sent_or_expected_in_the_name_of_another(call: Call) -> None:
     other = CALL.route._replace(swap_type=call.route.swap_type)
     with pytest.raises(InvalidRoute, match="the native token is"):
-        transaction(call._replace(route=other), EVM, ROUTER)
+        build_transaction(call._replace(route=other), EVM, ROUTER)
     with pytest.raises(InvalidRoute, match="the native token is"):
-        transaction(call, replace(EVM, wrapped_native=None), ROUTER)
+        build_transaction(call, replace(EVM, wrapped_native=None), ROUTER)
 
 
 @pytest.mark.parametrize("router", ["", "0x12", "0x" + "7" * 64, "0x" + "G" * 40])
 def test_a_router_that_is_no_address_is_refused(router: str) -> None:
     with pytest.raises(InvalidInput, match=r"^router: "):
-        transaction(CALL, EVM, router)
+        build_transaction(CALL, EVM, router)

@@ -22,7 +22,14 @@ from swapcli.model.route import Quote
 from swapcli.model.terms import min_received
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
-from swapcli.starknet import batch_calldata, build_call, check_batch, deserialise_call, serialise_call, transaction
+from swapcli.starknet import (
+    build_call,
+    build_transaction,
+    deserialise_call,
+    parse_batch,
+    serialise_batch,
+    serialise_call,
+)
 from swapcli.starknet.felts import from_felt_text, to_felt_text
 from tests.starknet.router import Paid, run
 
@@ -99,7 +106,7 @@ def test_the_router_pays_the_quote_to_the_unit_and_keeps_nothing(
 def test_a_payload_survives_json_in_which_felts_are_text(names: list[str], power: float, slippage_ppm: int) -> None:
     quote = quoted(asked(names[0], names[1], 10.0**power))
     call = build_call(route_of(quote, slippage_ppm), quote.steps, market().pools, STARKNET)
-    sent = json.dumps([to_felt_text(felt) for felt in transaction(call, STARKNET, ROUTER).felts])
+    sent = json.dumps([to_felt_text(felt) for felt in build_transaction(call, STARKNET, ROUTER).felts])
     received = tuple(map(from_felt_text, json.loads(sent)))
     assert deserialise_call(received, amount_out=quote.amount_out) == call
 
@@ -124,7 +131,7 @@ def test_a_large_order_is_split_over_several_protocols_some_with_extra_data() ->
 
 def test_each_call_of_a_batch_pays_its_quote() -> None:
     orders = [asked(name, "USDC", worth) for name, worth in (("ETH", 3.0), ("STRK", 5_000.0), ("WBTC", 0.2))]
-    pairs = check_batch(
+    pairs = parse_batch(
         [order.amount for order in orders],
         [order.token_in.address for order in orders],
         [orders[0].token_out.address],
@@ -132,7 +139,7 @@ def test_each_call_of_a_batch_pays_its_quote() -> None:
     quotes = [quoted(order) for order in orders]
     batch = [build_call(route_of(quote, 5_000), quote.steps, market().pools, STARKNET) for quote in quotes]
     assert [(one.route.amount_in, one.route.token_in, one.route.token_out) for one in batch] == list(pairs)
-    paid = [executed(felts).amount_out for felts in batch_calldata(batch)]
+    paid = [executed(felts).amount_out for felts in serialise_batch(batch)]
     assert paid == [quote.amount_out for quote in quotes]
 
 

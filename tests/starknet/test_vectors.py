@@ -12,7 +12,7 @@ import pytest
 from swapcli.model.network import Kind
 from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
 from swapcli.networks.address import parse_address
-from swapcli.starknet import approval, deserialise_call, serialise_call
+from swapcli.starknet import build_approval, deserialise_call, serialise_call
 from swapcli.starknet.felts import APPROVE_SELECTOR, SWAP_SELECTOR
 
 VECTORS: dict[str, Any] = json.loads((Path(__file__).parent / "vectors.json").read_text())
@@ -81,7 +81,7 @@ def test_a_call_is_serialised_as_both_libraries_do_and_read_back(case: dict[str,
 
 @pytest.mark.parametrize("case", VECTORS["approve"])
 def test_an_approval_is_serialised_as_both_libraries_do(case: dict[str, Any]) -> None:
-    made = approval(TOKEN, case["spender"], int(case["amount"], 16))
+    made = build_approval(TOKEN, case["spender"], int(case["amount"], 16))
     assert (made.to, made.entrypoint, made.felts) == (TOKEN, "approve", numbers(case["felts"]))
 
 

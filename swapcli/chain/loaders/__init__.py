@@ -10,35 +10,35 @@ from importlib import import_module
 from itertools import islice
 from typing import cast
 
-from swapcli.chain.batch_read import Reading, Skipped, read_together
-from swapcli.chain.multicall import View
-from swapcli.chain.pool_ref import Kind, Place
+from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.model.pool import Pool
 
-Load = Callable[[Place], Reading[Pool]]
+Load = Callable[[PoolRef], BatchRead[Pool]]
 
-_HOMES: dict[Kind, str] = {
-    Kind.UNISWAP_V2: "uniswap_v2",
-    Kind.SOLIDLY: "solidly",
-    Kind.UNISWAP_V3: "uniswap_v3",
-    Kind.ALGEBRA: "algebra",
-    Kind.UNISWAP_V4: "uniswap_v4",
-    Kind.STABLESWAP: "stableswap",
-    Kind.WEIGHTED: "weighted",
+_HOMES: dict[ContractKind, str] = {
+    ContractKind.UNISWAP_V2: "uniswap_v2",
+    ContractKind.SOLIDLY: "solidly",
+    ContractKind.UNISWAP_V3: "uniswap_v3",
+    ContractKind.ALGEBRA: "algebra",
+    ContractKind.UNISWAP_V4: "uniswap_v4",
+    ContractKind.STABLESWAP: "stableswap",
+    ContractKind.WEIGHTED: "weighted",
 }
 _PORTION = 250
 
 
-def loader(kind: Kind) -> Load:
+def import_loader(kind: ContractKind) -> Load:
     """The reader of a kind, from `swapcli/chain/loaders/<module>.py`."""
     return cast(Load, import_module(f"{__name__}.{_HOMES[kind]}").load)
 
 
-def load_pools(view: View, places: Sequence[Place]) -> Iterator[Pool | Skipped]:
+def load_pools(view: BlockReader, places: Sequence[PoolRef]) -> Iterator[Pool | SkippedItem]:
     """Every place's pool at the view's block, in order, or why it was left out. Raises `UpstreamError`.
 
     They are read in portions as they are taken, so that memory stays bounded and progress shows.
     """
     waiting = iter(places)
     while portion := list(islice(waiting, _PORTION)):
-        yield from read_together([(place.key, loader(place.kind)(place)) for place in portion], view.ask)
+        yield from run_batched([(place.key, import_loader(place.kind)(place)) for place in portion], view.call)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swapcli.chain.abi import calldata, nonsense, read_word, read_words, signed
-from swapcli.chain.batch_read import Reading, prefetched
-from swapcli.chain.loaders.build_pool import made
-from swapcli.chain.loaders.tick_bitmap import Position, state_of, ticks_in
+from swapcli.chain.batch_read import BatchRead, with_prefetch
+from swapcli.chain.loaders.build_pool import build_pool
+from swapcli.chain.loaders.tick_bitmap import PriceState, initialized_ticks, state_fields
 from swapcli.chain.loaders.uniswap_v3 import read_nets, read_spacing, tick_calls
-from swapcli.chain.node import Call
-from swapcli.chain.pool_ref import Place
+from swapcli.chain.node import ContractCall
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated_state import ALGEBRA_INTEGRAL
 
@@ -29,12 +29,12 @@ _MOST_TICKS = 20_000
 """A contract that claims all bits of its tree would have millions asked."""
 
 
-def load(place: Place) -> Reading[Pool]:
+def load(place: PoolRef) -> BatchRead[Pool]:
     """Four rounds; one where the pool is empty, or the place knows its ticks."""
-    return (yield from prefetched(_load(place), _guesses(place)))
+    return (yield from with_prefetch(_load(place), _guesses(place)))
 
 
-def _guesses(place: Place) -> Sequence[Call]:
+def _guesses(place: PoolRef) -> Sequence[ContractCall]:
     """The tree as the known ticks would have it."""
     leaves = sorted({tick // 256 for tick in place.known_ticks})
     branches = sorted({(leaf - _FIRST_LEAF) // 256 for leaf in leaves})
@@ -42,21 +42,21 @@ def _guesses(place: Place) -> Sequence[Call]:
     return [*words, *tick_calls(place.address, place.known_ticks)]
 
 
-def _load(place: Place) -> Reading[Pool]:
-    answers = yield [Call(place.address, calldata(name)) for name in _NAMES]
+def _load(place: PoolRef) -> BatchRead[Pool]:
+    answers = yield [ContractCall(place.address, calldata(name)) for name in _NAMES]
     price, tick = read_words(answers[0], 2, _NAMES[0])
     liquidity, fee, root = (read_word(answers[k], _NAMES[k]) for k in (1, 2, 4))
-    position = Position(price, signed(tick), liquidity, fee)
+    position = PriceState(price, signed(tick), liquidity, fee)
     ladder = yield from _ladder(place.address, root)
-    state = {**state_of(position, read_spacing(answers[3]), ladder), "variant": ALGEBRA_INTEGRAL}
-    return made(place, fee, state)
+    state = {**state_fields(position, read_spacing(answers[3]), ladder), "variant": ALGEBRA_INTEGRAL}
+    return build_pool(place, fee, state)
 
 
-def _ladder(pool: str, root: int) -> Reading[dict[int, int]]:
+def _ladder(pool: str, root: int) -> BatchRead[dict[int, int]]:
     """Every initialised tick with the liquidity that it adds on the way up."""
-    branches = yield from _words(pool, _SECOND_LAYER, ticks_in({0: root % (1 << _ROOT_BITS)}, 1))
-    leaves = yield from _words(pool, _LEAF, [bit + _FIRST_LEAF for bit in ticks_in(branches, 1)])
-    ticks = ticks_in(leaves, 1)
+    branches = yield from _words(pool, _SECOND_LAYER, initialized_ticks({0: root % (1 << _ROOT_BITS)}, 1))
+    leaves = yield from _words(pool, _LEAF, [bit + _FIRST_LEAF for bit in initialized_ticks(branches, 1)])
+    ticks = initialized_ticks(leaves, 1)
     if len(ticks) > _MOST_TICKS:
         raise nonsense(_LEAF, f"{len(ticks)} ticks where {_MOST_TICKS} are the most that are read")
     if not ticks:
@@ -65,12 +65,12 @@ def _ladder(pool: str, root: int) -> Reading[dict[int, int]]:
     return dict(zip(ticks, read_nets(ticks, answers), strict=True))
 
 
-def _words(pool: str, name: str, numbers: list[int]) -> Reading[dict[int, int]]:
+def _words(pool: str, name: str, numbers: list[int]) -> BatchRead[dict[int, int]]:
     if not numbers:
         return {}
     answers = yield _word_calls(pool, name, numbers)
     return {number: read_word(answer, name) for number, answer in zip(numbers, answers, strict=True)}
 
 
-def _word_calls(pool: str, name: str, numbers: Sequence[int]) -> list[Call]:
-    return [Call(pool, calldata(name, number)) for number in numbers]
+def _word_calls(pool: str, name: str, numbers: Sequence[int]) -> list[ContractCall]:
+    return [ContractCall(pool, calldata(name, number)) for number in numbers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from swapcli.chain.abi import nonsense
-from swapcli.chain.pool_ref import Place
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolStateError
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools import family
@@ -13,7 +13,7 @@ from swapcli.pools import family
 PPM = 1_000_000
 
 
-def made(place: Place, fee_ppm: int, state: Mapping[str, object]) -> Pool:
+def build_pool(place: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
     """The pool. Raises `PoolStateError` naming the field."""
     if not 0 <= fee_ppm < PPM:
         raise PoolStateError("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {fee_ppm}")
@@ -21,7 +21,7 @@ def made(place: Place, fee_ppm: int, state: Mapping[str, object]) -> Pool:
     return family(place.family).from_state(identity, state)
 
 
-def in_ppm(fee: int, whole: int, name: str) -> int:
+def fee_in_ppm(fee: int, whole: int, name: str) -> int:
     """A fee of `whole` in parts per million. Raises `UpstreamNonsense` for one that is finer than that."""
     ppm, rest = divmod(fee * PPM, whole)
     if rest:

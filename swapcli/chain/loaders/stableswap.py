@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swapcli.chain.abi import calldata, nonsense, read_list, read_word
-from swapcli.chain.batch_read import Reading
-from swapcli.chain.loaders.build_pool import in_ppm, made
-from swapcli.chain.node import Answer, Call
-from swapcli.chain.pool_ref import Place
+from swapcli.chain.batch_read import BatchRead
+from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.multi_token import MOST_DECIMALS, to_18_decimals
 
@@ -25,12 +25,12 @@ _A_PRECISION = 100
 _WAD = 10**18
 
 
-def load(place: Place) -> Reading[Pool]:
+def load(place: PoolRef) -> BatchRead[Pool]:
     """One round."""
-    newer = [Call(place.address, calldata(name), may_revert=True) for name in _NEWER_NAMES]
-    balances = [Call(place.address, calldata(_BALANCE, k)) for k in range(len(place.tokens))]
+    newer = [ContractCall(place.address, calldata(name), may_revert=True) for name in _NEWER_NAMES]
+    balances = [ContractCall(place.address, calldata(_BALANCE, k)) for k in range(len(place.tokens))]
     amp, fee, precise, goal, multiplier, rates, *held = yield [
-        *(Call(place.address, calldata(name)) for name in _NAMES),
+        *(ContractCall(place.address, calldata(name)) for name in _NAMES),
         *newer,
         *balances,
     ]
@@ -41,10 +41,10 @@ def load(place: Place) -> Reading[Pool]:
     }
     if multiplier:
         state["offpeg_fee_multiplier"] = read_word(multiplier, "offpeg_fee_multiplier()")
-    return made(place, in_ppm(read_word(fee, "fee()"), _FEE_DENOMINATOR, "fee()"), state)
+    return build_pool(place, fee_in_ppm(read_word(fee, "fee()"), _FEE_DENOMINATOR, "fee()"), state)
 
 
-def _constant_amp(amp: int, precise: Answer, goal: Answer) -> int:
+def _constant_amp(amp: int, precise: ReturnData, goal: ReturnData) -> int:
     """A that is not on its way to another value, which would make it change with every second."""
     if not precise:
         return amp
@@ -54,7 +54,7 @@ def _constant_amp(amp: int, precise: Answer, goal: Answer) -> int:
     return amp
 
 
-def _rates(place: Place, answer: Answer) -> Sequence[int]:
+def _rates(place: PoolRef, answer: ReturnData) -> Sequence[int]:
     """Without the scaling to 18 decimals, which the contract's rates include."""
     if not answer or max(place.decimals) > MOST_DECIMALS:
         return [_WAD] * len(place.tokens)

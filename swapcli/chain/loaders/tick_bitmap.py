@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from swapcli.chain.node import Answer, Call
-from swapcli.chain.pool_ref import Place
+from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolStateError
 from swapcli.pools.tick_math import MAX_TICK
 
@@ -22,7 +22,7 @@ REACH: Final = 6
 _BITS: Final = 256
 
 
-class Position(NamedTuple):
+class PriceState(NamedTuple):
     """Where a pool stands."""
 
     sqrt_price_x96: int
@@ -31,7 +31,7 @@ class Position(NamedTuple):
     fee_ppm: int
 
 
-class Words(NamedTuple):
+class WordRange(NamedTuple):
     """The words of a bitmap from `first` to `last`."""
 
     first: int
@@ -42,39 +42,39 @@ class Words(NamedTuple):
         return range(self.first, self.last + 1)
 
 
-class Source(Protocol):
+class TickDataSource(Protocol):
     """How a kind of contract is asked for its position, its bitmap and its ticks, and how its answers are read."""
 
-    def position_calls(self) -> Sequence[Call]: ...
+    def position_calls(self) -> Sequence[ContractCall]: ...
 
-    def read_position(self, answers: Sequence[Answer]) -> Position: ...
+    def read_position(self, answers: Sequence[ReturnData]) -> PriceState: ...
 
-    def word_calls(self, words: Sequence[int]) -> Sequence[Call]: ...
+    def word_calls(self, words: Sequence[int]) -> Sequence[ContractCall]: ...
 
-    def read_words(self, words: Sequence[int], answers: Sequence[Answer]) -> list[int]: ...
+    def read_words(self, words: Sequence[int], answers: Sequence[ReturnData]) -> list[int]: ...
 
-    def tick_calls(self, ticks: Sequence[int]) -> Sequence[Call]: ...
+    def tick_calls(self, ticks: Sequence[int]) -> Sequence[ContractCall]: ...
 
-    def read_nets(self, ticks: Sequence[int], answers: Sequence[Answer]) -> list[int]: ...
+    def read_nets(self, ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]: ...
 
 
-def guesses(source: Source, place: Place) -> Sequence[Call]:
+def guess_tick_calls(source: TickDataSource, place: PoolRef) -> Sequence[ContractCall]:
     """Calls for the ticks that were there when the price was last seen, but for those that only closed the ladder."""
-    if place.near_tick is None or not place.known_ticks:
+    if place.last_tick is None or not place.known_ticks:
         return ()
-    words = words_around(place.near_tick, place.tick_spacing, REACH)
+    words = words_around(place.last_tick, place.tick_spacing, REACH)
     ends = {number * place.tick_spacing for number in _ends(words)}
     ticks = [tick for tick in place.known_ticks if tick not in ends]
     return source.tick_calls(ticks) if ticks else ()
 
 
-Asking = Generator[Sequence[Call], Sequence[Answer], tuple[Position, dict[str, object]]]
+TickRead = Generator[Sequence[ContractCall], Sequence[ReturnData], tuple[PriceState, dict[str, object]]]
 
 
-def read_around(source: Source, spacing: int, near_tick: int | None, reach: int = REACH) -> Asking:
+def read_around_price(source: TickDataSource, spacing: int, near_tick: int | None, reach: int = REACH) -> TickRead:
     """The position, and the state's fields that a market file has for it and the ticks around it.
 
-    Two rounds where `near_tick` is close enough to the price, else three. Raises as `Reading`.
+    Two rounds where `last_tick` is close enough to the price, else three. Raises as `BatchRead`.
     """
     asked = source.position_calls()
     guessed = words_around(near_tick, spacing, reach).numbers() if near_tick is not None else range(0)
@@ -88,16 +88,16 @@ def read_around(source: Source, spacing: int, near_tick: int | None, reach: int 
     if missing:
         answers = yield source.word_calls(missing)
         bitmap.update(zip(missing, source.read_words(missing, answers), strict=True))
-    ticks = ticks_in({number: bitmap[number] for number in words.numbers()}, spacing)
+    ticks = initialized_ticks({number: bitmap[number] for number in words.numbers()}, spacing)
     nets: list[int] = []
     if ticks:
         answers = yield source.tick_calls(ticks)
         nets = source.read_nets(ticks, answers)
-    ladder = closed(dict(zip(ticks, nets, strict=True)), position, words, spacing)
-    return position, state_of(position, spacing, ladder)
+    ladder = close_liquidity(dict(zip(ticks, nets, strict=True)), position, words, spacing)
+    return position, state_fields(position, spacing, ladder)
 
 
-def state_of(position: Position, spacing: int, ladder: Mapping[int, int]) -> dict[str, object]:
+def state_fields(position: PriceState, spacing: int, ladder: Mapping[int, int]) -> dict[str, object]:
     """The fields of a market file."""
     return {
         "sqrt_price_x96": position.sqrt_price_x96,
@@ -108,19 +108,19 @@ def state_of(position: Position, spacing: int, ladder: Mapping[int, int]) -> dic
     }
 
 
-def words_around(tick: int, spacing: int, reach: int) -> Words:
+def words_around(tick: int, spacing: int, reach: int) -> WordRange:
     """The word that holds `tick`, and up to `reach` more on either side."""
     own, bounds = tick // spacing // _BITS, all_words(spacing)
-    return Words(max(own - reach, bounds.first), min(own + reach, bounds.last))
+    return WordRange(max(own - reach, bounds.first), min(own + reach, bounds.last))
 
 
-def all_words(spacing: int) -> Words:
+def all_words(spacing: int) -> WordRange:
     """Every word that can hold a tick."""
     most = MAX_TICK // spacing
-    return Words(-most // _BITS, most // _BITS)
+    return WordRange(-most // _BITS, most // _BITS)
 
 
-def ticks_in(bitmap: Mapping[int, int], spacing: int) -> list[int]:
+def initialized_ticks(bitmap: Mapping[int, int], spacing: int) -> list[int]:
     """The ticks whose bits are set, ascending."""
     return [
         (number * _BITS + bit) * spacing
@@ -131,7 +131,7 @@ def ticks_in(bitmap: Mapping[int, int], spacing: int) -> list[int]:
     ]
 
 
-def closed(nets: Mapping[int, int], position: Position, words: Words, spacing: int) -> dict[int, int]:
+def close_liquidity(nets: Mapping[int, int], position: PriceState, words: WordRange, spacing: int) -> dict[int, int]:
     """The ladder whose liquidity begins and ends within `words`, of which `nets` are the ticks.
 
     Raises `PoolStateError` where there is nothing beyond them and the liquidity still does not add up.
@@ -150,6 +150,6 @@ def closed(nets: Mapping[int, int], position: Position, words: Words, spacing: i
     return {tick: net for tick, net in ladder.items() if net or tick in nets}
 
 
-def _ends(words: Words) -> tuple[int, int]:
+def _ends(words: WordRange) -> tuple[int, int]:
     """The first and the last tick that they hold, in units of the spacing."""
     return words.first * _BITS, words.last * _BITS + _BITS - 1

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from swapcli.chain.abi import calldata, read_words
-from swapcli.chain.batch_read import Reading
-from swapcli.chain.loaders.build_pool import made
-from swapcli.chain.node import Call
-from swapcli.chain.pool_ref import Place
+from swapcli.chain.batch_read import BatchRead
+from swapcli.chain.loaders.build_pool import build_pool
+from swapcli.chain.node import ContractCall
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 
 _RESERVES = "getReserves()"
 _CALLDATA = calldata(_RESERVES)
 
 
-def load(place: Place) -> Reading[Pool]:
+def load(place: PoolRef) -> BatchRead[Pool]:
     """One round."""
-    (answer,) = yield [Call(place.address, _CALLDATA)]
-    return made(place, place.fee_ppm, {"reserves": read_words(answer, 2, _RESERVES)})
+    (answer,) = yield [ContractCall(place.address, _CALLDATA)]
+    return build_pool(place, place.fee_ppm, {"reserves": read_words(answer, 2, _RESERVES)})

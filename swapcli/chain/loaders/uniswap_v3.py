@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swapcli.chain.abi import calldata, read_word, read_words, signed
-from swapcli.chain.batch_read import Reading, prefetched
-from swapcli.chain.loaders.build_pool import made
-from swapcli.chain.loaders.tick_bitmap import Position, guesses, read_around
-from swapcli.chain.node import Answer, Call
-from swapcli.chain.pool_ref import Place
+from swapcli.chain.batch_read import BatchRead, with_prefetch
+from swapcli.chain.loaders.build_pool import build_pool
+from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
+from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 
 _POSITION = ("slot0()", "liquidity()", "fee()")
@@ -21,30 +21,32 @@ _BITMAP = "tickBitmap(int16)"
 _TICKS = "ticks(int24)"
 
 
-def load(place: Place) -> Reading[Pool]:
+def load(place: PoolRef) -> BatchRead[Pool]:
     """Three rounds, one where the place knows price and ticks well enough; one more where it knows no spacing."""
     spacing = place.tick_spacing
     if not spacing:
-        (answer,) = yield [Call(place.address, calldata(_SPACING))]
+        (answer,) = yield [ContractCall(place.address, calldata(_SPACING))]
         spacing = read_spacing(answer)
     source = _Pool(place.address)
-    position, state = yield from prefetched(read_around(source, spacing, place.near_tick), guesses(source, place))
-    return made(place, position.fee_ppm, state)
+    position, state = yield from with_prefetch(
+        read_around_price(source, spacing, place.last_tick), guess_tick_calls(source, place)
+    )
+    return build_pool(place, position.fee_ppm, state)
 
 
-def read_spacing(answer: Answer) -> int:
+def read_spacing(answer: ReturnData) -> int:
     """The tick spacing; a zero, by which nothing can be divided, becomes one and is refused with the state."""
     return max(read_word(answer, _SPACING), 1)
 
 
-def read_nets(ticks: Sequence[int], answers: Sequence[Answer]) -> list[int]:
+def read_nets(ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
     """The second word that `ticks` returns: the liquidity that a tick adds on the way up."""
     return [signed(read_words(answer, 2, f"ticks({tick})")[1]) for tick, answer in zip(ticks, answers, strict=True)]
 
 
-def tick_calls(pool: str, ticks: Sequence[int]) -> list[Call]:
+def tick_calls(pool: str, ticks: Sequence[int]) -> list[ContractCall]:
     """The questions that `read_nets` reads."""
-    return [Call(pool, calldata(_TICKS, tick)) for tick in ticks]
+    return [ContractCall(pool, calldata(_TICKS, tick)) for tick in ticks]
 
 
 class _Pool:
@@ -53,22 +55,22 @@ class _Pool:
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def position_calls(self) -> Sequence[Call]:
-        return [Call(self._address, calldata(name)) for name in _POSITION]
+    def position_calls(self) -> Sequence[ContractCall]:
+        return [ContractCall(self._address, calldata(name)) for name in _POSITION]
 
-    def read_position(self, answers: Sequence[Answer]) -> Position:
+    def read_position(self, answers: Sequence[ReturnData]) -> PriceState:
         slot0, liquidity, fee = answers
         price, tick = read_words(slot0, 2, _POSITION[0])
-        return Position(price, signed(tick), read_word(liquidity, _POSITION[1]), read_word(fee, _POSITION[2]))
+        return PriceState(price, signed(tick), read_word(liquidity, _POSITION[1]), read_word(fee, _POSITION[2]))
 
-    def word_calls(self, words: Sequence[int]) -> Sequence[Call]:
-        return [Call(self._address, calldata(_BITMAP, number)) for number in words]
+    def word_calls(self, words: Sequence[int]) -> Sequence[ContractCall]:
+        return [ContractCall(self._address, calldata(_BITMAP, number)) for number in words]
 
-    def read_words(self, words: Sequence[int], answers: Sequence[Answer]) -> list[int]:
+    def read_words(self, words: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
         return [read_word(answer, f"tickBitmap({n})") for n, answer in zip(words, answers, strict=True)]
 
-    def tick_calls(self, ticks: Sequence[int]) -> Sequence[Call]:
+    def tick_calls(self, ticks: Sequence[int]) -> Sequence[ContractCall]:
         return tick_calls(self._address, ticks)
 
-    def read_nets(self, ticks: Sequence[int], answers: Sequence[Answer]) -> list[int]:
+    def read_nets(self, ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
         return read_nets(ticks, answers)

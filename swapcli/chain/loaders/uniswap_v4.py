@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.chain.abi import list_calldata, nonsense, read_list, signed, word
-from swapcli.chain.batch_read import Reading, prefetched
-from swapcli.chain.loaders.build_pool import made
-from swapcli.chain.loaders.tick_bitmap import Position, guesses, read_around
-from swapcli.chain.node import Answer, Call
-from swapcli.chain.pool_ref import Place
+from swapcli.chain.batch_read import BatchRead, with_prefetch
+from swapcli.chain.loaders.build_pool import build_pool
+from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
+from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolStateError
 from swapcli.model.pool import Pool
 from swapcli.networks.address import keccak256
@@ -27,61 +27,61 @@ _BITMAP_OFFSET: Final = 5
 _WRAP: Final = 1 << 256
 
 
-def load(place: Place) -> Reading[Pool]:
+def load(place: PoolRef) -> BatchRead[Pool]:
     """Three rounds, one where the place knows price and ticks well enough."""
     source = _InManager(place)
-    reading = read_around(source, place.tick_spacing, place.near_tick)
-    position, state = yield from prefetched(reading, guesses(source, place))
+    reading = read_around_price(source, place.tick_spacing, place.last_tick)
+    position, state = yield from with_prefetch(reading, guess_tick_calls(source, place))
     if position.fee_ppm != place.fee_ppm:
         raise PoolStateError("fee_ppm", f"expected the {place.fee_ppm} of its key, not {position.fee_ppm}")
     native = {"native": True} if place.native else {}
-    return made(place, place.fee_ppm, {**state, "pool_id": place.pool_id, **native})
+    return build_pool(place, place.fee_ppm, {**state, "pool_id": place.pool_id, **native})
 
 
 class _InManager:
     """A pool among others."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PoolRef) -> None:
         self._manager = place.address
-        self._home = home_slot(place.pool_id)
+        self._home = pool_slot(place.pool_id)
 
-    def position_calls(self) -> Sequence[Call]:
-        return [stored(self._manager, [self._home, self._home + _LIQUIDITY_OFFSET])]
+    def position_calls(self) -> Sequence[ContractCall]:
+        return [extsload_call(self._manager, [self._home, self._home + _LIQUIDITY_OFFSET])]
 
-    def read_position(self, answers: Sequence[Answer]) -> Position:
+    def read_position(self, answers: Sequence[ReturnData]) -> PriceState:
         """Above the price and the tick there are 24 bits of the protocol's fee, and 24 of the pool's."""
-        slot0, liquidity = read_stored(answers[0], 2)
+        slot0, liquidity = read_extsload(answers[0], 2)
         if slot0 >> 184 & 0xFFFFFF:
             raise PoolStateError("fee_ppm", "a pool with a fee for the protocol is not supported")
         price, tick = price_and_tick(slot0)
-        return Position(price, tick, liquidity % (1 << 128), slot0 >> 208 & 0xFFFFFF)
+        return PriceState(price, tick, liquidity % (1 << 128), slot0 >> 208 & 0xFFFFFF)
 
-    def word_calls(self, words: Sequence[int]) -> Sequence[Call]:
-        return [stored(self._manager, [_hashed(number, self._home + _BITMAP_OFFSET) for number in words])]
+    def word_calls(self, words: Sequence[int]) -> Sequence[ContractCall]:
+        return [extsload_call(self._manager, [_hashed(number, self._home + _BITMAP_OFFSET) for number in words])]
 
-    def read_words(self, words: Sequence[int], answers: Sequence[Answer]) -> list[int]:
-        return list(read_stored(answers[0], len(words)))
+    def read_words(self, words: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
+        return list(read_extsload(answers[0], len(words)))
 
-    def tick_calls(self, ticks: Sequence[int]) -> Sequence[Call]:
-        return [stored(self._manager, [_hashed(tick, self._home + _TICKS_OFFSET) for tick in ticks])]
+    def tick_calls(self, ticks: Sequence[int]) -> Sequence[ContractCall]:
+        return [extsload_call(self._manager, [_hashed(tick, self._home + _TICKS_OFFSET) for tick in ticks])]
 
-    def read_nets(self, ticks: Sequence[int], answers: Sequence[Answer]) -> list[int]:
+    def read_nets(self, ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
         """The upper half of a tick's first word; the lower half is its gross liquidity."""
-        return [signed(each) >> 128 for each in read_stored(answers[0], len(ticks))]
+        return [signed(each) >> 128 for each in read_extsload(answers[0], len(ticks))]
 
 
-def home_slot(pool_id: str) -> int:
+def pool_slot(pool_id: str) -> int:
     """Where the manager keeps the first word of a pool, its `slot0`."""
     return _hashed(int(pool_id, 16), _POOLS_SLOT)
 
 
-def stored(manager: str, slots: Sequence[int]) -> Call:
+def extsload_call(manager: str, slots: Sequence[int]) -> ContractCall:
     """Asks for words of the manager's storage."""
-    return Call(manager, list_calldata(_EXTSLOAD, slots))
+    return ContractCall(manager, list_calldata(_EXTSLOAD, slots))
 
 
-def read_stored(answer: Answer, count: int) -> tuple[int, ...]:
-    """The words that `stored` asked for. Raises `UpstreamNonsense`."""
+def read_extsload(answer: ReturnData, count: int) -> tuple[int, ...]:
+    """The words that `extsload_call` asked for. Raises `UpstreamNonsense`."""
     words = read_list(answer, _EXTSLOAD)
     if len(words) != count:
         raise nonsense(_EXTSLOAD, f"{len(words)} words instead of {count}")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from swapcli.chain.abi import as_address, calldata, nonsense, read_address, read_list, read_word
-from swapcli.chain.batch_read import Reading
-from swapcli.chain.loaders.build_pool import in_ppm, made
-from swapcli.chain.node import Call
-from swapcli.chain.pool_ref import Place
+from swapcli.chain.batch_read import BatchRead
+from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.node import ContractCall
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 
 _HELD = "getPoolTokens(bytes32)"
@@ -17,16 +17,16 @@ _SINCE_VERSION_2 = "getLastPostJoinExitInvariant()"
 _ONE = 10**18
 
 
-def load(place: Place) -> Reading[Pool]:
+def load(place: PoolRef) -> BatchRead[Pool]:
     """One round; two where vault and pool id are not known."""
-    pool_id, vault = place.pool_id, place.home
+    pool_id, vault = place.pool_id, place.factory
     if not (pool_id and vault):
-        first, second = yield [Call(place.address, calldata(name)) for name in ("getPoolId()", "getVault()")]
+        first, second = yield [ContractCall(place.address, calldata(name)) for name in ("getPoolId()", "getVault()")]
         pool_id, vault = f"0x{read_word(first, 'getPoolId()'):064x}", read_address(second, "getVault()")
     names = (_WEIGHTS, _FEE, _PAUSED, _SINCE_VERSION_2)
     held, weights, fee, paused, later = yield [
-        Call(vault, calldata(_HELD, pool_id)),
-        *(Call(place.address, calldata(name), may_revert=name == _SINCE_VERSION_2) for name in names),
+        ContractCall(vault, calldata(_HELD, pool_id)),
+        *(ContractCall(place.address, calldata(name), may_revert=name == _SINCE_VERSION_2) for name in names),
     ]
     if read_word(paused, _PAUSED):
         raise nonsense(_PAUSED, "the pool is paused")
@@ -39,4 +39,4 @@ def load(place: Place) -> Reading[Pool]:
     if later is None:
         # The contracts of the first version round some powers in another way, and lack this.
         state["version"] = 1
-    return made(place, in_ppm(read_word(fee, _FEE), _ONE, _FEE), state)
+    return build_pool(place, fee_in_ppm(read_word(fee, _FEE), _ONE, _FEE), state)

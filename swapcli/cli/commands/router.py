@@ -28,7 +28,7 @@ def deploy_payload(network: options.NetworkName, *, form: FormOptions) -> None:
     It has no receiver: it makes a contract. Once it is mined, set networks.NETWORK.router to the contract's address,
     and payloads are for it. The contract has no owner and no settings: nobody can change or stop it.
     """
-    from swapcli.evm.router import deploy_payload as payload_of
+    from swapcli.evm.router import build_deployment as payload_of
 
     session = open_session(form)
     where = session.network(network)

@@ -46,9 +46,9 @@ def sendings_of(payload: Payload, network: Network, allowance: int = 0) -> list[
 
 
 def _approvals(payload: Payload, network: Network, allowance: int) -> list[Sending]:
-    from swapcli.evm import transactions
+    from swapcli.evm import build_transactions
 
-    before = transactions(payload, allowance)[:-1]
+    before = build_transactions(payload, allowance)[:-1]
     return [
         Sending(
             what=APPROVE if each is before[-1] else REVOKE,
@@ -62,9 +62,9 @@ def _approvals(payload: Payload, network: Network, allowance: int) -> list[Sendi
 
 def _approvals_on_starknet(payload: Payload, network: Network) -> list[Sending]:
     from swapcli.api.felts import render_felts
-    from swapcli.starknet import calls
+    from swapcli.starknet import build_account_calls
 
-    before = calls(payload)[:-1]
+    before = build_account_calls(payload)[:-1]
     return [
         Sending(APPROVE, display_address(each.to, network.kind), render_felts(each.felts), "0", each.entrypoint)
         for each in before

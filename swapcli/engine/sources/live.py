@@ -14,7 +14,7 @@ from dataclasses import replace
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import Generation
 from swapcli.chain.node import Node
-from swapcli.chain.transfer_probe import holders_of, try_transfers
+from swapcli.chain.transfer_probe import plan_trials, run_transfer_trials
 from swapcli.engine.block_snapshot import Moment
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import UNHEALTHY, Health
@@ -164,9 +164,9 @@ class LiveSource:
         new = [token for token in tokens if token not in known]
         if new:
             block = moment.head.block
-            report = try_transfers(self._node, block, holders_of(new, market.pools.values(), self.network))
+            report = run_transfer_trials(self._node, block, plan_trials(new, market.pools.values(), self.network))
             self._tried.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
-            if not report.refusal:
+            if not report.failure:
                 self._holder.remember_transfers(report.behaviours, block.number)
         found = {token: self._tried[token] for token in tokens if token in self._tried}
         return replace(market, transfers={**market.transfers, **found})

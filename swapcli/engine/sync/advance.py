@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Block, Head, Node
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import BlockHeader, ChainHead, Node
 from swapcli.engine.sync.chain_position import Footing, Overtaken, find_footing
 from swapcli.engine.sync.cursor import Search, keep
 from swapcli.engine.sync.discover import Found
@@ -23,7 +23,7 @@ _TRIES = 4
 _MISMATCHES = 8
 """Tries with a node that answers from other blocks than it is asked about: it can be read between two new blocks."""
 
-Hunt = Callable[[View, Footing], Found]
+Hunt = Callable[[BlockReader, Footing], Found]
 """Finds the next portion of pools at the view's block."""
 
 
@@ -67,13 +67,13 @@ def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool, may_lose: 
                 raise
 
 
-def _is_new(block: Block, footing: Footing) -> bool:
+def _is_new(block: BlockHeader, footing: Footing) -> bool:
     return footing.is_lost or footing.held is None or footing.held.number < block.number
 
 
-def _step(store: Store, node: Node, head: Head, footing: Footing, hunt: Hunt, may_lose: bool) -> Step:
+def _step(store: Store, node: Node, head: ChainHead, footing: Footing, hunt: Hunt, may_lose: bool) -> Step:
     block = head.block
-    view = View(node, block, store.network.multicall, may_run_ahead=True)
+    view = BlockReader(node, block, store.network.multicall, allow_later_blocks=True)
     with _opened(store, block, footing) as writer:
         # Pools of a way that the chain has left may never have been made on the other.
         refresher = Refresher(store, writer, view, block, may_lose=may_lose or footing.is_lost)
@@ -81,8 +81,8 @@ def _step(store: Store, node: Node, head: Head, footing: Footing, hunt: Hunt, ma
         found = hunt(view, footing)
         added = add_pools(store, writer, view, [*found.places, *news.revived], found.tokens)
         writer.leave_out(found.left_out)
-        is_pinned = view.check_pinned()
-        if view.runs_ahead:
+        is_pinned = view.verify_block()
+        if view.has_later_answers:
             block, settled = refresher.settle(view)
             news.touched.extend(key for key in settled if key not in {*news.touched, *added})
             writer.move_to(BlockMark(block.number, block.hash, block.timestamp))
@@ -98,7 +98,7 @@ def _step(store: Store, node: Node, head: Head, footing: Footing, hunt: Hunt, ma
     )
 
 
-def _refreshed(refresher: Refresher, block: Block, footing: Footing) -> Refreshed:
+def _refreshed(refresher: Refresher, block: BlockHeader, footing: Footing) -> Refreshed:
     if footing.is_lost:
         return refresher.read_all()
     if footing.held is None or footing.held.number == block.number:
@@ -118,7 +118,7 @@ def _judge(store: Store, writer: BlockWriter, found: Found, added: list[str]) ->
 
 
 @contextmanager
-def _opened(store: Store, block: Block, footing: Footing) -> Iterator[BlockWriter]:
+def _opened(store: Store, block: BlockHeader, footing: Footing) -> Iterator[BlockWriter]:
     """The store at a block that follows what its footing is. Raises `Overtaken`."""
     try:
         with store.block(block.number, block.hash, block.timestamp, anew=footing.is_lost) as writer:
@@ -131,7 +131,7 @@ def _opened(store: Store, block: Block, footing: Footing) -> Iterator[BlockWrite
         raise
 
 
-def _check_stands(node: Node, block: Block) -> None:
+def _check_stands(node: Node, block: BlockHeader) -> None:
     """Raises `Reorganised`."""
     found = node.block(block.number)
     if found is None or found.hash != block.hash:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from swapcli.chain.log_scan import FIRST_SPAN
-from swapcli.chain.multicall import View
+from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Node
-from swapcli.chain.pool_ref import place_of
+from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.engine.clock import Clock
 from swapcli.engine.sync.advance import Hunt, Step, take_step
 from swapcli.engine.sync.chain_position import Footing
@@ -36,7 +36,7 @@ def sync(
     """
     size, span, has_begun, hunts = portion, FIRST_SPAN, False, 0
 
-    def hunt(view: View, footing: Footing) -> Found:
+    def hunt(view: BlockReader, footing: Footing) -> Found:
         nonlocal size, hunts
         hunts += 1
         if hunts > 1:  # a shorter step rather fits between two blocks, or two turns of the chain
@@ -73,9 +73,11 @@ def adopt(store: Store, node: Node, market: Market, *, portion: int = _PORTION) 
             hint="name another file",
             details={"store": store.path},
         )
-    places = [place for key, pool in market.pools.items() if key not in market.invented and (place := place_of(pool))]
+    places = [
+        place for key, pool in market.pools.items() if key not in market.invented and (place := ref_of_pool(pool))
+    ]
 
-    def hunt(view: View, footing: Footing) -> Found:
+    def hunt(view: BlockReader, footing: Footing) -> Found:
         del view, footing
         search = search_of(store) or Search(NOTHING, is_judged=True)
         last = min(search.adopted + portion, len(places))

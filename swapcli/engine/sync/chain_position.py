@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from swapcli.chain.node import Block, Node
+from swapcli.chain.node import BlockHeader, Node
 from swapcli.errors import ConfigError, MarketUnavailable, StaleNode
 from swapcli.store import BlockMark, Store
 
@@ -40,7 +40,7 @@ class Overtaken(ConfigError):
         )
 
 
-def find_footing(store: Store, node: Node, head: Block) -> Footing:
+def find_footing(store: Store, node: Node, head: BlockHeader) -> Footing:
     """Where `store` stands, once it has gone back to the newest of its blocks that the node's chain still has.
 
     Raises `StaleNode` where the node's newest block `head` is older than the store's and on another chain, and
@@ -65,13 +65,13 @@ def find_footing(store: Store, node: Node, head: Block) -> Footing:
     return Footing(standing, rewound_to=standing.number)
 
 
-def _is_on_chain(mark: BlockMark, node: Node, head: Block) -> bool:
+def _is_on_chain(mark: BlockMark, node: Node, head: BlockHeader) -> bool:
     if mark.hash is None:
         return False
     if mark.number == head.number:
         return mark.hash == head.hash
     if mark.number == head.number - 1:
-        return mark.hash == head.parent
+        return mark.hash == head.parent_hash
     found = node.block(mark.number)
     if found is None:
         raise StaleNode(
@@ -81,7 +81,7 @@ def _is_on_chain(mark: BlockMark, node: Node, head: Block) -> bool:
     return mark.hash == found.hash
 
 
-def _newest_standing(marks: Sequence[BlockMark], node: Node, head: Block) -> BlockMark | None:
+def _newest_standing(marks: Sequence[BlockMark], node: Node, head: BlockHeader) -> BlockMark | None:
     """Of marks from the newest to the oldest: those that stand all come after those that do not."""
     low, high = 0, len(marks)
     while low < high:
@@ -93,7 +93,7 @@ def _newest_standing(marks: Sequence[BlockMark], node: Node, head: Block) -> Blo
     return marks[low] if low < len(marks) else None
 
 
-def _check_same_chain(marks: Sequence[BlockMark], node: Node, head: Block) -> None:
+def _check_same_chain(marks: Sequence[BlockMark], node: Node, head: BlockHeader) -> None:
     """By the newest remembered block that the node can know."""
     known = next((mark for mark in marks if mark.number <= head.number), None)
     if known is None or not _is_on_chain(known, node, head):

@@ -10,14 +10,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from swapcli.chain.batch_read import Skipped
-from swapcli.chain.discovery import Home, Listing, creation_query, find_created, find_listed, homes, lists_of
-from swapcli.chain.log_scan import FIRST_SPAN, MOST_SPAN, Scanned, first_told, scan
-from swapcli.chain.log_verification import MOST_HEADERS, missing_events, withheld_block
-from swapcli.chain.multicall import View
-from swapcli.chain.node import LogQuery
-from swapcli.chain.pair_lookup import find_pairs
-from swapcli.chain.pool_ref import Place
+from swapcli.chain.batch_read import SkippedItem
+from swapcli.chain.discovery import (
+    Factory,
+    PoolList,
+    creation_filter,
+    find_factories,
+    read_created_pools,
+    read_listed_pools,
+    read_pool_lists,
+)
+from swapcli.chain.log_scan import FIRST_SPAN, MAX_SPAN, ScannedRange, find_first_available_block, scan_logs
+from swapcli.chain.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import LogFilter
+from swapcli.chain.pair_lookup import find_pair_pools
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync.cursor import Search
 from swapcli.engine.sync.skipped import places_of
 from swapcli.engine.sync.sync_filter import Wanted
@@ -49,7 +57,7 @@ class Found:
     """
 
     search: Search
-    places: list[Place] = field(default_factory=list)
+    places: list[PoolRef] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     tokens: Mapping[str, Token] = field(default_factory=dict)
     stage: Stage | None = None
@@ -65,28 +73,28 @@ class _Source(NamedTuple):
     """A home that is wanted, and by what name its places are kept: another one where more of it is wanted."""
 
     name: str
-    home: Home
+    home: Factory
 
     @property
     def title(self) -> str:
         """For people."""
-        protocol = self.home.protocol or self.home.stable
+        protocol = self.home.protocol or self.home.stable_protocol
         return protocol.display_name if protocol else self.home.address
 
 
-def find_more(store: Store, view: View, search: Search, size: int, span: int = FIRST_SPAN) -> Found:
+def find_more(store: Store, view: BlockReader, search: Search, size: int, span: int = FIRST_SPAN) -> Found:
     """The next portion that a search wants, of about `size` places. Raises `UpstreamError`."""
     return _Finder(store, view, Found(search, span=span), size).find()
 
 
 class _Finder:
-    def __init__(self, store: Store, view: View, found: Found, size: int) -> None:
+    def __init__(self, store: Store, view: BlockReader, found: Found, size: int) -> None:
         self._store, self._view, self._found, self._room = store, view, found, size
-        self._silent_before = frozenset(view.silent)
+        self._silent_before = frozenset(view.contracts_without_output)
         sources = _sources(store.network, found.search.wanted.protocols)
-        self._silent = [each for each in sources if not each.home.is_listed]
-        listed = [each for each in sources if each.home.is_listed]
-        listings = lists_of(view, [each.home for each in listed]) if listed else []
+        self._silent = [each for each in sources if not each.home.is_enumerable]
+        listed = [each for each in sources if each.home.is_enumerable]
+        listings = read_pool_lists(view, [each.home for each in listed]) if listed else []
         self._lists = list(zip(listed, listings, strict=True))
 
     def find(self) -> Found:
@@ -102,7 +110,7 @@ class _Finder:
         before, or a pool that a factory told of."""
         answered = {name.split()[0] for name, length in self._found.search.lists.items() if length}
         unknown = {home.address for _, home in (*(source for source, _ in self._lists), *self._silent)} - answered
-        silent = sorted(self._view.silent - unknown - self._silent_before)
+        silent = sorted(self._view.contracts_without_output - unknown - self._silent_before)
         if silent:
             raise UpstreamNonsense(
                 f"{self._view.node.shown} answers with nothing for {silent[0]}, which must be there: nothing is stored",
@@ -118,20 +126,20 @@ class _Finder:
             return True
         asked = {home.address: home for _, home in (*(source for source, _ in self._lists), *self._silent)}
         wrapped = self._store.network.wrapped_native
-        found = list(find_pairs(self._view, list(asked.values()), sorted(tokens), wrapped and wrapped.address))
-        mute = {each.key: each.reason for each in found if isinstance(each, Skipped) and each.key in asked}
+        found = list(find_pair_pools(self._view, list(asked.values()), sorted(tokens), wrapped and wrapped.address))
+        mute = {each.key: each.reason for each in found if isinstance(each, SkippedItem) and each.key in asked}
         self._take(each for each in found if each.key not in mute)
-        lengths = {name: each.length for (name, _), each in self._lists if isinstance(each, Listing)}
+        lengths = {name: each.length for (name, _), each in self._lists if isinstance(each, PoolList)}
         lists = {name: lengths.get(name, 0) for (name, home), _ in self._lists if home.address not in mute}
         events = {} if with_events else {name: self._view.block + 1 for name, _ in self._silent}
-        unread = {key: why for key, why in mute.items() if not (with_events or asked[key].is_listed)}
+        unread = {key: why for key, why in mute.items() if not (with_events or asked[key].is_enumerable)}
         self._move(lists={**lists, **search.lists}, events={**events, **search.events}, unread=unread, is_asked=True)
         self._stage("pairs of tokens", len(tokens), len(tokens))
         return True
 
     def _read_lists(self) -> bool:
         for source, listing in self._lists:
-            if isinstance(listing, Skipped):
+            if isinstance(listing, SkippedItem):
                 self._found.left_out.append(LeftOut(*listing))
                 continue
             first = self._found.search.lists.get(source.name, 0)
@@ -141,7 +149,7 @@ class _Finder:
                 return False
             last = min(first + self._room, listing.length)
             self._room -= last - first
-            self._take(find_listed(self._view, listing, first, last))
+            self._take(read_listed_pools(self._view, listing, first, last))
             self._move(lists={**self._found.search.lists, source.name: last})
             self._stage(f"{source.title} pairs", last, listing.length)
             if last < listing.length:
@@ -162,51 +170,57 @@ class _Finder:
                 return False
             group = [each for each in self._silent if reached[each.name] == first]
             last = min([head, *(at - 1 for at in reached.values() if at > first)])
-            query = creation_query([home for _, home in group], first, last)
+            query = creation_filter([home for _, home in group], first, last)
             assert query
             if (number == 0 and self._is_deaf(query)) or not self._read_range(group, query):
                 return True
             self._stage("creation events", max(first - start, 0), head - start + 1)
         return False
 
-    def _is_deaf(self, query: LogQuery) -> bool:
+    def _is_deaf(self, query: LogFilter) -> bool:
         """Does a node that told of no events the last time still tell of none? One question then is enough."""
         if not self._found.search.refusal:
             return False
         head = self._view.block
-        return first_told(self._view.node, query._replace(first=head, last=head)) > head
+        return find_first_available_block(self._view.node, query._replace(from_block=head, to_block=head)) > head
 
-    def _read_range(self, group: list[_Source], query: LogQuery) -> bool:
+    def _read_range(self, group: list[_Source], query: LogFilter) -> bool:
         """As many blocks from the query's first on as the node tells of at once; False where it tells of none."""
         search, names = self._found.search, [name for name, _ in group]
         try:
             part = self._told_in_full(query)
         except (UpstreamRefused, UpstreamTimeout) as error:
-            gaps = {**dict.fromkeys(names, query.first), **search.gaps}
-            told = query.last + 1 if isinstance(error, _EventsWithheld) else first_told(self._view.node, query)
-            events = dict.fromkeys(names, told) if told <= query.last else {}
+            gaps = {**dict.fromkeys(names, query.from_block), **search.gaps}
+            told = (
+                query.to_block + 1
+                if isinstance(error, _EventsWithheld)
+                else find_first_available_block(self._view.node, query)
+            )
+            events = dict.fromkeys(names, told) if told <= query.to_block else {}
             self._move(events={**search.events, **events}, gaps=gaps, refusal=error.message)
             return bool(events)
         wrapped = self._store.network.wrapped_native
         known = {home.address: home for _, home in group}
         self._room -= len(part.logs)
-        self._take(find_created(self._view, known, part.logs, wrapped and wrapped.address))
-        width, asked = part.last - query.first + 1, min(self._found.span, query.last - query.first + 1)
+        self._take(read_created_pools(self._view, known, part.logs, wrapped and wrapped.address))
+        width, asked = part.last - query.from_block + 1, min(self._found.span, query.to_block - query.from_block + 1)
         # A node that has just refused more would do so again.
-        self._found.span = width if width < asked else min(2 * self._found.span, MOST_SPAN)
-        gaps = {name: gap for name, gap in search.gaps.items() if name not in names or gap < query.first}
+        self._found.span = width if width < asked else min(2 * self._found.span, MAX_SPAN)
+        gaps = {name: gap for name, gap in search.gaps.items() if name not in names or gap < query.from_block}
         events = {**search.events, **dict.fromkeys(names, part.last + 1)}
         self._move(events=events, gaps=gaps, refusal=search.refusal if gaps else "")
         return True
 
-    def _told_in_full(self, query: LogQuery) -> Scanned:
+    def _told_in_full(self, query: LogFilter) -> ScannedRange:
         """Return as much as the node tells at once. Raises `_EventsWithheld` where it leaves events out."""
         node, head = self._view.node, self._view.block
-        part = next(scan(node, query, self._found.span))
-        withheld = withheld_block(node, head)
-        if part.last - query.first < MOST_HEADERS:
+        part = next(scan_logs(node, query, self._found.span))
+        withheld = find_withheld_block(node, head)
+        if part.last - query.from_block < MAX_HEADERS:
             emitters = dict.fromkeys(query.addresses, query.topics)
-            missing = missing_events(node, query.first, node.blooms(query.first, part.last), emitters, part.logs)
+            missing = find_missing_logs(
+                node, query.from_block, node.blooms(query.from_block, part.last), emitters, part.logs
+            )
             if missing is None or missing:
                 withheld = part.last
         if withheld is not None:
@@ -243,10 +257,10 @@ class _Finder:
         self._stage("pools left out earlier", len(left), None)
         return False
 
-    def _take(self, found: Iterable[Place | Skipped]) -> None:
+    def _take(self, found: Iterable[PoolRef | SkippedItem]) -> None:
         """Keep those that are wanted."""
         for each in found:
-            if isinstance(each, Skipped):
+            if isinstance(each, SkippedItem):
                 self._found.left_out.append(LeftOut(*each))
             elif _is_wanted(each, self._found.search.wanted):
                 self._found.places.append(each)
@@ -258,15 +272,15 @@ class _Finder:
         self._found.stage = Stage(phase, done, total)
 
 
-def _is_wanted(place: Place, wanted: Wanted) -> bool:
+def _is_wanted(place: PoolRef, wanted: Wanted) -> bool:
     is_of_protocol = wanted.protocols is None or place.protocol in wanted.protocols
     return is_of_protocol and (wanted.tokens is None or wanted.tokens.issuperset(place.tokens))
 
 
 def _sources(network: Network, protocols: frozenset[str] | None) -> list[_Source]:
     found = []
-    for home in homes(network)[0]:
-        names = {each.amm_name for each in (home.protocol, home.stable) if each}
+    for home in find_factories(network)[0]:
+        names = {each.amm_name for each in (home.protocol, home.stable_protocol) if each}
         names = names if protocols is None else names & protocols
         if names:
             found.append(_Source(" ".join((home.address, *sorted(names))), home))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swapcli.chain.multicall import View
+from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Node
 from swapcli.engine.sync.advance import take_step
 from swapcli.engine.sync.chain_position import Footing
@@ -29,7 +29,7 @@ def follow(store: Store, node: Node) -> Advance | None:
             details={"store": store.path},
         )
 
-    def hunt(view: View, footing: Footing) -> Found:
+    def hunt(view: BlockReader, footing: Footing) -> Found:
         search = search_of(store) or Search(NOTHING, is_judged=True)
         return find_more(store, view, search.anew() if footing.is_lost else search, _PORTION)
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-from swapcli.chain.batch_read import Skipped
-from swapcli.chain.discovery import completed
+from swapcli.chain.batch_read import SkippedItem
+from swapcli.chain.discovery import with_decimals
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.multicall import View
-from swapcli.chain.pool_ref import Place
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.tokens import load_tokens
 from swapcli.engine.sync.skipped import left_at, left_pool
 from swapcli.model.token import Token
@@ -20,7 +20,7 @@ _PORTION = 250
 
 
 def add_pools(
-    store: Store, writer: BlockWriter, view: View, places: Iterable[Place], known: Mapping[str, Token]
+    store: Store, writer: BlockWriter, view: BlockReader, places: Iterable[PoolRef], known: Mapping[str, Token]
 ) -> list[str]:
     """The keys of the pools that were added: of places that are not held yet. `known` are tokens that need no asking.
 
@@ -30,22 +30,24 @@ def add_pools(
     held = store.register.held(of_key)
     new = [place for key, place in of_key.items() if key not in held]
     tokens = _tokens_of(store, writer, view, new, known)
-    whole: list[Place] = []
+    whole: list[PoolRef] = []
     for place in new:
-        done = completed(place, tokens)
-        if isinstance(done, Skipped):
-            is_lost = not view.silent.isdisjoint(place.tokens)
+        done = with_decimals(place, tokens)
+        if isinstance(done, SkippedItem):
+            is_lost = not view.contracts_without_output.isdisjoint(place.tokens)
             writer.leave_out([left_at(place, done.reason, is_lost=is_lost)])
         else:
             whole.append(done)
     added: list[str] = []
     read = zip(whole, load_pools(view, whole), strict=True)
     while portion := list(islice(read, _PORTION)):
-        pools = [pool for _, pool in portion if not isinstance(pool, Skipped)]
+        pools = [pool for _, pool in portion if not isinstance(pool, SkippedItem)]
         writer.leave_out(
-            left_at(place, pool.reason, is_lost=place.address in view.silent or view.runs_ahead)
+            left_at(
+                place, pool.reason, is_lost=place.address in view.contracts_without_output or view.has_later_answers
+            )
             for place, pool in portion
-            if isinstance(pool, Skipped)
+            if isinstance(pool, SkippedItem)
         )
         writer.put_tokens(tokens[address] for address in dict.fromkeys(each for pool in pools for each in pool.tokens))
         writer.put_pools(pools)
@@ -54,7 +56,7 @@ def add_pools(
 
 
 def _tokens_of(
-    store: Store, writer: BlockWriter, view: View, places: Sequence[Place], known: Mapping[str, Token]
+    store: Store, writer: BlockWriter, view: BlockReader, places: Sequence[PoolRef], known: Mapping[str, Token]
 ) -> dict[str, Token]:
     addresses = dict.fromkeys(address for place in places for address in place.tokens)
     tokens = {

@@ -16,16 +16,16 @@ from itertools import islice
 from math import ceil
 from typing import Final, NamedTuple
 
-from swapcli.chain.batch_read import Skipped
-from swapcli.chain.discovery import homes
+from swapcli.chain.batch_read import SkippedItem
+from swapcli.chain.discovery import find_factories
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.log_scan import scan
-from swapcli.chain.log_verification import MOST_HEADERS, withheld_block
-from swapcli.chain.logs_bloom import is_telling
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Block, LogQuery
-from swapcli.chain.pool_events import changed_pool, hinted, is_told, topics_of
-from swapcli.chain.pool_ref import Kind, Place, place_of
+from swapcli.chain.log_scan import scan_logs
+from swapcli.chain.log_verification import MAX_HEADERS, find_withheld_block
+from swapcli.chain.logs_bloom import is_selective
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import BlockHeader, LogFilter
+from swapcli.chain.pool_events import change_topics, changed_pool, emits_events, find_possible_changes
+from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.engine.sync.skipped import left_at, places_of
 from swapcli.errors import BlockMismatch, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
 from swapcli.pools import FAMILIES
@@ -65,7 +65,7 @@ class Refreshed(NamedTuple):
     touched: list[str]
     removed: list[str]
     drifted: list[str]
-    revived: list[Place]
+    revived: list[PoolRef]
 
 
 class Refresher:
@@ -75,7 +75,9 @@ class Refresher:
     where more than 5 pools and more than 1 % of them, or all of several, can no longer be read.
     """
 
-    def __init__(self, store: Store, writer: BlockWriter, view: View, block: Block, *, may_lose: bool = False) -> None:
+    def __init__(
+        self, store: Store, writer: BlockWriter, view: BlockReader, block: BlockHeader, *, may_lose: bool = False
+    ) -> None:
         self._store, self._writer, self._view, self._block = store, writer, view, block
         self._register = store.register
         self._protocols = store.register.protocols()
@@ -90,7 +92,7 @@ class Refresher:
     def read_since(self, block: int) -> Refreshed:
         """What has changed after that block."""
         told = self._told_since(block, self._block.number)
-        if told is None or withheld_block(self._view.node, self._block.number) is not None:
+        if told is None or find_withheld_block(self._view.node, self._block.number) is not None:
             return self.read_all()
         done = Refreshed([], [], [], places_of([*self._register.left_out_of(told), *self._sample_of_lost()]))
         touched = dict.fromkeys([*self._register.held(told), *self._silent_keys()])
@@ -106,19 +108,23 @@ class Refresher:
     def _hinted_since(self, block: int, touched: Container[str]) -> tuple[list[str], bool]:
         """Return other pools that may have changed after that block by its headers, and whether these show all that
         have."""
-        most = min(MOST_HEADERS, _MOST_COMPARED // max(self._count, 1)) if self._count <= _MANY_COMPARED else 0
+        most = min(MAX_HEADERS, _MOST_COMPARED // max(self._count, 1)) if self._count <= _MANY_COMPARED else 0
         first = max(block + 1, self._block.number - most + 1)
         if first > self._block.number:
             return [], False
         filled = [bloom for bloom in self._view.node.blooms(first, self._block.number) if bloom]
-        telling = [bloom for bloom in filled if is_telling(bloom)]
+        telling = [bloom for bloom in filled if is_selective(bloom)]
         places = list(self._register.places()) if telling else []
-        keys = list(dict.fromkeys(key for bloom in telling for key in hinted(bloom, places) if key not in touched))
+        keys = list(
+            dict.fromkeys(
+                key for bloom in telling for key in find_possible_changes(bloom, places) if key not in touched
+            )
+        )
         is_worthless = len(keys) > max(_MOST_HINTED, self._count // 50)
         is_complete = first == block + 1 and len(telling) == len(filled) and not is_worthless
         return [] if is_worthless else keys, is_complete
 
-    def settle(self, view: View) -> tuple[Block, list[str]]:
+    def settle(self, view: BlockReader) -> tuple[BlockHeader, list[str]]:
         """Bring what `view` has read from later blocks to one later block. Return that, and which pools changed by it.
 
         What has changed since the view's block is read again until nothing changes while it is read. Raises
@@ -126,7 +132,7 @@ class Refresher:
         """
         node, start = self._view.node, self._view.block
         self._protocols = self._register.protocols()
-        label, read_at, changed = max(view.answered), dict[str, int](), list[str]()
+        label, read_at, changed = max(view.answering_blocks), dict[str, int](), list[str]()
         for _ in range(_MOST_SETTLING):
             told = self._told_since(start, label)
             block = node.block(label)
@@ -137,10 +143,10 @@ class Refresher:
             stale += [key for key in self._silent_keys() if label > read_at.get(key, start)]
             if not stale:
                 return block, changed
-            self._view = View(node, label, self._store.network.multicall, may_run_ahead=True)
+            self._view = BlockReader(node, label, self._store.network.multicall, allow_later_blocks=True)
             self._read(stale, changed, [])
-            read_at.update(dict.fromkeys(stale, min(self._view.answered, default=label)))
-            label = max(self._view.answered, default=label)
+            read_at.update(dict.fromkeys(stale, min(self._view.answering_blocks, default=label)))
+            label = max(self._view.answering_blocks, default=label)
         raise BlockMismatch(
             f"{node.shown} answers from later blocks than it is asked about, and pools change faster than it is read",
             hint="try again, or set another node",
@@ -149,7 +155,7 @@ class Refresher:
 
     def _silent_keys(self) -> list[str]:
         """Return the pools of whose changes no events tell."""
-        return [key for name, family in self._protocols.items() if not is_told(family) for key in self._keys(name)]
+        return [key for name, family in self._protocols.items() if not emits_events(family) for key in self._keys(name)]
 
     def _told_since(self, block: int, last: int) -> dict[str, int] | None:
         """Return the pools of which events tell, some unknown, with the last block of such an event; None where reading
@@ -160,26 +166,26 @@ class Refresher:
         most = max(_FEW_RANGES, self._register.counts()[0] // _POOLS_PER_RANGE)
         told: dict[str, int] = {}
         try:
-            for part in islice(scan(self._view.node, query), most):
-                told.update({key: log.block for log in part.logs if (key := changed_pool(log))})
-                if part.last == query.last:
+            for part in islice(scan_logs(self._view.node, query), most):
+                told.update({key: log.block_number for log in part.logs if (key := changed_pool(log))})
+                if part.last == query.to_block:
                     return told
         except (UpstreamRefused, UpstreamTimeout):
             pass
         return None
 
-    def _query(self, first: int, last: int) -> LogQuery:
+    def _query(self, first: int, last: int) -> LogFilter:
         """For the changes of what is held, and of what was left out; by their contracts where these are few enough."""
         contracts = self._register.contracts(_FEW_CONTRACTS)
         left = places_of(self._register.left_out("", _FEW_CONTRACTS))
-        found, _ = homes(self._store.network)
+        found, _ = find_factories(self._store.network)
         families = {*self._protocols.values(), *(place.family for place in left)}
-        is_known = "weighted" not in families or any(home.kind is Kind.WEIGHTED for home in found)
+        is_known = "weighted" not in families or any(home.kind is ContractKind.WEIGHTED for home in found)
         emitters: list[str] = []
         if contracts is not None and len(contracts) + len(left) <= _FEW_CONTRACTS and is_known:
             emitters = [*contracts, *(place.address for place in left), *(home.address for home in found)]
-        topics = topics_of(FAMILIES if len(left) == _FEW_CONTRACTS else sorted(families))
-        return LogQuery(tuple(dict.fromkeys(emitters)), topics, first, last)
+        topics = change_topics(FAMILIES if len(left) == _FEW_CONTRACTS else sorted(families))
+        return LogFilter(tuple(dict.fromkeys(emitters)), topics, first, last)
 
     def _read_sample(self, touched: Iterable[str], done: Refreshed) -> None:
         sample = self._sample()
@@ -244,25 +250,25 @@ class Refresher:
 
     def _read_portion(self, keys: Sequence[str], changed: list[str], removed: list[str]) -> None:
         held = self._store.market_of(keys).pools
-        places = [place for pool in held.values() if (place := place_of(pool))]
+        places = [place for pool in held.values() if (place := ref_of_pool(pool))]
         for place, pool in zip(places, load_pools(self._view, places), strict=True):
-            if isinstance(pool, Skipped):
+            if isinstance(pool, SkippedItem):
                 self._lose(place, pool)
                 removed.append(place.key)
             elif pool != held[place.key]:
                 self._writer.put_pools([pool])
                 changed.append(place.key)
 
-    def _lose(self, place: Place, why: Skipped) -> None:
+    def _lose(self, place: PoolRef, why: SkippedItem) -> None:
         """Take out a pool that can no longer be read. Raises `UpstreamNonsense` where that is not to be believed."""
         shown = self._view.node.shown
-        if place.address in self._view.silent:
+        if place.address in self._view.contracts_without_output:
             raise UpstreamNonsense(
                 f"{shown} answers with nothing for {place.address}, which has answered before: nothing is stored",
                 hint="try again, or set another node",
                 details={"pool": place.key, "block": self._view.block},
             )
-        if self._view.runs_ahead:
+        if self._view.has_later_answers:
             raise BlockMismatch(
                 f"{shown} answered from several blocks, so that {place.key} could not be read",
                 hint="try again, or set another node",

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from swapcli.chain.discovery import homes
-from swapcli.chain.pool_ref import Kind, Place, place_of
+from swapcli.chain.discovery import find_factories
+from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.engine.sync.cursor import search_of
 from swapcli.model.pool import Pool
 from swapcli.store import LeftOut, Store
@@ -44,7 +44,7 @@ def _all_reasons(store: Store) -> Iterator[tuple[str, str]]:
     search = search_of(store)
     if search:
         wanted = search.wanted.protocols
-        _, unknown = homes(store.network, None if wanted is None else sorted(wanted))
+        _, unknown = find_factories(store.network, None if wanted is None else sorted(wanted))
         yield from unknown
         reason = f"events of the creation of its pools were not told: {search.refusal}"
         yield from ((name.split()[0], reason) for name in search.gaps)
@@ -53,24 +53,24 @@ def _all_reasons(store: Store) -> Iterator[tuple[str, str]]:
         yield left.key, _NAMES.sub("…", left.reason)
 
 
-def left_at(place: Place, reason: str, *, is_lost: bool = False) -> LeftOut:
+def left_at(place: PoolRef, reason: str, *, is_lost: bool = False) -> LeftOut:
     """A pool that may be fit another time."""
-    return LeftOut(place.key, reason, json.dumps(place._replace(near_tick=None, known_ticks=())), is_lost)
+    return LeftOut(place.key, reason, json.dumps(place._replace(last_tick=None, known_ticks=())), is_lost)
 
 
 def left_pool(pool: Pool, reason: str) -> LeftOut:
     """A pool that is no longer fit."""
-    place = place_of(pool)
+    place = ref_of_pool(pool)
     return left_at(place, reason) if place else LeftOut(pool.key, reason)
 
 
-def places_of(left: Iterable[LeftOut]) -> list[Place]:
+def places_of(left: Iterable[LeftOut]) -> list[PoolRef]:
     """Where to look again."""
     return [_place(each.place) for each in left if each.place]
 
 
-def _place(text: str) -> Place:
-    entry = Place(*json.loads(text))
+def _place(text: str) -> PoolRef:
+    entry = PoolRef(*json.loads(text))
     return entry._replace(
-        kind=Kind(entry.kind), tokens=tuple(entry.tokens), decimals=tuple(entry.decimals), known_ticks=()
+        kind=ContractKind(entry.kind), tokens=tuple(entry.tokens), decimals=tuple(entry.decimals), known_ticks=()
     )

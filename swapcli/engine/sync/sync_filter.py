@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from swapcli.chain.node import Block
+from swapcli.chain.node import BlockHeader
 
 
 class Wanted(NamedTuple):
@@ -44,7 +44,7 @@ class Advance(NamedTuple):
     they were before.
     """
 
-    block: Block
+    block: BlockHeader
     touched: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()

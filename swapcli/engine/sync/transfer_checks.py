@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from swapcli.chain.multicall import View
-from swapcli.chain.transfer_probe import MAX_HOLDERS, holders_of, try_transfers
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.transfer_probe import MAX_HOLDERS, plan_trials, run_transfer_trials
 from swapcli.model.transfers import UNKNOWN
 from swapcli.store import BlockWriter, Store
 
@@ -20,7 +20,7 @@ _BLOCK_TIME_S: Final = 2.0
 _NOTE: Final = "transfers"
 
 
-def check_transfers(store: Store, writer: BlockWriter, view: View, added: Iterable[str]) -> None:
+def check_transfers(store: Store, writer: BlockWriter, view: BlockReader, added: Iterable[str]) -> None:
     """Try the transfers of tokens that are due, and remember what they do; `added` are the keys of the newest pools.
 
     A node that cannot suppose another state is not asked again for an hour. Raises `UpstreamError`.
@@ -33,9 +33,9 @@ def check_transfers(store: Store, writer: BlockWriter, view: View, added: Iterab
     if not due:
         return
     pools = store.market_of(store.register.deepest_pools(due, MAX_HOLDERS, added)).pools
-    report = try_transfers(view.node, view.at, holders_of(due, pools.values(), store.network))
-    if report.refusal:
-        writer.put_note(_NOTE, {"refusal": report.refusal, "block": view.block})
+    report = run_transfer_trials(view.node, view.at, plan_trials(due, pools.values(), store.network))
+    if report.failure:
+        writer.put_note(_NOTE, {"refusal": report.failure, "block": view.block})
     else:
         # A token that nobody holds enough of is not asked for again at once either.
         writer.put_transfers(dict.fromkeys(due, UNKNOWN) | dict(report.behaviours))

@@ -6,11 +6,18 @@ anew, byte for byte. Only who deploys needs this package: to make a payload is a
 
 from swapcli.evm.router.deployment import (
     Artifact,
-    Kind,
     RouterDeployment,
-    deploy_payload,
-    protocol_kinds,
+    RouterPoolKind,
+    build_deployment,
+    pool_kinds_by_protocol,
     read_artifact,
 )
 
-__all__ = ["Artifact", "Kind", "RouterDeployment", "deploy_payload", "protocol_kinds", "read_artifact"]
+__all__ = [
+    "Artifact",
+    "RouterDeployment",
+    "RouterPoolKind",
+    "build_deployment",
+    "pool_kinds_by_protocol",
+    "read_artifact",
+]

@@ -29,7 +29,7 @@ _WRAPPER_ID: Final = 0
 _POOL_MANAGER: Final = "pool_manager"
 
 
-class Kind(IntEnum):
+class RouterPoolKind(IntEnum):
     """How the contract speaks with pools; 0, not in this list, is a protocol that it refuses."""
 
     WRAPPER = 1
@@ -40,13 +40,13 @@ class Kind(IntEnum):
     WEIGHTED = 6
 
 
-_BY_FAMILY: Final[Mapping[str, Kind]] = {
-    "wrapper": Kind.WRAPPER,
-    "constant_product": Kind.PAIR,
-    "solidly_stable": Kind.PAIR,
-    "concentrated": Kind.CONCENTRATED,
-    "stableswap": Kind.STABLESWAP,
-    "weighted": Kind.WEIGHTED,
+_BY_FAMILY: Final[Mapping[str, RouterPoolKind]] = {
+    "wrapper": RouterPoolKind.WRAPPER,
+    "constant_product": RouterPoolKind.PAIR,
+    "solidly_stable": RouterPoolKind.PAIR,
+    "concentrated": RouterPoolKind.CONCENTRATED,
+    "stableswap": RouterPoolKind.STABLESWAP,
+    "weighted": RouterPoolKind.WEIGHTED,
 }
 
 
@@ -76,7 +76,7 @@ def read_artifact() -> Artifact:
     return Artifact(document["compiler"], document["settings"], tuple(document["abi"]), document["bytecode"])
 
 
-def deploy_payload(network: Network) -> RouterDeployment:
+def build_deployment(network: Network) -> RouterDeployment:
     """The transaction that deploys a router for `network`, with the protocols that are known of it now.
 
     Raises `ConfigError` where the network is none for this contract, lacks its wrapped native token or the address of
@@ -86,7 +86,7 @@ def deploy_payload(network: Network) -> RouterDeployment:
         raise ConfigError(f"{network.name} runs no contracts of the EVM, and the router is one")
     if network.wrapped_native is None:
         raise _unset(network, "wrapped_native", "its wrapped native token is not known, and the router needs it")
-    kinds = protocol_kinds(network)
+    kinds = pool_kinds_by_protocol(network)
     words = (_table(kinds, first) for first in range(0, PROTOCOL_IDS, _IDS_A_WORD))
     arguments = (
         address_word(network.wrapped_native.address, "wrapped_native"),
@@ -96,9 +96,9 @@ def deploy_payload(network: Network) -> RouterDeployment:
     return RouterDeployment(network.chain_id, read_artifact().bytecode + "".join(arguments))
 
 
-def protocol_kinds(network: Network) -> Mapping[int, Kind]:
-    """How the router speaks with each protocol that it serves, by id. Raises `ConfigError` as `deploy_payload` does."""
-    kinds = {_WRAPPER_ID: Kind.WRAPPER}
+def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
+    """Return how the router calls the pools of each protocol, by protocol id. Raises `ConfigError`."""
+    kinds = {_WRAPPER_ID: RouterPoolKind.WRAPPER}
     for protocol in network.protocols:
         kind = _kind(protocol)
         if kind is None:
@@ -111,20 +111,20 @@ def protocol_kinds(network: Network) -> Mapping[int, Kind]:
     return kinds
 
 
-def _kind(protocol: ProtocolInfo) -> Kind | None:
+def _kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
     if protocol.family == "concentrated" and "poolId" in protocol.extra_keys:
-        return Kind.SINGLETON
+        return RouterPoolKind.SINGLETON
     return _BY_FAMILY.get(protocol.family) if protocol.family else None
 
 
-def _table(kinds: Mapping[int, Kind], first: int) -> int:
+def _table(kinds: Mapping[int, RouterPoolKind], first: int) -> int:
     ids = range(first, first + _IDS_A_WORD)
     return sum(kinds[each] << _BITS_AN_ID * (each - first) for each in ids if each in kinds)
 
 
 def _pool_manager(network: Network) -> str:
     """Uniswap V4's, the zero address where the network has no such protocol."""
-    protocols = {each.amm_name for each in network.protocols if _kind(each) is Kind.SINGLETON}
+    protocols = {each.amm_name for each in network.protocols if _kind(each) is RouterPoolKind.SINGLETON}
     homes = [each for each in network.deployments if protocols.intersection(each.protocols)]
     known = {name for each in homes if _POOL_MANAGER in each.addresses for name in each.protocols}
     addresses = {each.addresses[_POOL_MANAGER] for each in homes if _POOL_MANAGER in each.addresses}

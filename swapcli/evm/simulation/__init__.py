@@ -4,6 +4,13 @@
 the latter anew, byte for byte. A node is asked to suppose that this code stands at the sender's address and is called.
 """
 
-from swapcli.evm.simulation.call import Outcome, Run, SwapCall, encode_simulate, read_run, runtime_code
+from swapcli.evm.simulation.call import (
+    SimulatedCall,
+    SimulationRun,
+    SimulationStatus,
+    decode_run,
+    encode_simulate,
+    runtime_code,
+)
 
-__all__ = ["Outcome", "Run", "SwapCall", "encode_simulate", "read_run", "runtime_code"]
+__all__ = ["SimulatedCall", "SimulationRun", "SimulationStatus", "decode_run", "encode_simulate", "runtime_code"]

@@ -26,7 +26,7 @@ _VALUE_GAS: Final = 6_700
 _FIRST_LOOK_GAS: Final = 2_500 + 2_000
 
 
-class Outcome(IntEnum):
+class SimulationStatus(IntEnum):
     """What came of it."""
 
     DONE = 0
@@ -35,43 +35,43 @@ class Outcome(IntEnum):
     REVERTED = 3
 
 
-class SwapCall(NamedTuple):
-    """A swap to be simulated. `sold` and `bought` are the zero address where they are the native currency."""
+class SimulatedCall(NamedTuple):
+    """A swap to be simulated. `sold` and `token_out` are the zero address where they are the native currency."""
 
     router: str
-    sold: str
-    bought: str
-    receiver: str
-    amount: int
+    token_in: str
+    token_out: str
+    recipient: str
+    amount_in: int
     value_wei: int
     calldata: bytes
 
     @classmethod
-    def of(cls, payload: Payload) -> SwapCall:
+    def from_payload(cls, payload: Payload) -> SimulatedCall:
         """What a payload does."""
         route = payload.call.route
         return cls(
             router=payload.to,
-            sold=ZERO_ADDRESS if route.swap_type is SwapType.NATIVE_TO_TOKEN else route.token_in,
-            bought=ZERO_ADDRESS if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out,
-            receiver=route.destination,
-            amount=route.amount_in,
+            token_in=ZERO_ADDRESS if route.swap_type is SwapType.NATIVE_TO_TOKEN else route.token_in,
+            token_out=ZERO_ADDRESS if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out,
+            recipient=route.destination,
+            amount_in=route.amount_in,
             value_wei=payload.value,
             calldata=unhex(payload.calldata, "calldata"),
         )
 
 
-class Run(NamedTuple):
+class SimulationRun(NamedTuple):
     """What a simulation showed. `received` is by how much the receiver's balance grew, negative where it fell.
 
-    `gas_used` is about what the whole transaction would use before refunds, which are a fifth of it at most. `output`
-    is what the call that failed returned, else the router's.
+    `gas_used` is about what the whole transaction would use before refunds, which are a fifth of it at most.
+    `return_data` is what the call that failed returned, else the router's.
     """
 
-    outcome: Outcome
+    status: SimulationStatus
     received: int
     gas_used: int
-    output: bytes
+    return_data: bytes
 
 
 def runtime_code(own: str) -> bytes:
@@ -79,15 +79,15 @@ def runtime_code(own: str) -> bytes:
     return _compiled() + bytes.fromhex(own[2:])
 
 
-def encode_simulate(swap: SwapCall) -> bytes:
+def encode_simulate(swap: SimulatedCall) -> bytes:
     """Calldata of `simulate`. Raises `InvalidInput` for a value that does not fit."""
     words = (
         f"{WORD:064x}",
         address_word(swap.router, "router"),
-        address_word(swap.sold, "sold"),
-        address_word(swap.bought, "bought"),
-        address_word(swap.receiver, "receiver"),
-        uint_word(swap.amount, 256, "amount"),
+        address_word(swap.token_in, "sold"),
+        address_word(swap.token_out, "bought"),
+        address_word(swap.recipient, "receiver"),
+        uint_word(swap.amount_in, 256, "amount"),
         uint_word(swap.value_wei, 256, "value"),
         f"{_SWAP_WORDS * WORD:064x}",
         bytes_words(swap.calldata),
@@ -95,22 +95,22 @@ def encode_simulate(swap: SwapCall) -> bytes:
     return bytes.fromhex(SIMULATE + "".join(words))
 
 
-def read_run(answer: bytes, swap: SwapCall) -> Run:
+def decode_run(answer: bytes, swap: SimulatedCall) -> SimulationRun:
     """What `simulate` returned. Raises `InvalidInput` for anything else."""
     reader = Reader(answer)
-    outcome = Outcome(reader.uint(2, "outcome"))
+    outcome = SimulationStatus(reader.uint(2, "outcome"))
     found, left, gas = reader.uint(256, "found"), reader.uint(256, "left"), reader.uint(64, "gas")
     reader.offset(_RUN_WORDS * WORD, "output")
     output = reader.content("output")
     reader.end("answer")
-    return Run(outcome, left - found, _transaction_gas(gas, swap), output)
+    return SimulationRun(outcome, left - found, _transaction_gas(gas, swap), output)
 
 
-def _transaction_gas(call_gas: int, swap: SwapCall) -> int:
+def _transaction_gas(call_gas: int, swap: SimulatedCall) -> int:
     """Of a transaction that does what the call did."""
     zeros = swap.calldata.count(0)
     carried = zeros * _ZERO_BYTE_GAS + (len(swap.calldata) - zeros) * _BYTE_GAS
-    looks = sum(_FIRST_LOOK_GAS for token in (swap.sold, swap.bought) if token != ZERO_ADDRESS)
+    looks = sum(_FIRST_LOOK_GAS for token in (swap.token_in, swap.token_out) if token != ZERO_ADDRESS)
     return max(0, _TRANSACTION_GAS + carried + call_gas + looks - (_VALUE_GAS if swap.value_wei else 0))
 
 

@@ -5,27 +5,27 @@ the latter again, byte for byte. A node is asked to suppose that this code stand
 """
 
 from swapcli.evm.transfer_probe.call import (
-    Question,
-    Trial,
-    behaviour_of,
+    TransferTrial,
+    TrialResult,
+    classify_transfers,
+    decode_codes,
+    decode_trials,
     delegating_code,
     encode_codes,
     encode_try_all,
     guarding_code,
-    read_codes,
-    read_trials,
     runtime_code,
 )
 
 __all__ = [
-    "Question",
-    "Trial",
-    "behaviour_of",
+    "TransferTrial",
+    "TrialResult",
+    "classify_transfers",
+    "decode_codes",
+    "decode_trials",
     "delegating_code",
     "encode_codes",
     "encode_try_all",
     "guarding_code",
-    "read_codes",
-    "read_trials",
     "runtime_code",
 ]

@@ -26,14 +26,14 @@ _TRY_TOKEN: Final = "dda7b558"
 """`tryToken(address,address,address)`."""
 
 
-class Question(NamedTuple):
+class TransferTrial(NamedTuple):
     """A token, and the contract that holds it for a pool."""
 
     token: str
     holder: str
 
 
-class Transfer(NamedTuple):
+class TrialTransfer(NamedTuple):
     """One transfer of `amount` units: by how much the sender's balance fell and the receiver's grew."""
 
     is_done: bool
@@ -42,13 +42,13 @@ class Transfer(NamedTuple):
     gained: int
 
 
-class Trial(NamedTuple):
+class TrialResult(NamedTuple):
     """Six transfers: out of the pool, between two wallets, into the pool, and once more with another amount.
 
     What was never tried has the amount 0.
     """
 
-    transfers: tuple[Transfer, ...]
+    transfers: tuple[TrialTransfer, ...]
 
     @property
     def is_refused(self) -> bool:
@@ -57,7 +57,7 @@ class Trial(NamedTuple):
         return any(not any(each.is_done for each in side) and any(each.amount for each in side) for side in sides)
 
 
-def behaviour_of(trial: Trial) -> TransferBehaviour:
+def classify_transfers(trial: TrialResult) -> TransferBehaviour:
     """Return what a trial shows; `UNKNOWN` where the holder had too little to try each direction."""
     if trial.is_refused:
         return REFUSED
@@ -77,12 +77,12 @@ def behaviour_of(trial: Trial) -> TransferBehaviour:
     return TransferBehaviour(TransferKind.FEE, buy_fee_ppm=bought, sell_fee_ppm=sold, transfer_fee_ppm=between)
 
 
-def _is_rounded(transfer: Transfer) -> bool:
+def _is_rounded(transfer: TrialTransfer) -> bool:
     missing = transfer.amount - min(transfer.gained, transfer.lost)
     return missing <= MAX_ROUNDING and missing * PPM <= _LEAST_FEE_PPM * transfer.amount
 
 
-def _fee_ppm(transfer: Transfer) -> int:
+def _fee_ppm(transfer: TrialTransfer) -> int:
     """What did not arrive, rounded to the nearest, and up where that is nothing."""
     missing = transfer.amount - transfer.gained
     return max((2 * missing * PPM + transfer.amount) // (2 * transfer.amount), 1 if missing else 0)
@@ -115,7 +115,7 @@ def _delegating(push_target: bytes) -> bytes:
     return head + bytes.fromhex(f"60{end:02x}573d6000fd5b3d6000f3")
 
 
-def encode_try_all(questions: Sequence[Question], wallets: tuple[str, str]) -> bytes:
+def encode_try_all(questions: Sequence[TransferTrial], wallets: tuple[str, str]) -> bytes:
     """Return calldata of `tryAll`. Raises `InvalidInput` for what is no address."""
     words = [
         f"{3 * WORD:064x}",
@@ -126,19 +126,19 @@ def encode_try_all(questions: Sequence[Question], wallets: tuple[str, str]) -> b
     return bytes.fromhex(TRY_ALL + "".join(words))
 
 
-def read_trials(answer: bytes, count: int) -> list[Trial]:
+def decode_trials(answer: bytes, count: int) -> list[TrialResult]:
     """Return what `tryAll` returned for so many questions. Raises `InvalidInput` for anything else."""
     reader = Reader(answer)
     reader.offset(WORD, "trials")
     _check_length(reader, count, "trials")
-    trials = [Trial(tuple(_transfer(reader) for _ in range(_TRANSFERS))) for _ in range(count)]
+    trials = [TrialResult(tuple(_transfer(reader) for _ in range(_TRANSFERS))) for _ in range(count)]
     reader.end("trials")
     return trials
 
 
-def _transfer(reader: Reader) -> Transfer:
+def _transfer(reader: Reader) -> TrialTransfer:
     is_done, amount = reader.uint(1, "done") == 1, reader.uint(256, "amount")
-    return Transfer(is_done, amount, reader.signed(256, "lost"), reader.signed(256, "gained"))
+    return TrialTransfer(is_done, amount, reader.signed(256, "lost"), reader.signed(256, "gained"))
 
 
 def encode_codes(addresses: Sequence[str]) -> bytes:
@@ -147,7 +147,7 @@ def encode_codes(addresses: Sequence[str]) -> bytes:
     return bytes.fromhex(CODES + "".join(words))
 
 
-def read_codes(answer: bytes, count: int) -> list[bytes]:
+def decode_codes(answer: bytes, count: int) -> list[bytes]:
     """Return what `codes` returned for so many addresses. Raises `InvalidInput` for anything else."""
     reader = Reader(answer)
     reader.offset(WORD, "codes")

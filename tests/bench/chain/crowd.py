@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from swapcli.evm import build_call, transaction
+from swapcli.evm import build_call, build_transaction
 from swapcli.model.market import Market
 from swapcli.model.payload import CallRoute, SwapType
 from swapcli.model.route import RATE_SCALE, Step
@@ -59,7 +59,7 @@ class Crowd:
         route = CallRoute(sold, bought, amount, 1, 1, self._purse.address, SwapType.TOKEN_TO_TOKEN)
         steps = [Step(key, sold, bought, RATE_SCALE, amount, 1)]
         call = build_call(route, steps, self._market.pools, self._world.network)
-        return bytes.fromhex(transaction(call, self._world.network, self._world.router.address).calldata[2:])
+        return bytes.fromhex(build_transaction(call, self._world.network, self._world.router.address).calldata[2:])
 
 
 def amount_of(world: World, address: str, cents: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from swapcli.chain.node import Call
+from swapcli.chain.node import ContractCall
 from tests.chain.node.server import CHAIN_ID, Refused
 
 NUMBER = 1_000
@@ -44,5 +44,5 @@ def answer(request: dict[str, Any]) -> object:
     return {"eth_chainId": hex(CHAIN_ID), "eth_gasPrice": "0x7"}[method]
 
 
-def echo_calls(count: int) -> list[Call]:
-    return [Call(ECHO, k.to_bytes(4)) for k in range(count)]
+def echo_calls(count: int) -> list[ContractCall]:
+    return [ContractCall(ECHO, k.to_bytes(4)) for k in range(count)]

@@ -8,8 +8,19 @@ from functools import cache
 from pathlib import Path
 
 from swapcli.chain.abi import WORD
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Account, Answer, At, Block, Call, Head, Log, LogQuery, Supposed, number_of
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import (
+    Account,
+    BlockHeader,
+    BlockId,
+    ChainHead,
+    ContractCall,
+    HypotheticalCall,
+    Log,
+    LogFilter,
+    ReturnData,
+    block_number,
+)
 from swapcli.errors import UpstreamError
 from tests.contracts.evm import AnyChain, Artifact, Chain, RevertedError, parse_bytecode, run_solc
 
@@ -28,37 +39,41 @@ class EvmNode:
         self.kept: list[Log] = []
         self.asked: list[int] = []
 
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         block = self.block(BLOCK)
         assert block is not None
-        return Head(block, 10**9)
+        return ChainHead(block, 10**9)
 
-    def block(self, number: int) -> Block | None:
-        return Block(number, f"0x{number:064x}", f"0x{number - 1:064x}", 1_700_000_000, 0) if number <= BLOCK else None
+    def block(self, number: int) -> BlockHeader | None:
+        return (
+            BlockHeader(number, f"0x{number:064x}", f"0x{number - 1:064x}", 1_700_000_000, 0)
+            if number <= BLOCK
+            else None
+        )
 
-    def call(self, to: str, calldata: bytes, at: At) -> Answer:
-        return self.batch([Call(to, calldata)], at)[0]
+    def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
+        return self.batch([ContractCall(to, calldata)], at)[0]
 
-    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
-        assert number_of(at) == BLOCK
+    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+        assert block_number(at) == BLOCK
         self.asked.append(len(calls))
         return [self._answer(call) for call in calls]
 
-    def account(self, address: str, at: At) -> Account:
-        assert number_of(at) == BLOCK
+    def account(self, address: str, at: BlockId) -> Account:
+        assert block_number(at) == BLOCK
         assert isinstance(self.chain, Chain)
         return Account(self.chain.native_balance(address), self.chain.code(address))
 
-    def simulate(self, calls: Sequence[Supposed], at: At) -> list[Answer]:
-        assert number_of(at) == BLOCK
+    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
+        assert block_number(at) == BLOCK
         self.asked.append(len(calls))
         return [self._supposed(each) for each in calls]
 
-    def _supposed(self, supposed: Supposed) -> Answer:
+    def _supposed(self, supposed: HypotheticalCall) -> ReturnData:
         """With other code at some addresses: all that is asked for in process."""
         chain = self.chain
         assert isinstance(chain, Chain)
-        assert all((each.native_wei, each.slots) == (None, ()) for each in supposed.overrides)
+        assert all((each.balance_wei, each.slots) == (None, ()) for each in supposed.overrides)
         before = {each.address: chain.code(each.address) for each in supposed.overrides}
         try:
             for each in supposed.overrides:
@@ -77,16 +92,16 @@ class EvmNode:
         """As on networks that do not fill them."""
         return [0] * (last - first + 1)
 
-    def logs(self, query: LogQuery) -> list[Log]:
+    def logs(self, query: LogFilter) -> list[Log]:
         return [
             log
             for log in self.kept
-            if query.first <= log.block <= query.last
+            if query.from_block <= log.block_number <= query.to_block
             and log.topics[0] in query.topics
             and (not query.addresses or log.address in query.addresses)
         ]
 
-    def _answer(self, call: Call) -> Answer:
+    def _answer(self, call: ContractCall) -> ReturnData:
         if not call.to:
             assert isinstance(self.chain, Chain)
             with self.chain.undone():
@@ -98,9 +113,9 @@ class EvmNode:
             return None
 
 
-def view_of(chain: AnyChain, multicall: str | None = None) -> View:
+def view_of(chain: AnyChain, multicall: str | None = None) -> BlockReader:
     """The chain as it is now."""
-    return View(EvmNode(chain), BLOCK, multicall)
+    return BlockReader(EvmNode(chain), BLOCK, multicall)
 
 
 @cache

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from swapcli.chain.discovery import Home
-from swapcli.chain.pool_ref import Kind
+from swapcli.chain.discovery import Factory
+from swapcli.chain.pool_ref import ContractKind
 from swapcli.model.network import ProtocolInfo
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources
@@ -32,47 +32,49 @@ _V4_SPACINGS = {20: 1, 77: 13, 100: 1, 500: 10, 3_000: 60, 10_000: 200}
 _PRICE = sqrt_ratio_at_tick(7)
 
 
-class Factory(NamedTuple):
+class FactoryFixture(NamedTuple):
     """`make` takes two tokens and one of `keys`: a fee, a tick spacing, whether it is stable, or nothing (0)."""
 
-    home: Home
+    home: Factory
     keys: Sequence[int]
     make: Callable[[str, str, int], object]
 
 
-def uniswap_v2(chain: AnyChain) -> Factory:
+def uniswap_v2(chain: AnyChain) -> FactoryFixture:
     contract = chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
-    home = Home(contract.address, Kind.UNISWAP_V2, V2, fee_ppm=3_000)
-    return Factory(home, (0,), lambda a, b, _: contract.send("createPair", a, b))
+    home = Factory(contract.address, ContractKind.UNISWAP_V2, V2, fee_ppm=3_000)
+    return FactoryFixture(home, (0,), lambda a, b, _: contract.send("createPair", a, b))
 
 
-def solidly(chain: AnyChain) -> Factory:
+def solidly(chain: AnyChain) -> FactoryFixture:
     pool = chain.deploy(compile_solidity(f"{_SOLIDLY}/Pool.sol")["Pool"])
     contract = chain.deploy(compile_solidity(f"{_SOLIDLY}/factories/PoolFactory.sol")["PoolFactory"], pool.address)
-    home = Home(contract.address, Kind.SOLIDLY, VOLATILE, STABLE)
-    return Factory(home, (0, 1), lambda a, b, key: contract.send("createPool(address,address,bool)", a, b, bool(key)))
+    home = Factory(contract.address, ContractKind.SOLIDLY, VOLATILE, STABLE)
+    return FactoryFixture(
+        home, (0, 1), lambda a, b, key: contract.send("createPool(address,address,bool)", a, b, bool(key))
+    )
 
 
-def uniswap_v3(chain: AnyChain) -> Factory:
+def uniswap_v3(chain: AnyChain) -> FactoryFixture:
     """With a fee that its governance added."""
     contract = chain.deploy(load_artifact(_UNISWAP_V3))
     contract.send("enableFeeAmount", 200, 4)
     return _by_fee(contract, V3, (200, 500, 3_000, 10_000))
 
 
-def pancake_v3(chain: AnyChain) -> Factory:
+def pancake_v3(chain: AnyChain) -> FactoryFixture:
     code = load_artifact(f"{_PANCAKE}/PancakeV3Pool.sol/PancakeV3Pool.json").bytecode
     deployer = chain.deploy(sources()["PoolDeployer"], code)
     contract = chain.deploy(load_artifact(f"{_PANCAKE}/PancakeV3Factory.sol/PancakeV3Factory.json"), deployer.address)
     return _by_fee(contract, PANCAKE, (100, 500, 2_500, 10_000))
 
 
-def _by_fee(contract: Contract, protocol: ProtocolInfo, fees: Sequence[int]) -> Factory:
-    home = Home(contract.address, Kind.UNISWAP_V3, protocol)
-    return Factory(home, fees, lambda a, b, fee: contract.send("createPool", a, b, fee))
+def _by_fee(contract: Contract, protocol: ProtocolInfo, fees: Sequence[int]) -> FactoryFixture:
+    home = Factory(contract.address, ContractKind.UNISWAP_V3, protocol)
+    return FactoryFixture(home, fees, lambda a, b, fee: contract.send("createPool", a, b, fee))
 
 
-def slipstream(chain: AnyChain) -> Factory:
+def slipstream(chain: AnyChain) -> FactoryFixture:
     """With a voter, and an older factory, that know of nothing."""
     nobody = chain.deploy(sources()["OddToken"])
     for signature in ("factoryRegistry()", "getPool(address,address,int24)"):
@@ -80,11 +82,11 @@ def slipstream(chain: AnyChain) -> Factory:
     artifact = compile_solidity(_SLIPSTREAM, solc=OLD_SOLC)["CLFactory"]
     contract = chain.deploy(artifact, nobody.address, nobody.address, chain.deploy(slipstream_pool()).address)
     contract.send("enableTickSpacing", 60, 2_500)
-    home = Home(contract.address, Kind.UNISWAP_V3, SLIPSTREAM)
-    return Factory(home, (1, 50, 60, 2_000), lambda a, b, key: contract.send("createPool", a, b, key, _PRICE))
+    home = Factory(contract.address, ContractKind.UNISWAP_V3, SLIPSTREAM)
+    return FactoryFixture(home, (1, 50, 60, 2_000), lambda a, b, key: contract.send("createPool", a, b, key, _PRICE))
 
 
-def algebra(chain: AnyChain) -> Factory:
+def algebra(chain: AnyChain) -> FactoryFixture:
     """The factory and its deployer must know each other's address before they are there."""
     deployer = load_artifact(f"{_ALGEBRA}/AlgebraPoolDeployer.sol/AlgebraPoolDeployer.json")
     artifact = load_artifact(f"{_ALGEBRA}/AlgebraFactory.sol/AlgebraFactory.json")
@@ -92,11 +94,11 @@ def algebra(chain: AnyChain) -> Factory:
         address = chain.deploy(artifact, chain.deploy(deployer, DEPLOYER).address).address
     contract = chain.deploy(artifact, chain.deploy(deployer, address).address)
     assert contract.address == address
-    home = Home(address, Kind.ALGEBRA, ALGEBRA)
-    return Factory(home, (0,), lambda a, b, _: contract.send("createPool", a, b, b""))
+    home = Factory(address, ContractKind.ALGEBRA, ALGEBRA)
+    return FactoryFixture(home, (0,), lambda a, b, _: contract.send("createPool", a, b, b""))
 
 
-def uniswap_v4(chain: AnyChain, wrapped: str) -> Factory:
+def uniswap_v4(chain: AnyChain, wrapped: str) -> FactoryFixture:
     """A negative fee makes the pool with native currency where one of the tokens is `wrapped`."""
     manager = chain.deploy(load_artifact(_V4), DEPLOYER)
 
@@ -106,5 +108,5 @@ def uniswap_v4(chain: AnyChain, wrapped: str) -> Factory:
         fee = abs(key)
         manager.send("initialize", (*currencies, fee, _V4_SPACINGS[fee], ZERO_ADDRESS), _PRICE)
 
-    home = Home(manager.address, Kind.UNISWAP_V4, V4, fee_tiers={77: 13})
-    return Factory(home, (*_V4_SPACINGS, -500, -3_000), make)
+    home = Factory(manager.address, ContractKind.UNISWAP_V4, V4, fee_tiers={77: 13})
+    return FactoryFixture(home, (*_V4_SPACINGS, -500, -3_000), make)

@@ -21,14 +21,14 @@ from swapcli.chain.abi import (
     read_words,
     signed,
 )
-from swapcli.chain.multicall import pack, unpack
-from swapcli.chain.node import Call
+from swapcli.chain.multicall import decode_aggregate, encode_aggregate
+from swapcli.chain.node import ContractCall
 from swapcli.errors import UpstreamNonsense
 from tests.contracts.evm import selector
 
 words = st.integers(0, 2**256 - 1)
 addresses = st.integers(0, 2**160 - 1).map(lambda n: f"0x{n:040x}")
-calls = st.builds(Call, addresses, st.binary(max_size=100))
+calls = st.builds(ContractCall, addresses, st.binary(max_size=100))
 
 
 @pytest.mark.parametrize("signature", SELECTORS)
@@ -63,16 +63,16 @@ def test_lists_among_other_outputs_are_read_from_their_places(held: list[str], a
 
 
 @given(st.lists(calls, max_size=20))
-def test_aggregated_calls_are_encoded_as_the_reference_does(asked: list[Call]) -> None:
+def test_aggregated_calls_are_encoded_as_the_reference_does(asked: list[ContractCall]) -> None:
     tuples = [(call.to, True, call.calldata) for call in asked]
     expected = encode(["(address,bool,bytes)[]"], [tuples])
-    assert pack(asked) == selector("aggregate3((address,bool,bytes)[])") + expected
+    assert encode_aggregate(asked) == selector("aggregate3((address,bool,bytes)[])") + expected
 
 
 @given(st.lists(st.none() | st.binary(max_size=100), max_size=20))
 def test_aggregated_answers_are_read_back(answers: Sequence[bytes | None]) -> None:
     raw = encode(["(bool,bytes)[]"], [[(each is not None, b"junk" if each is None else each) for each in answers]])
-    assert unpack(raw, len(answers)) == list(answers)
+    assert decode_aggregate(raw, len(answers)) == list(answers)
 
 
 @given(st.lists(st.binary(max_size=40), min_size=1, max_size=5), st.data())
@@ -81,13 +81,13 @@ def test_an_aggregated_answer_that_was_cut_is_refused_or_lacks_only_padding(
 ) -> None:
     raw = encode(["(bool,bytes)[]"], [[(True, each) for each in told]])
     kept = data.draw(st.integers(0, len(raw) - 1))
-    whole = outcome(lambda: unpack(raw[:kept], len(told)))
+    whole = outcome(lambda: decode_aggregate(raw[:kept], len(told)))
     assert whole == told if len(raw) - kept < 32 and whole is not None else whole is None
 
 
 @given(st.binary(max_size=400), st.integers(0, 5))
 def test_no_bytes_of_a_stranger_do_more_than_be_refused(raw: bytes, count: int) -> None:
-    assert outcome(lambda: unpack(raw, count)) is None or count == 0 or len(raw) >= 64
+    assert outcome(lambda: decode_aggregate(raw, count)) is None or count == 0 or len(raw) >= 64
     assert outcome(lambda: read_text(raw, "text")) is None or len(raw) >= 32
     assert outcome(lambda: read_list(raw, "list", count)) is None or len(raw) >= 32 * (count + 1)
     assert outcome(lambda: read_words(raw, count, "words")) is None or len(raw) >= 32 * count

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.log_scan import scan
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Call, LogQuery
-from swapcli.chain.pool_ref import Kind, Place, place_of
+from swapcli.chain.log_scan import scan_logs
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import ContractCall, LogFilter
+from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.chain.rpc import RpcNode
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import UpstreamNonsense, UpstreamRefused
@@ -45,14 +45,14 @@ def node_of(world: World, chain_id: int = CHAIN_ID) -> RpcNode:
     return RpcNode(url_of(world.chain), shown="the local node", chain_id=chain_id, pause=lambda _: None)
 
 
-def places(world: World) -> dict[str, Place]:
+def places(world: World) -> dict[str, PoolRef]:
     """Of every pool of the world, told by another reader, as if its tick were not known."""
-    found = {pool.key: place_of(pool) for pool in read_pools(world, world.places)}
-    return {key: place._replace(near_tick=None) for key, place in found.items() if place}
+    found = {pool.key: ref_of_pool(pool) for pool in read_pools(world, world.places)}
+    return {key: place._replace(last_tick=None) for key, place in found.items() if place}
 
 
-def read(node: RpcNode, wanted: list[Place], multicall: str | None) -> list[Pool]:
-    found = list(load_pools(View(node, node.head().block.number, multicall), wanted))
+def read(node: RpcNode, wanted: list[PoolRef], multicall: str | None) -> list[Pool]:
+    found = list(load_pools(BlockReader(node, node.head().block.number, multicall), wanted))
     return [pool for pool in found if isinstance(pool, Pool)]
 
 
@@ -62,7 +62,7 @@ def test_pools_of_all_families_are_read_as_another_reader_reads_them(
 ) -> None:
     multicall = deploy_multicall(world.chain) if with_multicall else None
     wanted = places(world)
-    assert {place.kind for place in wanted.values()} >= set(Kind) - {Kind.SOLIDLY}
+    assert {place.kind for place in wanted.values()} >= set(ContractKind) - {ContractKind.SOLIDLY}
     pools = read(node, list(wanted.values()), multicall)
     expected = read_pools(world, world.places)
     assert len(pools) == len(expected)
@@ -83,10 +83,12 @@ def test_pools_of_all_families_are_read_as_another_reader_reads_them(
 def test_all_is_read_in_as_few_round_trips_as_the_slowest_family_has_rounds(world: World, node: RpcNode) -> None:
     multicall = deploy_multicall(world.chain)
     wanted = [
-        place for place in places(world).values() if place.kind in (Kind.UNISWAP_V2, Kind.UNISWAP_V3, Kind.UNISWAP_V4)
+        place
+        for place in places(world).values()
+        if place.kind in (ContractKind.UNISWAP_V2, ContractKind.UNISWAP_V3, ContractKind.UNISWAP_V4)
     ]
     first = read(node, wanted, multicall)
-    again = [place for place in map(place_of, first) if place]
+    again = [place for place in map(ref_of_pool, first) if place]
     before = node.round_trips
     assert read(node, again, multicall) == first
     assert node.round_trips - before == 2, "the head, and what is around the price as it was"
@@ -94,7 +96,7 @@ def test_all_is_read_in_as_few_round_trips_as_the_slowest_family_has_rounds(worl
 
 def test_tokens_are_read_over_the_wire(world: World, node: RpcNode) -> None:
     addresses = [token.address for token in world.tokens.values()]
-    found = list(load_tokens(View(node, node.head().block.number, deploy_multicall(world.chain)), addresses))
+    found = list(load_tokens(BlockReader(node, node.head().block.number, deploy_multicall(world.chain)), addresses))
     tokens = [token for token in found if isinstance(token, Token)]
     assert [(token.address, token.decimals) for token in tokens] == [
         (token.address, token.decimals) for token in world.tokens.values()
@@ -103,31 +105,31 @@ def test_tokens_are_read_over_the_wire(world: World, node: RpcNode) -> None:
 
 def test_events_of_the_real_contracts_are_found_wherever_the_ranges_end(world: World, node: RpcNode) -> None:
     last = node.head().block.number
-    query = LogQuery((), (SYNC,), 0, last)
-    assert query.last > 10
-    whole = [log for part in scan(node, query) for log in part.logs]
+    query = LogFilter((), (SYNC,), 0, last)
+    assert query.to_block > 10
+    whole = [log for part in scan_logs(node, query) for log in part.logs]
     assert whole
-    assert [log for part in scan(node, query, 7) for log in part.logs] == whole
-    pairs = {place.address for place in places(world).values() if place.kind is Kind.UNISWAP_V2}
-    narrowed = [log for part in scan(node, query._replace(addresses=tuple(pairs))) for log in part.logs]
+    assert [log for part in scan_logs(node, query, 7) for log in part.logs] == whole
+    pairs = {place.address for place in places(world).values() if place.kind is ContractKind.UNISWAP_V2}
+    narrowed = [log for part in scan_logs(node, query._replace(addresses=tuple(pairs))) for log in part.logs]
     assert narrowed == [log for log in whole if log.address in pairs]
 
 
 def test_calls_that_revert_and_calls_that_burn_all_gas_give_none_over_the_wire(world: World, node: RpcNode) -> None:
     burner = world.chain.deploy(sources()["Burner"])
-    fine, burning = (Call(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
+    fine, burning = (ContractCall(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
     multicall = deploy_multicall(world.chain)
     for deployed in (multicall, None):
-        answers = View(node, node.head().block.number, deployed).ask([fine, burning, fine, burning, fine])
+        answers = BlockReader(node, node.head().block.number, deployed).call([fine, burning, fine, burning, fine])
         assert [answer is None for answer in answers] == [False, True, False, True, False]
 
 
 def test_those_behind_a_contract_that_burns_the_gas_of_all_are_still_answered(world: World, node: RpcNode) -> None:
     burner = world.chain.deploy(sources()["Burner"])
     multicall = deploy_multicall(world.chain)
-    fine, burning = (Call(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
+    fine, burning = (ContractCall(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
     asked = [*[burning] * 6, *[fine] * 20]
-    answers = View(node, node.head().block.number, multicall).ask(asked)
+    answers = BlockReader(node, node.head().block.number, multicall).call(asked)
     assert [answer is None for answer in answers] == [True] * 6 + [False] * 20
 
 

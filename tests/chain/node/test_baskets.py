@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.batch_read import Skipped
+from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.multicall import View
-from swapcli.chain.pool_ref import Kind, Place, kind_of
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.pool_ref import ContractKind, PoolRef, contract_kind
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.networks.catalogue import network, network_names
@@ -21,9 +21,9 @@ from tests.contracts.evm import AnyChain, Chain
 from tests.pools.test_weighted_differential import FACTORIES, Balancer, RealWeighted, random_pool
 
 
-def read(chain: AnyChain, place: Place) -> Pool:
+def read(chain: AnyChain, place: PoolRef) -> Pool:
     (pool,) = load_pools(view_of(chain), [place])
-    assert not isinstance(pool, Skipped), pool
+    assert not isinstance(pool, SkippedItem), pool
     return pool
 
 
@@ -35,7 +35,7 @@ def test_weighted_pools_of_every_factory_are_read_as_they_are(factory: str) -> N
         known = random_pool(rng, balancer, factory)
         real = RealWeighted(balancer, factory, known)
         address = f"0x{real.pool_id.hex()[:40]}"
-        place = Place(address, "test", "weighted", Kind.WEIGHTED, known.tokens, known.decimals)
+        place = PoolRef(address, "test", "weighted", ContractKind.WEIGHTED, known.tokens, known.decimals)
         pool = read(balancer.chain, place)
         assert isinstance(pool, Weighted)
         assert pool == Weighted(
@@ -48,9 +48,9 @@ def test_weighted_pools_of_every_factory_are_read_as_they_are(factory: str) -> N
             known.weights,
             1 if factory.startswith("v1") else 4,
         )
-        at_home = place._replace(pool_id=f"0x{real.pool_id.hex()}", home=real.vault.address)
+        at_home = place._replace(pool_id=f"0x{real.pool_id.hex()}", factory=real.vault.address)
         node = EvmNode(balancer.chain)
-        assert list(load_pools(View(node, BLOCK, None), [at_home])) == [pool]
+        assert list(load_pools(BlockReader(node, BLOCK, None), [at_home])) == [pool]
         assert len(node.asked) == 1
         swap_and_compare(rng, real, pool)
 
@@ -76,7 +76,7 @@ def test_stableswap_pools_that_were_read_swap_as_the_contract_does(symbols: tupl
     world = World(Chain(), pools=False)
     real = world.open_stableswap(*symbols)
     decimals = tuple(world.tokens[symbol].decimals for symbol in symbols)
-    place = Place(real.contract.address, "curveFi", "stableswap", Kind.STABLESWAP, real.tokens, decimals)
+    place = PoolRef(real.contract.address, "curveFi", "stableswap", ContractKind.STABLESWAP, real.tokens, decimals)
     pool = read(world.chain, place)
     assert pool.fee_ppm == 400
     for amount in (10**7, 123_456_789, 10**11):
@@ -100,7 +100,7 @@ def test_every_family_but_the_wrapper_is_read_by_some_kind_of_contract() -> None
         protocol.family
         for name in network_names()
         for protocol in network(name).protocols
-        if kind_of(protocol, network(name)) is not None
+        if contract_kind(protocol, network(name)) is not None
     }
     assert read_families == set(FAMILIES) - {"wrapper"}
 
@@ -108,18 +108,18 @@ def test_every_family_but_the_wrapper_is_read_by_some_kind_of_contract() -> None
 def test_the_catalogue_tells_how_each_protocol_is_read() -> None:
     base = network("base")
     expected = {
-        "uniswapV2": Kind.UNISWAP_V2,
-        "aerodromeV2Classic": Kind.SOLIDLY,
-        "aerodromeV2Stable": Kind.SOLIDLY,
-        "uniswapV3": Kind.UNISWAP_V3,
-        "aerodromeV3": Kind.UNISWAP_V3,
-        "QuickswapAlgebra": Kind.ALGEBRA,
-        "uniswapV4": Kind.UNISWAP_V4,
-        "curveFiStableNG": Kind.STABLESWAP,
-        "balancerV2Weighted": Kind.WEIGHTED,
+        "uniswapV2": ContractKind.UNISWAP_V2,
+        "aerodromeV2Classic": ContractKind.SOLIDLY,
+        "aerodromeV2Stable": ContractKind.SOLIDLY,
+        "uniswapV3": ContractKind.UNISWAP_V3,
+        "aerodromeV3": ContractKind.UNISWAP_V3,
+        "QuickswapAlgebra": ContractKind.ALGEBRA,
+        "uniswapV4": ContractKind.UNISWAP_V4,
+        "curveFiStableNG": ContractKind.STABLESWAP,
+        "balancerV2Weighted": ContractKind.WEIGHTED,
         "wrapper": None,
         "fluidDex": None,
     }
     for name, kind in expected.items():
         protocol = base.protocol(name)
-        assert (kind_of(protocol, base) if protocol else None) == kind, name
+        assert (contract_kind(protocol, base) if protocol else None) == kind, name

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import pytest
 
 from swapcli.chain.discovery import POOL_CREATED
-from swapcli.chain.log_verification import bloom_of, missing_events, withheld_block
-from swapcli.chain.logs_bloom import is_telling, may_hold
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Answer, At, Call, LogQuery
-from swapcli.chain.pool_events import changed_pool, hinted, topics_of
+from swapcli.chain.log_verification import compute_bloom, find_missing_logs, find_withheld_block
+from swapcli.chain.logs_bloom import is_selective, may_contain
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import BlockId, ContractCall, LogFilter, ReturnData
+from swapcli.chain.pool_events import change_topics, changed_pool, find_possible_changes
 from swapcli.chain.rpc import RpcNode
 from swapcli.errors import BlockMismatch, UpstreamNonsense
 from swapcli.pools import FAMILIES
@@ -36,8 +36,8 @@ class Place(NamedTuple):
         assert self.village.network.multicall
         return self.village.network.multicall
 
-    def calls(self) -> list[Call]:
-        return [Call(pair.address, pair.calldata("getReserves")) for pair in self.village.pairs]
+    def calls(self) -> list[ContractCall]:
+        return [ContractCall(pair.address, pair.calldata("getReserves")) for pair in self.village.pairs]
 
 
 @pytest.fixture(scope="module")
@@ -63,38 +63,38 @@ def test_answers_of_the_block_are_known_to_be_of_it(place: Place, has_multicall:
     block = place.node.head().block
     expected = place.node.batch(place.calls(), block)
     place.village.happen(Random(7))
-    view = View(place.node, block, place.multicall if has_multicall else None)
-    assert view.ask(place.calls()) == expected
-    assert view.check_pinned()
+    view = BlockReader(place.node, block, place.multicall if has_multicall else None)
+    assert view.call(place.calls()) == expected
+    assert view.verify_block()
 
 
 def test_a_node_that_ignores_block_numbers_is_noticed_in_each_bundle(place: Place) -> None:
     block = place.node.head().block
     place.proxy.always = faults.ignores_block_numbers()
-    view = View(place.node, block, place.multicall)
-    assert view.ask(place.calls()) == place.node.batch(place.calls(), block)
-    assert view.check_pinned(), "it was the newest block all the time"
+    view = BlockReader(place.node, block, place.multicall)
+    assert view.call(place.calls()) == place.node.batch(place.calls(), block)
+    assert view.verify_block(), "it was the newest block all the time"
     place.village.chain.node.ask("evm_mine")
     with pytest.raises(BlockMismatch) as caught:
-        view.ask(place.calls())
+        view.call(place.calls())
     assert caught.value.details == {"block": block.number, "answered": block.number + 1}
 
 
 def test_without_a_multicall_it_is_noticed_in_the_end(place: Place) -> None:
     block = place.node.head().block
     place.proxy.always = faults.ignores_block_numbers()
-    view = View(place.node, block, None)
-    view.ask(place.calls())
+    view = BlockReader(place.node, block, None)
+    view.call(place.calls())
     with pytest.raises(BlockMismatch):
-        view.check_pinned()
+        view.verify_block()
 
 
 def test_a_contract_that_tells_another_number_altogether_proves_nothing(place: Place) -> None:
     """As on networks whose contracts are told the number of another chain's block."""
     block = place.node.head().block
-    view = View(_At(place.node, block.number), block.number + 20_000, place.multicall)
-    assert view.ask(place.calls()) == place.node.batch(place.calls(), block)
-    assert not view.check_pinned()
+    view = BlockReader(_At(place.node, block.number), block.number + 20_000, place.multicall)
+    assert view.call(place.calls()) == place.node.batch(place.calls(), block)
+    assert not view.verify_block()
 
 
 class _At(RpcNode):
@@ -104,7 +104,7 @@ class _At(RpcNode):
         self.__dict__.update(node.__dict__)
         self._answered = number
 
-    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         del at
         return super().batch(calls, self._answered)
 
@@ -113,31 +113,31 @@ def test_nothing_for_an_answer_is_not_believed_where_there_is_a_contract(place: 
     block = place.node.head().block
     place.proxy.always = faults.empties_calls(Random(1))
     with pytest.raises(UpstreamNonsense, match="though there are contracts"):
-        View(place.node, block, place.multicall).ask(place.calls())
-    view = View(place.node, block, None)
-    assert view.ask(place.calls()) == [b""] * len(place.calls())
-    assert view.silent == {call.to for call in place.calls()}
+        BlockReader(place.node, block, place.multicall).call(place.calls())
+    view = BlockReader(place.node, block, None)
+    assert view.call(place.calls()) == [b""] * len(place.calls())
+    assert view.contracts_without_output == {call.to for call in place.calls()}
 
 
 def test_where_no_multicall_is_deployed_the_calls_go_as_they_are(place: Place) -> None:
     block = place.node.head().block
-    view = View(place.node, block, NOWHERE)
-    assert view.ask(place.calls()) == place.node.batch(place.calls(), block)
-    assert view.check_pinned()
-    assert view.silent == set()
+    view = BlockReader(place.node, block, NOWHERE)
+    assert view.call(place.calls()) == place.node.batch(place.calls(), block)
+    assert view.verify_block()
+    assert view.contracts_without_output == set()
 
 
 def test_the_filter_of_a_header_is_that_of_its_events(place: Place) -> None:
     head = place.node.head().block.number
     blooms = place.node.blooms(0, head)
     for number, bloom in enumerate(blooms):
-        logs = place.node.logs(LogQuery((), (), number, number))
-        assert bloom_of(logs) == bloom
+        logs = place.node.logs(LogFilter((), (), number, number))
+        assert compute_bloom(logs) == bloom
         for log in logs:
-            assert may_hold(bloom, log.address, *log.topics)
-            assert not may_hold(bloom, NOWHERE)
-    assert any(is_telling(bloom) for bloom in blooms)
-    assert not is_telling(0)
+            assert may_contain(bloom, log.address, *log.topics)
+            assert not may_contain(bloom, NOWHERE)
+    assert any(is_selective(bloom) for bloom in blooms)
+    assert not is_selective(0)
 
 
 def test_a_header_hints_at_every_pool_that_an_event_tells_of(place: Place) -> None:
@@ -147,8 +147,8 @@ def test_a_header_hints_at_every_pool_that_an_event_tells_of(place: Place) -> No
     pools += [(each.pool_id, place.village.world.manager.address, "concentrated") for each in place.village.singletons]
     hits = 0
     for number, bloom in enumerate(place.node.blooms(0, head)):
-        told = {changed_pool(log) for log in place.node.logs(LogQuery((), topics_of(FAMILIES), number, number))}
-        keys = set(hinted(bloom, pools))
+        told = {changed_pool(log) for log in place.node.logs(LogFilter((), change_topics(FAMILIES), number, number))}
+        keys = set(find_possible_changes(bloom, pools))
         assert told & {key for key, *_ in pools} <= keys
         hits += len(keys)
     assert 0 < hits < head
@@ -158,18 +158,18 @@ def test_a_header_hints_at_every_pool_that_an_event_tells_of(place: Place) -> No
 def test_a_node_that_leaves_events_out_is_found_out(place: Place, share: float) -> None:
     head = place.node.head().block.number
     place.proxy.always = faults.withholds_logs(Random(3), share)
-    assert (withheld_block(place.node, head) is None) is (share == 0.0)
+    assert (find_withheld_block(place.node, head) is None) is (share == 0.0)
 
 
 def test_events_that_were_left_out_are_found_where_headers_tell_of_them(place: Place) -> None:
     head = place.node.head().block.number
     factory = place.village.factory.address
-    query = LogQuery((factory,), (POOL_CREATED,), 0, head)
+    query = LogFilter((factory,), (POOL_CREATED,), 0, head)
     told, blooms = place.node.logs(query), place.node.blooms(0, head)
     assert len(told) > 1
     emitters = {factory: (POOL_CREATED,)}
-    assert missing_events(place.node, 0, blooms, emitters, told) == []
-    assert missing_events(place.node, 0, blooms, emitters, told[1:]) == told[:1]
+    assert find_missing_logs(place.node, 0, blooms, emitters, told) == []
+    assert find_missing_logs(place.node, 0, blooms, emitters, told[1:]) == told[:1]
     place.proxy.always = faults.withholds_logs(Random(3), 1.0)
-    assert missing_events(place.node, 0, blooms, emitters, []) is None
-    assert missing_events(place.node, 0, [0] * len(blooms), emitters, []) == [], "a filter of 0 tells nothing"
+    assert find_missing_logs(place.node, 0, blooms, emitters, []) is None
+    assert find_missing_logs(place.node, 0, [0] * len(blooms), emitters, []) == [], "a filter of 0 tells nothing"

@@ -9,8 +9,8 @@ import pytest
 
 from swapcli.chain import pool_events
 from swapcli.chain.node import Log
-from swapcli.chain.pool_events import EVENTS, changed_pool, is_told, topics_of
-from swapcli.chain.pool_ref import Kind, kind_of
+from swapcli.chain.pool_events import EVENTS, change_topics, changed_pool, emits_events
+from swapcli.chain.pool_ref import ContractKind, contract_kind
 from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import network, network_names
 from swapcli.pools import FAMILIES
@@ -41,14 +41,14 @@ _BALANCER = "@balancer-labs/v2-deployments/dist/tasks"
 _SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts"
 _SLIPSTREAM = "sphere-mezo-solidity-files/domains/aerodrome-slipstream/contracts/core"
 ARTIFACTS = {
-    Kind.UNISWAP_V2: ("@uniswap/v2-core/build/UniswapV2Pair.json",),
-    Kind.UNISWAP_V3: (
+    ContractKind.UNISWAP_V2: ("@uniswap/v2-core/build/UniswapV2Pair.json",),
+    ContractKind.UNISWAP_V3: (
         "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json",
         "@pancakeswap/v3-core/artifacts/contracts/PancakeV3Pool.sol/PancakeV3Pool.json",
     ),
-    Kind.ALGEBRA: ("@cryptoalgebra/integral-core/artifacts/contracts/AlgebraPool.sol/AlgebraPool.json",),
-    Kind.UNISWAP_V4: ("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json",),
-    Kind.WEIGHTED: (
+    ContractKind.ALGEBRA: ("@cryptoalgebra/integral-core/artifacts/contracts/AlgebraPool.sol/AlgebraPool.json",),
+    ContractKind.UNISWAP_V4: ("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json",),
+    ContractKind.WEIGHTED: (
         f"{_BALANCER}/20210418-vault/artifact/Vault.json",
         f"{_BALANCER}/20230206-weighted-pool-v3/artifact/WeightedPool.json",
     ),
@@ -62,7 +62,7 @@ UNSEEN = {
     *("ExcessTokens", "SwapFee", "PoolRegistered", "TokensRegistered", "TokensDeregistered"),
 }
 """Events of the real contracts after which a swap gives what it gave before, or that tell of a new pool."""
-OWN_UNSEEN = {Kind.UNISWAP_V2: {"Mint", "Burn", "Swap"}, Kind.UNISWAP_V4: {"Initialize"}}
+OWN_UNSEEN = {ContractKind.UNISWAP_V2: {"Mint", "Burn", "Swap"}, ContractKind.UNISWAP_V4: {"Initialize"}}
 """Those of a pair come with a Sync; a manager's is that of a new pool."""
 
 
@@ -72,11 +72,11 @@ def test_topics_are_the_hashes_of_their_signatures() -> None:
     assert {topic for events in EVENTS.values() for topic in events} == {
         getattr(pool_events, name) for name in SIGNATURES
     }
-    assert EVENTS.keys() == set(Kind)
+    assert EVENTS.keys() == set(ContractKind)
 
 
 @pytest.mark.parametrize("kind", ARTIFACTS)
-def test_every_event_of_the_real_contracts_is_heard_or_changes_no_swap(kind: Kind) -> None:
+def test_every_event_of_the_real_contracts_is_heard_or_changes_no_swap(kind: ContractKind) -> None:
     for path in ARTIFACTS[kind]:
         for entry in load_artifact(path).abi:
             if entry["type"] != "event":
@@ -121,7 +121,7 @@ def test_the_pool_is_named_by_the_event_as_the_store_names_it() -> None:
 
 def test_no_event_of_a_stranger_raises() -> None:
     rng = Random(3)
-    topics = [*topics_of(FAMILIES), "0x" + "12" * 32]
+    topics = [*change_topics(FAMILIES), "0x" + "12" * 32]
     for topic in topics:
         for count in range(4):
             words = [f"0x{rng.randbytes(32).hex()}" for _ in range(count)]
@@ -132,16 +132,16 @@ def test_no_event_of_a_stranger_raises() -> None:
 
 
 def test_only_what_the_families_need_is_asked_for() -> None:
-    assert set(topics_of(["constant_product"])) == {*EVENTS[Kind.UNISWAP_V2], *EVENTS[Kind.SOLIDLY]}
-    assert set(topics_of(["solidly_stable"])) == set(EVENTS[Kind.SOLIDLY])
-    assert topics_of(["stableswap"]) == ()
-    assert len(topics_of(FAMILIES)) == len(set(topics_of(FAMILIES))) == len(SIGNATURES)
-    assert {name for name in FAMILIES if not is_told(name)} == {"stableswap"}
+    assert set(change_topics(["constant_product"])) == {*EVENTS[ContractKind.UNISWAP_V2], *EVENTS[ContractKind.SOLIDLY]}
+    assert set(change_topics(["solidly_stable"])) == set(EVENTS[ContractKind.SOLIDLY])
+    assert change_topics(["stableswap"]) == ()
+    assert len(change_topics(FAMILIES)) == len(set(change_topics(FAMILIES))) == len(SIGNATURES)
+    assert {name for name in FAMILIES if not emits_events(name)} == {"stableswap"}
 
 
 def test_pools_of_every_kind_are_of_a_family_whose_events_are_asked_for() -> None:
     for name in network_names():
         described = network(name)
         for protocol in described.protocols:
-            kind = kind_of(protocol, described)
-            assert kind is None or set(EVENTS[kind]) <= set(topics_of([protocol.family or ""]))
+            kind = contract_kind(protocol, described)
+            assert kind is None or set(EVENTS[kind]) <= set(change_topics([protocol.family or ""]))

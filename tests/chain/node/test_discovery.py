@@ -9,27 +9,27 @@ from random import Random
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.batch_read import Skipped
+from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.discovery import (
     INITIALIZE,
     POOL,
     POOL_CREATED,
     POOL_CREATED_SLIPSTREAM,
     POOL_REGISTERED,
-    Home,
-    Listing,
-    completed,
-    creation_query,
-    find_created,
-    find_listed,
-    homes,
-    lists_of,
+    Factory,
+    PoolList,
+    creation_filter,
+    find_factories,
+    read_created_pools,
+    read_listed_pools,
+    read_pool_lists,
+    with_decimals,
 )
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.log_scan import scan
-from swapcli.chain.multicall import View
+from swapcli.chain.log_scan import scan_logs
+from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Log
-from swapcli.chain.pool_ref import Kind, Place
+from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.model.network import Deployment, ProtocolInfo
 from swapcli.model.token import Token
 from swapcli.networks.address import keccak256, v4_pool_id
@@ -69,8 +69,8 @@ class Scene:
         self.tokens = sorted(found, key=lambda address: int(address, 16))
 
     @property
-    def view(self) -> View:
-        return View(self.node, BLOCK, None)
+    def view(self) -> BlockReader:
+        return BlockReader(self.node, BLOCK, None)
 
     def noted(self, done: object) -> None:
         """Keeps the events of what has just been done."""
@@ -79,11 +79,11 @@ class Scene:
         for position, (address, topics, content) in enumerate(self.chain.logs):
             self.node.kept.append(Log(address, tuple(topics), content, number, position))
 
-    def created(self, *found: Home, wrapped: str | None = WETH) -> list[Place | Skipped]:
-        query = creation_query(found, 0, 10**6)
+    def created(self, *found: Factory, wrapped: str | None = WETH) -> list[PoolRef | SkippedItem]:
+        query = creation_filter(found, 0, 10**6)
         assert query is not None
-        logs = [log for part in scan(self.node, query) for log in part.logs]
-        return list(find_created(self.view, {home.address: home for home in found}, logs, wrapped))
+        logs = [log for part in scan_logs(self.node, query) for log in part.logs]
+        return list(read_created_pools(self.view, {home.address: home for home in found}, logs, wrapped))
 
     def known(self) -> dict[str, Token]:
         return {address: Token(address, "T", "T", 18) for address in (*self.tokens, WETH)}
@@ -94,23 +94,23 @@ def scene() -> Scene:
     return Scene()
 
 
-def read(scene: Scene, places: Sequence[Place | Skipped]) -> list[object]:
-    whole = [completed(place, scene.known()) for place in places if isinstance(place, Place)]
-    return list(load_pools(scene.view, [place for place in whole if isinstance(place, Place)]))
+def read(scene: Scene, places: Sequence[PoolRef | SkippedItem]) -> list[object]:
+    whole = [with_decimals(place, scene.known()) for place in places if isinstance(place, PoolRef)]
+    return list(load_pools(scene.view, [place for place in whole if isinstance(place, PoolRef)]))
 
 
 def test_all_pairs_of_a_factory_are_found_and_read(scene: Scene) -> None:
     factory = scene.chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
     a, b, c, _ = scene.tokens
     pairs = [factory.send("createPair", *pair)[0] for pair in ((a, b), (c, a), (b, c))]
-    home = Home(factory.address, Kind.UNISWAP_V2, V2, fee_ppm=3_000)
-    (listing,) = lists_of(scene.view, [home])
-    assert isinstance(listing, Listing)
-    assert (listing.home, listing.length) == (home, 3)
-    found = list(find_listed(scene.view, listing, 0, 99))
+    home = Factory(factory.address, ContractKind.UNISWAP_V2, V2, fee_ppm=3_000)
+    (listing,) = read_pool_lists(scene.view, [home])
+    assert isinstance(listing, PoolList)
+    assert (listing.factory, listing.length) == (home, 3)
+    found = list(read_listed_pools(scene.view, listing, 0, 99))
     assert [place.key for place in found] == pairs
-    assert found[1] == Place(pairs[1], "v2", "constant_product", Kind.UNISWAP_V2, (a, c), (), 3_000)
-    assert list(find_listed(scene.view, listing, 1, 2)) == [found[1]]
+    assert found[1] == PoolRef(pairs[1], "v2", "constant_product", ContractKind.UNISWAP_V2, (a, c), (), 3_000)
+    assert list(read_listed_pools(scene.view, listing, 1, 2)) == [found[1]]
     assert [str(type(pool).__name__) for pool in read(scene, found)] == ["ConstantProduct"] * 3
 
 
@@ -122,27 +122,27 @@ def test_stable_and_volatile_pairs_of_one_factory_are_told_apart(scene: Scene) -
     a, b, _, _ = scene.tokens
     for stable in (True, False):
         factory.send("createPool(address,address,bool)", a, b, stable)
-    home = Home(factory.address, Kind.SOLIDLY, VOLATILE, STABLE)
-    (listing,) = lists_of(scene.view, [home])
-    assert isinstance(listing, Listing)
-    assert (listing.home, listing.length) == (home, 2)
-    found = list(find_listed(scene.view, listing, 0, 2))
-    assert [place.protocol for place in found if isinstance(place, Place)] == ["stable", "volatile"]
+    home = Factory(factory.address, ContractKind.SOLIDLY, VOLATILE, STABLE)
+    (listing,) = read_pool_lists(scene.view, [home])
+    assert isinstance(listing, PoolList)
+    assert (listing.factory, listing.length) == (home, 2)
+    found = list(read_listed_pools(scene.view, listing, 0, 2))
+    assert [place.protocol for place in found if isinstance(place, PoolRef)] == ["stable", "volatile"]
     pools = read(scene, found)
     assert [getattr(pool, "family", None) for pool in pools] == ["solidly_stable", "constant_product"]
     assert [getattr(pool, "fee_ppm", None) for pool in pools] == [500, 3_000]
-    (skipped, kept) = find_listed(scene.view, listing._replace(home=home._replace(stable=None)), 0, 2)
-    assert isinstance(skipped, Skipped)
+    (skipped, kept) = read_listed_pools(scene.view, listing._replace(factory=home._replace(stable_protocol=None)), 0, 2)
+    assert isinstance(skipped, SkippedItem)
     assert skipped.reason.endswith("the catalogue has no protocol for it")
     assert kept == found[1]
 
 
 def test_lists_of_many_factories_take_one_round_and_one_that_keeps_none_is_skipped(scene: Scene) -> None:
     factory = scene.chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
-    good, bad = (Home(address, Kind.UNISWAP_V2, V2) for address in (factory.address, scene.tokens[0]))
-    found, skipped, again = lists_of(scene.view, [good, bad, good])
-    assert found == again == Listing(good, 0, "allPairs(uint256)")
-    assert skipped == Skipped(bad.address, f"{bad.address}: the factory keeps no list of its pools")
+    good, bad = (Factory(address, ContractKind.UNISWAP_V2, V2) for address in (factory.address, scene.tokens[0]))
+    found, skipped, again = read_pool_lists(scene.view, [good, bad, good])
+    assert found == again == PoolList(good, 0, "allPairs(uint256)")
+    assert skipped == SkippedItem(bad.address, f"{bad.address}: the factory keeps no list of its pools")
     assert scene.node.asked == [6]
 
 
@@ -151,8 +151,8 @@ def test_pools_of_uniswap_v3_are_found_by_the_events_of_its_real_factory(scene: 
     a, b, c, _ = scene.tokens
     for first, second, fee in ((a, b, 500), (c, b, 3_000), (a, c, 10_000)):
         scene.noted(factory.send("createPool", first, second, fee))
-    found = scene.created(Home(factory.address, Kind.UNISWAP_V3, V3))
-    places = [place for place in found if isinstance(place, Place)]
+    found = scene.created(Factory(factory.address, ContractKind.UNISWAP_V3, V3))
+    places = [place for place in found if isinstance(place, PoolRef)]
     assert [(place.tokens, place.fee_ppm, place.tick_spacing) for place in places] == [
         ((a, b), 500, 10),
         ((b, c), 3_000, 60),
@@ -170,26 +170,26 @@ def test_pools_of_uniswap_v4_are_found_by_the_events_of_the_real_manager(scene: 
     a, b, _, _ = scene.tokens
     for first, second, fee, spacing in ((a, b, 500, 10), (ZERO_ADDRESS, a, 3_000, 60)):
         scene.noted(manager.send("initialize", (first, second, fee, spacing, ZERO_ADDRESS), sqrt_ratio_at_tick(5)))
-    home = Home(manager.address, Kind.UNISWAP_V4, V4)
+    home = Factory(manager.address, ContractKind.UNISWAP_V4, V4)
     plain, native = scene.created(home)
-    assert plain == Place(
+    assert plain == PoolRef(
         manager.address,
         "v4",
         "concentrated",
-        Kind.UNISWAP_V4,
+        ContractKind.UNISWAP_V4,
         (a, b),
         (),
         500,
         10,
         v4_pool_id(a, b, 500, 10),
-        near_tick=5,
+        last_tick=5,
     )
-    assert isinstance(native, Place)
+    assert isinstance(native, PoolRef)
     assert (native.tokens, native.native, native.key) == ((WETH, a), True, v4_pool_id(ZERO_ADDRESS, a, 3_000, 60))
     assert [type(pool).__name__ for pool in read(scene, [plain, native])] == ["Concentrated"] * 2
     unwrapped = scene.created(home, wrapped=None)
     assert unwrapped[0] == plain
-    assert isinstance(unwrapped[1], Skipped)
+    assert isinstance(unwrapped[1], SkippedItem)
 
 
 @pytest.mark.parametrize(
@@ -206,15 +206,18 @@ def test_pools_of_uniswap_v4_that_are_not_supported_are_skipped_with_the_reason(
     content = encode(["uint24", "int24", "address", "uint160", "int24"], [fee, 60, hooks, 2**96, 0])
     topics = (INITIALIZE, pool_id, topic(scene.tokens[0]), topic(scene.tokens[1]))
     scene.node.kept.append(Log(manager, topics, content, 1, 0))
-    (skipped,) = scene.created(Home(manager, Kind.UNISWAP_V4, V4))
-    assert isinstance(skipped, Skipped)
+    (skipped,) = scene.created(Factory(manager, ContractKind.UNISWAP_V4, V4))
+    assert isinstance(skipped, SkippedItem)
     assert skipped.key == pool_id
     assert skipped.reason.startswith(reason)
 
 
 def test_events_of_slipstream_and_algebra_are_understood(scene: Scene) -> None:
     a, b, pool, other = scene.tokens
-    homes_of = Home("0x" + "11" * 20, Kind.UNISWAP_V3, SLIPSTREAM), Home("0x" + "22" * 20, Kind.ALGEBRA, ALGEBRA)
+    homes_of = (
+        Factory("0x" + "11" * 20, ContractKind.UNISWAP_V3, SLIPSTREAM),
+        Factory("0x" + "22" * 20, ContractKind.ALGEBRA, ALGEBRA),
+    )
     spacing = "0x" + (200).to_bytes(32).hex()
     scene.node.kept = [
         Log(
@@ -228,8 +231,8 @@ def test_events_of_slipstream_and_algebra_are_understood(scene: Scene) -> None:
         Log("0x" + "33" * 20, (POOL, topic(a), topic(b)), encode(["address"], [other]), 3, 0),
     ]
     assert scene.created(*homes_of) == [
-        Place(pool, "slipstream", "concentrated", Kind.UNISWAP_V3, (a, b), (), tick_spacing=200),
-        Place(other, "algebra", "concentrated", Kind.ALGEBRA, (a, b), ()),
+        PoolRef(pool, "slipstream", "concentrated", ContractKind.UNISWAP_V3, (a, b), (), tick_spacing=200),
+        PoolRef(other, "algebra", "concentrated", ContractKind.ALGEBRA, (a, b), ()),
     ]
 
 
@@ -244,29 +247,29 @@ def test_weighted_pools_are_found_among_all_that_a_real_vault_registers() -> Non
     (pool_id,) = contract.call("getPoolId")
     other = Log(vault, (POOL_REGISTERED, "0x" + "99" * 32, topic(scene.tokens[0])), bytes(32), 9, 0)
     scene.node.kept.append(other)
-    found, skipped = scene.created(Home(vault, Kind.WEIGHTED, WEIGHTED))
-    assert found == Place(
+    found, skipped = scene.created(Factory(vault, ContractKind.WEIGHTED, WEIGHTED))
+    assert found == PoolRef(
         contract.address,
         "weighted",
         "weighted",
-        Kind.WEIGHTED,
+        ContractKind.WEIGHTED,
         known.tokens,
         (),
         pool_id=f"0x{pool_id.hex()}",
-        home=vault,
+        factory=vault,
     )
-    assert skipped == Skipped("0x" + "99" * 32, f"{scene.tokens[0]}: no weighted pool")
+    assert skipped == SkippedItem("0x" + "99" * 32, f"{scene.tokens[0]}: no weighted pool")
 
 
 @pytest.mark.parametrize("kind", [POOL_CREATED, POOL_CREATED_SLIPSTREAM, POOL, INITIALIZE, POOL_REGISTERED])
 def test_no_event_of_a_stranger_does_more_than_be_skipped(scene: Scene, kind: str) -> None:
     rng = Random(kind)
-    home = Home("0x" + "11" * 20, Kind.UNISWAP_V3, V3)
+    home = Factory("0x" + "11" * 20, ContractKind.UNISWAP_V3, V3)
     for topics in range(4):
         words = tuple(f"0x{rng.randbytes(32).hex()}" for _ in range(topics))
         scene.node.kept = [Log(home.address, (kind, *words), rng.randbytes(rng.randint(0, 200)), 1, 0)]
         (skipped,) = scene.created(home)
-        assert isinstance(skipped, Skipped)
+        assert isinstance(skipped, SkippedItem)
 
 
 def test_event_kinds_are_the_hashes_of_their_signatures() -> None:
@@ -282,23 +285,23 @@ def test_event_kinds_are_the_hashes_of_their_signatures() -> None:
 
 def test_a_place_is_completed_by_its_tokens_or_left_out_for_one_that_is_missing(scene: Scene) -> None:
     a, b, _, _ = scene.tokens
-    place = Place("0x" + "01" * 20, "v2", "constant_product", Kind.UNISWAP_V2, (a, b), ())
+    place = PoolRef("0x" + "01" * 20, "v2", "constant_product", ContractKind.UNISWAP_V2, (a, b), ())
     tokens = {a: Token(a, "A", "A", 6), b: Token(b, "B", "B", 8)}
-    assert completed(place, tokens) == place._replace(decimals=(6, 8))
+    assert with_decimals(place, tokens) == place._replace(decimals=(6, 8))
     del tokens[b]
-    assert completed(place, tokens) == Skipped(place.key, f"its token {b} is not known or was skipped")
+    assert with_decimals(place, tokens) == SkippedItem(place.key, f"its token {b} is not known or was skipped")
 
 
 def test_the_catalogue_of_base_says_where_pools_come_from_or_why_not() -> None:
-    found, skipped = homes(network("base"))
+    found, skipped = find_factories(network("base"))
     by_protocol = {home.protocol.amm_name: home for home in found if home.protocol}
     assert by_protocol["uniswapV2"].fee_ppm == 3_000
-    assert by_protocol["aerodromeV2Classic"].stable is not None
-    assert by_protocol["uniswapV4"].kind is Kind.UNISWAP_V4
-    assert by_protocol["balancerV2Weighted"].kind is Kind.WEIGHTED
+    assert by_protocol["aerodromeV2Classic"].stable_protocol is not None
+    assert by_protocol["uniswapV4"].kind is ContractKind.UNISWAP_V4
+    assert by_protocol["balancerV2Weighted"].kind is ContractKind.WEIGHTED
     assert sum(home.protocol is not None and home.protocol.amm_name == "aerodromeV3" for home in found) == 2
     assert {each.key for each in skipped} >= {"curveFi", "curveFiStableNG"}
-    only, none = homes(network("base"), ["uniswapV3"])
+    only, none = find_factories(network("base"), ["uniswapV3"])
     assert [home.protocol and home.protocol.amm_name for home in only] == ["uniswapV3"]
     assert none == []
 
@@ -306,8 +309,8 @@ def test_the_catalogue_of_base_says_where_pools_come_from_or_why_not() -> None:
 def test_a_factory_whose_fee_nobody_knows_is_left_out_with_the_reason() -> None:
     base = network("base")
     bare = tuple(replace_fees(each) for each in base.deployments)
-    _, skipped = homes(replace(base, deployments=bare), ["uniswapV2"])
-    assert skipped == [Skipped("uniswapV2", "the catalogue does not know its fee")]
+    _, skipped = find_factories(replace(base, deployments=bare), ["uniswapV2"])
+    assert skipped == [SkippedItem("uniswapV2", "the catalogue does not know its fee")]
 
 
 def replace_fees(deployment: Deployment) -> Deployment:

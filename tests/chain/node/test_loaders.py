@@ -9,11 +9,11 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.batch_read import Skipped
+from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.loaders.tick_bitmap import REACH, all_words, words_around
-from swapcli.chain.multicall import View
-from swapcli.chain.pool_ref import Kind, Place, place_of
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.errors import InsufficientLiquidity, PoolError
 from swapcli.model.pool import Pool
 from swapcli.networks.address import v4_pool_id
@@ -39,28 +39,28 @@ TIERS = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
 CONCENTRATED = (UniswapV3, PancakeV3, Slipstream, AlgebraIntegral, UniswapV4)
 
 
-def read(chain: AnyChain, *places: Place, multicall: str | None = None) -> list[Pool]:
+def read(chain: AnyChain, *places: PoolRef, multicall: str | None = None) -> list[Pool]:
     found = list(load_pools(view_of(chain, multicall), places))
-    assert [each for each in found if isinstance(each, Skipped)] == []
-    return [each for each in found if not isinstance(each, Skipped)]
+    assert [each for each in found if isinstance(each, SkippedItem)] == []
+    return [each for each in found if not isinstance(each, SkippedItem)]
 
 
-def why_skipped(chain: AnyChain, place: Place) -> str:
+def why_skipped(chain: AnyChain, place: PoolRef) -> str:
     (found,) = load_pools(view_of(chain), [place])
-    assert isinstance(found, Skipped)
+    assert isinstance(found, SkippedItem)
     assert found.key == place.key
     return found.reason
 
 
-def place_of_real(real: RealConcentrated) -> Place:
+def place_of_real(real: RealConcentrated) -> PoolRef:
     """What discovery would know of it."""
     identity = real.identity()
-    kinds = {AlgebraIntegral: Kind.ALGEBRA, UniswapV4: Kind.UNISWAP_V4}
-    place = Place(
+    kinds = {AlgebraIntegral: ContractKind.ALGEBRA, UniswapV4: ContractKind.UNISWAP_V4}
+    place = PoolRef(
         identity.address,
         identity.protocol,
         "concentrated",
-        kinds.get(type(real), Kind.UNISWAP_V3),
+        kinds.get(type(real), ContractKind.UNISWAP_V3),
         identity.tokens,
         identity.decimals,
         real.fee_ppm,
@@ -166,10 +166,10 @@ def test_knowing_about_where_the_price_is_saves_a_round(contract: type[UniswapV3
     real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(1_000))
     real.mint(-60_000, 60_000, 10**20)
     place = place_of_real(real)
-    found: dict[int | None, tuple[int, Pool | Skipped]] = {}
+    found: dict[int | None, tuple[int, Pool | SkippedItem]] = {}
     for near in (None, 1_000, 16_000, -500_000):
         node = EvmNode(chain_of(real))
-        (pool,) = load_pools(View(node, BLOCK, None), [place._replace(near_tick=near)])
+        (pool,) = load_pools(BlockReader(node, BLOCK, None), [place._replace(last_tick=near)])
         found[near] = len(node.asked), pool
     assert [rounds for rounds, _ in found.values()] == [3, 2, 3, 3]
     assert len({repr(pool) for _, pool in found.values()}) == 1
@@ -183,13 +183,13 @@ def test_knowing_the_ticks_saves_all_rounds_but_one_and_wrong_ones_change_nothin
     real.mint(-60_000, 60_000, 10**20)
     real.mint(-600, 6_000, 10**20)
     (pool,) = read(chain_of(real), place_of_real(real))
-    again = place_of(pool)
+    again = ref_of_pool(pool)
     assert again is not None
     assert again.known_ticks
     rounds = []
     for known in (again.known_ticks, again.known_ticks[1:], (*again.known_ticks, 7_200), (-887_220, 120)):
         node = EvmNode(chain_of(real))
-        assert list(load_pools(View(node, BLOCK, None), [again._replace(known_ticks=known)])) == [pool]
+        assert list(load_pools(BlockReader(node, BLOCK, None), [again._replace(known_ticks=known)])) == [pool]
         rounds.append(len(node.asked))
     assert rounds[0] == 1
     real.mint(120, 180, 10**20)
@@ -232,9 +232,9 @@ def test_pairs_that_were_read_swap_as_the_contract_does(solidly: bool) -> None:
     for _ in range(25):
         real = RealPair(World(), solidly=solidly)
         real.fill(rng.randint(10**6, 2**100), rng.randint(10**6, 2**100))
-        kind = Kind.SOLIDLY if solidly else Kind.UNISWAP_V2
+        kind = ContractKind.SOLIDLY if solidly else ContractKind.UNISWAP_V2
         identity = real.world.identity(real.contract.address, 3_000)
-        place = Place(identity.address, "test", "constant_product", kind, identity.tokens, identity.decimals, 3_000)
+        place = PoolRef(identity.address, "test", "constant_product", kind, identity.tokens, identity.decimals, 3_000)
         (pool,) = read(real.world.chain, place)
         assert pool.fee_ppm == 3_000
         for _ in range(6):
@@ -256,16 +256,16 @@ def test_a_place_without_a_contract_is_skipped_and_the_others_are_read() -> None
     real = RealPair(World())
     real.fill(10**20, 10**20)
     identity = real.world.identity(real.contract.address, 3_000)
-    place = Place(
-        identity.address, "test", "constant_product", Kind.UNISWAP_V2, identity.tokens, identity.decimals, 3_000
+    place = PoolRef(
+        identity.address, "test", "constant_product", ContractKind.UNISWAP_V2, identity.tokens, identity.decimals, 3_000
     )
     nobody = place._replace(address="0x" + "ee" * 20)
     token = place._replace(address=identity.tokens[0])
     chain = real.world.chain
     found = list(load_pools(view_of(chain, deploy_multicall(chain)), [nobody, place, token]))
-    assert [isinstance(each, Skipped) for each in found] == [True, False, True]
-    assert found[0] == Skipped(nobody.key, "getReserves(): the contract returns 0 bytes where 64 are the least")
-    assert found[2] == Skipped(token.key, "getReserves(): the contract reverts")
+    assert [isinstance(each, SkippedItem) for each in found] == [True, False, True]
+    assert found[0] == SkippedItem(nobody.key, "getReserves(): the contract returns 0 bytes where 64 are the least")
+    assert found[2] == SkippedItem(token.key, "getReserves(): the contract reverts")
 
 
 def test_a_pool_that_was_read_says_where_to_read_it_again() -> None:
@@ -274,7 +274,7 @@ def test_a_pool_that_was_read_says_where_to_read_it_again() -> None:
         real.mint(-60_000, 60_000, 10**20)
         (pool,) = read(chain_of(real), place_of_real(real))
         assert isinstance(pool, Concentrated)
-        again = place_of(pool)
+        again = ref_of_pool(pool)
         assert again is not None
-        assert again == place_of_real(real)._replace(near_tick=77, known_ticks=tuple(pool.ladder.ticks))
+        assert again == place_of_real(real)._replace(last_tick=77, known_ticks=tuple(pool.ladder.ticks))
         assert read(chain_of(real), again) == [pool]

@@ -11,13 +11,13 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.batch_read import Skipped
-from swapcli.chain.discovery import Home, Listing, completed, find_listed, homes, lists_of
+from swapcli.chain.batch_read import SkippedItem
+from swapcli.chain.discovery import Factory, PoolList, find_factories, read_listed_pools, read_pool_lists, with_decimals
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Answer, At, Call
-from swapcli.chain.pair_lookup import USUAL_SPACINGS, find_pairs
-from swapcli.chain.pool_ref import Kind, Place
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import BlockId, ContractCall, ReturnData
+from swapcli.chain.pair_lookup import USUAL_SPACINGS, find_pair_pools
+from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.networks.catalogue import network
@@ -30,7 +30,7 @@ from tests.chain.node.factories import (
     V3,
     V4,
     VOLATILE,
-    Factory,
+    FactoryFixture,
     algebra,
     pancake_v3,
     slipstream,
@@ -44,12 +44,12 @@ from tests.contracts.evm import ZERO_ADDRESS, Chain, Contract, RevertedError
 from tests.examples import examples
 
 EVERY_KIND = (
-    Home("0x" + "01" * 20, Kind.UNISWAP_V2, V2, fee_ppm=3_000),
-    Home("0x" + "02" * 20, Kind.SOLIDLY, VOLATILE, STABLE),
-    Home("0x" + "03" * 20, Kind.UNISWAP_V3, V3),
-    Home("0x" + "04" * 20, Kind.UNISWAP_V3, SLIPSTREAM),
-    Home("0x" + "05" * 20, Kind.ALGEBRA, ALGEBRA),
-    Home("0x" + "06" * 20, Kind.UNISWAP_V4, V4),
+    Factory("0x" + "01" * 20, ContractKind.UNISWAP_V2, V2, fee_ppm=3_000),
+    Factory("0x" + "02" * 20, ContractKind.SOLIDLY, VOLATILE, STABLE),
+    Factory("0x" + "03" * 20, ContractKind.UNISWAP_V3, V3),
+    Factory("0x" + "04" * 20, ContractKind.UNISWAP_V3, SLIPSTREAM),
+    Factory("0x" + "05" * 20, ContractKind.ALGEBRA, ALGEBRA),
+    Factory("0x" + "06" * 20, ContractKind.UNISWAP_V4, V4),
 )
 A, B, C = ("0x" + digits * 20 for digits in ("a1", "b2", "c3"))
 
@@ -57,16 +57,16 @@ A, B, C = ("0x" + digits * 20 for digits in ("a1", "b2", "c3"))
 class Hearing(EvmNode):
     """Keeps what it is asked, round by round. With `told`, that is what contracts say."""
 
-    def __init__(self, chain: Chain, told: Callable[[Call], Answer] | None = None) -> None:
+    def __init__(self, chain: Chain, told: Callable[[ContractCall], ReturnData] | None = None) -> None:
         super().__init__(chain)
         self._told = told
-        self.heard: list[Sequence[Call]] = []
+        self.heard: list[Sequence[ContractCall]] = []
 
-    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         self.heard.append(calls)
         return super().batch(calls, at)
 
-    def _answer(self, call: Call) -> Answer:
+    def _answer(self, call: ContractCall) -> ReturnData:
         return self._told(call) if self._told else super()._answer(call)
 
 
@@ -75,21 +75,23 @@ def scene() -> Scene:
     return Scene()
 
 
-def found(scene: Scene, factory: Factory | Home, tokens: Sequence[str], wrapped: str | None = None) -> list[object]:
-    home = factory.home if isinstance(factory, Factory) else factory
-    return list(find_pairs(scene.view, [home], tokens, wrapped))
+def found(
+    scene: Scene, factory: FactoryFixture | Factory, tokens: Sequence[str], wrapped: str | None = None
+) -> list[object]:
+    home = factory.home if isinstance(factory, FactoryFixture) else factory
+    return list(find_pair_pools(scene.view, [home], tokens, wrapped))
 
 
-def told(scene: Scene, home: Home, wrapped: str) -> list[Place | Skipped]:
+def told(scene: Scene, home: Factory, wrapped: str) -> list[PoolRef | SkippedItem]:
     """By its list or its events."""
-    if home.is_listed:
-        (listing,) = lists_of(scene.view, [home])
-        assert isinstance(listing, Listing)
-        return list(find_listed(scene.view, listing, 0, listing.length))
+    if home.is_enumerable:
+        (listing,) = read_pool_lists(scene.view, [home])
+        assert isinstance(listing, PoolList)
+        return list(read_listed_pools(scene.view, listing, 0, listing.length))
     return scene.created(home, wrapped=wrapped)
 
 
-def fill(rng: Random, scene: Scene, factory: Factory, count: int) -> None:
+def fill(rng: Random, scene: Scene, factory: FactoryFixture, count: int) -> None:
     """Up to `count` random pools of a factory, which makes none twice."""
     for _ in range(count):
         a, b = rng.sample(scene.tokens, 2)
@@ -111,9 +113,9 @@ def test_what_is_found_is_what_lists_and_events_tell_among_the_same_tokens(scene
     assert len(every) >= 30
     for size in (2, 3, len(scene.tokens)):
         tokens = rng.sample(scene.tokens, size)
-        expected = {place for place in every if isinstance(place, Place) and set(place.tokens) <= {*tokens}}
-        places = list(find_pairs(scene.view, [factory.home for factory in made], tokens, wrapped))
-        assert {each.key for each in places if isinstance(each, Skipped)} == set()
+        expected = {place for place in every if isinstance(place, PoolRef) and set(place.tokens) <= {*tokens}}
+        places = list(find_pair_pools(scene.view, [factory.home for factory in made], tokens, wrapped))
+        assert {each.key for each in places if isinstance(each, SkippedItem)} == set()
         assert len(places) == len(expected)
         assert set(places) == {each for each in expected if not each.native or wrapped in tokens}
 
@@ -127,16 +129,16 @@ def test_what_is_found_can_be_read(scene: Scene) -> None:
             factory.make(a, wrapped, key)
     homes_of = [factory.home for factory in made]
     places = [
-        completed(each, scene.known())
-        for each in find_pairs(scene.view, homes_of, scene.tokens, wrapped)
-        if isinstance(each, Place)
+        with_decimals(each, scene.known())
+        for each in find_pair_pools(scene.view, homes_of, scene.tokens, wrapped)
+        if isinstance(each, PoolRef)
     ]
-    whole = [place for place in places if isinstance(place, Place)]
+    whole = [place for place in places if isinstance(place, PoolRef)]
     assert len(whole) == sum(len(factory.keys) for factory in made)
     for pool in load_pools(scene.view, whole):
         # Only those of Uniswap V4 have been given a price.
         assert isinstance(pool, Pool) or pool.reason.startswith("sqrt_price_x96: 0 is outside")
-    assert {place.near_tick for place in whole if place.kind is Kind.UNISWAP_V4} == {7}
+    assert {place.last_tick for place in whole if place.kind is ContractKind.UNISWAP_V4} == {7}
     assert {frozenset(place.tokens) for place in whole} == {frozenset((a, wrapped))}
 
 
@@ -146,11 +148,11 @@ def test_it_does_not_matter_how_tokens_are_given(scene: Scene) -> None:
     for pair in ((a, b), (b, c)):
         factory.make(*pair, 0)
     once = found(scene, factory, [a, b, c])
-    assert [place.tokens for place in once if isinstance(place, Place)] == [(a, b), (b, c)]
+    assert [place.tokens for place in once if isinstance(place, PoolRef)] == [(a, b), (b, c)]
     assert found(scene, factory, [c, ZERO_ADDRESS, a, b, a, c]) == once
     node = EvmNode(scene.chain)
     for tokens in ((), (a,), (a, a), (a, ZERO_ADDRESS)):
-        assert list(find_pairs(View(node, BLOCK, None), [factory.home], tokens, a)) == []
+        assert list(find_pair_pools(BlockReader(node, BLOCK, None), [factory.home], tokens, a)) == []
     assert node.asked == []
 
 
@@ -162,7 +164,7 @@ def test_native_currency_is_looked_for_where_its_wrapped_form_is_among_the_token
     factory.make(a, b, 500)
 
     def natives(tokens: Sequence[str], native: str | None) -> list[bool]:
-        return [place.native for place in found(scene, factory, tokens, native) if isinstance(place, Place)]
+        return [place.native for place in found(scene, factory, tokens, native) if isinstance(place, PoolRef)]
 
     assert natives((a, b, wrapped), wrapped) == [False, False, True]
     assert natives((a, b, wrapped), None) == [False, False]
@@ -175,7 +177,7 @@ def test_many_pairs_are_asked_for_in_few_rounds_of_bounded_size(scene: Scene) ->
     tokens = [f"0x{number:040x}" for number in range(1, 61)]
     made = [uniswap_v2(scene.chain), uniswap_v3(scene.chain), uniswap_v4(scene.chain, tokens[0])]
     node = EvmNode(scene.chain)
-    lookup = find_pairs(View(node, BLOCK, None), [factory.home for factory in made], tokens, tokens[0])
+    lookup = find_pair_pools(BlockReader(node, BLOCK, None), [factory.home for factory in made], tokens, tokens[0])
     assert list(lookup) == []
     pairs, natives = 60 * 59 // 2, 59
     questions = (1 + len(made[1].keys) + 1) * pairs + natives
@@ -189,8 +191,8 @@ def test_a_few_tokens_cost_four_rounds(scene: Scene) -> None:
     for factory in made:
         factory.make(scene.tokens[0], scene.tokens[1], factory.keys[0])
     node = EvmNode(scene.chain)
-    view = View(node, BLOCK, deploy_multicall(scene.chain))
-    assert len(list(find_pairs(view, [factory.home for factory in made], scene.tokens, None))) == len(made)
+    view = BlockReader(node, BLOCK, deploy_multicall(scene.chain))
+    assert len(list(find_pair_pools(view, [factory.home for factory in made], scene.tokens, None))) == len(made)
     assert len(node.asked) == 4, "which questions, which fees, where, and what is there"
 
 
@@ -210,13 +212,13 @@ def test_a_pair_of_other_tokens_is_not_believed_to_be_of_those_asked_for(scene: 
     real = uniswap_v2(scene.chain)
     real.make(a, b, 0)
     (place,) = found(scene, real, [a, b])
-    assert isinstance(place, Place)
+    assert isinstance(place, PoolRef)
     say(odd, "getPair(address,address)", place.address)
     home = real.home._replace(address=odd.address)
     kept, *skipped = found(scene, home, [a, b, c])
     assert kept == place
     reason = f"{place.address}: a pool of other tokens than those that were asked for"
-    assert skipped == [Skipped(f"{odd.address} {pair}", reason) for pair in (f"{a} {c}", f"{b} {c}")]
+    assert skipped == [SkippedItem(f"{odd.address} {pair}", reason) for pair in (f"{a} {c}", f"{b} {c}")]
 
 
 def test_a_pool_that_a_factory_gives_for_every_fee_is_found_once(scene: Scene, odd: Contract) -> None:
@@ -224,10 +226,10 @@ def test_a_pool_that_a_factory_gives_for_every_fee_is_found_once(scene: Scene, o
     real = uniswap_v3(scene.chain)
     real.make(a, b, 500)
     (place,) = found(scene, real, [a, b])
-    assert isinstance(place, Place)
+    assert isinstance(place, PoolRef)
     say(odd, "getPool(address,address,uint24)", place.address)
     (again,) = found(scene, real.home._replace(address=odd.address), [a, b])
-    assert isinstance(again, Place)
+    assert isinstance(again, PoolRef)
     assert (again.key, again.tokens, again.tick_spacing) == (place.key, (a, b), 10)
 
 
@@ -246,18 +248,18 @@ def test_what_is_no_pool_is_skipped_with_the_reason(
     a, b, _, _ = scene.tokens
     if answer:
         say(odd, "getPair(address,address)", a if answer == "token" else answer)
-    (skipped,) = found(scene, Home(odd.address, Kind.UNISWAP_V2, V2), [a, b])
-    assert isinstance(skipped, Skipped)
+    (skipped,) = found(scene, Factory(odd.address, ContractKind.UNISWAP_V2, V2), [a, b])
+    assert isinstance(skipped, SkippedItem)
     assert skipped.key.startswith(odd.address)
     assert skipped.reason == reason
 
 
 @pytest.mark.parametrize("home", EVERY_KIND, ids=lambda home: str(home.protocol.amm_name))
-def test_a_home_without_a_contract_is_skipped_once_however_many_tokens_there_are(scene: Scene, home: Home) -> None:
+def test_a_home_without_a_contract_is_skipped_once_however_many_tokens_there_are(scene: Scene, home: Factory) -> None:
     tokens = [f"0x{number:040x}" for number in range(1, 31)]
     node = EvmNode(scene.chain)
-    (skipped,) = find_pairs(View(node, BLOCK, None), [home], tokens, tokens[3])
-    assert isinstance(skipped, Skipped)
+    (skipped,) = find_pair_pools(BlockReader(node, BLOCK, None), [home], tokens, tokens[3])
+    assert isinstance(skipped, SkippedItem)
     assert skipped.key == home.address
     assert len(node.asked) == 1
 
@@ -267,12 +269,12 @@ def test_a_factory_of_solidly_may_call_its_pools_pairs(scene: Scene, odd: Contra
     real = solidly(scene.chain)
     real.make(a, b, 1)
     (place,) = found(scene, real, [a, b])
-    assert isinstance(place, Place)
+    assert isinstance(place, PoolRef)
     say(odd, "getPair(address,address,bool)", place.address)
     home = real.home._replace(address=odd.address)
-    assert found(scene, home, [a, b]) == [place._replace(home=odd.address)]
-    (skipped, _) = found(scene, home._replace(stable=None), [a, b, scene.tokens[2]])[:2]
-    assert isinstance(skipped, Skipped)
+    assert found(scene, home, [a, b]) == [place._replace(factory=odd.address)]
+    (skipped, _) = found(scene, home._replace(stable_protocol=None), [a, b, scene.tokens[2]])[:2]
+    assert isinstance(skipped, SkippedItem)
     assert skipped.reason == f"{place.address}: the catalogue has no protocol for it"
 
 
@@ -280,7 +282,7 @@ def test_fees_are_those_of_the_catalogue_or_the_common_ones_where_the_factory_te
     scene: Scene, odd: Contract
 ) -> None:
     say(odd, "getPool(address,address,uint24)", 0)
-    home = Home(odd.address, Kind.UNISWAP_V3, V3)
+    home = Factory(odd.address, ContractKind.UNISWAP_V3, V3)
     assert keys_asked(scene, home) == [100, 500, 2_500, 3_000, 10_000]
     assert keys_asked(scene, home._replace(fee_tiers={77: 3, 500: 10})) == [77, 500]
     say(odd, "feeAmountTickSpacing(uint24)", 0)
@@ -306,31 +308,35 @@ def test_tick_spacings_are_those_that_the_factory_lists_if_they_can_be_used(
     say(odd, "getPool(address,address,int24)", 0)
     if listed is not None:
         odd.send("say", "tickSpacings()", encode(["uint256[]"], [listed]))
-    assert keys_asked(scene, Home(odd.address, Kind.UNISWAP_V3, protocol)) == asked
+    assert keys_asked(scene, Factory(odd.address, ContractKind.UNISWAP_V3, protocol)) == asked
 
 
-def keys_asked(scene: Scene, home: Home) -> list[int]:
+def keys_asked(scene: Scene, home: Factory) -> list[int]:
     """What a factory is asked with in the last round, after it has been tried."""
     node = Hearing(scene.chain)
-    assert list(find_pairs(View(node, BLOCK, None), [home], scene.tokens[:2], None)) == []
+    assert list(find_pair_pools(BlockReader(node, BLOCK, None), [home], scene.tokens[:2], None)) == []
     return [int.from_bytes(call.calldata[-32:]) for call in node.heard[-1]]
 
 
-@pytest.mark.parametrize("kind", [Kind.WEIGHTED, Kind.STABLESWAP])
-def test_kinds_that_cannot_be_asked_by_tokens_are_skipped_with_the_reason(scene: Scene, kind: Kind) -> None:
-    home = Home("0x" + "12" * 20, kind, V2)
+@pytest.mark.parametrize("kind", [ContractKind.WEIGHTED, ContractKind.STABLESWAP])
+def test_kinds_that_cannot_be_asked_by_tokens_are_skipped_with_the_reason(scene: Scene, kind: ContractKind) -> None:
+    home = Factory("0x" + "12" * 20, kind, V2)
     reason = f"{kind}: such pools cannot be asked for by their tokens"
-    assert found(scene, home, scene.tokens) == [Skipped(home.address, reason)]
+    assert found(scene, home, scene.tokens) == [SkippedItem(home.address, reason)]
 
 
 def test_all_homes_of_the_catalogue_can_be_asked_but_for_those_without_pairs() -> None:
     for name in ("base", "citrea", "hyperevm", "monad"):
-        every, _ = homes(network(name))
+        every, _ = find_factories(network(name))
         node = Hearing(Chain(), lambda _: bytes(32 * 40))
-        skipped = list(find_pairs(View(node, BLOCK, None), every, [A, B, C], A))
-        cannot = {home.address for home in every if home.kind in (Kind.WEIGHTED, Kind.STABLESWAP, Kind.UNISWAP_V4)}
-        assert {each.key for each in skipped if isinstance(each, Skipped)} == cannot
-        tried = {home.address for home in every if home.kind not in (Kind.WEIGHTED, Kind.STABLESWAP)}
+        skipped = list(find_pair_pools(BlockReader(node, BLOCK, None), every, [A, B, C], A))
+        cannot = {
+            home.address
+            for home in every
+            if home.kind in (ContractKind.WEIGHTED, ContractKind.STABLESWAP, ContractKind.UNISWAP_V4)
+        }
+        assert {each.key for each in skipped if isinstance(each, SkippedItem)} == cannot
+        tried = {home.address for home in every if home.kind not in (ContractKind.WEIGHTED, ContractKind.STABLESWAP)}
         assert {call.to for call in node.heard[0]} == tried
 
 
@@ -347,16 +353,16 @@ answers = st.one_of(
 @settings(max_examples=examples(80, full=200), deadline=None)
 @given(st.lists(answers, min_size=1, max_size=12), st.integers(0, 2**32))
 def test_whatever_contracts_answer_only_pools_of_the_tokens_are_found_and_the_asking_is_bounded(
-    said: list[Answer], salt: int
+    said: list[ReturnData], salt: int
 ) -> None:
     node = Hearing(Chain(), lambda call: said[crc32(call.calldata + call.to.encode(), salt) % len(said)])
-    told_of = list(find_pairs(View(node, BLOCK, None), EVERY_KIND, [A, B, C], B))
+    told_of = list(find_pair_pools(BlockReader(node, BLOCK, None), EVERY_KIND, [A, B, C], B))
     for each in told_of:
-        if isinstance(each, Place):
+        if isinstance(each, PoolRef):
             assert each.tokens in {(A, B), (A, C), (B, C), (B, A)}
             assert each.decimals == ()
         else:
             assert each.reason
-    keys = [each.key for each in told_of if isinstance(each, Place)]
+    keys = [each.key for each in told_of if isinstance(each, PoolRef)]
     assert len(keys) == len({*keys})
     assert sum(node.asked) <= 6 * 40 + 3 * 4 * (1 + 2 + 2 * 32 + 1 + 5)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.http_connection import Line
-from swapcli.chain.node import LogQuery
+from swapcli.chain.http_connection import HttpConnection
+from swapcli.chain.node import LogFilter
 from swapcli.chain.rpc import ATTEMPTS
 from swapcli.errors import UpstreamRefused
 from tests.chain.node.answers import ECHO, NUMBER, TOPIC, answer, echo_calls
@@ -43,7 +43,7 @@ def test_words_that_repeat_the_key_are_shown_without_it(server: Server) -> None:
     ],
 )
 def test_no_part_of_an_address_that_may_be_a_key_is_shown(url: str, words: str, shown: str) -> None:
-    assert Line(url, SHOWN).shown_words(words) == shown
+    assert HttpConnection(url, SHOWN).redact(words) == shown
 
 
 def test_a_status_for_one_of_a_batch_does_not_make_batches_smaller(server: Server) -> None:
@@ -69,7 +69,7 @@ def test_null_where_it_is_no_answer_is_asked_again(server: Server, method: str) 
     with node_of(server) as node:
         assert node.head().block.number == NUMBER
         assert node.call(ECHO, b"\1", NUMBER) == b"\1"
-        assert len(node.logs(LogQuery((ECHO,), (TOPIC,), 5, 6))) == 3
+        assert len(node.logs(LogFilter((ECHO,), (TOPIC,), 5, 6))) == 3
     assert asked.count(method) == 2
 
 

@@ -12,8 +12,8 @@ from web3 import HTTPProvider, Web3
 from web3.exceptions import BlockNotFound, ContractLogicError, Web3RPCError
 
 from swapcli.chain.abi import SELECTORS, word
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Answer, Block, Call, Log, LogQuery
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import BlockHeader, ContractCall, Log, LogFilter, ReturnData
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.node.test_anvil import node_of
@@ -45,7 +45,7 @@ class Peers:
         tokens = {token.address for token in self.world.tokens.values()}
         return [*sorted(places | tokens), self.world.router.address, self.burner, "0x" + "77" * 20, "0x" + "00" * 20]
 
-    def call(self, call: Call, number: int) -> Answer:
+    def call(self, call: ContractCall, number: int) -> ReturnData:
         """What web3 says."""
         try:
             return bytes(self.theirs.eth.call(_transaction(call), number))
@@ -57,7 +57,7 @@ class Peers:
             return None
 
 
-def _transaction(call: Call) -> Any:
+def _transaction(call: ContractCall) -> Any:
     return {"to": Web3.to_checksum_address(call.to), "data": f"0x{call.calldata.hex()}"}
 
 
@@ -69,8 +69,8 @@ def peers() -> Iterator[Peers]:
         made.ours.close()
 
 
-def as_ours(found: Any) -> Block:
-    return Block(
+def as_ours(found: Any) -> BlockHeader:
+    return BlockHeader(
         found["number"],
         found["hash"].to_0x_hex(),
         found["parentHash"].to_0x_hex(),
@@ -79,7 +79,7 @@ def as_ours(found: Any) -> Block:
     )
 
 
-def random_calls(rng: Random, peers: Peers) -> list[Call]:
+def random_calls(rng: Random, peers: Peers) -> list[ContractCall]:
     """Questions that pools and tokens answer, that they do not know, and that are nonsense."""
     numbers = [0, 1, 2**255, *(int(address, 16) for address in peers.contracts)]
     known = [bytes.fromhex(SELECTORS[name]) for name in ANSWERED]
@@ -88,7 +88,7 @@ def random_calls(rng: Random, peers: Peers) -> list[Call]:
     for _ in range(CALLS):
         words = [word(rng.choice([*numbers, rng.getrandbits(256)])) for _ in range(rng.randint(0, 4))]
         calldata = rng.choice([rng.choice(known), rng.choice(known), rng.choice(every)]) + b"".join(words)
-        calls.append(Call(rng.choice(peers.contracts), rng.choice([calldata] * 8 + [rng.randbytes(40), b""])))
+        calls.append(ContractCall(rng.choice(peers.contracts), rng.choice([calldata] * 8 + [rng.randbytes(40), b""])))
     return calls
 
 
@@ -114,7 +114,7 @@ def test_events_are_the_same_in_the_same_order(peers: Peers, seed: int) -> None:
     rng = Random(f"events {seed}")
     kinds = every_kind(peers)
     first = rng.randrange(peers.last)
-    query = LogQuery(
+    query = LogFilter(
         tuple(rng.sample(peers.contracts, rng.choice((0, 1, 5)))),
         tuple(rng.sample(kinds, rng.choice((1, 2, len(kinds))))),
         first,
@@ -124,18 +124,18 @@ def test_events_are_the_same_in_the_same_order(peers: Peers, seed: int) -> None:
 
 
 def test_all_events_of_the_chain_are_the_same(peers: Peers) -> None:
-    query = LogQuery((), tuple(every_kind(peers)), 0, peers.last)
+    query = LogFilter((), tuple(every_kind(peers)), 0, peers.last)
     whole = their_logs(peers, query)
     assert len(whole) > 100
     assert peers.ours.logs(query) == whole
 
 
 def every_kind(peers: Peers) -> list[str]:
-    return sorted({log.topics[0] for log in their_logs(peers, LogQuery((), (), 0, peers.last))})
+    return sorted({log.topics[0] for log in their_logs(peers, LogFilter((), (), 0, peers.last))})
 
 
-def their_logs(peers: Peers, query: LogQuery) -> list[Log]:
-    wanted: dict[str, Any] = {"fromBlock": query.first, "toBlock": query.last}
+def their_logs(peers: Peers, query: LogFilter) -> list[Log]:
+    wanted: dict[str, Any] = {"fromBlock": query.from_block, "toBlock": query.to_block}
     if query.topics:
         wanted["topics"] = [list(query.topics)]
     if query.addresses:
@@ -165,17 +165,17 @@ def test_calls_are_answered_or_reverted_alike_at_any_block(peers: Peers, seed: i
     assert block is not None
     assert peers.ours.batch(calls, block) == expected
     if not seed:
-        assert View(peers.ours, block, peers.multicall).ask(calls) == expected
+        assert BlockReader(peers.ours, block, peers.multicall).call(calls) == expected
 
 
 def test_every_way_to_revert_is_none_to_us_where_it_is_an_error_to_web3(peers: Peers) -> None:
     world = peers.world
     pool = next(place.contract for place in world.places if place.protocol == "uniswapV3")
     ways = {
-        "with a reason": Call(pool.address, pool.calldata("initialize", 1)),
-        "with an error of its own": Call(world.manager.address, world.manager.calldata("unlock", b"")),
-        "with nothing": Call(pool.address, b"\xff" * 4),
-        "with all gas burnt": Call(peers.burner, bytes.fromhex(SELECTORS["token0()"])),
+        "with a reason": ContractCall(pool.address, pool.calldata("initialize", 1)),
+        "with an error of its own": ContractCall(world.manager.address, world.manager.calldata("unlock", b"")),
+        "with nothing": ContractCall(pool.address, b"\xff" * 4),
+        "with all gas burnt": ContractCall(peers.burner, bytes.fromhex(SELECTORS["token0()"])),
     }
     for call in ways.values():
         with pytest.raises((ContractLogicError, Web3RPCError)):

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.multicall import View
-from swapcli.chain.node import Answer, Block, Call, LogQuery
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import BlockHeader, ContractCall, LogFilter, ReturnData
 from swapcli.chain.rpc import ATTEMPTS, RpcNode
 from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
 from tests.chain.anvil import AnvilChain, running_anvil
@@ -52,14 +52,14 @@ class Chain:
             raise Refused(3, "execution reverted")
         return params[0]["data"]
 
-    def block(self, number: int = NUMBER) -> Block:
-        return Block(number, f"0x{self.fork:032x}{number:032x}", f"0x{self.fork:032x}{number - 1:032x}", 9, 0)
+    def block(self, number: int = NUMBER) -> BlockHeader:
+        return BlockHeader(number, f"0x{self.fork:032x}{number:032x}", f"0x{self.fork:032x}{number - 1:032x}", 9, 0)
 
     def block_json(self, number: int) -> object:
         if number > self.known:
             return None
         block = self.block(number)
-        return {"number": hex(number), "hash": block.hash, "parentHash": block.parent, "timestamp": hex(9)}
+        return {"number": hex(number), "hash": block.hash, "parentHash": block.parent_hash, "timestamp": hex(9)}
 
 
 @pytest.fixture
@@ -73,17 +73,17 @@ def server(chain: Chain) -> Iterator[Server]:
         yield running
 
 
-def echo_calls(count: int) -> list[Call]:
-    return [Call(ECHO, k.to_bytes(4)) for k in range(count)]
+def echo_calls(count: int) -> list[ContractCall]:
+    return [ContractCall(ECHO, k.to_bytes(4)) for k in range(count)]
 
 
-def echoed(count: int) -> list[Answer]:
+def echoed(count: int) -> list[ReturnData]:
     return [call.calldata for call in echo_calls(count)]
 
 
 def test_the_block_is_asked_for_behind_the_calls_in_the_same_exchange(chain: Chain, server: Server) -> None:
     with node_of(server) as node:
-        assert node.batch([*echo_calls(2), Call(REVERTING, b"")], chain.block()) == [*echoed(2), None]
+        assert node.batch([*echo_calls(2), ContractCall(REVERTING, b"")], chain.block()) == [*echoed(2), None]
         assert node.call(ECHO, b"\1", chain.block()) == b"\1"
         assert node.batch([], chain.block()) == []
     assert server.exchanges == [4, 2]
@@ -230,24 +230,24 @@ def test_as_long_as_some_calls_are_answered_the_rest_is_asked_again(chain: Chain
 
 
 def test_that_there_are_no_events_is_not_believed_of_a_node_that_has_not_seen_the_block(server: Server) -> None:
-    query = LogQuery((), (TOPIC,), 1, NUMBER)
+    query = LogFilter((), (TOPIC,), 1, NUMBER)
     with node_of(server) as node:
         assert node.logs(query) == []
         assert server.exchanges == [2]
         with pytest.raises(UpstreamRefused, match=f"^{SHOWN} does not know block {NUMBER + 1}$"):
-            node.logs(query._replace(last=NUMBER + 1))
+            node.logs(query._replace(to_block=NUMBER + 1))
     assert len(server.exchanges) == 1 + ATTEMPTS
 
 
 def test_events_up_to_the_newest_block_are_believed_only_of_a_chain_that_still_has_it(
     chain: Chain, server: Server
 ) -> None:
-    query = LogQuery((), (TOPIC,), 1, NUMBER)
+    query = LogFilter((), (TOPIC,), 1, NUMBER)
     with node_of(server) as node:
         assert node.head().block == chain.block()
         assert node.logs(query) == []
         chain.fork = 2
-        assert node.logs(query._replace(last=NUMBER - 1)) == []
+        assert node.logs(query._replace(to_block=NUMBER - 1)) == []
         with pytest.raises(Reorganised, match=f"^{GONE}$"):
             node.logs(query)
         node.head()
@@ -265,20 +265,20 @@ def test_a_view_of_a_block_that_a_real_node_lost_says_so(anvil: AnvilChain, with
     multicall = deploy_multicall(anvil) if with_multicall else None
     burner = anvil.deploy(sources()["Burner"])
     anvil.node.ask("anvil_mine", "0x3")
-    asked = [Call(burner.address, burner.calldata("token1"))] * 3
+    asked = [ContractCall(burner.address, burner.calldata("token1"))] * 3
     url = f"http://127.0.0.1:{anvil.node.port}"
     with closing(RpcNode(url, shown=SHOWN, chain_id=31_337, pause=Pauses())) as node:
         pinned = node.head().block
-        view = View(node, pinned, multicall)
+        view = BlockReader(node, pinned, multicall)
         assert view.block == pinned.number
         before = node.round_trips
-        answers = view.ask(asked)
+        answers = view.call(asked)
         assert node.round_trips == before + 1
-        assert answers == View(node, pinned.number, multicall).ask(asked)
+        assert answers == BlockReader(node, pinned.number, multicall).call(asked)
         anvil.node.ask("anvil_setCoinbase", "0x" + token_hex(20))  # or the same empty blocks come again
         anvil.node.ask("anvil_reorg", 2, [])
         assert node.head().block.number == pinned.number
         assert node.head().block.hash != pinned.hash
         with pytest.raises(Reorganised):
-            view.ask(asked)
-        assert View(node, node.head().block, multicall).ask(asked) == answers
+            view.call(asked)
+        assert BlockReader(node, node.head().block, multicall).call(asked) == answers

@@ -6,10 +6,17 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.chain.abi import SELECTORS
-from swapcli.chain.batch_read import Skipped
+from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.loaders.tick_bitmap import Position, Words, all_words, closed, ticks_in, words_around
-from swapcli.chain.pool_ref import Kind, Place
+from swapcli.chain.loaders.tick_bitmap import (
+    PriceState,
+    WordRange,
+    all_words,
+    close_liquidity,
+    initialized_ticks,
+    words_around,
+)
+from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.errors import PoolStateError
 from swapcli.model.pool import Pool
 from swapcli.networks.address import v4_pool_id
@@ -22,7 +29,7 @@ COINS = ("0x" + "11" * 20, "0x" + "22" * 20)
 WAD = 10**18
 
 
-def load(chain: Chain, place: Place) -> Pool | Skipped:
+def load(chain: Chain, place: PoolRef) -> Pool | SkippedItem:
     (found,) = load_pools(view_of(chain), [place])
     return found
 
@@ -45,9 +52,9 @@ def say(pool: Contract, signature: str, value: int) -> None:
     pool.send("say", signature, value.to_bytes(32))
 
 
-def read_curve(pool: Contract) -> Pool | Skipped:
+def read_curve(pool: Contract) -> Pool | SkippedItem:
     assert isinstance(pool.chain, Chain)
-    return load(pool.chain, Place(pool.address, "curve", "stableswap", Kind.STABLESWAP, COINS, (6, 18)))
+    return load(pool.chain, PoolRef(pool.address, "curve", "stableswap", ContractKind.STABLESWAP, COINS, (6, 18)))
 
 
 def test_rates_and_fees_of_stableswap_ng_are_read_in_the_units_of_the_family(curve: Contract) -> None:
@@ -73,7 +80,7 @@ def test_stableswap_pools_that_would_be_quoted_wrongly_are_skipped(
 ) -> None:
     say(curve, signature, value)
     found = read_curve(curve)
-    assert isinstance(found, Skipped)
+    assert isinstance(found, SkippedItem)
     assert found.reason.startswith(reason)
 
 
@@ -81,7 +88,7 @@ def test_stableswap_pools_that_would_be_quoted_wrongly_are_skipped(
 def test_stableswap_pools_whose_rates_do_not_fit_are_skipped(curve: Contract, rates: list[int]) -> None:
     curve.send("say", "stored_rates()", encode(["uint256[]"], [rates]))
     found = read_curve(curve)
-    assert isinstance(found, Skipped)
+    assert isinstance(found, SkippedItem)
     assert "rate" in found.reason
 
 
@@ -92,13 +99,13 @@ def test_a_pool_of_uniswap_v4_with_a_fee_for_the_protocol_is_skipped(protocol_fe
     key = (*COINS, 3_000, 60, ZERO_ADDRESS)
     manager.send("initialize", key, sqrt_ratio_at_tick(0))
     pool_id = v4_pool_id(*COINS, fee_ppm=3_000, tick_spacing=60)
-    place = Place(manager.address, "v4", "concentrated", Kind.UNISWAP_V4, COINS, (18, 6), 3_000, 60, pool_id)
+    place = PoolRef(manager.address, "v4", "concentrated", ContractKind.UNISWAP_V4, COINS, (18, 6), 3_000, 60, pool_id)
     assert isinstance(load(chain, place), Pool)
     wrong = load(chain, place._replace(fee_ppm=500))
-    assert wrong == Skipped(pool_id, "fee_ppm: expected the 500 of its key, not 3000")
+    assert wrong == SkippedItem(pool_id, "fee_ppm: expected the 500 of its key, not 3000")
     manager.send("setProtocolFeeController", DEPLOYER)
     manager.send("setProtocolFee", key, protocol_fee)
-    assert load(chain, place) == Skipped(pool_id, "fee_ppm: a pool with a fee for the protocol is not supported")
+    assert load(chain, place) == SkippedItem(pool_id, "fee_ppm: a pool with a fee for the protocol is not supported")
 
 
 @pytest.mark.parametrize("spacing", [1, 10, 60, 200, 16_383])
@@ -111,24 +118,24 @@ def test_the_words_of_a_bitmap_cover_every_tick(spacing: int) -> None:
     for tick in (-most, -spacing, 0, spacing, most):
         number = tick // spacing // 256
         bitmap = {number: 1 << (tick // spacing) % 256}
-        assert ticks_in(bitmap, spacing) == [tick]
+        assert initialized_ticks(bitmap, spacing) == [tick]
 
 
 def test_liquidity_that_does_not_add_up_is_refused_where_nothing_is_left_to_explain_it() -> None:
     spacing = 200
-    everything, position = all_words(spacing), Position(sqrt_ratio_at_tick(5), 5, 100, 500)
-    assert closed({0: 100, 200: -100}, position, everything, spacing) == {0: 100, 200: -100}
+    everything, position = all_words(spacing), PriceState(sqrt_ratio_at_tick(5), 5, 100, 500)
+    assert close_liquidity({0: 100, 200: -100}, position, everything, spacing) == {0: 100, 200: -100}
     with pytest.raises(PoolStateError, match=r"^liquidity: differs by 1 from the sum of the ticks up to the price"):
-        closed({0: 99, 200: -100}, position, everything, spacing)
+        close_liquidity({0: 99, 200: -100}, position, everything, spacing)
     with pytest.raises(PoolStateError, match=r"^ticks: their net liquidity sums to 1 instead of 0"):
-        closed({0: 100, 200: -99}, position, everything, spacing)
-    around = Words(-1, 1)
-    assert closed({0: 99, 200: -99}, position, around, spacing) == {-51_200: 1, 0: 99, 200: -99, 102_200: -1}
+        close_liquidity({0: 100, 200: -99}, position, everything, spacing)
+    around = WordRange(-1, 1)
+    assert close_liquidity({0: 99, 200: -99}, position, around, spacing) == {-51_200: 1, 0: 99, 200: -99, 102_200: -1}
 
 
 def test_a_tick_at_the_end_of_what_was_read_takes_the_rest_with_it() -> None:
-    position = Position(sqrt_ratio_at_tick(5), 5, 100, 500)
-    ladder = closed({-256: 30, 511: -40}, position, Words(-1, 1), 1)
+    position = PriceState(sqrt_ratio_at_tick(5), 5, 100, 500)
+    ladder = close_liquidity({-256: 30, 511: -40}, position, WordRange(-1, 1), 1)
     assert ladder == {-256: 100, 511: -100}
 
 
@@ -140,18 +147,33 @@ def test_no_contract_has_millions_of_ticks_asked() -> None:
     for signature in ("tickTreeSecondLayer(int16)", "tickTable(int16)"):
         say(pool, signature, 2**256 - 1)
     assert isinstance(pool.chain, Chain)
-    found = load(pool.chain, Place(pool.address, "algebra", "concentrated", Kind.ALGEBRA, COINS, (6, 18)))
-    assert found == Skipped(pool.address, "tickTable(int16): 65536 ticks where 20000 are the most that are read")
+    found = load(pool.chain, PoolRef(pool.address, "algebra", "concentrated", ContractKind.ALGEBRA, COINS, (6, 18)))
+    assert found == SkippedItem(pool.address, "tickTable(int16): 65536 ticks where 20000 are the most that are read")
 
 
 @pytest.mark.parametrize("word", [0, 1, 2**255, 2**256 - 1, 2**160 - 1])
-@pytest.mark.parametrize("kind", [Kind.UNISWAP_V2, Kind.UNISWAP_V3, Kind.SOLIDLY, Kind.STABLESWAP, Kind.WEIGHTED])
-def test_a_contract_that_answers_everything_with_one_word_is_skipped_or_worthless(kind: Kind, word: int) -> None:
+@pytest.mark.parametrize(
+    "kind",
+    [
+        ContractKind.UNISWAP_V2,
+        ContractKind.UNISWAP_V3,
+        ContractKind.SOLIDLY,
+        ContractKind.STABLESWAP,
+        ContractKind.WEIGHTED,
+    ],
+)
+def test_a_contract_that_answers_everything_with_one_word_is_skipped_or_worthless(
+    kind: ContractKind, word: int
+) -> None:
     pool = Chain().deploy(sources()["OddToken"])
     for signature in SELECTORS:
         pool.send("say", signature, word.to_bytes(32) * 4)
-    families = {Kind.UNISWAP_V3: "concentrated", Kind.STABLESWAP: "stableswap", Kind.WEIGHTED: "weighted"}
-    place = Place(pool.address, "odd", families.get(kind, "constant_product"), kind, COINS, (6, 18), 3_000)
+    families = {
+        ContractKind.UNISWAP_V3: "concentrated",
+        ContractKind.STABLESWAP: "stableswap",
+        ContractKind.WEIGHTED: "weighted",
+    }
+    place = PoolRef(pool.address, "odd", families.get(kind, "constant_product"), kind, COINS, (6, 18), 3_000)
     assert isinstance(pool.chain, Chain)
-    found = load(pool.chain, place._replace(home=pool.address))
-    assert isinstance(found, Skipped) or set(getattr(found, "reserves", ())) <= {0, 1, 2**160 - 1}
+    found = load(pool.chain, place._replace(factory=pool.address))
+    assert isinstance(found, SkippedItem) or set(getattr(found, "reserves", ())) <= {0, 1, 2**160 - 1}

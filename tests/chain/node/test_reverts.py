@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.revert_reason import revert_reason
+from swapcli.chain.revert_reason import describe_revert
 from swapcli.evm.router import read_artifact
 from tests.contracts.evm import selector
 
@@ -35,14 +35,14 @@ def test_why_calls_revert_is_told_in_words() -> None:
         selector("UnknownProtocol(int24)") + b"\xff" * 32: "UnknownProtocol (protocol_id -1)",
         selector("WrongValue(uint256,uint256)") + word(1) + word(2): "WrongValue (sent 1, expected 2)",
     }
-    assert {output: revert_reason(output) for output in reasons} == reasons
-    long = revert_reason(ERROR + word(32) + word(5_000) + b"x" * 5_024)
+    assert {output: describe_revert(output) for output in reasons} == reasons
+    long = describe_revert(ERROR + word(32) + word(5_000) + b"x" * 5_024)
     assert len(long) < 200
 
 
 @given(st.sampled_from([ERROR, PANIC, selector("WrongPool(address)"), b""]), st.binary(max_size=200))
 def test_whatever_is_returned_gives_one_printable_line(beginning: bytes, rest: bytes) -> None:
-    told = revert_reason(beginning + rest)
+    told = describe_revert(beginning + rest)
     assert told.isprintable()
     assert 0 < len(told) < 200
 
@@ -53,6 +53,6 @@ def test_every_error_of_the_router_is_known_by_name() -> None:
             inputs = entry["inputs"]
             assert isinstance(inputs, list)
             signature = f"{entry['name']}({','.join(each['type'] for each in inputs)})"
-            told = revert_reason(selector(signature) + word(1) * len(inputs))
+            told = describe_revert(selector(signature) + word(1) * len(inputs))
             assert told.split(" ")[0] == entry["name"]
             assert all(each["name"] in told for each in inputs)

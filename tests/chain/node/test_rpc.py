@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.node import Block, Call, Head, LogQuery
+from swapcli.chain.node import BlockHeader, ChainHead, ContractCall, LogFilter
 from swapcli.chain.rpc import ATTEMPTS, RpcNode
 from swapcli.errors import (
     ConfigError,
@@ -48,7 +48,7 @@ def server() -> Iterator[Server]:
 
 def test_the_head_comes_with_the_gas_price_in_one_exchange(server: Server) -> None:
     with node_of(server) as node:
-        assert node.head() == Head(Block(NUMBER, f"0x{NUMBER:064x}", f"0x{NUMBER - 1:064x}", 9, 5), 7)
+        assert node.head() == ChainHead(BlockHeader(NUMBER, f"0x{NUMBER:064x}", f"0x{NUMBER - 1:064x}", 9, 5), 7)
         assert (node.round_trips, server.exchanges) == (1, [3])
 
 
@@ -62,7 +62,7 @@ def test_a_block_that_is_not_there_yet_is_none(server: Server) -> None:
 
 def test_calls_are_answered_in_order_and_only_reverts_give_none(server: Server) -> None:
     with node_of(server) as node:
-        calls = [*echo_calls(3), Call(REVERTING, b"x"), Call(OUT_OF_GAS, b"x"), Call(ECHO, b"")]
+        calls = [*echo_calls(3), ContractCall(REVERTING, b"x"), ContractCall(OUT_OF_GAS, b"x"), ContractCall(ECHO, b"")]
         expected = [b"\0\0\0\0", b"\0\0\0\1", b"\0\0\0\2", None, None, b""]
         assert node.batch(calls, NUMBER) == expected
         assert [node.call(call.to, call.calldata, NUMBER) for call in calls] == expected
@@ -88,15 +88,15 @@ def test_batches_shrink_to_what_the_node_takes(server: Server, most: int, exchan
 
 def test_events_come_in_the_order_of_the_chain(server: Server) -> None:
     with node_of(server) as node:
-        logs = node.logs(LogQuery((ECHO,), (TOPIC,), 5, 6))
-        assert [(log.block, log.position) for log in logs] == [(5, 4), (6, 0), (6, 1)]
+        logs = node.logs(LogFilter((ECHO,), (TOPIC,), 5, 6))
+        assert [(log.block_number, log.log_index) for log in logs] == [(5, 4), (6, 0), (6, 1)]
         assert logs[0].topics == (TOPIC,)
-        assert logs[0].content == b"\x12\x34"
+        assert logs[0].data == b"\x12\x34"
 
 
 def test_events_of_other_blocks_are_refused(server: Server) -> None:
     with node_of(server) as node, pytest.raises(UpstreamNonsense, match="events of blocks that were not asked for"):
-        node.logs(LogQuery((ECHO,), (TOPIC,), 5, 5))
+        node.logs(LogFilter((ECHO,), (TOPIC,), 5, 5))
 
 
 def test_a_node_of_another_chain_is_not_believed(server: Server) -> None:
@@ -213,7 +213,7 @@ def test_what_the_node_refuses_for_good_is_said_at_once_and_without_addresses(se
 
     server.answering = refusing
     with node_of(server) as node, pytest.raises(UpstreamRefused) as caught:
-        node.logs(LogQuery((), (TOPIC,), 1, 9))
+        node.logs(LogFilter((), (TOPIC,), 1, 9))
     assert caught.value.message == f"{SHOWN} refused: query returned more than 10000 results at see docs [0m"
     assert len(server.exchanges) == 1
 

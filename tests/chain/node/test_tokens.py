@@ -9,13 +9,13 @@ from eth_abi.abi import encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.batch_read import Skipped
-from swapcli.chain.tokens import cleaned, load_tokens
+from swapcli.chain.batch_read import SkippedItem
+from swapcli.chain.tokens import load_tokens, sanitize_text
 from swapcli.model.token import Token
 from tests.chain.node.evm_node import deploy_multicall, sources, view_of
 from tests.contracts.evm import Chain, compile_solidity, load_artifact
 
-Outcome = Token | Skipped
+Outcome = Token | SkippedItem
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_what_cannot_be_used_is_skipped_with_the_reason(
 ) -> None:
     address, fine = odd(chain, symbol, text("A"), decimals), odd(chain, text("OK"), text("Ok"), number(0))
     skipped, kept = loaded(chain, address, fine)
-    assert isinstance(skipped, Skipped)
+    assert isinstance(skipped, SkippedItem)
     assert skipped.key == address
     assert skipped.reason.startswith(reason)
     assert kept == Token(fine, "OK", "Ok", 0)
@@ -90,7 +90,7 @@ def test_what_cannot_be_used_is_skipped_with_the_reason(
 def test_an_address_without_a_contract_is_no_token(chain: Chain) -> None:
     nowhere = "0x" + "ab" * 20
     (skipped,) = loaded(chain, nowhere)
-    assert skipped == Skipped(nowhere, "decimals(): the contract returns 0 bytes where 32 are the least")
+    assert skipped == SkippedItem(nowhere, "decimals(): the contract returns 0 bytes where 32 are the least")
 
 
 def test_no_token_takes_another_one_with_it_by_burning_gas(chain: Chain) -> None:
@@ -101,8 +101,8 @@ def test_no_token_takes_another_one_with_it_by_burning_gas(chain: Chain) -> None
 
 @given(st.text(max_size=300), st.integers(1, 40))
 def test_a_cleaned_text_shows_what_it_says_on_one_line(raw: str, most: int) -> None:
-    shown = cleaned(raw, most)
+    shown = sanitize_text(raw, most)
     assert len(shown) <= most
     assert not any(category(letter).startswith("C") for letter in shown)
     assert shown == " ".join(shown.split())
-    assert cleaned(shown, most) == shown
+    assert sanitize_text(shown, most) == shown

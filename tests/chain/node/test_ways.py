@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.http_connection import Line
-from swapcli.chain.http_proxy import proxy_for
-from swapcli.chain.node import LogQuery
-from swapcli.chain.rpc import Endpoint, RpcNode
+from swapcli.chain.http_connection import HttpConnection
+from swapcli.chain.http_proxy import find_proxy
+from swapcli.chain.node import LogFilter
+from swapcli.chain.rpc import RpcEndpoint, RpcNode
 from swapcli.errors import ConfigError, Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused
 from tests.chain.node.answers import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import (
@@ -55,7 +55,7 @@ def url_of(server: Server) -> str:
 
 def node_at(*servers: Server, reported: list[str] | None = None, **options: Any) -> RpcNode:
     """The first, and the others in its place."""
-    spares = [Endpoint(url_of(each), f"spare {at}") for at, each in enumerate(servers[1:], 1)]
+    spares = [RpcEndpoint(url_of(each), f"spare {at}") for at, each in enumerate(servers[1:], 1)]
     report = (lambda _: None) if reported is None else reported.append
     return RpcNode(
         url_of(servers[0]), shown="first", chain_id=CHAIN_ID, pause=Pauses(), spares=spares, report=report, **options
@@ -179,7 +179,7 @@ def test_a_proxy_is_asked_for_the_whole_address_with_its_own_credentials(server:
 
 def test_an_encrypted_connection_goes_through_a_tunnel() -> None:
     with proxying() as proxy:
-        line = Line("https://node.example/v2/key", "a node", proxy=f"127.0.0.1:{proxy.server_port}")
+        line = HttpConnection("https://node.example/v2/key", "a node", proxy=f"127.0.0.1:{proxy.server_port}")
         shown = f"no connection to a node through the proxy 127.0.0.1:{proxy.server_port}"
         with pytest.raises(Unreachable, match=f"^{shown}$"):
             line.post(b"{}", 5.0)
@@ -189,7 +189,7 @@ def test_an_encrypted_connection_goes_through_a_tunnel() -> None:
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1080", "https://proxy.example", "http://", "http://a b"])
 def test_what_is_no_http_proxy_is_refused_without_repeating_it(proxy: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        Line("http://h/", "a node", proxy=proxy)
+        HttpConnection("http://h/", "a node", proxy=proxy)
     assert proxy.partition("//")[2] not in caught.value.message or proxy == "http://"
 
 
@@ -213,7 +213,7 @@ def test_what_is_no_http_proxy_is_refused_without_repeating_it(proxy: str) -> No
     ],
 )
 def test_proxies_are_read_from_the_environment(url: str, environ: Mapping[str, str], proxy: str | None) -> None:
-    assert proxy_for(url, environ) == proxy
+    assert find_proxy(url, environ) == proxy
 
 
 FAILING: list[tuple[Fault, str]] = [
@@ -234,7 +234,7 @@ def test_another_node_stands_in_for_one_that_fails_and_the_reason_is_said_once(
         server.always = fault
         assert node.batch(echo_calls(3), NUMBER) == ECHOED
         assert node.head().block.number == NUMBER
-        assert node.logs(LogQuery((), (TOPIC,), 1, NUMBER))
+        assert node.logs(LogFilter((), (TOPIC,), 1, NUMBER))
         assert node.shown == "spare 1"
     assert reported == [f"{reason}; asking spare 1 from now on"]
 
@@ -265,5 +265,5 @@ def test_what_one_node_refuses_the_next_is_not_asked(server: Server, spare: Serv
 
     server.answering = refusing
     with closing(node_at(server, spare)) as node, pytest.raises(UpstreamError, match=r"^first refused"):
-        node.logs(LogQuery((), (TOPIC,), 1, NUMBER))
+        node.logs(LogFilter((), (TOPIC,), 1, NUMBER))
     assert spare.exchanges == []

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery
+from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
 from swapcli.chain.rpc import RpcNode
 from swapcli.errors import UpstreamError, UpstreamRefused
 
@@ -19,19 +19,19 @@ class Lesser:
 
     def __init__(self, node: RpcNode) -> None:
         self.node = node
-        self.ranges: list[LogQuery] = []
+        self.ranges: list[LogFilter] = []
         self.calls = 0
 
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         return self.node.head()
 
-    def block(self, number: int) -> Block | None:
+    def block(self, number: int) -> BlockHeader | None:
         return self.node.block(number)
 
-    def call(self, to: str, calldata: bytes, at: At) -> Answer:
-        return self.batch([Call(to, calldata)], at)[0]
+    def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
+        return self.batch([ContractCall(to, calldata)], at)[0]
 
-    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         self.calls += len(calls)
         return self.node.batch(calls, at)
 
@@ -42,7 +42,7 @@ class Lesser:
     def blooms(self, first: int, last: int) -> list[int]:
         return self.node.blooms(first, last)
 
-    def logs(self, query: LogQuery) -> list[Log]:
+    def logs(self, query: LogFilter) -> list[Log]:
         self.ranges.append(query)
         return self.node.logs(query)
 
@@ -54,12 +54,12 @@ class Late(Lesser):
         super().__init__(node)
         self.number = number
 
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         block = self.node.block(self.number)
         assert block
-        return Head(block, 1)
+        return ChainHead(block, 1)
 
-    def block(self, number: int) -> Block | None:
+    def block(self, number: int) -> BlockHeader | None:
         return self.node.block(number) if number <= self.number else None
 
 
@@ -68,7 +68,7 @@ class Moody(Lesser):
 
     is_well = True
 
-    def logs(self, query: LogQuery) -> list[Log]:
+    def logs(self, query: LogFilter) -> list[Log]:
         if not self.is_well:
             self.ranges.append(query)
             raise UpstreamRefused(f"{self.shown} refused: not now")
@@ -82,8 +82,8 @@ class Silent(Lesser):
         super().__init__(node)
         self.most, self.forgotten = most, forgotten
 
-    def logs(self, query: LogQuery) -> list[Log]:
-        if query.last - query.first + 1 > self.most or query.first <= self.forgotten:
+    def logs(self, query: LogFilter) -> list[Log]:
+        if query.to_block - query.from_block + 1 > self.most or query.from_block <= self.forgotten:
             self.ranges.append(query)
             raise UpstreamRefused(f"{self.shown} refused: not these blocks")
         return super().logs(query)
@@ -107,18 +107,18 @@ class Patient(Lesser):
         super().__init__(node)
         self._lock = lock
 
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         with turn(self._lock):
             return super().head()
 
-    def block(self, number: int) -> Block | None:
+    def block(self, number: int) -> BlockHeader | None:
         with turn(self._lock):
             return super().block(number)
 
-    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         with turn(self._lock):
             return super().batch(calls, at)
 
-    def logs(self, query: LogQuery) -> list[Log]:
+    def logs(self, query: LogFilter) -> list[Log]:
         with turn(self._lock):
             return super().logs(query)

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.node import Block, Head
+from swapcli.chain.node import BlockHeader, ChainHead
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.sync import follow, skipped
 from swapcli.errors import Reorganised, StaleNode
@@ -132,13 +132,13 @@ class Turning(Lesser):
         super().__init__(node)
         self._turns, self._town, self._rng = turns, turn, Random("turning")
 
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         self._mark = self._town.mark()
         live(self._town, self._rng, 1)
         self._head = self.node.head()
         return self._head
 
-    def block(self, number: int) -> Block | None:
+    def block(self, number: int) -> BlockHeader | None:
         if number == self._head.block.number and self._turns:
             self._turns -= 1
             self._town.go_back(self._mark)

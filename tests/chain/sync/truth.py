@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from swapcli.chain.loaders import load_pools
-from swapcli.chain.multicall import View
+from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Node
-from swapcli.chain.pool_ref import place_of
+from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Progress, Wanted, follow, sync
@@ -51,9 +51,9 @@ def followed(store: Store, node: Node) -> None:
 
 def fresh(node: Node, pools: Iterable[Pool], block: int) -> dict[str, Pool]:
     """The pools at a block, by other ways than a store's: without Multicall3, and knowing no ticks."""
-    places = [place_of(pool) for pool in pools]
-    bare = [place._replace(near_tick=None, known_ticks=()) for place in places if place]
-    read = load_pools(View(node, block, None), bare)
+    places = [ref_of_pool(pool) for pool in pools]
+    bare = [place._replace(last_tick=None, known_ticks=()) for place in places if place]
+    read = load_pools(BlockReader(node, block, None), bare)
     return {pool.key: pool for pool in read if isinstance(pool, Pool)}
 
 

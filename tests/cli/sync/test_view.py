@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from swapcli.chain.node import Block
+from swapcli.chain.node import BlockHeader
 from swapcli.cli.render.sync_view import Synced, advance_document, advance_words, synced_document, synced_sheet
 from swapcli.engine.sync import Advance, Omission
 from swapcli.store import open_store
@@ -43,7 +43,7 @@ def test_on_a_terminal_bars_are_drawn_on_stderr_alone(scene: Scene, color: str) 
 
 
 OMISSIONS = (Omission("no \x1b[31mreason", 1_200, ("0xa\x1b", "0xb")), Omission("thin", 1, ("0xc",)))
-BLOCK = Block(123, "0x" + "ab" * 32, "0x" + "cd" * 32, int(NOW_S) - 90, 7)
+BLOCK = BlockHeader(123, "0x" + "ab" * 32, "0x" + "cd" * 32, int(NOW_S) - 90, 7)
 
 
 def synced(scene: Scene) -> Synced:

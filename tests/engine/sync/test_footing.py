@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery
+from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
 from swapcli.engine.sync.chain_position import Footing, find_footing
 from swapcli.errors import StaleNode, UpstreamError
 from swapcli.store import BlockMark, Store
@@ -28,17 +28,17 @@ class Chain:
         self.way = way
         self.questions = 0
 
-    def head(self) -> Head:
-        return Head(self._block(len(self.way) - 1), 1)
+    def head(self) -> ChainHead:
+        return ChainHead(self._block(len(self.way) - 1), 1)
 
-    def block(self, number: int) -> Block | None:
+    def block(self, number: int) -> BlockHeader | None:
         self.questions += 1
         return self._block(number) if number < len(self.way) else None
 
-    def call(self, to: str, calldata: bytes, at: At) -> Answer:
+    def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         raise AssertionError("a matter of blocks alone", to, calldata, at)
 
-    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         raise AssertionError("a matter of blocks alone", calls, at)
 
     def use_spare(self, error: UpstreamError) -> bool:
@@ -48,11 +48,11 @@ class Chain:
     def blooms(self, first: int, last: int) -> list[int]:
         raise AssertionError((first, last))
 
-    def logs(self, query: LogQuery) -> list[Log]:
+    def logs(self, query: LogFilter) -> list[Log]:
         raise AssertionError("a matter of blocks alone", query)
 
-    def _block(self, number: int) -> Block:
-        return Block(number, mark_of(self.way, number).hash or "", self.way[:number], number, 0)
+    def _block(self, number: int) -> BlockHeader:
+        return BlockHeader(number, mark_of(self.way, number).hash or "", self.way[:number], number, 0)
 
 
 def mark_of(way: str, number: int) -> BlockMark:

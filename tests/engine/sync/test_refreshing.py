@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.chain.abi import calldata, word
-from swapcli.chain.node import Answer, At, Block, Call, Head, Log, LogQuery, number_of
+from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData, block_number
 from swapcli.engine.sync import follow
 from swapcli.errors import UpstreamError
 from swapcli.model.pool import Pool
@@ -29,20 +29,20 @@ class Pairs:
         self.asked = 0
         self.read: set[str] = set()
 
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         self.number += 1
-        return Head(self._block(self.number), 1)
+        return ChainHead(self._block(self.number), 1)
 
-    def block(self, number: int) -> Block | None:
+    def block(self, number: int) -> BlockHeader | None:
         return self._block(number)
 
-    def call(self, to: str, calldata: bytes, at: At) -> Answer:
-        return self.batch([Call(to, calldata)], at)[0]
+    def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
+        return self.batch([ContractCall(to, calldata)], at)[0]
 
-    def batch(self, calls: Sequence[Call], at: At) -> list[Answer]:
+    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         if not calls[0].to:  # code that returns the number of the block that it runs on
-            return [word(number_of(at))]
-        assert number_of(at) == self.number
+            return [word(block_number(at))]
+        assert block_number(at) == self.number
         assert {call.calldata for call in calls} == {calldata("getReserves()")}
         self.asked += len(calls)
         self.read |= {call.to for call in calls}
@@ -55,12 +55,12 @@ class Pairs:
     def blooms(self, first: int, last: int) -> list[int]:
         return [0] * (last - first + 1)
 
-    def logs(self, query: LogQuery) -> list[Log]:
-        assert query.last == self.number
+    def logs(self, query: LogFilter) -> list[Log]:
+        assert query.to_block == self.number
         return []
 
-    def _block(self, number: int) -> Block:
-        return Block(number, f"0x{number:x}", f"0x{number - 1:x}", number * self.block_s, 0)
+    def _block(self, number: int) -> BlockHeader:
+        return BlockHeader(number, f"0x{number:x}", f"0x{number - 1:x}", number * self.block_s, 0)
 
 
 def held(store: Store) -> dict[int, list[Pool]]:

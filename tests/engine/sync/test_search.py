@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.pool_ref import Kind, Place
+from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.engine.sync import Wanted
 from swapcli.engine.sync.cursor import Search, begin, keep, search_of
 from swapcli.engine.sync.skipped import left_at, left_pool, places_of
@@ -83,17 +83,17 @@ def test_a_first_search_begins_at_the_beginning_and_has_nothing_to_look_at_again
 
 A, B = "0x" + "aa" * 20, "0x" + "bb" * 20
 FOUND = st.builds(
-    Place, st.just(A), st.just("v3"), st.just("concentrated"), st.sampled_from(Kind), st.just((A, B)),
+    PoolRef, st.just(A), st.just("v3"), st.just("concentrated"), st.sampled_from(ContractKind), st.just((A, B)),
     st.sampled_from([(), (6, 18)]), st.integers(0, 10**6), st.integers(0, 200), st.sampled_from(["", "0x" + "1" * 64]),
     st.booleans(), st.sampled_from(["", B]), st.none() | st.integers(-9, 9), st.sampled_from([(), (1, 2)]),
 )  # fmt: skip
 
 
 @given(FOUND)
-def test_a_place_that_was_left_out_is_found_again_without_what_time_has_changed(place: Place) -> None:
+def test_a_place_that_was_left_out_is_found_again_without_what_time_has_changed(place: PoolRef) -> None:
     left = left_at(place, "too thin")
     assert (left.key, left.reason) == (place.key, "too thin")
-    assert places_of([left, LeftOut("other", "futile")]) == [place._replace(near_tick=None, known_ticks=())]
+    assert places_of([left, LeftOut("other", "futile")]) == [place._replace(last_tick=None, known_ticks=())]
 
 
 def test_a_pool_that_was_taken_out_is_found_where_it_was() -> None:

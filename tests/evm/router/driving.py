@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from swapcli.evm import build_call, transaction
+from swapcli.evm import build_call, build_transaction
 from swapcli.evm.words import uint_word
 from swapcli.model.market import Market
 from swapcli.model.payload import Call, CallRoute, CallSwap, Payload, SwapType
@@ -54,7 +54,7 @@ def build(
     head = CallRoute(*ends, amount_in, done.amount_out, least, BOB, swap_type)
     assert market.network.router is not None
     call = build_call(head, done.steps, market.pools, market.network, integrator)
-    return Built(transaction(call, market.network, market.network.router), done)
+    return Built(build_transaction(call, market.network, market.network.router), done)
 
 
 def provide(world: World, payload: Payload, sender: str = ALICE) -> None:

@@ -8,7 +8,7 @@ import pytest
 from eth_abi.abi import decode
 
 from swapcli.errors import ConfigError
-from swapcli.evm.router import Kind, deploy_payload, protocol_kinds, read_artifact
+from swapcli.evm.router import RouterPoolKind, build_deployment, pool_kinds_by_protocol, read_artifact
 from swapcli.evm.router.deployment import PROTOCOL_IDS
 from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.networks.catalogue import network, network_names
@@ -21,7 +21,7 @@ MANAGER = "0x" + "44" * 20
 
 def constructor_arguments(net: Network) -> tuple[str, str, int]:
     """Wrapped token, pool manager, and both words of the table as one number."""
-    calldata = deploy_payload(net).calldata
+    calldata = build_deployment(net).calldata
     code = read_artifact().bytecode
     assert calldata.startswith(code)
     arguments = bytes.fromhex(calldata[len(code) :])
@@ -36,12 +36,12 @@ def test_every_network_gets_its_protocols_and_its_own_contracts(name: str) -> No
     assert net.wrapped_native is not None
     assert wrapped == net.wrapped_native.address
     told = {each: table >> 4 * each & 15 for each in range(PROTOCOL_IDS)}
-    assert {each: kind for each, kind in told.items() if kind} == dict(protocol_kinds(net))
+    assert {each: kind for each, kind in told.items() if kind} == dict(pool_kinds_by_protocol(net))
     assert set(told) >= {protocol.id for protocol in net.protocols}
     for protocol in net.protocols:
         assert bool(told[protocol.id]) == (protocol.family is not None)
-    assert (manager != NATIVE) == (Kind.SINGLETON in told.values())
-    payload = deploy_payload(net)
+    assert (manager != NATIVE) == (RouterPoolKind.SINGLETON in told.values())
+    payload = build_deployment(net)
     assert (payload.chain_id, payload.value) == (net.chain_id, 0)
 
 
@@ -53,14 +53,23 @@ def test_pool_managers_are_those_of_the_catalogue() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_router_speaks_with_pools_of_every_family(family: str) -> None:
     net = replace(network("citrea"), protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
-    assert len(protocol_kinds(net)) == (1 if family == "wrapper" else 2)
+    assert len(pool_kinds_by_protocol(net)) == (1 if family == "wrapper" else 2)
 
 
 def test_protocols_that_are_known_by_pool_ids_are_the_singleton() -> None:
-    kinds = protocol_kinds(network("base"))
-    assert (kinds[25], kinds[5], kinds[50]) == (Kind.SINGLETON, Kind.CONCENTRATED, Kind.CONCENTRATED)
-    assert (kinds[0], kinds[1], kinds[2], kinds[4]) == (Kind.WRAPPER, Kind.PAIR, Kind.PAIR, Kind.PAIR)
-    assert (kinds[27], kinds[34]) == (Kind.STABLESWAP, Kind.WEIGHTED)
+    kinds = pool_kinds_by_protocol(network("base"))
+    assert (kinds[25], kinds[5], kinds[50]) == (
+        RouterPoolKind.SINGLETON,
+        RouterPoolKind.CONCENTRATED,
+        RouterPoolKind.CONCENTRATED,
+    )
+    assert (kinds[0], kinds[1], kinds[2], kinds[4]) == (
+        RouterPoolKind.WRAPPER,
+        RouterPoolKind.PAIR,
+        RouterPoolKind.PAIR,
+        RouterPoolKind.PAIR,
+    )
+    assert (kinds[27], kinds[34]) == (RouterPoolKind.STABLESWAP, RouterPoolKind.WEIGHTED)
     assert 13 not in kinds
 
 
@@ -70,7 +79,7 @@ def v4(number: int, name: str = "v4") -> ProtocolInfo:
 
 def refused(net: Network, match: str, key: str) -> None:
     with pytest.raises(ConfigError, match=match) as caught:
-        deploy_payload(net)
+        build_deployment(net)
     assert caught.value.details["key"] == f"networks.{net.name}.{key}"
 
 
@@ -86,7 +95,7 @@ def test_what_the_contract_cannot_be_told_is_refused_with_the_setting_to_look_at
 
 def test_a_protocol_that_is_not_served_may_have_any_id() -> None:
     citrea = network("citrea")
-    assert 500 not in protocol_kinds(replace(citrea, protocols=(ProtocolInfo(500, "x", "X", None),)))
+    assert 500 not in pool_kinds_by_protocol(replace(citrea, protocols=(ProtocolInfo(500, "x", "X", None),)))
 
 
 def test_several_protocols_may_share_one_pool_manager() -> None:
@@ -97,4 +106,4 @@ def test_several_protocols_may_share_one_pool_manager() -> None:
 
 def test_starknet_runs_no_such_contract() -> None:
     with pytest.raises(ConfigError, match="starknet runs no contracts of the EVM"):
-        deploy_payload(network("starknet"))
+        build_deployment(network("starknet"))

@@ -8,7 +8,7 @@ from eth_abi.abi import encode
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from swapcli.evm.extra_data import Use, extra_data
+from swapcli.evm.extra_data import PoolUse, encode_extra_data
 from swapcli.model.market import Market
 from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
 from tests.chain.world import DECIMALS, PROTOCOLS, World
@@ -49,7 +49,7 @@ def random_swap(rng: Random, world: World, market: Market, token_in: str) -> Cal
     token_out = rng.choice([token for token in pool.tokens if token != token_in])
     protocol = world.network.protocol(pool.protocol)
     assert protocol is not None
-    extra = extra_data(Use(pool, token_in, token_out, protocol))
+    extra = encode_extra_data(PoolUse(pool, token_in, token_out, protocol))
     sound = CallSwap(token_in, token_out, rng.choice(RATES), protocol.id, pool.address, SwapType.TOKEN_TO_TOKEN, extra)
     return sound if rng.random() < 0.85 else changed(rng, world, market, sound)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.evm import transaction
+from swapcli.evm import build_transaction
 from swapcli.model.market import Market
 from swapcli.model.payload import SwapType
 from swapcli.model.terms import Integrator, after_fee
@@ -46,7 +46,7 @@ def earning(
     if not more:
         return built
     call = built.call._replace(route=built.call.route._replace(amount_out=built.replay.amount_out - more))
-    return built._replace(payload=transaction(call, market.network, built.payload.to))
+    return built._replace(payload=build_transaction(call, market.network, built.payload.to))
 
 
 @pytest.mark.parametrize("swap_type", [SwapType.TOKEN_TO_TOKEN, SwapType.TOKEN_TO_NATIVE])

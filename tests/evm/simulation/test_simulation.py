@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput
-from swapcli.evm.simulation import Outcome, Run, SwapCall, encode_simulate, read_run, runtime_code
+from swapcli.evm.simulation import (
+    SimulatedCall,
+    SimulationRun,
+    SimulationStatus,
+    decode_run,
+    encode_simulate,
+    runtime_code,
+)
 from swapcli.model.order import ZERO_ADDRESS
 from tests.contracts.build import SIMULATION, build
 from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity, selector
@@ -22,7 +29,9 @@ SWAP_TYPE = "(address,address,address,address,uint256,uint256,bytes)"
 SOURCES = compile_solidity("simulated.sol", "world.sol")
 PLENTY = 10**24
 
-swap_calls = st.builds(SwapCall, ADDRESSES, ADDRESSES, ADDRESSES, ADDRESSES, NUMBERS, NUMBERS, st.binary(max_size=200))
+swap_calls = st.builds(
+    SimulatedCall, ADDRESSES, ADDRESSES, ADDRESSES, ADDRESSES, NUMBERS, NUMBERS, st.binary(max_size=200)
+)
 
 
 class Scene:
@@ -39,25 +48,26 @@ class Scene:
         for owner in (ALICE, self.router.address):
             self.chain.fund(owner, PLENTY)
 
-    def simulate(self, swap: SwapCall, own: bytes = b"") -> Run:
+    def simulate(self, swap: SimulatedCall, own: bytes = b"") -> SimulationRun:
         """Alice's own code is `own`."""
         with self.chain.undone():
             self.chain.set_code(ALICE, runtime_code(HOME if own else ZERO_ADDRESS))
             if own:
                 self.chain.set_code(HOME, own)
-            return read_run(self.chain.send(ALICE, encode_simulate(swap)), swap)
+            return decode_run(self.chain.send(ALICE, encode_simulate(swap)), swap)
 
-    def swap(self, function: str, *arguments: Any, **changes: Any) -> SwapCall:
+    def swap(self, function: str, *arguments: Any, **changes: Any) -> SimulatedCall:
         """What is called on the router; `changes` are to a swap of no native currency for no native currency."""
         calldata = self.router.calldata(function, *arguments)
-        plain = SwapCall(self.router.address, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, calldata)
+        plain = SimulatedCall(self.router.address, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, calldata)
         return plain._replace(**changes)
 
-    def trade(self, sold: str, bought: str, *, taken: int = 1_000, paid: int = 900, **changes: Any) -> SwapCall:
+    def trade(self, sold: str, bought: str, *, taken: int = 1_000, paid: int = 900, **changes: Any) -> SimulatedCall:
         value = 0 if sold != ZERO_ADDRESS else taken
-        told: dict[str, Any] = {"sold": sold, "bought": bought, "amount": taken, "value_wei": value, "receiver": BOB}
-        receiver = changes.get("receiver", BOB)
-        return self.swap("trade", sold, taken, bought, paid, receiver, **told | changes)
+        tokens = {"token_in": sold, "token_out": bought}
+        fields: dict[str, Any] = {**tokens, "amount_in": taken, "value_wei": value, "recipient": BOB}
+        recipient = changes.get("recipient", BOB)
+        return self.swap("trade", sold, taken, bought, paid, recipient, **fields | changes)
 
 
 @pytest.fixture
@@ -70,41 +80,41 @@ def test_the_source_compiles_to_the_committed_artifact_byte_for_byte() -> None:
 
 
 @given(swap_calls)
-def test_the_call_is_what_any_encoder_makes_of_it(swap: SwapCall) -> None:
+def test_the_call_is_what_any_encoder_makes_of_it(swap: SimulatedCall) -> None:
     signature = f"simulate({SWAP_TYPE})"
     assert encode_simulate(swap) == selector(signature) + encode([SWAP_TYPE], [tuple(swap)])
 
 
-@given(st.sampled_from(Outcome), NUMBERS, NUMBERS, st.integers(0, 2**40), st.binary(max_size=100))
+@given(st.sampled_from(SimulationStatus), NUMBERS, NUMBERS, st.integers(0, 2**40), st.binary(max_size=100))
 def test_the_answer_is_read_from_what_any_encoder_makes_of_it(
-    outcome: Outcome, found: int, left: int, gas: int, output: bytes
+    outcome: SimulationStatus, found: int, left: int, gas: int, output: bytes
 ) -> None:
     answer = encode(["uint8", "uint256", "uint256", "uint256", "bytes"], [outcome, found, left, gas, output])
-    run = read_run(answer, SwapCall(BOB, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, b""))
-    assert run == Run(outcome, left - found, 21_000 + gas, output)
+    run = decode_run(answer, SimulatedCall(BOB, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, b""))
+    assert run == SimulationRun(outcome, left - found, 21_000 + gas, output)
 
 
 @given(st.binary(max_size=300))
 def test_what_is_no_answer_is_refused(answer: bytes) -> None:
     with pytest.raises(InvalidInput):
-        read_run(answer, SwapCall(BOB, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, b""))
+        decode_run(answer, SimulatedCall(BOB, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, b""))
 
 
 @pytest.mark.parametrize("sold", ["coin", "tether", ""])
 @pytest.mark.parametrize("bought", ["coin", "tether", ""])
-@pytest.mark.parametrize("receiver", [ALICE, BOB])
-def test_what_arrives_is_what_the_router_pays(scene: Scene, sold: str, bought: str, receiver: str) -> None:
-    if sold == bought and receiver == ALICE:
+@pytest.mark.parametrize("recipient", [ALICE, BOB])
+def test_what_arrives_is_what_the_router_pays(scene: Scene, sold: str, bought: str, recipient: str) -> None:
+    if sold == bought and recipient == ALICE:
         return
     addresses = {"coin": scene.coin.address, "tether": scene.tether.address, "": ZERO_ADDRESS}
-    run = scene.simulate(scene.trade(addresses[sold], addresses[bought], receiver=receiver))
-    assert (run.outcome, run.received) == (Outcome.DONE, 900)
-    assert int.from_bytes(run.output) == 900
+    run = scene.simulate(scene.trade(addresses[sold], addresses[bought], recipient=recipient))
+    assert (run.status, run.received) == (SimulationStatus.DONE, 900)
+    assert int.from_bytes(run.return_data) == 900
 
 
 def test_a_loss_is_told_as_one(scene: Scene) -> None:
-    run = scene.simulate(scene.trade(scene.coin.address, scene.coin.address, receiver=ALICE))
-    assert (run.outcome, run.received) == (Outcome.DONE, -100)
+    run = scene.simulate(scene.trade(scene.coin.address, scene.coin.address, recipient=ALICE))
+    assert (run.status, run.received) == (SimulationStatus.DONE, -100)
 
 
 @pytest.mark.parametrize(("allowed", "needed"), [(0, 1_000), (1, 1_000), (999, 1_000), (1_000, 1_000), (10**9, 1_000)])
@@ -115,18 +125,21 @@ def test_whatever_allowance_there_is_the_router_may_take_the_input(
     sold: Contract = getattr(scene, token)
     sold.send("approve", scene.router.address, allowed, sender=ALICE)
     run = scene.simulate(scene.trade(sold.address, ZERO_ADDRESS, taken=needed))
-    assert (run.outcome, run.received) == (Outcome.DONE, 900)
+    assert (run.status, run.received) == (SimulationStatus.DONE, 900)
 
 
 def test_the_router_may_not_take_more_than_the_input(scene: Scene) -> None:
-    run = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, taken=1_001, amount=1_000))
-    assert (run.outcome, run.received) == (Outcome.REVERTED, 0)
+    run = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, taken=1_001, amount_in=1_000))
+    assert (run.status, run.received) == (SimulationStatus.REVERTED, 0)
 
 
 def test_a_token_that_cannot_be_approved_is_told_whole(scene: Scene) -> None:
     unwilling = scene.chain.deploy(SOURCES["Unwilling"])
     run = scene.simulate(scene.trade(unwilling.address, ZERO_ADDRESS))
-    assert (run.outcome, run.output) == (Outcome.NOT_APPROVED, selector("NotToday(uint256)") + (7).to_bytes(32))
+    assert (run.status, run.return_data) == (
+        SimulationStatus.NOT_APPROVED,
+        selector("NotToday(uint256)") + (7).to_bytes(32),
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,12 +154,12 @@ def test_a_token_that_cannot_be_approved_is_told_whole(scene: Scene) -> None:
 )
 def test_a_revert_is_told_whole_also_one_that_burns_all_gas(scene: Scene, how: int, output: bytes) -> None:
     run = scene.simulate(scene.swap("fail", how))
-    assert (run.outcome, run.received, run.output) == (Outcome.REVERTED, 0, output)
+    assert (run.status, run.received, run.return_data) == (SimulationStatus.REVERTED, 0, output)
 
 
 def test_where_nothing_is_deployed_no_router_is_called(scene: Scene) -> None:
     run = scene.simulate(scene.trade(ZERO_ADDRESS, ZERO_ADDRESS, router="0x" + "99" * 20))
-    assert (run.outcome, run.received) == (Outcome.NO_ROUTER, 0)
+    assert (run.status, run.received) == (SimulationStatus.NO_ROUTER, 0)
 
 
 def test_a_balance_that_cannot_be_read_makes_the_whole_call_fail(scene: Scene) -> None:
@@ -156,26 +169,26 @@ def test_a_balance_that_cannot_be_read_makes_the_whole_call_fail(scene: Scene) -
 
 def test_the_router_meets_the_sender_himself(scene: Scene) -> None:
     run = scene.simulate(scene.swap("whoIs"))
-    assert run.output == encode(["address", "address"], [ALICE, DEPLOYER])
+    assert run.return_data == encode(["address", "address"], [ALICE, DEPLOYER])
 
 
 def test_a_sender_without_code_answers_as_such_accounts_do(scene: Scene) -> None:
     run = scene.simulate(scene.swap("callBack", b"whatever"))
-    assert run.output == encode(["bytes"], [b""])
-    # A transfer gives its receiver gas for hardly anything.
-    run = scene.simulate(scene.swap("payThrifty", ALICE, 500, receiver=ALICE))
-    assert (run.outcome, run.received) == (Outcome.DONE, 500)
+    assert run.return_data == encode(["bytes"], [b""])
+    # A transfer gives its recipient gas for hardly anything.
+    run = scene.simulate(scene.swap("payThrifty", ALICE, 500, recipient=ALICE))
+    assert (run.status, run.received) == (SimulationStatus.DONE, 500)
 
 
 def test_a_wallet_answers_with_its_own_code_and_its_own_storage(scene: Scene) -> None:
     wallet = scene.chain.deploy(SOURCES["Wallet"], 400)
     own = scene.chain.code(wallet.address)
-    paid = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, paid=400, receiver=ALICE), own)
-    assert (paid.outcome, paid.received) == (Outcome.DONE, 400)
-    refused = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, paid=399, receiver=ALICE), own)
-    assert refused.outcome is Outcome.REVERTED
+    paid = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, paid=400, recipient=ALICE), own)
+    assert (paid.status, paid.received) == (SimulationStatus.DONE, 400)
+    refused = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, paid=399, recipient=ALICE), own)
+    assert refused.status is SimulationStatus.REVERTED
     for function, told in (("least", 400), ("count", 0)):
         asked = scene.simulate(scene.swap("callBack", wallet.calldata(function)), own)
-        assert asked.output == encode(["bytes"], [told.to_bytes(32)]), (
+        assert asked.return_data == encode(["bytes"], [told.to_bytes(32)]), (
             "immutables are the code's, storage is the sender's"
         )

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput
 from swapcli.evm.transfer_probe import (
-    Question,
-    Trial,
-    behaviour_of,
+    TransferTrial,
+    TrialResult,
+    classify_transfers,
+    decode_codes,
+    decode_trials,
     delegating_code,
     encode_codes,
     encode_try_all,
     guarding_code,
-    read_codes,
-    read_trials,
     runtime_code,
 )
-from swapcli.evm.transfer_probe.call import Transfer
+from swapcli.evm.transfer_probe.call import TrialTransfer
 from swapcli.model.transfers import (
     IRREGULAR,
     ORDINARY,
@@ -42,8 +42,8 @@ def test_the_source_compiles_to_the_committed_artifact_byte_for_byte() -> None:
     assert build(TRANSFER_PROBE) == TRANSFER_PROBE.artifact.read_text()
 
 
-@given(st.lists(st.builds(Question, addresses, addresses), max_size=5), addresses, addresses)
-def test_questions_are_the_standard_encoding(questions: list[Question], one: str, other: str) -> None:
+@given(st.lists(st.builds(TransferTrial, addresses, addresses), max_size=5), addresses, addresses)
+def test_questions_are_the_standard_encoding(questions: list[TransferTrial], one: str, other: str) -> None:
     found = encode_try_all(questions, (one, other))
     assert found[:4] == selector("tryAll((address,address)[],address,address)")
     assert found[4:] == encode(["(address,address)[]", "address", "address"], [list(map(tuple, questions)), one, other])
@@ -57,14 +57,16 @@ def test_questions_are_the_standard_encoding(questions: list[Question], one: str
 )
 def test_answers_are_read_back(amounts: list[list[int]], codes: list[bytes]) -> None:
     words = [[word for amount in each for word in (amount & 1, amount, amount, 0)] for each in amounts]
-    trials = read_trials(encode(["uint256[24][]"], [words]), len(words))
-    assert trials == [Trial(tuple(Transfer(bool(each & 1), each, each, 0) for each in trial)) for trial in amounts]
-    assert read_codes(encode(["bytes[]"], [codes]), len(codes)) == codes
+    trials = decode_trials(encode(["uint256[24][]"], [words]), len(words))
+    assert trials == [
+        TrialResult(tuple(TrialTransfer(bool(each & 1), each, each, 0) for each in trial)) for trial in amounts
+    ]
+    assert decode_codes(encode(["bytes[]"], [codes]), len(codes)) == codes
     for answer, count in ((encode(["uint256[24][]"], [words]), len(words) + 1), (b"", 1), (bytes(64) + b"\1", 0)):
         with pytest.raises(InvalidInput):
-            read_trials(answer, count)
+            decode_trials(answer, count)
         with pytest.raises(InvalidInput):
-            read_codes(answer, count)
+            decode_codes(answer, count)
 
 
 def test_calls_are_passed_to_the_probe_or_to_a_pools_own_code() -> None:
@@ -88,9 +90,9 @@ def test_calls_are_passed_to_the_probe_or_to_a_pools_own_code() -> None:
     assert words[:4] == (1, 5 * 10**6, 5 * 10**6, 5 * 10**6)
 
 
-def trial(*transfers: tuple[int, int, int], failed: tuple[int, ...] = ()) -> Trial:
-    done = [Transfer(k not in failed, *each) for k, each in enumerate(transfers)]
-    return Trial(tuple((done * 2)[:6]))
+def trial(*transfers: tuple[int, int, int], failed: tuple[int, ...] = ()) -> TrialResult:
+    done = [TrialTransfer(k not in failed, *each) for k, each in enumerate(transfers)]
+    return TrialResult(tuple((done * 2)[:6]))
 
 
 BIG = 10**9
@@ -112,8 +114,8 @@ BIG = 10**9
         (trial(*[(0, 0, 0)] * 3, failed=(0, 1, 2)), UNKNOWN),
     ],
 )
-def test_what_a_trial_shows(found: Trial, expected: TransferBehaviour) -> None:
-    assert behaviour_of(found) == expected
+def test_what_a_trial_shows(found: TrialResult, expected: TransferBehaviour) -> None:
+    assert classify_transfers(found) == expected
 
 
 def test_a_direction_that_failed_is_told_from_one_that_was_not_tried() -> None:
