@@ -29,7 +29,7 @@ from swapcli.errors import (
 from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import BriefFault, DetailedFault, StatusFault
+    from swapcli.api.schemas import BriefErrorJson, DetailedErrorJson, StatusErrorJson
 
 INVALID_ROUTE = "Invalid route"
 INVALID_SLIPPAGE = "Invalid slippage"
@@ -40,7 +40,7 @@ INSUFFICIENT_LIQUIDITY = "Insufficient liquidity"
 SLIPPAGE_EXCEEDED = "Slippage exceeded"
 INSUFFICIENT_BALANCE = "Insufficient balance"
 
-REASONS = {
+REASON_PHRASES = {
     400: "Bad Request",
     401: "Unauthorized",
     403: "Forbidden",
@@ -61,34 +61,34 @@ REASONS = {
 DEFAULT_RETRY_AFTER_S = 1
 
 
-def render_detailed(error: str, details: str) -> DetailedFault:
+def render_detailed_error(error: str, details: str) -> DetailedErrorJson:
     """An error of V2 calldata, of hyperevm execute, and of hyperevm and citrea calldata."""
     return {"success": False, "error": error, "details": details}
 
 
-def render_brief(error: str, message: str) -> BriefFault:
+def render_brief_error(error: str, message: str) -> BriefErrorJson:
     """An error of V1 execute."""
     return {"error": error, "message": message}
 
 
-def render_status(status: int, message: str | Sequence[str], *, request_id: str | None = None) -> StatusFault:
-    """An error of everything else; `request_id` finds a defect in the log."""
-    fault: StatusFault = {
+def render_status_error(status: int, message: str | Sequence[str], *, request_id: str | None = None) -> StatusErrorJson:
+    """An error of everything else; `choose_request_id` finds a defect in the log."""
+    fault: StatusErrorJson = {
         "statusCode": status,
         "message": message if isinstance(message, str) else list(message),
-        "error": REASONS.get(status, "Error"),
+        "error": REASON_PHRASES.get(status, "Error"),
     }
     if request_id is not None:
         fault["requestId"] = request_id
     return fault
 
 
-def error_of(status: int, document: object, retry_after_s: int | None = None) -> SwapcliError:
+def parse_error(status: int, document: object, retry_after_s: int | None = None) -> SwapcliError:
     """The error of our tree that an answer tells: one with an error status, or a success that says it is none.
 
-    `document` is its JSON, None where it has none. Messages are plain, in one line and bounded.
+    `build_document` is its JSON, None where it has none. Messages are plain, in one line and bounded.
     """
-    name, message = _texts(status, document)
+    name, message = _read_texts(status, document)
     if status < 300:
         return NoRoute(message)
     if status in (401, 403):
@@ -97,14 +97,14 @@ def error_of(status: int, document: object, retry_after_s: int | None = None) ->
         return RateLimited(message, retry_after_s=retry_after_s or DEFAULT_RETRY_AFTER_S)
     if status == 503:
         return MarketUnavailable(message) if retry_after_s is None else Overloaded(message, retry_after_s=retry_after_s)
-    if 400 <= status < 500 and name.capitalize() in _NAMED:
-        return _NAMED[name.capitalize()](message)
+    if 400 <= status < 500 and name.capitalize() in _ERRORS_BY_NAME:
+        return _ERRORS_BY_NAME[name.capitalize()](message)
     if status == 400:
-        return _bad_request(message)
+        return _parse_bad_request(message)
     return UpstreamRefused(message, details={"status": status})
 
 
-_NAMED: dict[str, Callable[[str], SwapcliError]] = {
+_ERRORS_BY_NAME: dict[str, Callable[[str], SwapcliError]] = {
     INVALID_ROUTE: InvalidRoute,
     INVALID_SLIPPAGE: InvalidSlippage,
     INVALID_SIGNER: InvalidAddress,
@@ -117,17 +117,17 @@ _NAMED: dict[str, Callable[[str], SwapcliError]] = {
 """The errors that the interface names."""
 
 
-def _bad_request(message: str) -> SwapcliError:
+def _parse_bad_request(message: str) -> SwapcliError:
     same = SameToken()
     if message == same.message:
         return same
     return IntegratorError(message) if message == BOTH_FEE_AND_SURPLUS else InvalidInput(message)
 
 
-def _texts(status: int, document: object) -> tuple[str, str]:
+def _read_texts(status: int, document: object) -> tuple[str, str]:
     """The name of the error and what is said of it: of the texts that the forms hold, the most telling."""
     members = document if isinstance(document, dict) else {}
     name = plain(members.get("error"))
     said = (plain(members.get(key)) for key in ("details", "message", "errorMessage"))
-    reason = f"the service answered with status {status} {REASONS.get(status, '')}".rstrip()
+    reason = f"the service answered with status {status} {REASON_PHRASES.get(status, '')}".rstrip()
     return name, next(filter(None, said), name or reason)

@@ -31,7 +31,7 @@ class Fields(NamedTuple):
 
     @classmethod
     def of(cls, document: object, path: str = "") -> Fields:
-        """`document` if it is a JSON object."""
+        """`build_document` if it is a JSON object."""
         if not isinstance(document, dict):
             raise fault(path or "document", "must be an object")
         return cls(document, path)

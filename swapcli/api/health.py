@@ -8,12 +8,12 @@ from swapcli.api.fields import Fields, plain
 from swapcli.api.route import parse_meta, render_meta
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import HealthV1, HealthV2
+    from swapcli.api.schemas import HealthV1Json, HealthV2Json
 
 HEALTHY = 200
 
 
-class Health(NamedTuple):
+class HealthResponse(NamedTuple):
     """How a service says it is: `status` 200 is healthy. `timestamp_ms` (Unix) belongs to V2."""
 
     status: int
@@ -21,20 +21,20 @@ class Health(NamedTuple):
     timestamp_ms: int | None = None
 
 
-def render_health_v1(status: int, message: str) -> HealthV1:
+def render_health_v1(status: int, message: str) -> HealthV1Json:
     """V1 health; the interface spells its first field this way."""
     return {"staus": status, "message": message}
 
 
-def render_health_v2(status: int, message: str, timestamp_ms: int) -> HealthV2:
+def render_health_v2(status: int, message: str, timestamp_ms: int) -> HealthV2Json:
     """V2 health."""
     return {"status": status, "message": message, "meta": render_meta(timestamp_ms)}
 
 
-def parse_health(document: object) -> Health:
+def parse_health(document: object) -> HealthResponse:
     """The health that either generation tells, also in the spelling that V1 does not have; its message in one line."""
     fields = Fields.of(document)
-    return Health(
+    return HealthResponse(
         status=fields.integer("staus" if fields.has("staus") else "status", 0, 999),
         message=plain(fields.text("message")),
         timestamp_ms=parse_meta(fields) if fields.has("meta") else None,

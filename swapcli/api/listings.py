@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.api.fields import MAX_AMOUNT, Fields, entries
-from swapcli.api.route import plain_decimal
+from swapcli.api.route import format_decimal
 from swapcli.api.segments import MAX_PROTOCOL_ID
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import ListedProtocol, ListedToken, SupportedChain
+    from swapcli.api.schemas import ListedProtocolJson, ListedTokenJson, SupportedChainJson
 
 MAX_ENTRIES = 100_000
 
 
-class Chain(NamedTuple):
+class SupportedChain(NamedTuple):
     """A network that a service serves; `router` as the service writes it, None where it knows none."""
 
     name: str
@@ -26,11 +26,11 @@ class Chain(NamedTuple):
     router: str | None = None
 
 
-class VerifiedToken(NamedTuple):
+class ListedToken(NamedTuple):
     """A token, and whether it is on the network's own list rather than only in the market."""
 
     token: Token
-    verified: bool
+    is_verified: bool
 
 
 class Brand(NamedTuple):
@@ -40,7 +40,7 @@ class Brand(NamedTuple):
     id: int
 
 
-def render_chains(networks: Iterable[Network]) -> list[SupportedChain]:
+def render_chains(networks: Iterable[Network]) -> list[SupportedChainJson]:
     """`/supported-chains`."""
     return [
         {
@@ -52,26 +52,26 @@ def render_chains(networks: Iterable[Network]) -> list[SupportedChain]:
     ]
 
 
-def parse_chains(document: object) -> tuple[Chain, ...]:
+def parse_chains(document: object) -> tuple[SupportedChain, ...]:
     """`/supported-chains`. A chain id may be a number or a decimal string."""
     return tuple(map(_parse_chain, _objects(document)))
 
 
-def _parse_chain(fields: Fields) -> Chain:
+def _parse_chain(fields: Fields) -> SupportedChain:
     in_digits = isinstance(fields.values.get("chain_id"), str)
-    return Chain(
+    return SupportedChain(
         name=fields.text("chain_name"),
         chain_id=fields.digits("chain_id", 0, MAX_AMOUNT) if in_digits else fields.integer("chain_id", 0, MAX_AMOUNT),
         router=fields.text("router_address") if fields.has("router_address") else None,
     )
 
 
-def render_tokens(tokens: Iterable[VerifiedToken], network: Network) -> list[ListedToken]:
+def render_tokens(tokens: Iterable[ListedToken], network: Network) -> list[ListedTokenJson]:
     """`/{network}/tokens`."""
     return [render_token(token, network) for token in tokens]
 
 
-def render_token(listed: VerifiedToken, network: Network) -> ListedToken:
+def render_token(listed: ListedToken, network: Network) -> ListedTokenJson:
     """`/{network}/tokens/{address}`."""
     token = listed.token
     return {
@@ -79,22 +79,22 @@ def render_token(listed: VerifiedToken, network: Network) -> ListedToken:
         "name": token.name,
         "symbol": token.symbol,
         "decimals": str(token.decimals),
-        "price": None if token.price_usd is None else plain_decimal(token.price_usd),
-        "verified": listed.verified,
+        "price": None if token.price_usd is None else format_decimal(token.price_usd),
+        "verified": listed.is_verified,
     }
 
 
-def parse_tokens(document: object, network: Network) -> tuple[VerifiedToken, ...]:
+def parse_tokens(document: object, network: Network) -> tuple[ListedToken, ...]:
     """`/{network}/tokens`."""
     return tuple(_parse_token(fields, network) for fields in _objects(document))
 
 
-def parse_token(document: object, network: Network) -> VerifiedToken:
+def parse_token(document: object, network: Network) -> ListedToken:
     """`/{network}/tokens/{address}`."""
     return _parse_token(Fields.of(document), network)
 
 
-def _parse_token(fields: Fields, network: Network) -> VerifiedToken:
+def _parse_token(fields: Fields, network: Network) -> ListedToken:
     in_digits = isinstance(fields.values.get("decimals"), str)
     token = Token(
         address=fields.address("address", network.kind),
@@ -103,10 +103,10 @@ def _parse_token(fields: Fields, network: Network) -> VerifiedToken:
         decimals=fields.digits("decimals", 0, 255) if in_digits else fields.integer("decimals", 0, 255),
         price_usd=fields.number("price") if fields.has("price") else None,
     )
-    return VerifiedToken(token, fields.flag("verified", default=False))
+    return ListedToken(token, fields.flag("verified", default=False))
 
 
-def render_protocols(protocols: Iterable[ProtocolInfo]) -> list[ListedProtocol]:
+def render_protocols(protocols: Iterable[ProtocolInfo]) -> list[ListedProtocolJson]:
     """`/{network}/protocols`."""
     return [{"amm_name": protocol.amm_name, "protocol": protocol.id} for protocol in protocols]
 

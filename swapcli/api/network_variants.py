@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class OwnCalldata(StrEnum):
+class NetworkCalldata(StrEnum):
     """What `GET /{network}/calldata` takes, on the networks that have it."""
 
     ORDER = "order"
@@ -28,7 +28,7 @@ class FaultShape(StrEnum):
     """`{statusCode, message, error}`"""
 
 
-class Dialect(NamedTuple):
+class NetworkVariant(NamedTuple):
     """The peculiarities of a network, all of V1: V2 is the same everywhere."""
 
     call_names_tokens: bool = True
@@ -40,27 +40,27 @@ class Dialect(NamedTuple):
     """May the amount of an order be the wanted output?"""
     excludes_by_name: bool = False
     """Are excluded protocols named, rather than numbered?"""
-    own_calldata: OwnCalldata | None = None
+    network_calldata: NetworkCalldata | None = None
     execute_checks_balance: bool = False
     """Does execute refuse a wallet that holds less than is sold?"""
 
 
-_DIALECTS = {
-    "base": Dialect(call_names_tokens=False),
-    "citrea": Dialect(own_calldata=OwnCalldata.SIGNER),
-    "hyperevm": Dialect(
+_VARIANTS = {
+    "base": NetworkVariant(call_names_tokens=False),
+    "citrea": NetworkVariant(network_calldata=NetworkCalldata.SIGNER),
+    "hyperevm": NetworkVariant(
         execute_has_transaction=False,
         execute_fault=FaultShape.DETAILED,
         reverse=True,
         excludes_by_name=True,
-        own_calldata=OwnCalldata.ORDER,
+        network_calldata=NetworkCalldata.ORDER,
         execute_checks_balance=True,
     ),
-    "starknet": Dialect(own_calldata=OwnCalldata.FELTS),
+    "starknet": NetworkVariant(network_calldata=NetworkCalldata.FELTS),
 }
-_PLAIN = Dialect()
+_DEFAULT = NetworkVariant()
 
 
-def dialect_of(network: str) -> Dialect:
+def network_variant(network: str) -> NetworkVariant:
     """The dialect of the network of that name; the plain one where nothing is known of it."""
-    return _DIALECTS.get(network, _PLAIN)
+    return _VARIANTS.get(network, _DEFAULT)

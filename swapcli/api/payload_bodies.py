@@ -1,8 +1,8 @@
-"""Answers that carry a payload: one render and one parse for each.
+"""Responses that carry a transaction: a render and a parse function for each.
 
-What is rendered comes from a `Payload` and, where the answer tells its route too, a `RouteResult`. What is parsed is
-a `ParsedPayload`, which holds what the answer says. Every parse raises `NoRoute` where the answer says that there is
-none, and `InvalidInput` naming the field where it has another form.
+Render functions take a `Payload`, and a `RouteResult` where the response contains the route. Parse functions return a
+`ParsedTransaction`; they raise `NoRoute` when the response says that there is no route, and `InvalidInput` with the
+field when the response is malformed.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.api.felts import parse_felts, render_felts
 from swapcli.api.fields import Fields
-from swapcli.api.network_variants import OwnCalldata, dialect_of
+from swapcli.api.network_variants import NetworkCalldata, network_variant
 from swapcli.api.route import (
-    parse,
     parse_meta,
+    parse_result,
     parse_short,
-    refuse_failure,
+    raise_if_no_route,
     render_meta,
     render_no_route,
     render_short,
@@ -28,7 +28,7 @@ from swapcli.api.router_call import (
     parse_call,
     render_call,
     render_call_route,
-    render_octets,
+    render_hex,
     render_short_swap_parameters,
     render_swap_parameters,
 )
@@ -39,22 +39,22 @@ from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
     from swapcli.api.schemas import (
-        Calldata,
-        CalldataV1,
-        CalldataV2,
-        CitreaCalldata,
-        Execute,
-        HyperevmCalldata,
-        HyperevmNoRoute,
-        RouteAndCalldataV1,
-        RouteAndCalldataV2,
-        StarknetCalldata,
-        StarknetCalldataV1,
-        StarknetExecute,
+        CalldataJson,
+        CalldataV1Json,
+        CalldataV2Json,
+        CitreaCalldataJson,
+        ExecuteJson,
+        HyperevmCalldataJson,
+        HyperevmNoRouteJson,
+        RouteAndCalldataV1Json,
+        RouteAndCalldataV2Json,
+        StarknetCalldataJson,
+        StarknetCalldataV1Json,
+        StarknetExecuteJson,
     )
 
 
-class ParsedPayload(NamedTuple):
+class ParsedTransaction(NamedTuple):
     """What an answer says of a payload; None or empty where it says nothing.
 
     `calldata` is hex with 0x, `value` in wei; on Starknet `felts` are the call's arguments.
@@ -69,9 +69,9 @@ class ParsedPayload(NamedTuple):
     timestamp_ms: int | None = None
 
 
-def render_execute(payload: Payload, network: Network) -> Execute | StarknetExecute | Calldata:
+def render_execute(payload: Payload, network: Network) -> ExecuteJson | StarknetExecuteJson | CalldataJson:
     """V1 execute: a call and its transaction; on hyperevm the call alone."""
-    dialect = dialect_of(network.name)
+    dialect = network_variant(network.name)
     route = render_call_route(payload.call.route, network, names_tokens=dialect.call_names_tokens)
     swaps = render_swap_parameters(payload.call.swaps, network)
     if not dialect.execute_has_transaction:
@@ -83,14 +83,16 @@ def render_execute(payload: Payload, network: Network) -> Execute | StarknetExec
     return {"route": route, "swap_parameters": swaps, "calldata": payload.calldata, "to": to, "value": value}
 
 
-def parse_execute(document: object, network: Network) -> ParsedPayload:
+def parse_execute(document: object, network: Network) -> ParsedTransaction:
     """V1 execute. The transaction is missing where the answer has only the call."""
     fields = _fields(document)
     call = parse_call(fields, network)
-    return _parse_transaction(fields, network, call) if fields.has("calldata") else ParsedPayload(call)
+    return _parse_transaction(fields, network, call) if fields.has("calldata") else ParsedTransaction(call)
 
 
-def render_calldata_v1(result: RouteResult, payload: Payload, network: Network) -> CalldataV1 | StarknetCalldataV1:
+def render_calldata_v1(
+    result: RouteResult, payload: Payload, network: Network
+) -> CalldataV1Json | StarknetCalldataV1Json:
     """V1 calldata of an order: a route in short, and its transaction."""
     route = render_short(result, network)
     swaps = render_short_swap_parameters(payload.call.swaps, network)
@@ -102,61 +104,63 @@ def render_calldata_v1(result: RouteResult, payload: Payload, network: Network) 
     return {"success": True, "route": route, "swap_parameters": swaps, "calldata": calldata, "to": to, "value": value}
 
 
-def parse_calldata_v1(document: object, network: Network) -> ParsedPayload:
+def parse_calldata_v1(document: object, network: Network) -> ParsedTransaction:
     """V1 calldata of an order. It does not say all of its call, so there is none; the result knows nothing of gas."""
     fields = _fields(document)
     result = parse_short(fields.inner("route"), network)
     return _parse_transaction(fields, network)._replace(result=result)
 
 
-def render_own_calldata(result: RouteResult, payload: Payload, network: Network) -> HyperevmCalldata | StarknetCalldata:
+def render_network_calldata(
+    result: RouteResult, payload: Payload, network: Network
+) -> HyperevmCalldataJson | StarknetCalldataJson:
     """`GET /{network}/calldata` of an order, as hyperevm (a call) and starknet (its felts) have it."""
     route = render_v1(result, network)
-    if dialect_of(network.name).own_calldata is OwnCalldata.FELTS:
+    if network_variant(network.name).network_calldata is NetworkCalldata.FELTS:
         return {"route": route, "calldata": render_felts(payload.felts)}
     return {"route": route, "calldata": render_call(payload.call, network)}
 
 
-def render_own_no_route(message: str) -> HyperevmNoRoute:
+def render_network_no_route(message: str) -> HyperevmNoRouteJson:
     """The same where no route was found: the failure stands in place of the route."""
     return {"route": render_no_route(message)}
 
 
-def parse_own_calldata(document: object, network: Network) -> ParsedPayload:
+def parse_network_calldata(document: object, network: Network) -> ParsedTransaction:
     """`GET /{network}/calldata` of an order."""
     fields = _fields(document)
-    result = parse(fields.required("route"), network, fields.at("route"))
-    if dialect_of(network.name).own_calldata is OwnCalldata.FELTS:
-        return ParsedPayload(felts=parse_felts(fields.required("calldata"), "calldata"), result=result)
-    return ParsedPayload(parse_call(fields.inner("calldata"), network), result=result)
+    result = parse_result(fields.required("route"), network, fields.at("route"))
+    if network_variant(network.name).network_calldata is NetworkCalldata.FELTS:
+        return ParsedTransaction(felts=parse_felts(fields.required("calldata"), "calldata"), result=result)
+    return ParsedTransaction(parse_call(fields.inner("calldata"), network), result=result)
 
 
-def render_signer_calldata(payload: Payload) -> CitreaCalldata:
+def render_signer_calldata(payload: Payload) -> CitreaCalldataJson:
     """`GET /citrea/calldata`: the encoded call."""
     return {"success": True, "calldata": payload.calldata}
 
 
-def parse_signer_calldata(document: object) -> ParsedPayload:
+def parse_signer_calldata(document: object) -> ParsedTransaction:
     """`GET /citrea/calldata`."""
-    return ParsedPayload(calldata=_parse_hex(_fields(document)))
+    return ParsedTransaction(calldata=_parse_hex(_fields(document)))
 
 
-def render_calldata_v2(payload: Payload, network: Network, timestamp_ms: int) -> CalldataV2:
+def render_calldata_v2(payload: Payload, network: Network, timestamp_ms: int) -> CalldataV2Json:
     """V2 calldata: a call and the router that it is for; an integrator's terms beside them."""
     call = render_call(payload.call, network)
     return {**call, "router_address": display_address(payload.to, network.kind), "meta": render_meta(timestamp_ms)}
 
 
-def parse_calldata_v2(document: object, network: Network) -> ParsedPayload:
+def parse_calldata_v2(document: object, network: Network) -> ParsedTransaction:
     """V2 calldata."""
     fields = _fields(document)
     router = fields.address("router_address", network.kind)
-    return ParsedPayload(parse_call(fields, network), to=router, timestamp_ms=parse_meta(fields))
+    return ParsedTransaction(parse_call(fields, network), to=router, timestamp_ms=parse_meta(fields))
 
 
 def render_route_and_calldata(
     result: RouteResult, payload: Payload, network: Network, timestamp_ms: int
-) -> RouteAndCalldataV1 | RouteAndCalldataV2:
+) -> RouteAndCalldataV1Json | RouteAndCalldataV2Json:
     """`routeAndCalldata` in the generation of the result: V1 has no `meta`."""
     call, router = render_call(payload.call, network), display_address(payload.to, network.kind)
     if result.generation is Generation.V1:
@@ -165,11 +169,11 @@ def render_route_and_calldata(
     return {"route": render_v2(result, network), "calldata": call, "router_address": router, "meta": meta}
 
 
-def parse_route_and_calldata(document: object, network: Network) -> ParsedPayload:
+def parse_route_and_calldata(document: object, network: Network) -> ParsedTransaction:
     """`routeAndCalldata` of either generation."""
     fields = _fields(document)
-    return ParsedPayload(
-        result=parse(fields.required("route"), network, fields.at("route")),
+    return ParsedTransaction(
+        result=parse_result(fields.required("route"), network, fields.at("route")),
         call=parse_call(fields.inner("calldata"), network),
         to=fields.address("router_address", network.kind),
         timestamp_ms=parse_meta(fields) if fields.has("meta") else None,
@@ -178,17 +182,17 @@ def parse_route_and_calldata(document: object, network: Network) -> ParsedPayloa
 
 def _fields(document: object) -> Fields:
     fields = Fields.of(document)
-    refuse_failure(fields)
+    raise_if_no_route(fields)
     return fields
 
 
-def _parse_transaction(fields: Fields, network: Network, call: Call | None = None) -> ParsedPayload:
+def _parse_transaction(fields: Fields, network: Network, call: Call | None = None) -> ParsedTransaction:
     to, value = fields.address("to", network.kind), fields.amount("value", least=0)
     if network.kind is Kind.STARKNET:
-        return ParsedPayload(call, to, value=value, felts=parse_felts(fields.required("calldata"), "calldata"))
-    return ParsedPayload(call, to, _parse_hex(fields), value)
+        return ParsedTransaction(call, to, value=value, felts=parse_felts(fields.required("calldata"), "calldata"))
+    return ParsedTransaction(call, to, _parse_hex(fields), value)
 
 
 def _parse_hex(fields: Fields) -> str:
     fields.required("calldata")
-    return render_octets(fields.octets("calldata"))
+    return render_hex(fields.octets("calldata"))

@@ -30,7 +30,7 @@ _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _NOUNS = {Kind.EVM: "an Ethereum address", Kind.STARKNET: "a Starknet address"}
 
 
-class Parameters(NamedTuple):
+class RequestParameters(NamedTuple):
     """`values` are strings, and lists where a name was given more than once; in a body, any JSON value."""
 
     values: Mapping[str, object]
@@ -38,7 +38,7 @@ class Parameters(NamedTuple):
     is_body: bool = False
 
     @classmethod
-    def of_query(cls, query: Sequence[tuple[str, str]], kind: Kind) -> Parameters:
+    def from_query(cls, query: Sequence[tuple[str, str]], kind: Kind) -> RequestParameters:
         """The parameters of a decoded query. `name[]` and `name[0]` give entries of a list called `name`."""
         values: dict[str, object] = {}
         for written, value in query:
@@ -53,7 +53,7 @@ class Parameters(NamedTuple):
         return cls(values, kind)
 
     @classmethod
-    def of_body(cls, document: object, kind: Kind) -> Parameters:
+    def from_body(cls, document: object, kind: Kind) -> RequestParameters:
         """The fields of a JSON object. Raises `InvalidInput` for anything else."""
         return cls(Fields.of(document).values, kind, is_body=True)
 
@@ -65,17 +65,17 @@ class Parameters(NamedTuple):
         """An amount in base units. Raises `InvalidAmount`."""
         if not self.has(name):
             raise InvalidAmount(f"{name} should not be null or undefined", details={"field": name})
-        return checked_amount(name, self.values[name])
+        return parse_amount(name, self.values[name])
 
     def address(self, name: str) -> str:
         """A canonical address as it stands. Raises `InvalidAddress`."""
-        return checked_address(name, self.values.get(name), self.kind)
+        return parse_address_parameter(name, self.values.get(name), self.kind)
 
     def token(self, name: str) -> str:
         """The canonical address of a token, the zero address where it is the native one. Raises `InvalidAddress`."""
-        return checked_token(name, self.values.get(name), self.kind)
+        return parse_token_parameter(name, self.values.get(name), self.kind)
 
-    def receiver(self, name: str) -> str:
+    def recipient(self, name: str) -> str:
         """The canonical address of somebody who can hold tokens. Raises `InvalidAddress`."""
         address = self.address(name)
         if is_native(address, self.kind):
@@ -124,15 +124,15 @@ class Parameters(NamedTuple):
             raise InvalidOption(f"{name} must be a whole number of basis points", details={"field": name})
         return int(value)
 
-    def listed(self, name: str, *, repeated: bool = True) -> tuple[str, ...]:
+    def string_list(self, name: str, *, may_repeat: bool = True) -> tuple[str, ...]:
         """Entries with commas between them, as a JSON array, or, where `repeated` is allowed, by a name given often."""
         value = self.values.get(name)
-        if isinstance(value, list) and not (repeated or self.is_body):
+        if isinstance(value, list) and not (may_repeat or self.is_body):
             raise InvalidInput(f"{name} must be given once", details={"field": name})
         return _entries(name, value)
 
 
-def checked_amount(name: str, value: object) -> int:
+def parse_amount(name: str, value: object) -> int:
     """The amount that a decimal integer string gives. Raises `InvalidAmount` that names the field."""
     if not isinstance(value, str) or not _DIGITS.fullmatch(value) or not 1 <= int(value) <= MAX_AMOUNT:
         problem = f"{name} must be a decimal integer string from 1 to 2^256 - 1"
@@ -140,7 +140,7 @@ def checked_amount(name: str, value: object) -> int:
     return int(value)
 
 
-def checked_address(name: str, value: object, kind: Kind) -> str:
+def parse_address_parameter(name: str, value: object, kind: Kind) -> str:
     """The canonical form of an address. Raises `InvalidAddress` that names the field."""
     problem = f"{name} must be {_NOUNS[kind]}"
     if not isinstance(value, str):
@@ -152,10 +152,10 @@ def checked_address(name: str, value: object, kind: Kind) -> str:
         raise InvalidAddress(problem + wrong, hint=error.message, details={**error.details, "field": name}) from None
 
 
-def checked_token(name: str, value: object, kind: Kind) -> str:
+def parse_token_parameter(name: str, value: object, kind: Kind) -> str:
     """The canonical address of a token, the zero address where it is the native one. Raises `InvalidAddress`."""
     native = isinstance(value, str) and is_native(value, kind)
-    return ZERO_ADDRESS if native else checked_address(name, value, kind)
+    return ZERO_ADDRESS if native else parse_address_parameter(name, value, kind)
 
 
 def _percentage(name: str, value: object) -> int:

@@ -13,7 +13,7 @@ from swapcli.api.fields import Fields, checked_digits, fault, plain
 from swapcli.api.route_result import RouteResult
 from swapcli.api.segments import parse_segments, render_segments
 from swapcli.api.slippage import Generation
-from swapcli.api.timestamps import iso_utc, parse_iso_utc
+from swapcli.api.timestamps import format_iso_utc, parse_iso_utc
 from swapcli.errors import InvalidInput, NoRoute
 from swapcli.model.network import Kind, Network
 from swapcli.model.payload import SwapType
@@ -23,22 +23,22 @@ from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
     from swapcli.api.schemas import (
-        AfterFee,
-        IntegratorFields,
-        Meta,
-        RouteNotFound,
-        RouteV1,
-        RouteV2,
-        ShortRoute,
+        AfterFeeJson,
+        IntegratorFieldsJson,
+        MetaJson,
+        RouteNotFoundJson,
+        RouteV1Json,
+        RouteV2Json,
+        ShortRouteJson,
     )
-    from swapcli.api.schemas import Token as TokenShape
+    from swapcli.api.schemas import TokenJson as TokenShape
 
 API_VERSION = "2.0"
 
 MAX_QUOTES = 1_000
 
 
-def render_result(result: RouteResult, network: Network) -> RouteV1 | RouteV2:
+def render_result(result: RouteResult, network: Network) -> RouteV1Json | RouteV2Json:
     """The JSON object of a result, in the order of the specification's table; prices that are unknown are 0."""
     return render_v2(result, network) if result.generation is Generation.V2 else render_v1(result, network)
 
@@ -52,12 +52,12 @@ def render(result: RouteResult, network: Network, *, unknown_price: int | None =
     return document
 
 
-def render_no_route(message: str) -> RouteNotFound:
+def render_no_route(message: str) -> RouteNotFoundJson:
     """What stands in place of a route where none was found."""
     return {"success": False, "errorMessage": message}
 
 
-def render_v1(result: RouteResult, network: Network) -> RouteV1:
+def render_v1(result: RouteResult, network: Network) -> RouteV1Json:
     """The JSON object of a V1 result."""
     return {
         "success": True,
@@ -75,7 +75,7 @@ def render_v1(result: RouteResult, network: Network) -> RouteV1:
     }
 
 
-def render_v2(result: RouteResult, network: Network) -> RouteV2:
+def render_v2(result: RouteResult, network: Network) -> RouteV2Json:
     """The JSON object of a V2 result."""
     return {
         "success": True,
@@ -96,7 +96,7 @@ def render_v2(result: RouteResult, network: Network) -> RouteV2:
     }
 
 
-def render_short(result: RouteResult, network: Network) -> ShortRoute:
+def render_short(result: RouteResult, network: Network) -> ShortRouteJson:
     """What V1 calldata tells of its route."""
     return {
         "inputToken": _render_token(result.input_token, network),
@@ -108,12 +108,12 @@ def render_short(result: RouteResult, network: Network) -> ShortRoute:
     }
 
 
-def render_meta(timestamp_ms: int) -> Meta:
+def render_meta(timestamp_ms: int) -> MetaJson:
     """What every V2 answer carries."""
-    return {"apiVersion": API_VERSION, "timestamp": iso_utc(timestamp_ms)}
+    return {"apiVersion": API_VERSION, "timestamp": format_iso_utc(timestamp_ms)}
 
 
-def _render_after_fee(result: RouteResult) -> AfterFee:
+def _render_after_fee(result: RouteResult) -> AfterFeeJson:
     after_fee = result.output_amount_after_fee
     return {} if after_fee is None else {"outputAmountAfterFee": str(after_fee)}
 
@@ -124,12 +124,12 @@ def _render_token(token: Token, network: Network) -> TokenShape:
         "name": token.name,
         "address": display_address(token.address, network.kind),
         "decimals": token.decimals,
-        "price": plain_decimal(price) if network.kind is Kind.STARKNET else price,
+        "price": format_decimal(price) if network.kind is Kind.STARKNET else price,
         "symbol": token.symbol,
     }
 
 
-def plain_decimal(number: float) -> str:
+def format_decimal(number: float) -> str:
     """A float's shortest decimal form, without an exponent: 1e-07 -> "0.0000001"."""
     text = repr(number)
     if "e" not in text:
@@ -139,10 +139,10 @@ def plain_decimal(number: float) -> str:
     return format(Decimal(text), "f")
 
 
-def _render_integrator(integrator: Integrator | None, network: Network) -> IntegratorFields:
+def _render_integrator(integrator: Integrator | None, network: Network) -> IntegratorFieldsJson:
     if integrator is None:
         return {}
-    fields: IntegratorFields = {"integratorAddress": display_address(integrator.address, network.kind)}
+    fields: IntegratorFieldsJson = {"integratorAddress": display_address(integrator.address, network.kind)}
     if integrator.fee_bps:
         fields["integratorFeePercentageBps"] = integrator.fee_bps
     if integrator.surplus_bps:
@@ -152,7 +152,7 @@ def _render_integrator(integrator: Integrator | None, network: Network) -> Integ
     return fields
 
 
-def parse(document: object, network: Network, path: str = "") -> RouteResult:
+def parse_result(document: object, network: Network, path: str = "") -> RouteResult:
     """The result that a JSON object writes; the generation is V2 where it carries `meta`. `path` leads to the object.
 
     Checks everything that the object alone can tell: field types and ranges, shares that sum, hops that join up. The
@@ -160,7 +160,7 @@ def parse(document: object, network: Network, path: str = "") -> RouteResult:
     Raises `InvalidInput` naming the field, `NoRoute` for the object of a route that was not found.
     """
     fields = Fields.of(document, path)
-    refuse_failure(fields)
+    raise_if_no_route(fields)
     generation = Generation.V2 if fields.has("meta") else Generation.V1
     if fields.has("outputAmountAfterFee"):
         fields.amount("outputAmountAfterFee", least=0)
@@ -183,7 +183,7 @@ def parse(document: object, network: Network, path: str = "") -> RouteResult:
     )
 
 
-def refuse_failure(fields: Fields) -> None:
+def raise_if_no_route(fields: Fields) -> None:
     """Raises `NoRoute` where an object says that it is no success."""
     if not fields.flag("success", default=True):
         raise NoRoute(plain(fields.values.get("errorMessage")) or "no route found")

@@ -15,10 +15,10 @@ from swapcli.model.route import Quote, Route, Segment, Swap
 from swapcli.model.terms import Integrator, after_fee
 from swapcli.model.token import Token
 
-WRAPPER = ProtocolInfo(0, "wrapper", "Wrapper", family="wrapper")
+WRAPPER_PROTOCOL = ProtocolInfo(0, "wrapper", "Wrapper", family="wrapper")
 
 
-class WireSwap(NamedTuple):
+class ResultSwap(NamedTuple):
     """One pool of a hop; `share` in hundredths of a percent, `extra` tells the pool from its siblings."""
 
     protocol_id: int
@@ -35,11 +35,11 @@ class WireSwap(NamedTuple):
         return str(self.extra.get("poolId", self.pool_address)).lower()
 
 
-class WireSegment(NamedTuple):
+class ResultSegment(NamedTuple):
     """A path with its share in whole percent."""
 
     percent: int
-    hops: tuple[tuple[WireSwap, ...], ...]
+    hops: tuple[tuple[ResultSwap, ...], ...]
 
 
 class RouteResult(NamedTuple):
@@ -58,7 +58,7 @@ class RouteResult(NamedTuple):
     time_s: float
     gas: int
     gas_usd: float | None
-    segments: tuple[WireSegment, ...]
+    segments: tuple[ResultSegment, ...]
     initial: bool = True
     timestamp_ms: int = 0
     integrator: Integrator | None = None
@@ -82,11 +82,11 @@ class RouteResult(NamedTuple):
         return Route(tuple(Segment(s.percent, tuple(tuple(map(_swap, h)) for h in s.hops)) for s in self.segments))
 
 
-def _swap(swap: WireSwap) -> Swap:
+def _swap(swap: ResultSwap) -> Swap:
     return Swap(swap.pool_key, swap.token_in, swap.token_out, swap.share)
 
 
-def result_of(
+def build_result(
     quote: Quote,
     order: Order,
     network: Network,
@@ -134,15 +134,17 @@ def _priced(token: Token, price_usd: float | None, wrap_on: Network | None) -> T
     return Token(token.address, token.symbol, token.name, token.decimals, price_usd)
 
 
-def _segment(segment: Segment, network: Network, pools: Mapping[str, Pool]) -> WireSegment:
-    hops = tuple(tuple(_wire_swap(swap, network, pools[swap.pool]) for swap in hop) for hop in segment.hops)
-    return WireSegment(segment.percent, hops)
+def _segment(segment: Segment, network: Network, pools: Mapping[str, Pool]) -> ResultSegment:
+    hops = tuple(tuple(_result_swap(swap, network, pools[swap.pool]) for swap in hop) for hop in segment.hops)
+    return ResultSegment(segment.percent, hops)
 
 
-def _wire_swap(swap: Swap, network: Network, pool: Pool) -> WireSwap:
-    protocol = network.protocol(pool.protocol) or WRAPPER
+def _result_swap(swap: Swap, network: Network, pool: Pool) -> ResultSwap:
+    protocol = network.protocol(pool.protocol) or WRAPPER_PROTOCOL
     name = protocol.display_name
-    return WireSwap(protocol.id, name, pool.address, swap.token_in, swap.token_out, swap.share, _extra(protocol, pool))
+    return ResultSwap(
+        protocol.id, name, pool.address, swap.token_in, swap.token_out, swap.share, _extra(protocol, pool)
+    )
 
 
 def _extra(protocol: ProtocolInfo, pool: Pool) -> dict[str, int | str]:

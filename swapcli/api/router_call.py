@@ -16,27 +16,27 @@ from swapcli.model.route import RATE_SCALE
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import Calldata, CalldataRoute, SwapParameter
+    from swapcli.api.schemas import CalldataJson, CalldataRouteJson, SwapParameterJson
 
 MAX_SWAPS = 2_000
 
 _FELT_BYTES = 32
 
 
-def render_call(call: Call, network: Network, *, names_tokens: bool = True) -> Calldata:
+def render_call(call: Call, network: Network, *, names_tokens: bool = True) -> CalldataJson:
     """A call with its swaps; `integrator_data` appears where somebody earns on it."""
-    document: Calldata = {
+    document: CalldataJson = {
         "route": render_call_route(call.route, network, names_tokens=names_tokens),
         "swap_parameters": render_swap_parameters(call.swaps, network),
     }
     if call.integrator_data:
-        document["integrator_data"] = render_octets(call.integrator_data)
+        document["integrator_data"] = render_hex(call.integrator_data)
     return document
 
 
-def render_call_route(route: CallRoute, network: Network, *, names_tokens: bool = True) -> CalldataRoute:
+def render_call_route(route: CallRoute, network: Network, *, names_tokens: bool = True) -> CalldataRouteJson:
     """What a call promises, with or without the names of its two tokens."""
-    promise: CalldataRoute = {
+    promise: CalldataRouteJson = {
         "amount_in": str(route.amount_in),
         "amount_out": str(route.amount_out),
         "min_received": str(route.min_received),
@@ -49,20 +49,20 @@ def render_call_route(route: CallRoute, network: Network, *, names_tokens: bool 
     return {"token_in": token_in, "token_out": token_out, **promise}
 
 
-def render_swap_parameters(swaps: Iterable[CallSwap], network: Network) -> list[SwapParameter]:
+def render_swap_parameters(swaps: Iterable[CallSwap], network: Network) -> list[SwapParameterJson]:
     """The swaps of a call."""
     return [
-        {**swap_alone, "swap_type": int(swap.swap_type), "extra_data": render_octets(_extra_octets(swap))}
+        {**swap_alone, "swap_type": int(swap.swap_type), "extra_data": render_hex(_extra_bytes(swap))}
         for swap, swap_alone in ((swap, _render_swap(swap, network)) for swap in swaps)
     ]
 
 
-def render_short_swap_parameters(swaps: Iterable[CallSwap], network: Network) -> list[SwapParameter]:
+def render_short_swap_parameters(swaps: Iterable[CallSwap], network: Network) -> list[SwapParameterJson]:
     """The swaps of a call as V1 calldata writes them: without `swap_type` and `extra_data`."""
     return [_render_swap(swap, network) for swap in swaps]
 
 
-def _render_swap(swap: CallSwap, network: Network) -> SwapParameter:
+def _render_swap(swap: CallSwap, network: Network) -> SwapParameterJson:
     return {
         "token_in": display_address(swap.token_in, network.kind),
         "token_out": display_address(swap.token_out, network.kind),
@@ -72,11 +72,11 @@ def _render_swap(swap: CallSwap, network: Network) -> SwapParameter:
     }
 
 
-def _extra_octets(swap: CallSwap) -> bytes:
+def _extra_bytes(swap: CallSwap) -> bytes:
     return swap.extra_data or b"".join(felt.to_bytes(_FELT_BYTES) for felt in swap.extra_felts)
 
 
-def render_octets(octets: bytes) -> str:
+def render_hex(octets: bytes) -> str:
     """Bytes in hex with 0x."""
     return "0x" + octets.hex()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 
-class Token(TypedDict):
+class TokenJson(TypedDict):
     """A token. `price` is in USD, a number on EVM networks and a decimal string on starknet; 0 where it is unknown."""
 
     name: str
@@ -19,7 +19,7 @@ class Token(TypedDict):
     symbol: NotRequired[str]
 
 
-class Swap(TypedDict):
+class SwapJson(TypedDict):
     """One pool of a hop. `percent` is its share of the hop ("61.20%"); `extraData` tells it from its siblings."""
 
     protocol: int
@@ -31,27 +31,27 @@ class Swap(TypedDict):
     extraData: NotRequired[dict[str, int | str] | None]
 
 
-class RouteSegment(TypedDict):
+class RouteSegmentJson(TypedDict):
     """A path with its share of the input ("35%"): hops in order, each a list of pools used in parallel."""
 
     percent: str
-    swaps: list[list[Swap]]
+    swaps: list[list[SwapJson]]
 
 
-class Meta(TypedDict):
+class MetaJson(TypedDict):
     """Of every V2 answer: the version "2.0", and the time in UTC with milliseconds."""
 
     apiVersion: str
     timestamp: str
 
 
-class AfterFee(TypedDict, total=False):
+class AfterFeeJson(TypedDict, total=False):
     """What is left of the output after an integrator's fee."""
 
     outputAmountAfterFee: str
 
 
-class IntegratorFields(TypedDict, total=False):
+class IntegratorFieldsJson(TypedDict, total=False):
     """Who earns on a route, and how much in basis points: of the output, or of what exceeds the quote."""
 
     integratorAddress: str
@@ -60,47 +60,47 @@ class IntegratorFields(TypedDict, total=False):
     integratorName: str
 
 
-class RouteV1(TypedDict):
+class RouteV1Json(TypedDict):
     """A found route, first generation. Amounts in base units, gas in units."""
 
     success: bool
     routeSwapType: int
-    inputToken: Token
+    inputToken: TokenJson
     inputAmount: str
-    outputToken: Token
+    outputToken: TokenJson
     outputAmount: str
     time: float
     estimatedGasUsed: str
     estimatedGasUsedInUsd: float
-    route: list[RouteSegment]
+    route: list[RouteSegmentJson]
     bestQuotesByProtocols: NotRequired[list[str]]
     initial: NotRequired[bool]
 
 
-class RouteV2(TypedDict):
+class RouteV2Json(TypedDict):
     """A found route, second generation. Amounts in base units, gas in wei."""
 
     success: bool
     routeSwapType: int
-    inputToken: Token
+    inputToken: TokenJson
     inputAmount: str
-    outputToken: Token
+    outputToken: TokenJson
     outputAmount: str
     outputAmountAfterFee: NotRequired[str]
     time: float
     estimatedGasUsed: str
     estimatedGasUsedInUsd: float
-    route: list[RouteSegment]
+    route: list[RouteSegmentJson]
     bestQuotesByProtocols: NotRequired[list[str]]
     initial: NotRequired[bool]
-    meta: Meta
+    meta: MetaJson
     integratorAddress: NotRequired[str]
     integratorFeePercentageBps: NotRequired[int]
     integratorSurplusPercentageBps: NotRequired[int]
     integratorName: NotRequired[str]
 
 
-class PostedToken(TypedDict):
+class PostedTokenJson(TypedDict):
     """A token as a request gives it back. Null stands for what is not known."""
 
     name: str
@@ -110,14 +110,14 @@ class PostedToken(TypedDict):
     symbol: NotRequired[str | None]
 
 
-class PostedMeta(TypedDict):
+class PostedMetaJson(TypedDict):
     """What a request says of a route's time."""
 
     timestamp: str
     apiVersion: NotRequired[Any]
 
 
-class PostedRoute(TypedDict):
+class PostedRouteJson(TypedDict):
     """A found route of either generation, as a request gives it back: complete, and V2 where it has its `meta`.
 
     What an answer says beyond how the input is split is checked for its form, but nothing is taken from it.
@@ -125,38 +125,38 @@ class PostedRoute(TypedDict):
 
     success: NotRequired[bool]
     routeSwapType: int
-    inputToken: PostedToken
+    inputToken: PostedTokenJson
     inputAmount: str
-    outputToken: PostedToken
+    outputToken: PostedTokenJson
     outputAmount: str
     outputAmountAfterFee: NotRequired[str | None]
     time: float | str
     estimatedGasUsed: str
     estimatedGasUsedInUsd: float | str
-    route: list[RouteSegment]
+    route: list[RouteSegmentJson]
     bestQuotesByProtocols: NotRequired[Any]
     initial: NotRequired[bool]
-    meta: NotRequired[PostedMeta | None]
+    meta: NotRequired[PostedMetaJson | None]
     integratorAddress: NotRequired[str | None]
     integratorFeePercentageBps: NotRequired[int | None]
     integratorSurplusPercentageBps: NotRequired[int | None]
     integratorName: NotRequired[str | None]
 
 
-class RouteNotFound(TypedDict):
+class RouteNotFoundJson(TypedDict):
     """What stands in place of a route where none was found."""
 
     success: bool
     errorMessage: str
 
 
-class RouteNotFoundV2(RouteNotFound):
+class RouteNotFoundV2Json(RouteNotFoundJson):
     """The same in V2."""
 
-    meta: Meta
+    meta: MetaJson
 
 
-class CalldataRoute(TypedDict):
+class CalldataRouteJson(TypedDict):
     """What a call promises. V1 on base leaves out the two tokens."""
 
     token_in: NotRequired[str]
@@ -168,7 +168,7 @@ class CalldataRoute(TypedDict):
     swap_type: int
 
 
-class SwapParameter(TypedDict):
+class SwapParameterJson(TypedDict):
     """One pool used. `rate` is the part of the router's balance that it spends, 1000000 being all of it.
 
     V1 calldata leaves out `swap_type` and `extra_data`.
@@ -183,131 +183,131 @@ class SwapParameter(TypedDict):
     extra_data: NotRequired[str]
 
 
-class Calldata(TypedDict):
+class CalldataJson(TypedDict):
     """A call of the router before it is encoded; with an integrator, what the router is told of the fee."""
 
-    route: CalldataRoute
-    swap_parameters: list[SwapParameter]
+    route: CalldataRouteJson
+    swap_parameters: list[SwapParameterJson]
     integrator_data: NotRequired[str]
 
 
-class Execute(TypedDict):
+class ExecuteJson(TypedDict):
     """V1 execute: a call and its transaction."""
 
-    route: CalldataRoute
-    swap_parameters: list[SwapParameter]
+    route: CalldataRouteJson
+    swap_parameters: list[SwapParameterJson]
     calldata: str
     to: str
     value: str
 
 
-class StarknetExecute(TypedDict):
+class StarknetExecuteJson(TypedDict):
     """V1 execute on starknet: `calldata` are the felts of the call, in decimal."""
 
-    route: CalldataRoute
-    swap_parameters: list[SwapParameter]
+    route: CalldataRouteJson
+    swap_parameters: list[SwapParameterJson]
     calldata: list[str]
     to: str
     value: str
 
 
-class ShortRoute(TypedDict):
+class ShortRouteJson(TypedDict):
     """What V1 calldata tells of its route."""
 
-    inputToken: Token
-    outputToken: Token
+    inputToken: TokenJson
+    outputToken: TokenJson
     inputAmount: str
     outputAmount: str
     time: float
-    route: list[RouteSegment]
+    route: list[RouteSegmentJson]
 
 
-class CalldataV1(TypedDict):
+class CalldataV1Json(TypedDict):
     """V1 calldata: a route found and encoded in one call."""
 
     success: bool
-    route: ShortRoute
-    swap_parameters: list[SwapParameter]
+    route: ShortRouteJson
+    swap_parameters: list[SwapParameterJson]
     calldata: str
     to: str
     value: str
 
 
-class StarknetCalldataV1(TypedDict):
+class StarknetCalldataV1Json(TypedDict):
     """V1 calldata on starknet: `calldata` are the felts of the call, in decimal."""
 
     success: bool
-    route: ShortRoute
-    swap_parameters: list[SwapParameter]
+    route: ShortRouteJson
+    swap_parameters: list[SwapParameterJson]
     calldata: list[str]
     to: str
     value: str
 
 
-class HyperevmCalldata(TypedDict):
+class HyperevmCalldataJson(TypedDict):
     """GET /hyperevm/calldata: a route and its call."""
 
-    route: RouteV1
-    calldata: Calldata
+    route: RouteV1Json
+    calldata: CalldataJson
 
 
-class HyperevmNoRoute(TypedDict):
+class HyperevmNoRouteJson(TypedDict):
     """GET /hyperevm/calldata where no route was found."""
 
-    route: RouteNotFound
+    route: RouteNotFoundJson
 
 
-class CitreaCalldata(TypedDict):
+class CitreaCalldataJson(TypedDict):
     """GET /citrea/calldata: the encoded call in hex."""
 
     success: bool
     calldata: str
 
 
-class StarknetCalldata(TypedDict):
+class StarknetCalldataJson(TypedDict):
     """GET /starknet/calldata: a route and the felts of its call, in decimal."""
 
-    route: RouteV1
+    route: RouteV1Json
     calldata: list[str]
 
 
-class CalldataV2(TypedDict):
+class CalldataV2Json(TypedDict):
     """V2 calldata: the call of a posted route."""
 
-    route: CalldataRoute
-    swap_parameters: list[SwapParameter]
+    route: CalldataRouteJson
+    swap_parameters: list[SwapParameterJson]
     integrator_data: NotRequired[str]
     router_address: str
-    meta: Meta
+    meta: MetaJson
 
 
-class RouteAndCalldataV1(TypedDict):
+class RouteAndCalldataV1Json(TypedDict):
     """GET /{network}/routeAndCalldata without a version."""
 
-    route: RouteV1
-    calldata: Calldata
+    route: RouteV1Json
+    calldata: CalldataJson
     router_address: str
 
 
-class RouteAndCalldataV2(TypedDict):
+class RouteAndCalldataV2Json(TypedDict):
     """V2 routeAndCalldata: a route and its call."""
 
-    route: RouteV2
-    calldata: Calldata
+    route: RouteV2Json
+    calldata: CalldataJson
     router_address: str
-    meta: Meta
+    meta: MetaJson
 
 
-class ExecuteRequest(TypedDict):
+class ExecuteRequestJson(TypedDict):
     """V1 execute, and V1 calldata with a route. `deadline` in Unix seconds, read by execute only."""
 
-    route: PostedRoute
+    route: PostedRouteJson
     slippage: float | str
     destination: str
     deadline: NotRequired[int]
 
 
-class CalldataRequest(TypedDict):
+class CalldataRequestJson(TypedDict):
     """V1 calldata with an amount in base units."""
 
     amount: str
@@ -319,38 +319,38 @@ class CalldataRequest(TypedDict):
     direct: NotRequired[bool]
 
 
-class CalldataRequestV2(TypedDict):
+class CalldataRequestV2Json(TypedDict):
     """V2 calldata of a found route."""
 
-    route: PostedRoute
+    route: PostedRouteJson
     slippage: float | str
     destination: str
 
 
-class SignerRequest(TypedDict):
+class SignerRequestJson(TypedDict):
     """GET /citrea/calldata."""
 
-    route_response: PostedRoute
+    route_response: PostedRouteJson
     slippage: float | str
     signer: str
 
 
-class HealthV1(TypedDict):
+class HealthV1Json(TypedDict):
     """V1 health; the first field is spelled this way. 200 is healthy."""
 
     staus: int
     message: str
 
 
-class HealthV2(TypedDict):
+class HealthV2Json(TypedDict):
     """V2 health; 200 is healthy."""
 
     status: int
     message: str
-    meta: Meta
+    meta: MetaJson
 
 
-class SupportedChain(TypedDict):
+class SupportedChainJson(TypedDict):
     """A network that is served."""
 
     chain_id: int
@@ -358,7 +358,7 @@ class SupportedChain(TypedDict):
     router_address: str | None
 
 
-class ListedToken(TypedDict):
+class ListedTokenJson(TypedDict):
     """A token of a network; decimals and the price in USD as strings."""
 
     address: str
@@ -369,14 +369,14 @@ class ListedToken(TypedDict):
     verified: bool
 
 
-class ListedProtocol(TypedDict):
+class ListedProtocolJson(TypedDict):
     """A protocol of a network by name and identifier."""
 
     amm_name: str
     protocol: int
 
 
-class DetailedFault(TypedDict):
+class DetailedErrorJson(TypedDict):
     """An error of hyperevm execute, and of hyperevm and citrea calldata."""
 
     success: bool
@@ -384,20 +384,20 @@ class DetailedFault(TypedDict):
     details: str
 
 
-class DetailedFaultV2(DetailedFault):
+class DetailedErrorV2Json(DetailedErrorJson):
     """An error of V2 calldata, which carries its time as all of V2 does."""
 
-    meta: Meta
+    meta: MetaJson
 
 
-class BriefFault(TypedDict):
+class BriefErrorJson(TypedDict):
     """An error of V1 execute."""
 
     error: str
     message: str
 
 
-class StatusFault(TypedDict):
+class StatusErrorJson(TypedDict):
     """An error of everything else; `requestId` finds a defect in the log."""
 
     statusCode: int

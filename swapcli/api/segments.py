@@ -11,13 +11,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from swapcli.api.fields import MAX_AMOUNT, Fields, checked_text, entries, fault
-from swapcli.api.route_result import WireSegment, WireSwap
+from swapcli.api.route_result import ResultSegment, ResultSwap
 from swapcli.model.network import Network
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import RouteSegment, Swap
+    from swapcli.api.schemas import RouteSegmentJson, SwapJson
 
 MAX_SEGMENTS = 100
 MAX_HOPS = 16
@@ -28,17 +28,17 @@ MAX_PROTOCOL_ID = 2**23 - 1
 _PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%")
 
 
-def render_segments(segments: Sequence[WireSegment], network: Network) -> list[RouteSegment]:
+def render_segments(segments: Sequence[ResultSegment], network: Network) -> list[RouteSegmentJson]:
     """How the input is split."""
     return [_render_segment(segment, network) for segment in segments]
 
 
-def _render_segment(segment: WireSegment, network: Network) -> RouteSegment:
+def _render_segment(segment: ResultSegment, network: Network) -> RouteSegmentJson:
     hops = [[_render_swap(swap, network) for swap in hop] for hop in segment.hops]
     return {"percent": f"{segment.percent}%", "swaps": hops}
 
 
-def _render_swap(swap: WireSwap, network: Network) -> Swap:
+def _render_swap(swap: ResultSwap, network: Network) -> SwapJson:
     return {
         "protocol": swap.protocol_id,
         "poolName": swap.pool_name,
@@ -50,7 +50,7 @@ def _render_swap(swap: WireSwap, network: Network) -> Swap:
     }
 
 
-def parse_segments(fields: Fields, network: Network) -> tuple[WireSegment, ...]:
+def parse_segments(fields: Fields, network: Network) -> tuple[ResultSegment, ...]:
     """The segments under `route`: shares that sum, hops that join up. Raises `InvalidInput` naming the field."""
     entries_by_path = fields.items("route", MAX_SEGMENTS)
     segments = tuple(_parse_segment(Fields.of(entry, path), network) for path, entry in entries_by_path)
@@ -61,7 +61,7 @@ def parse_segments(fields: Fields, network: Network) -> tuple[WireSegment, ...]:
     return segments
 
 
-def _parse_segment(fields: Fields, network: Network) -> WireSegment:
+def _parse_segment(fields: Fields, network: Network) -> ResultSegment:
     share = _parse_percent(fields)
     if share % 100 or not share:
         raise fault(fields.at("percent"), "must be a whole percentage above zero")
@@ -69,10 +69,10 @@ def _parse_segment(fields: Fields, network: Network) -> WireSegment:
     for number, (before, after) in enumerate(pairwise(hops), start=1):
         if before[0].token_out != after[0].token_in:
             raise fault(f"{fields.at('swaps')}[{number}]", "must begin at the token at which the hop before ends")
-    return WireSegment(share // 100, hops)
+    return ResultSegment(share // 100, hops)
 
 
-def _parse_hop(path: str, entry: object, network: Network) -> tuple[WireSwap, ...]:
+def _parse_hop(path: str, entry: object, network: Network) -> tuple[ResultSwap, ...]:
     hop = tuple(_parse_swap(Fields.of(swap, at), network) for at, swap in entries(entry, path, MAX_SWAPS))
     _check_sum(path, sum(swap.share for swap in hop), SHARES_PER_HOP)
     if len({(swap.token_in, swap.token_out) for swap in hop}) > 1:
@@ -85,11 +85,11 @@ def _check_sum(path: str, total: int, whole: int) -> None:
         raise fault(path, "must have percentages that sum to 100")
 
 
-def _parse_swap(fields: Fields, network: Network) -> WireSwap:
+def _parse_swap(fields: Fields, network: Network) -> ResultSwap:
     share = _parse_percent(fields)
     if not share:
         raise fault(fields.at("percent"), "must be above zero")
-    return WireSwap(
+    return ResultSwap(
         protocol_id=fields.integer("protocol", 0, MAX_PROTOCOL_ID),
         pool_name=fields.text("poolName"),
         pool_address=fields.address("poolAddress", network.kind),
@@ -114,10 +114,12 @@ def _parse_extra(fields: Fields) -> dict[str, int | str]:
     given = fields.inner("extraData")
     if len(given.values) > MAX_EXTRA:
         raise fault(given.path, f"must have at most {MAX_EXTRA} fields")
-    return {checked_text(key, given.path): _parse_trait(value, given.at(key)) for key, value in given.values.items()}
+    return {
+        checked_text(key, given.path): _parse_extra_value(value, given.at(key)) for key, value in given.values.items()
+    }
 
 
-def _parse_trait(value: object, path: str) -> int | str:
+def _parse_extra_value(value: object, path: str) -> int | str:
     if isinstance(value, str):
         return checked_text(value, path)
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_AMOUNT:

@@ -23,15 +23,15 @@ class Generation(StrEnum):
 class SlippageRange(NamedTuple):
     """The least and the most slippage that is accepted somewhere, both included, in parts per million."""
 
-    least_ppm: int
-    most_ppm: int
+    min_ppm: int
+    max_ppm: int
 
     def check(self, slippage_ppm: int) -> int:
         """`slippage_ppm` if it lies within. Raises `InvalidSlippage` with the range."""
-        low, high = percent(self.least_ppm), percent(self.most_ppm)
-        if not self.least_ppm <= slippage_ppm <= self.most_ppm:
+        low, high = format_percent(self.min_ppm), format_percent(self.max_ppm)
+        if not self.min_ppm <= slippage_ppm <= self.max_ppm:
             raise InvalidSlippage(
-                f"slippage must be between {low} and {high} percent, not {percent(slippage_ppm)}",
+                f"slippage must be between {low} and {high} percent, not {format_percent(slippage_ppm)}",
                 details={"least": low, "most": high},
             )
         return slippage_ppm
@@ -60,7 +60,7 @@ def parse_slippage_ppm(text: str) -> int:
     return int(whole) * PPM_PER_PERCENT + int(decimals.ljust(4, "0"))
 
 
-def percent(ppm: int) -> str:
+def format_percent(ppm: int) -> str:
     """Parts per million as a plain percentage: 5,000 -> "0.5"."""
     whole, rest = divmod(ppm, PPM_PER_PERCENT)
     return f"{whole}.{rest:04d}".rstrip("0").rstrip(".")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.felts import parse_felts, render_felts
 from swapcli.api.fields import entries
-from swapcli.api.request_parameters import Parameters, checked_amount, checked_token
-from swapcli.api.requests import ROUTE_V1, OrderQuery, Query, check_distinct, read_shared, render_terms
-from swapcli.api.route import parse, render_v1
+from swapcli.api.request_parameters import RequestParameters, parse_amount, parse_token_parameter
+from swapcli.api.requests import ROUTE_V1, OrderRequest, Query, check_distinct, read_batch_terms, render_terms
+from swapcli.api.route import parse_result, render_v1
 from swapcli.api.route_result import RouteResult
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
@@ -17,32 +17,36 @@ from swapcli.model.payload import Payload
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import RouteV1
+    from swapcli.api.schemas import RouteV1Json
 
-PAIRS = range(2, 4)
+PAIR_COUNTS = range(2, 4)
 
-_MAX_ANSWERS = 16
+_MAX_RESULTS = 16
 
 
-def parse_batch(query: Query, network: Network, *, needs_terms: bool) -> tuple[OrderQuery, ...]:
+def parse_batch(query: Query, network: Network, *, needs_terms: bool) -> tuple[OrderRequest, ...]:
     """The two or three orders of a batch, all for the same token; with slippage and receiver where needed."""
-    parameters = Parameters.of_query(query, network.kind)
-    amounts = [checked_amount("amounts", entry) for entry in parameters.listed("amounts")]
-    tokens_in = [checked_token("tokenInAddresses", t, network.kind) for t in parameters.listed("tokenInAddresses")]
-    tokens_out = {checked_token("tokenOutAddresses", t, network.kind) for t in parameters.listed("tokenOutAddresses")}
-    if len(amounts) not in PAIRS or len(tokens_in) != len(amounts):
+    parameters = RequestParameters.from_query(query, network.kind)
+    amounts = [parse_amount("amounts", entry) for entry in parameters.string_list("amounts")]
+    tokens_in = [
+        parse_token_parameter("tokenInAddresses", t, network.kind) for t in parameters.string_list("tokenInAddresses")
+    ]
+    tokens_out = {
+        parse_token_parameter("tokenOutAddresses", t, network.kind) for t in parameters.string_list("tokenOutAddresses")
+    }
+    if len(amounts) not in PAIR_COUNTS or len(tokens_in) != len(amounts):
         raise _fault("amounts", "amounts and tokenInAddresses must have the same number of entries, 2 or 3")
     if len(tokens_out) != 1:
         raise _fault("tokenOutAddresses", "tokenOutAddresses must name one token")
     token_out = tokens_out.pop()
     for token_in in tokens_in:
         check_distinct(token_in, token_out, "tokenInAddresses")
-    shared = read_shared(parameters, network, ROUTE_V1._replace(needs_terms=needs_terms))
+    shared = read_batch_terms(parameters, network, ROUTE_V1._replace(needs_terms=needs_terms))
     pairs = zip(amounts, tokens_in, strict=True)
     return tuple(shared._replace(amount=amount, token_in=token_in, token_out=token_out) for amount, token_in in pairs)
 
 
-def render_batch(orders: Sequence[OrderQuery], network: Network) -> list[tuple[str, str]]:
+def render_batch(orders: Sequence[OrderRequest], network: Network) -> list[tuple[str, str]]:
     """The query that gives a batch of orders with the same output token and the same terms."""
     shared = orders[0]
     query = [
@@ -57,14 +61,14 @@ def render_batch(orders: Sequence[OrderQuery], network: Network) -> list[tuple[s
     return query + render_terms(shared, network)
 
 
-def render_batch_routes(results: Sequence[RouteResult], network: Network) -> list[RouteV1]:
+def render_batch_routes(results: Sequence[RouteResult], network: Network) -> list[RouteV1Json]:
     """`routeBatch`: a route for each pair."""
     return [render_v1(result, network) for result in results]
 
 
 def parse_batch_routes(document: object, network: Network) -> tuple[RouteResult, ...]:
     """`routeBatch`. Raises `NoRoute` where one of them was not found."""
-    return tuple(parse(entry, network, at) for at, entry in entries(document, "document", _MAX_ANSWERS))
+    return tuple(parse_result(entry, network, at) for at, entry in entries(document, "document", _MAX_RESULTS))
 
 
 def render_batch_felts(payloads: Iterable[Payload]) -> list[list[str]]:
@@ -74,7 +78,7 @@ def render_batch_felts(payloads: Iterable[Payload]) -> list[list[str]]:
 
 def parse_batch_felts(document: object) -> tuple[tuple[int, ...], ...]:
     """`executeBatch`."""
-    return tuple(parse_felts(entry, at) for at, entry in entries(document, "document", _MAX_ANSWERS))
+    return tuple(parse_felts(entry, at) for at, entry in entries(document, "document", _MAX_RESULTS))
 
 
 def _fault(name: str, problem: str) -> InvalidInput:

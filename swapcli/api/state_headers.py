@@ -22,7 +22,7 @@ _STATE = re.compile(r"([a-z]{1,20})(?:;block=([0-9]{1,18}))?(?:;age=([0-9]{1,12}
 _WARNING = re.compile(r"([A-Z][A-Z0-9_]{0,39})(?:;impact=(-?[0-9]{1,6}\.[0-9]{1,6}))?")
 
 
-class StatedState(NamedTuple):
+class ReportedState(NamedTuple):
     """What a service says of the state of its pools: `age_s` in seconds, at the time of the answer."""
 
     provenance: Provenance
@@ -30,27 +30,27 @@ class StatedState(NamedTuple):
     age_s: int | None = None
 
 
-class StatedWarnings(NamedTuple):
+class ReportedWarnings(NamedTuple):
     """The codes of a service's warnings, and the price impact as a fraction where it is one of them."""
 
     codes: tuple[str, ...] = ()
     price_impact: float | None = None
 
 
-def render_state(state: StatedState) -> str:
+def render_state(state: ReportedState) -> str:
     """Write the value of `X-Swap-State`."""
     block = "" if state.block is None else f";block={state.block}"
     age = "" if state.age_s is None else f";age={state.age_s}"
     return f"{state.provenance.value}{block}{age}"
 
 
-def parse_state(text: str | None) -> StatedState | None:
+def parse_state(text: str | None) -> ReportedState | None:
     """Read the value of `X-Swap-State`; None for anything that is not one."""
     match = _STATE.fullmatch(text or "")
     if match is None or match[1] not in _KINDS:
         return None
     block, age_s = (None if digits is None else int(digits) for digits in (match[2], match[3]))
-    return StatedState(_KINDS[match[1]], block, age_s)
+    return ReportedState(_KINDS[match[1]], block, age_s)
 
 
 def render_warnings(codes: Iterable[str], impact_code: str, price_impact: float | None) -> str:
@@ -59,11 +59,11 @@ def render_warnings(codes: Iterable[str], impact_code: str, price_impact: float 
     return ", ".join(f"{code}{figure if code == impact_code else ''}" for code in codes)
 
 
-def parse_warnings(text: str | None) -> StatedWarnings:
+def parse_warnings(text: str | None) -> ReportedWarnings:
     """Read the value of `X-Swap-Warnings`, as far as it is one: other words, and what is beyond 16, are ignored."""
     matches = [match for word in (text or "").split(",")[:MAX_CODES] if (match := _WARNING.fullmatch(word.strip()))]
     figures = [float(match[2]) for match in matches if match[2] is not None]
-    return StatedWarnings(tuple(dict.fromkeys(match[1] for match in matches)), max(figures, default=None))
+    return ReportedWarnings(tuple(dict.fromkeys(match[1] for match in matches)), max(figures, default=None))
 
 
 _KINDS = {each.value: each for each in Provenance}

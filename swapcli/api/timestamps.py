@@ -9,7 +9,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
 
 
-def iso_utc(unix_ms: int) -> str:
+def format_iso_utc(unix_ms: int) -> str:
     """Unix milliseconds in ISO 8601."""
     moment = _EPOCH + timedelta(milliseconds=unix_ms)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -66,7 +66,7 @@ def tell_payload(
     document: Callable[[Sending], dict[str, Any]],
     people: Callable[[list[Sending]], None],
 ) -> None:
-    """The payload in the form that is asked for: one field, the JSON `document`, or what `people` read."""
+    """The payload in the form that is asked for: one field, the JSON `build_document`, or what `people` read."""
     output, (payload, network, checked, warnings) = session.output, ready
     swap = swap_of(payload, network)
     sendings = sendings_of(payload, network, (checked and checked.allowance) or 0) if options.with_approval else [swap]

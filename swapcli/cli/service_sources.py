@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from swapcli.api.timestamps import iso_utc
+from swapcli.api.timestamps import format_iso_utc
 from swapcli.cli.output import to_stderr
 from swapcli.cli.session import Session
 from swapcli.config import network_names_from
@@ -20,13 +20,13 @@ from swapcli.model.network import Network
 if TYPE_CHECKING:
     from swapcli.chain.rpc import RpcNode
     from swapcli.engine.market_follower import Kept
-    from swapcli.service.market_registry import Desk, Opener
+    from swapcli.service.market_registry import MarketOpener, MarketRegistry
 
 
 class Served(NamedTuple):
     """The desk, those of its markets that have to be kept, and nodes for checks by network."""
 
-    desk: Desk
+    desk: MarketRegistry
     kept: list[Kept]
     nodes: dict[str, RpcNode]
 
@@ -46,7 +46,7 @@ def open_served(session: Session, names: Iterable[str], *, skip_bad_pools: bool)
 
 def _of_networks(session: Session, names: Iterable[str]) -> Served:
     networks: list[Network] = []
-    openers: dict[str, Opener] = {}
+    openers: dict[str, MarketOpener] = {}
     kept: list[Kept] = []
     nodes: dict[str, RpcNode] = {}
     for name in names:
@@ -73,7 +73,7 @@ def _of_networks(session: Session, names: Iterable[str]) -> Served:
 def _report_node(network: str, message: str) -> None:
     """Write a line of the log: another node stands in for one that fails."""
     now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
-    to_stderr(json.dumps({"time": iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":")))
+    to_stderr(json.dumps({"time": format_iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":")))
 
 
 def _found(session: Session, name: str) -> tuple[Network, Path | None]:
@@ -85,15 +85,17 @@ def _found(session: Session, name: str) -> tuple[Network, Path | None]:
         return store.network, Path(store.path)
 
 
-def _desk(session: Session, networks: list[Network], openers: dict[str, Opener], kept: list[str]) -> Desk:
-    from swapcli.service.market_registry import Desk
+def _desk(
+    session: Session, networks: list[Network], openers: dict[str, MarketOpener], kept: list[str]
+) -> MarketRegistry:
+    from swapcli.service.market_registry import MarketRegistry
 
     settings = session.settings
-    return Desk(
+    return MarketRegistry(
         networks,
         openers,
         SYSTEM_CLOCK,
-        kept=kept,
+        followed=kept,
         route_ttl_s=settings.route_ttl_s,
         max_age_s=settings.max_age_s,
         max_hops=settings.max_hops,

@@ -41,7 +41,7 @@ class Checks(NamedTuple):
         return self._run(payload, answer.origin, tokens, gas_wei, rounded=is_rounded(answer))
 
     def posted(self, source: QuoteSource, result: RouteResult, payload: Payload) -> Checked:
-        """Of the payload that `source` has just built of a route. Raises as `check_payload`."""
+        """Of the payload that `fresh_source` has just built of a route. Raises as `check_payload`."""
         from swapcli.cli.render.payload_view import traded
 
         return self._run(payload, source.origin, traded(result, payload, source.network), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swapcli.api.route_result import RouteResult, WireSwap
+from swapcli.api.route_result import ResultSwap, RouteResult
 from swapcli.api.slippage import Generation
 from swapcli.engine.quote import Delivery
 from swapcli.engine.wrap import wrapper
@@ -149,7 +149,7 @@ def _check_protocols(result: RouteResult, network: Network, pools: Mapping[str, 
             )
 
 
-def _swaps(result: RouteResult) -> Sequence[WireSwap]:
+def _swaps(result: RouteResult) -> Sequence[ResultSwap]:
     return [swap for segment in result.segments for hop in segment.hops for swap in hop]
 
 

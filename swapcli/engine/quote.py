@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import Generation
-from swapcli.api.state_headers import StatedWarnings
+from swapcli.api.state_headers import ReportedWarnings
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
@@ -55,7 +55,7 @@ class Origin(NamedTuple):
     timestamp: int | None = None
     age_s: int | None = None
     service: str | None = None
-    reported: StatedWarnings = StatedWarnings()
+    reported: ReportedWarnings = ReportedWarnings()
     pinned: bool | None = None
     is_proposed: bool = False
 

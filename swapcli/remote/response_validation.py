@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from swapcli.api.payload_bodies import ParsedPayload
+from swapcli.api.payload_bodies import ParsedTransaction
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import Generation
 from swapcli.errors import ConfigError
@@ -70,7 +70,7 @@ def agreed_result(result: RouteResult, wanted: Wanted) -> RouteResult:
     return agreed
 
 
-def agreed_payload(parsed: ParsedPayload, result: RouteResult, terms: Terms) -> Payload:
+def agreed_payload(parsed: ParsedTransaction, result: RouteResult, terms: Terms) -> Payload:
     """The payload for `result` that an answer gives, encoded here where the answer did not. Raises `Disagreement`,
     `InvalidInput` for what cannot be encoded, and `ConfigError` where nobody knows the router."""
     network = terms.network
@@ -149,7 +149,7 @@ def _check_path(result: RouteResult, wanted: Wanted) -> None:
             raise Disagreement(f"a route through protocol {min(used)}, which was excluded")
 
 
-def _only_call(parsed: ParsedPayload, result: RouteResult, network: Network) -> Call:
+def _only_call(parsed: ParsedTransaction, result: RouteResult, network: Network) -> Call:
     """The call of an answer, which may say it in two ways that must be one."""
     amount_out = parsed.call.route.amount_out if parsed.call else result.output_amount
     encoded = _decoded(parsed, amount_out, network)
@@ -161,7 +161,7 @@ def _only_call(parsed: ParsedPayload, result: RouteResult, network: Network) -> 
     return call
 
 
-def _decoded(parsed: ParsedPayload, amount_out: int, network: Network) -> Call | None:
+def _decoded(parsed: ParsedTransaction, amount_out: int, network: Network) -> Call | None:
     if network.kind is Kind.STARKNET:
         from swapcli.starknet import deserialise_call
 

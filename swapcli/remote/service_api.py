@@ -6,35 +6,35 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
-from swapcli.api.errors import error_of
+from swapcli.api.errors import parse_error
 from swapcli.api.fields import plain
-from swapcli.api.health import HEALTHY, Health, parse_health
-from swapcli.api.listings import Chain, VerifiedToken, parse_chains, parse_token, parse_tokens
-from swapcli.api.network_variants import OwnCalldata, dialect_of
+from swapcli.api.health import HEALTHY, HealthResponse, parse_health
+from swapcli.api.listings import ListedToken, SupportedChain, parse_chains, parse_token, parse_tokens
+from swapcli.api.network_variants import NetworkCalldata, network_variant
 from swapcli.api.payload_bodies import (
-    ParsedPayload,
+    ParsedTransaction,
     parse_calldata_v1,
     parse_calldata_v2,
     parse_execute,
-    parse_own_calldata,
+    parse_network_calldata,
     parse_route_and_calldata,
 )
 from swapcli.api.requests import (
     CALLDATA_V2,
     EXECUTE_V1,
-    PAYLOAD_OWN,
+    PAYLOAD_HYPEREVM,
     PAYLOAD_V1,
     PAYLOAD_V2,
     ROUTE_V1,
     ROUTE_V2,
-    ExecuteBody,
-    OrderForm,
-    OrderQuery,
+    ExecuteRequest,
+    OrderParameters,
+    OrderRequest,
     render_calldata_body,
     render_execute_body,
     render_order,
 )
-from swapcli.api.route import parse
+from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import Generation
 from swapcli.encoding.strict_json import parse_json
@@ -63,16 +63,16 @@ class Way(NamedTuple):
     """An endpoint that finds a route and its payload in one call. `posts` says that the order goes in a body."""
 
     path: tuple[str, ...]
-    form: OrderForm
-    parse: Parse[ParsedPayload]
+    form: OrderParameters
+    parse: Parse[ParsedTransaction]
     posts: bool = False
 
 
 _ROUTE_AND_CALLDATA = Way(("v2", "routeAndCalldata"), PAYLOAD_V2, parse_route_and_calldata)
 _CALLDATA = Way(("calldata",), PAYLOAD_V1, parse_calldata_v1, posts=True)
 _OWN_CALLDATA = {
-    OwnCalldata.ORDER: Way(("calldata",), PAYLOAD_OWN, parse_own_calldata),
-    OwnCalldata.FELTS: Way(("calldata",), PAYLOAD_V1, parse_own_calldata),
+    NetworkCalldata.ORDER: Way(("calldata",), PAYLOAD_HYPEREVM, parse_network_calldata),
+    NetworkCalldata.FELTS: Way(("calldata",), PAYLOAD_V1, parse_network_calldata),
 }
 
 
@@ -82,7 +82,7 @@ class ServiceIndex:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def chains(self) -> tuple[Chain, ...] | None:
+    def chains(self) -> tuple[SupportedChain, ...] | None:
         """Return the networks that it serves; None where it does not list them. Raises `UpstreamError`."""
         reply = self._client.ask(Question("GET", ("supported-chains",)))
         if reply.status == NOT_FOUND:
@@ -111,13 +111,13 @@ class Service:
         """Where it is."""
         return self._client.address
 
-    def route(self, order: OrderQuery, generation: Generation) -> RouteResult:
+    def route(self, order: OrderRequest, generation: Generation) -> RouteResult:
         """The best route for an order."""
         v2 = generation is Generation.V2
         query = render_order(order, self._network, ROUTE_V2 if v2 else ROUTE_V1)
-        return self._read(self._question("GET", *_versioned(generation), "route", query=query), parse)
+        return self._read(self._question("GET", *_versioned(generation), "route", query=query), parse_result)
 
-    def route_and_payload(self, order: OrderQuery, generation: Generation) -> ParsedPayload:
+    def route_and_payload(self, order: OrderRequest, generation: Generation) -> ParsedTransaction:
         """The best route for an order and its payload, found in one call. Raises `InvalidSlippage`."""
         way = self._way(generation)
         assert way.form.slippage is not None
@@ -128,22 +128,22 @@ class Service:
             question = self._question("GET", *way.path, query=render_order(order, self._network, way.form))
         return self._read(question, way.parse)
 
-    def payload(self, body: ExecuteBody) -> ParsedPayload:
+    def payload(self, body: ExecuteRequest) -> ParsedTransaction:
         """The payload of a route that was found before. Raises `InvalidSlippage`."""
         v2 = body.result.generation is Generation.V2
         (CALLDATA_V2 if v2 else EXECUTE_V1).slippage.check(body.slippage_ppm)
         path, read = (("v2", "calldata"), parse_calldata_v2) if v2 else (("execute",), parse_execute)
         return self._read(self._question("POST", *path, body=render_execute_body(body, self._network)), read)
 
-    def tokens(self) -> tuple[VerifiedToken, ...] | None:
+    def tokens(self) -> tuple[ListedToken, ...] | None:
         """The tokens that it knows; None where it does not list them."""
         return self._discover(("tokens",), parse_tokens)
 
-    def token(self, address: str) -> VerifiedToken | None:
+    def token(self, address: str) -> ListedToken | None:
         """The token at an address; None where it does not know it."""
         return self._discover(("tokens", address), parse_token)
 
-    def health(self, generation: Generation) -> Health:
+    def health(self, generation: Generation) -> HealthResponse:
         """What it says of its health, whatever the status of the answer that says so."""
         reply = self._client.ask(self._question("GET", *_versioned(generation), "healthcheck"))
         try:
@@ -151,9 +151,9 @@ class Service:
         except InvalidInput as error:
             if reply.status < 300:
                 raise self._not_understood(error) from None
-            return Health(reply.status, self._refusal(reply).message)
+            return HealthResponse(reply.status, self._refusal(reply).message)
         status = reply.status if reply.status >= 300 and told.status == HEALTHY else told.status
-        return Health(status, plain(told.message), told.timestamp_ms)
+        return HealthResponse(status, plain(told.message), told.timestamp_ms)
 
     @contextmanager
     def held_to(self) -> Iterator[None]:
@@ -174,7 +174,7 @@ class Service:
     def _way(self, generation: Generation) -> Way:
         if generation is Generation.V2:
             return _ROUTE_AND_CALLDATA
-        own = dialect_of(self._network.name).own_calldata
+        own = network_variant(self._network.name).network_calldata
         return _OWN_CALLDATA.get(own, _CALLDATA) if own else _CALLDATA
 
     def _question(
@@ -197,7 +197,7 @@ class Service:
         try:
             document = parse_json(reply.body)
             if isinstance(document, dict) and document.get("success") is False:
-                raise error_of(reply.status, document)
+                raise parse_error(reply.status, document)
             answered = read(document, self._network)
             self.stated = reply.stated
             return answered
@@ -212,7 +212,7 @@ class Service:
             document = parse_json(reply.body)
         except InvalidInput:
             document = None
-        error = error_of(reply.status, document, reply.retry_after_s)
+        error = parse_error(reply.status, document, reply.retry_after_s)
         error.details["service"] = self.address.base
         if isinstance(error, Unauthorized) and error.hint is None:
             error.hint = "set SWAPCLI_API_KEY or api_key_file"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from swapcli.service.key_file import ApiKey
-from swapcli.service.limits import Limiter
+from swapcli.service.limits import RateLimiter
 from swapcli.service.trusted_proxies import TrustedProxies
 
 if TYPE_CHECKING:
     from swapcli.config.settings import ServiceSettings
 
 
-class Keys(Protocol):
+class KeyLookup(Protocol):
     """Knows API keys."""
 
     def find(self, key: str) -> ApiKey | None:
@@ -29,10 +29,10 @@ class NoKeys:
         return None
 
 
-class Rules(NamedTuple):
+class PolicyRules(NamedTuple):
     """One version of the policy."""
 
-    keys: Keys
+    keys: KeyLookup
     cors_origins: tuple[str, ...]
     proxies: TrustedProxies
 
@@ -40,15 +40,15 @@ class Rules(NamedTuple):
 class AccessPolicy:
     """The rules in force. `replace` is called on the event loop, where no request sees half of a change."""
 
-    def __init__(self, settings: ServiceSettings, keys: Keys) -> None:
-        self.limiter = Limiter(settings)
-        self.rules = _rules(settings, keys)
+    def __init__(self, settings: ServiceSettings, keys: KeyLookup) -> None:
+        self.limiter = RateLimiter(settings)
+        self.rules = _build_rules(settings, keys)
 
-    def replace(self, settings: ServiceSettings, keys: Keys) -> None:
+    def replace(self, settings: ServiceSettings, keys: KeyLookup) -> None:
         """Apply other settings to all requests from now on."""
-        self.rules = _rules(settings, keys)
-        self.limiter.change(settings)
+        self.rules = _build_rules(settings, keys)
+        self.limiter.apply_settings(settings)
 
 
-def _rules(settings: ServiceSettings, keys: Keys) -> Rules:
-    return Rules(keys, settings.cors_origins, TrustedProxies(settings.trusted_proxies))
+def _build_rules(settings: ServiceSettings, keys: KeyLookup) -> PolicyRules:
+    return PolicyRules(keys, settings.cors_origins, TrustedProxies(settings.trusted_proxies))

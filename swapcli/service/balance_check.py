@@ -13,17 +13,17 @@ from typing import NamedTuple
 from swapcli.chain.node import StateOverrideNode
 from swapcli.errors import Overloaded, UpstreamError
 from swapcli.service.error_responses import Headers
-from swapcli.service.worker import Solver
+from swapcli.service.worker import Worker
 
-PATIENCE_S = 2.0
-MOST_WAITING = 8
+TIMEOUT_S = 2.0
+MAX_WAITING = 8
 """Checks of one network that may wait; what comes beyond is not checked."""
 
 Check = Callable[[StateOverrideNode], object]
 """Asks a node, and raises what is wrong."""
 
 
-class Outcome(NamedTuple):
+class EndpointResponse(NamedTuple):
     """What an endpoint answers: its document, headers of its own, and what is still to be checked before it is sent."""
 
     document: object
@@ -31,19 +31,19 @@ class Outcome(NamedTuple):
     check: Check | None = None
 
 
-class Checker:
+class BalanceChecker:
     """Runs checks, each network's in a thread of its own. `nodes` by network are used by nobody else."""
 
     def __init__(self, nodes: Mapping[str, StateOverrideNode]) -> None:
         self._nodes = nodes
-        self._threads = {name: Solver(MOST_WAITING) for name in nodes}
+        self._threads = {name: Worker(MAX_WAITING) for name in nodes}
 
     async def run(self, name: str, check: Check) -> None:
         """Raises what the check finds wrong; where the network has no node, that is nothing."""
         if name not in self._nodes:
             return
         with suppress(UpstreamError, Overloaded, TimeoutError):
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 await self._threads[name].run(lambda _: check(self._nodes[name]))
 
     def close(self) -> None:

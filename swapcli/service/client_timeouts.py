@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive
 
 
-def prompt(receive: Receive, patience_s: float) -> Receive:
+def with_body_timeout(receive: Receive, timeout_s: float) -> Receive:
     """Receives a body that is sent in time, else raises `BodyTooSlow`."""
-    until_s = asyncio.get_running_loop().time() + patience_s
+    until_s = asyncio.get_running_loop().time() + timeout_s
     is_whole = False
 
     async def receive_prompt() -> Message:
@@ -52,14 +52,14 @@ class Connection(Protocol):
         """What it sends and receives by."""
 
 
-class Patience:
+class IdleReaper:
     """Closes connections on which nobody sends a whole head, as uvicorn does only where not a byte of it is sent."""
 
-    def __init__(self, patience_s: float) -> None:
-        self.patience_s = patience_s
+    def __init__(self, timeout_s: float) -> None:
+        self.timeout_s = timeout_s
         self._waiting: dict[Connection, tuple[Cycle | None, float]] = {}
 
-    def look(self, connections: Iterable[Connection], now_s: float) -> None:
+    def close_idle(self, connections: Iterable[Connection], now_s: float) -> None:
         """To be called every now and then with all that are open."""
         before, self._waiting = self._waiting, {}
         for connection in connections:
@@ -69,5 +69,5 @@ class Patience:
             last, since_s = before.get(connection, (cycle, now_s))
             since_s = since_s if last is cycle else now_s
             self._waiting[connection] = cycle, since_s
-            if now_s - since_s > self.patience_s:
+            if now_s - since_s > self.timeout_s:
                 connection.transport.close()

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from swapcli.api.network_variants import OwnCalldata, dialect_of
+from swapcli.api.network_variants import NetworkCalldata, network_variant
 from swapcli.api.slippage import Generation
 from swapcli.model.network import Kind, Network
 from swapcli.service import endpoints
 from swapcli.service.error_responses import Style
-from swapcli.service.market_registry import Desk
-from swapcli.service.request import Asked
+from swapcli.service.market_registry import MarketRegistry
+from swapcli.service.request import EndpointRequest
 
 
-def everywhere(_network: Network) -> bool:
+def all_networks(_network: Network) -> bool:
     """On every network."""
     return True
 
@@ -36,17 +36,17 @@ def is_starknet(network: Network) -> bool:
 
 def takes_order(network: Network) -> bool:
     """Where GET calldata takes an order and tells errors in its own form."""
-    return dialect_of(network.name).own_calldata is OwnCalldata.ORDER
+    return network_variant(network.name).network_calldata is NetworkCalldata.ORDER
 
 
 def takes_signer(network: Network) -> bool:
     """Where GET calldata takes a found route and a signer."""
-    return dialect_of(network.name).own_calldata is OwnCalldata.SIGNER
+    return network_variant(network.name).network_calldata is NetworkCalldata.SIGNER
 
 
 def gives_felts(network: Network) -> bool:
     """Where GET calldata takes an order and gives felts."""
-    return dialect_of(network.name).own_calldata is OwnCalldata.FELTS
+    return network_variant(network.name).network_calldata is NetworkCalldata.FELTS
 
 
 class Endpoint(NamedTuple):
@@ -55,9 +55,9 @@ class Endpoint(NamedTuple):
     name: str
     method: str
     path: str
-    run: Callable[[Desk, Asked], object]
+    run: Callable[[MarketRegistry, EndpointRequest], object]
     style: Style = Style.PLAIN
-    where: Callable[[Network], bool] = everywhere
+    where: Callable[[Network], bool] = all_networks
     has_body: bool = False
 
     @property
@@ -98,7 +98,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 
 HEALTH_V1 = "/{network}/healthcheck"
 HEALTH_V2 = "/{network}/v2/healthcheck"
-HEALTH_WHERE: dict[str, Callable[[Network], bool]] = {HEALTH_V1: everywhere, HEALTH_V2: has_v2}
+HEALTH_WHERE: dict[str, Callable[[Network], bool]] = {HEALTH_V1: all_networks, HEALTH_V2: has_v2}
 """Health is answered at once, also where orders queue."""
 CHAINS = "/supported-chains"
 LIVE = "/livez"

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from swapcli.api import errors as wire
-from swapcli.api.network_variants import FaultShape, dialect_of
-from swapcli.api.payload_bodies import render_own_no_route
+from swapcli.api.network_variants import FaultShape, network_variant
+from swapcli.api.payload_bodies import render_network_no_route
 from swapcli.api.route import render_meta, render_no_route
 from swapcli.errors import (
     InsufficientBalance,
@@ -35,8 +35,8 @@ from swapcli.errors import (
 Headers = tuple[tuple[str, str], ...]
 
 
-class Reply(NamedTuple):
-    """An answer before it is encoded: `document` is JSON-ready."""
+class JsonResponse(NamedTuple):
+    """An answer before it is encoded: `build_document` is JSON-ready."""
 
     status: int
     document: object
@@ -71,7 +71,7 @@ _CALLDATA: Names = (
     (SlippageExceeded, wire.INVALID_ROUTE),
     (PoolError, wire.INVALID_ROUTE),
 )
-NAMES: Mapping[Style, Names] = {
+ERROR_NAMES: Mapping[Style, Names] = {
     Style.EXECUTE: (*_EXECUTE, (SlippageExceeded, wire.ROUTE_EXPIRED)),
     Style.EXECUTE_DETAILED: (*_EXECUTE, (SlippageExceeded, wire.SLIPPAGE_EXCEEDED)),
     Style.CALLDATA_V2: _CALLDATA,
@@ -89,7 +89,7 @@ SHAPES: Mapping[Style, FaultShape] = {
     Style.OWN_CALLDATA: FaultShape.DETAILED,
 }
 
-STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
+ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
     (Unauthorized, 401),
     (Overloaded, 503),
     (RateLimited, 429),
@@ -103,25 +103,25 @@ _RECEIVERS: Final = ("signer", "destination")
 
 def style_on(style: Style, network: str) -> Style:
     """How an endpoint of that style tells errors on a network."""
-    if style is Style.EXECUTE and dialect_of(network).execute_fault is FaultShape.DETAILED:
+    if style is Style.EXECUTE and network_variant(network).execute_fault is FaultShape.DETAILED:
         return Style.EXECUTE_DETAILED
     return style
 
 
-def reply_to(error: SwapcliError, style: Style = Style.PLAIN) -> Reply | None:
+def error_response(error: SwapcliError, style: Style = Style.PLAIN) -> JsonResponse | None:
     """How an endpoint answers an error; None for what is no client's to mend: a defect."""
     if style is Style.TOKEN and isinstance(error, UnknownToken):
-        return refusal(404, error.message)
+        return status_error(404, error.message)
     if isinstance(error, NoRoute | UnknownToken):
-        no_route = render_own_no_route if style is Style.OWN_CALLDATA else render_no_route
-        return Reply(200, no_route(error.message))
-    for kind, status in STATUSES:
+        no_route = render_network_no_route if style is Style.OWN_CALLDATA else render_no_route
+        return JsonResponse(200, no_route(error.message))
+    for kind, status in ERROR_STATUSES:
         if isinstance(error, kind):
-            return refusal(status, error.message, _retry_after(error))
-    return Reply(400, _bad_request(error, style)) if isinstance(error, _BAD_REQUEST) else None
+            return status_error(status, error.message, _retry_after(error))
+    return JsonResponse(400, _bad_request(error, style)) if isinstance(error, _BAD_REQUEST) else None
 
 
-def in_v2(reply: Reply, now_ms: int) -> Reply:
+def with_v2_meta(reply: JsonResponse, now_ms: int) -> JsonResponse:
     """The answer as the second generation gives it: with its time, but for the form that all endpoints share."""
     document = reply.document
     if isinstance(document, dict) and document.get("success") is False:
@@ -129,28 +129,28 @@ def in_v2(reply: Reply, now_ms: int) -> Reply:
     return reply
 
 
-def refusal(status: int, message: str, headers: Headers = (), *, request_id: str | None = None) -> Reply:
+def status_error(status: int, message: str, headers: Headers = (), *, request_id: str | None = None) -> JsonResponse:
     """An error in the form that all endpoints share."""
-    return Reply(status, wire.render_status(status, message, request_id=request_id), headers)
+    return JsonResponse(status, wire.render_status_error(status, message, request_id=request_id), headers)
 
 
 def _bad_request(error: SwapcliError, style: Style) -> object:
     name = _name(error, style)
     match SHAPES[style]:
         case FaultShape.DETAILED:
-            return wire.render_detailed(name, error.message)
+            return wire.render_detailed_error(name, error.message)
         case FaultShape.BRIEF:
-            return wire.render_brief(name, error.message)
+            return wire.render_brief_error(name, error.message)
         case FaultShape.STATUS:
-            return wire.render_status(400, error.message)
+            return wire.render_status_error(400, error.message)
 
 
 def _name(error: SwapcliError, style: Style) -> str:
     is_receiver = isinstance(error, InvalidAddress) and error.details.get("field") in _RECEIVERS
     if is_receiver and style is Style.OWN_CALLDATA:
         return wire.INVALID_SIGNER
-    named = (name for kind, name in NAMES.get(style, ()) if isinstance(error, kind))
-    return next(named, wire.REASONS[400])
+    named = (name for kind, name in ERROR_NAMES.get(style, ()) if isinstance(error, kind))
+    return next(named, wire.REASON_PHRASES[400])
 
 
 def _retry_after(error: SwapcliError) -> Headers:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from swapcli.api.route import render_result
-from swapcli.api.route_result import result_of
+from swapcli.api.route_result import build_result
 from swapcli.api.slippage import Generation
 from swapcli.errors import SwapcliError
 from swapcli.model.market import Market
@@ -24,7 +24,7 @@ _SLIPPAGE = 0.5
 _MAX_BATCH = 2
 
 
-class Example(NamedTuple):
+class RequestExample(NamedTuple):
     """Values for every parameter; `routes` by generation are found routes."""
 
     token_in: str
@@ -65,7 +65,7 @@ class Example(NamedTuple):
         return None
 
 
-def example_of(market: Market, now_ms: int) -> Example | None:
+def build_example(market: Market, now_ms: int) -> RequestExample | None:
     """An example on a market, its routes found at `now_ms` (Unix); None where the market has no pool to show.
 
     Its routes are those of one pool, which takes no search: quick enough to be made anew whenever they grow old.
@@ -74,8 +74,8 @@ def example_of(market: Market, now_ms: int) -> Example | None:
     if quote is None:
         return None
     order = quote.order
-    found = {g: result_of(quote, order, network, market.pools, g, timestamp_ms=now_ms) for g in Generation}
-    return Example(
+    found = {g: build_result(quote, order, network, market.pools, g, timestamp_ms=now_ms) for g in Generation}
+    return RequestExample(
         token_in=display_address(order.token_in.address, network.kind),
         token_out=display_address(order.token_out.address, network.kind),
         amount=str(order.amount),

@@ -1,7 +1,7 @@
-"""Health that does not wait behind orders: a sample of each network, taken anew before it grows old.
+"""Health checks that do not wait behind orders: the result of a sample order on each network is cached.
 
-A sample is told while it is at most `GOOD_S` old; one that is older is replaced first, ahead of all orders. Where even
-that takes too long, the network is told to be unwell, which it is.
+A cached result is returned while it is at most `CACHE_MAX_AGE_S` old. An older one is replaced first, ahead of all
+orders. If the new check takes too long, the network is reported as unhealthy.
 """
 
 from __future__ import annotations
@@ -17,102 +17,102 @@ from swapcli.engine.quote import Origin
 from swapcli.errors import MarketUnavailable
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
-from swapcli.service.error_responses import Reply
-from swapcli.service.market_registry import Desk
-from swapcli.service.worker import Solver
+from swapcli.service.error_responses import JsonResponse
+from swapcli.service.market_registry import MarketRegistry
+from swapcli.service.worker import Worker
 
-FRESH_S = 2.0
+CACHE_FRESH_S = 2.0
 """Up to this age a sample is told and left alone; older ones are told while a new one is taken."""
-GOOD_S = 10.0
-PATIENCE_S = 2.0
+CACHE_MAX_AGE_S = 10.0
+TIMEOUT_S = 2.0
 
 
-class Sampled(NamedTuple):
-    """What a check of a network found, and when (in seconds of the desk's timer)."""
+class HealthCheckResult(NamedTuple):
+    """What a check of a network found, and when (in seconds of the registry's timer)."""
 
     status: int
     message: str
-    at_s: float
+    checked_at_s: float
 
 
-class HealthDesk:
+class HealthMonitor:
     """The last sample of each network."""
 
-    def __init__(self, desk: Desk, solver: Solver) -> None:
-        self._desk = desk
+    def __init__(self, registry: MarketRegistry, solver: Worker) -> None:
+        self._registry = registry
         self._solver = solver
-        self._samples: dict[str, Sampled] = {}
-        self._sampling: dict[str, asyncio.Task[Sampled]] = {}
+        self._results: dict[str, HealthCheckResult] = {}
+        self._probes: dict[str, asyncio.Task[HealthCheckResult]] = {}
 
-    async def check(self, network: Network, generation: Generation) -> Reply:
+    async def check(self, network: Network, generation: Generation) -> JsonResponse:
         """The answer of a health check; its status is also what the body says."""
-        status, message = await self._state(network.name)
+        status, message = await self._status(network.name)
         if generation is Generation.V2:
-            return Reply(status, render_health_v2(status, message, self._desk.now_ms()))
-        return Reply(status, render_health_v1(status, message))
+            return JsonResponse(status, render_health_v2(status, message, self._registry.now_ms()))
+        return JsonResponse(status, render_health_v1(status, message))
 
-    async def _state(self, name: str) -> tuple[int, str]:
+    async def _status(self, name: str) -> tuple[int, str]:
         """What is known without a sample is told at once, and as it is now."""
-        held = self._desk.loaded.get(name)
+        held = self._registry.sources.get(name)
         try:
             if held:
-                self._desk.check_age(held)
-            elif self._desk.is_kept(name):
-                self._desk.open(name)
+                self._registry.check_age(held)
+            elif self._registry.is_followed(name):
+                self._registry.open_source(name)
         except MarketUnavailable as error:
             return UNHEALTHY, error.message
-        sample = await self._sample(name)
-        return sample.status, sample.message + (_moment(held.origin) if held else "")
+        sample = await self._recent_result(name)
+        return sample.status, sample.message + (_describe_block(held.origin) if held else "")
 
-    async def _sample(self, name: str) -> Sampled:
-        held = self._samples.get(name)
-        age_s = self._desk.clock.timer_s() - held.at_s if held else GOOD_S + 1
-        if held and age_s <= FRESH_S:
+    async def _recent_result(self, name: str) -> HealthCheckResult:
+        held = self._results.get(name)
+        age_s = self._registry.clock.timer_s() - held.checked_at_s if held else CACHE_MAX_AGE_S + 1
+        if held and age_s <= CACHE_FRESH_S:
             return held
-        task = self._take(name)
-        if held and age_s <= GOOD_S:
+        task = self._start_probe(name)
+        if held and age_s <= CACHE_MAX_AGE_S:
             return held
-        await asyncio.wait((task,), timeout=PATIENCE_S)
+        await asyncio.wait((task,), timeout=TIMEOUT_S)
         if not task.done():
             since = f"for {int(age_s)} seconds" if held else "since the start"
-            return Sampled(UNHEALTHY, f"{name} router is busy: no sample order was answered {since}", 0.0)
+            return HealthCheckResult(UNHEALTHY, f"{name} router is busy: no sample order was answered {since}", 0.0)
         return task.result()
 
-    def _take(self, name: str) -> asyncio.Task[Sampled]:
+    def _start_probe(self, name: str) -> asyncio.Task[HealthCheckResult]:
         """The sample that is being taken; one at a time."""
-        task = self._sampling.get(name)
+        task = self._probes.get(name)
         if task is None:
-            task = self._sampling[name] = asyncio.get_running_loop().create_task(self._look(name))
-            task.add_done_callback(partial(self._taken, name))
+            task = self._probes[name] = asyncio.get_running_loop().create_task(self._probe(name))
+            task.add_done_callback(partial(self._finish_probe, name))
         return task
 
-    def _taken(self, name: str, task: asyncio.Task[Sampled]) -> None:
+    def _finish_probe(self, name: str, task: asyncio.Task[HealthCheckResult]) -> None:
         """A defect shows to whoever waits for the sample; where nobody does, the next one to ask will."""
-        del self._sampling[name]
+        del self._probes[name]
         if not task.cancelled():
             task.exception()
 
-    async def _look(self, name: str) -> Sampled:
-        status, message = await self._solver.run(lambda _: _status(self._desk, name), is_urgent=True)
-        sample = self._samples[name] = Sampled(status, message, self._desk.clock.timer_s())
+    async def _probe(self, name: str) -> HealthCheckResult:
+        status, message = await self._solver.run(lambda _: _check_health(self._registry, name), is_urgent=True)
+        sample = self._results[name] = HealthCheckResult(status, message, self._registry.clock.timer_s())
         return sample
 
     def close(self) -> None:
         """Gives up the samples that are being taken."""
-        for task in self._sampling.values():
+        for task in self._probes.values():
             task.cancel()
 
 
-def _moment(origin: Origin) -> str:
+def _describe_block(origin: Origin) -> str:
     """Of what state the answers are, where it was read from a node."""
     if origin.provenance is not Provenance.SYNCED or origin.age_s is None:
         return ""
     return f", block {origin.block}, {origin.age_s} s old"
 
 
-def _status(desk: Desk, name: str) -> tuple[int, str]:
+def _check_health(registry: MarketRegistry, name: str) -> tuple[int, str]:
     try:
-        health = desk.source(name).health()
+        health = registry.fresh_source(name).health()
     except MarketUnavailable as error:
         return UNHEALTHY, error.message
     return health.status, health.message

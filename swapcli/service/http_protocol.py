@@ -22,8 +22,8 @@ import httptools
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from swapcli.service.error_responses import Reply, refusal
-from swapcli.service.request_context import refuse
+from swapcli.service.error_responses import JsonResponse, status_error
+from swapcli.service.request_context import set_rejection
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -47,13 +47,13 @@ _CLOSE = (("Connection", "close"),)
 _HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
 _LINE_ENDS = len(": \r\n")
 
-_TOO_LARGE = refusal(431, "the head of the request is larger than 32 KiB or 100 lines", _CLOSE)
-_NOT_HTTP = refusal(400, "the request is not valid HTTP", _CLOSE)
-_NO_HOST = refusal(400, "the request needs exactly one Host header", _CLOSE)
-_BAD_HOST = refusal(400, "the Host header is malformed", _CLOSE)
+_TOO_LARGE = status_error(431, "the head of the request is larger than 32 KiB or 100 lines", _CLOSE)
+_NOT_HTTP = status_error(400, "the request is not valid HTTP", _CLOSE)
+_NO_HOST = status_error(400, "the request needs exactly one Host header", _CLOSE)
+_BAD_HOST = status_error(400, "the Host header is malformed", _CLOSE)
 
 
-class _Refused(Exception):
+class _ParsingStopped(Exception):
     """Ends parsing."""
 
 
@@ -79,8 +79,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._header_lines = 0
         self._silent_bytes = 0  # parsed without a callback: of a line that has not ended
         self._is_reading_body = False
-        self._refusal: Reply | None = None
-        self._is_deaf = False
+        self._rejection: JsonResponse | None = None
+        self._ignores_input = False
         self._ignored_bytes = 0
         self._is_ended = False
         self._running: RequestResponseCycle | None = None
@@ -105,11 +105,11 @@ class HttpProtocol(HttpToolsProtocol):
         open_ = [each for each in others if not each.transport.is_closing()]
         if len(open_) < self.max_connections:
             return
-        idle = _most_idle(open_)
+        idle = _longest_idle(open_)
         if idle is not None:
             idle.transport.close()
             return
-        self._is_deaf = True
+        self._ignores_input = True
         if len(open_) >= self.max_connections + MAX_LINGERING:
             self.transport.abort()
             return
@@ -138,21 +138,21 @@ class HttpProtocol(HttpToolsProtocol):
         cycle.waiting_for_100_continue = False
         self.transport.write(_PREFIX)
         cycle.transport = cast("asyncio.Transport", _Continued(cycle.transport))
-        self.loop.call_later(PROBE_S, self._end_if_reset)
+        self.loop.call_later(PROBE_S, self._abort_if_reset)
 
-    def _end_if_reset(self) -> None:
+    def _abort_if_reset(self) -> None:
         if not self.transport.is_closing() and _has_failed(self.transport):
             self.transport.abort()
 
-    def look(self, now_s: float, patience_s: float) -> None:
-        """Close the connection if its client has gone, or takes nothing of an answer for longer than `patience_s`.
+    def check_progress(self, now_s: float, timeout_s: float) -> None:
+        """Close the connection if its client has gone, or takes nothing of an answer for longer than `timeout_s`.
 
         To be called every now and then.
         """
         if self.transport.is_closing() and not self.transport.get_write_buffer_size():
             return
         if self._is_ended:
-            self._end_if_reset()
+            self._abort_if_reset()
         size, began_s, moved_s = self._unsent
         unsent = self.transport.get_write_buffer_size()
         if not unsent or not size:
@@ -160,13 +160,13 @@ class HttpProtocol(HttpToolsProtocol):
         elif unsent < size:
             moved_s = now_s
         self._unsent = unsent, began_s, moved_s
-        if unsent and (now_s - moved_s > patience_s or now_s - began_s > MAX_DRAIN_RATIO * patience_s):
+        if unsent and (now_s - moved_s > timeout_s or now_s - began_s > MAX_DRAIN_RATIO * timeout_s):
             self.transport.abort()
 
     # --- parsing
 
     def data_received(self, data: bytes) -> None:
-        if self._is_deaf:
+        if self._ignores_input:
             self._ignored_bytes += len(data)
             if self._ignored_bytes > MAX_LINGER_BYTES:
                 self.transport.abort()
@@ -179,25 +179,25 @@ class HttpProtocol(HttpToolsProtocol):
         """Parse what has been received, until a request has to wait for the one before it."""
         received, self._unparsed = self._unparsed, b""
         offset = 0
-        while offset < len(received) and not self.pipeline and not self._is_deaf:
+        while offset < len(received) and not self.pipeline and not self._ignores_input:
             offset += self._feed(received[offset : offset + _SLICE_BYTES])
-        if not self._is_deaf and offset < len(received):
+        if not self._ignores_input and offset < len(received):
             self._unparsed = received[offset:]
             self.flow.pause_reading()
 
-    def _feed(self, piece: bytes) -> int:
+    def _feed(self, chunk: bytes) -> int:
         """Parse a piece; return how much of it was."""
-        self._silent_bytes += len(piece)
-        parsed = len(piece)
+        self._silent_bytes += len(chunk)
+        parsed = len(chunk)
         try:
-            self.parser.feed_data(piece)
+            self.parser.feed_data(chunk)
             if self._head_bytes + self._silent_bytes > MAX_HEAD_BYTES:
-                self._refuse(_TOO_LARGE)
+                self._reject(_TOO_LARGE)
         except httptools.HttpParserUpgrade as upgrade:
             # Nothing is upgraded: the next request follows.
             parsed = max(1, int(upgrade.args[0]))
         except httptools.HttpParserError:
-            self._refuse(self._refusal or _NOT_HTTP)
+            self._reject(self._rejection or _NOT_HTTP)
         return parsed
 
     def on_message_begin(self) -> None:
@@ -239,15 +239,15 @@ class HttpProtocol(HttpToolsProtocol):
         if self._head_bytes > MAX_HEAD_BYTES or self._header_lines > MAX_HEADER_LINES:
             self._end_parsing(_TOO_LARGE)
 
-    def _end_parsing(self, reply: Reply) -> None:
-        self._refusal = reply
-        raise _Refused
+    def _end_parsing(self, reply: JsonResponse) -> None:
+        self._rejection = reply
+        raise _ParsingStopped
 
     # --- answers
 
-    def _refuse(self, reply: Reply) -> None:
+    def _reject(self, reply: JsonResponse) -> None:
         """Let the application answer the request that is being parsed with `reply`, and ignore all that follows."""
-        self._is_deaf = True
+        self._ignores_input = True
         newest = self.cycle
         if newest is not None and newest.more_body and not newest.response_complete:
             # The fault is in the body, or behind it, of a request that is being answered already.
@@ -257,7 +257,7 @@ class HttpProtocol(HttpToolsProtocol):
             return
         super().on_message_begin()
         self.scope |= {"method": "OTHER", "path": "/", "raw_path": b"/", "query_string": b""}
-        refuse(cast("Scope", self.scope), reply)
+        set_rejection(cast("Scope", self.scope), reply)
         cycle = RequestResponseCycle(
             scope=self.scope,
             transport=cast("asyncio.Transport", _Lingering(self)),
@@ -284,7 +284,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         self.idle_since_s = self.loop.time()
-        if self._is_deaf and not self.pipeline:
+        if self._ignores_input and not self.pipeline:
             self.server_state.total_requests += 1
             return
         super().on_response_complete()
@@ -347,9 +347,9 @@ def protocol_with(max_connections: int) -> type[HttpProtocol]:
     return type("BoundedHttpProtocol", (HttpProtocol,), {"max_connections": max_connections})
 
 
-def _most_idle(connections: Iterable[HttpProtocol]) -> HttpProtocol | None:
+def _longest_idle(connections: Iterable[HttpProtocol]) -> HttpProtocol | None:
     """Return the connection that has been idle longest among those of the address that has the most idle ones."""
-    idle = [each for each in connections if each.is_idle and not each._is_deaf]
+    idle = [each for each in connections if each.is_idle and not each._ignores_input]
     if not idle:
         return None
     counts = Counter(each.client[0] if each.client else "" for each in idle)
@@ -367,6 +367,6 @@ def _has_failed(transport: asyncio.Transport) -> bool:
 
 
 def _too_many_connections() -> bytes:
-    body = msgspec.json.encode(refusal(503, "too many connections").document)
+    body = msgspec.json.encode(status_error(503, "too many connections").document)
     lines = ("HTTP/1.1 503 Service Unavailable", "content-type: application/json", f"content-length: {len(body)}")
     return ("\r\n".join([*lines, "retry-after: 1", "connection: close"]) + "\r\n\r\n").encode() + body

@@ -37,22 +37,22 @@ class ApiKey(NamedTuple):
         return self.revoked_s is not None
 
 
-class Kept(NamedTuple):
+class KeyRecord(NamedTuple):
     """A line of the file."""
 
     key: ApiKey
     digest: bytes
 
 
-class State(NamedTuple):
+class KeyFileState(NamedTuple):
     """What was read of a certain version of the file; `problem` says why nothing was."""
 
     version: tuple[int, ...] | None
-    kept: tuple[Kept, ...] = ()
+    records: tuple[KeyRecord, ...] = ()
     problem: str | None = None
 
 
-def version_of(path: Path) -> tuple[int, ...] | None:
+def file_version(path: Path) -> tuple[int, ...] | None:
     """Differs whenever the file does: each change is a new file. None where there is none."""
     try:
         return _stamp(os.stat(path))
@@ -64,25 +64,27 @@ def _stamp(status: os.stat_result) -> tuple[int, ...]:
     return status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_mode
 
 
-def read(path: Path) -> State:
+def read_key_file(path: Path) -> KeyFileState:
     """What the file says now; one that does not exist holds no keys."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             version, text = _stamp(status), file.read()
     except FileNotFoundError:
-        return State(None)
+        return KeyFileState(None)
     except OSError as error:
-        return State(version_of(path), problem=f"cannot be read: {error.strerror}")
+        return KeyFileState(file_version(path), problem=f"cannot be read: {error.strerror}")
     if os.name == "posix" and status.st_mode & _OTHERS_WRITE:
-        return State(version, problem="other users may write to it, so its keys cannot be trusted; run chmod 600")
+        return KeyFileState(
+            version, problem="other users may write to it, so its keys cannot be trusted; run chmod 600"
+        )
     try:
-        return State(version, _parse(text))
+        return KeyFileState(version, _parse(text))
     except (ValueError, KeyError, TypeError, RecursionError):
-        return State(version, problem=f"is not a file of keys in the form {_FORMAT}")
+        return KeyFileState(version, problem=f"is not a file of keys in the form {_FORMAT}")
 
 
-def _parse(text: bytes) -> tuple[Kept, ...]:
+def _parse(text: bytes) -> tuple[KeyRecord, ...]:
     document = json.loads(text)
     if document["format"] != _FORMAT:
         raise ValueError
@@ -92,14 +94,21 @@ def _parse(text: bytes) -> tuple[Kept, ...]:
     return kept
 
 
-def _parse_line(line: dict[str, object]) -> Kept:
+def _parse_line(line: dict[str, object]) -> KeyRecord:
     id_, name, digest = (line[field] for field in ("id", "name", "sha256"))
     created_s, revoked_s = _time(line["created"]), line["revoked"]
     if not (isinstance(id_, str) and isinstance(name, str) and isinstance(digest, str)):
         raise ValueError
-    if not _HEX_ID.fullmatch(id_) or not _HEX_DIGEST.fullmatch(digest) or name != name.strip() or not is_name(name):
+    if (
+        not _HEX_ID.fullmatch(id_)
+        or not _HEX_DIGEST.fullmatch(digest)
+        or name != name.strip()
+        or not is_valid_name(name)
+    ):
         raise ValueError
-    return Kept(ApiKey(id_, name, created_s, None if revoked_s is None else _time(revoked_s)), bytes.fromhex(digest))
+    return KeyRecord(
+        ApiKey(id_, name, created_s, None if revoked_s is None else _time(revoked_s)), bytes.fromhex(digest)
+    )
 
 
 def _time(value: object) -> int:
@@ -108,16 +117,16 @@ def _time(value: object) -> int:
     return value
 
 
-def is_name(name: str) -> bool:
+def is_valid_name(name: str) -> bool:
     """Can an integrator be called so? The name has to fit on a line."""
     return 1 <= len(name) <= MAX_NAME_CHARACTERS and name.isprintable()
 
 
-def write(path: Path, kept: Sequence[Kept]) -> None:
+def write_key_file(path: Path, records: Sequence[KeyRecord]) -> None:
     """In one step and for good: whoever reads, now or after a power cut, finds the old file or the new one."""
     lines = [
         {"id": k.id, "name": k.name, "sha256": digest.hex(), "created": k.created_s, "revoked": k.revoked_s}
-        for k, digest in kept
+        for k, digest in records
     ]
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -145,7 +154,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_file(path: Path) -> Iterator[None]:
     """Holds a lock that all processes on this machine respect; it ends with the process that holds it."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:

@@ -17,7 +17,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from swapcli.errors import ConfigError, InvalidOption
-from swapcli.service.key_file import MAX_NAME_CHARACTERS, ApiKey, Kept, State, is_name, locked, read, version_of, write
+from swapcli.service.key_file import (
+    MAX_NAME_CHARACTERS,
+    ApiKey,
+    KeyFileState,
+    KeyRecord,
+    file_version,
+    is_valid_name,
+    lock_file,
+    read_key_file,
+    write_key_file,
+)
 
 PREFIX = "swk_"
 
@@ -32,7 +42,7 @@ class KeyStore:
     def __init__(self, path: Path, *, now_s: Callable[[], float] = time.time) -> None:
         self._path = path
         self._now_s = now_s
-        self._state = State(version=())
+        self._state = KeyFileState(version=())
 
     def create(self, name: str) -> str:
         """A new key for the integrator called `name`. This is the only time that it can be seen.
@@ -40,28 +50,28 @@ class KeyStore:
         One integrator may hold several, so that a key can be replaced before the old one is revoked. Raises
         `InvalidOption` for a name that cannot be shown on a line, `ConfigError` where the file cannot be used.
         """
-        name = _checked_name(name)
+        name = _parse_name(name)
         key = PREFIX + b32encode(secrets.token_bytes(_KEY_BYTES)).decode().rstrip("=").lower()
-        with self._changing() as kept:
+        with self._edit() as kept:
             taken = {each.key.id for each in kept}
-            kept.append(Kept(ApiKey(_fresh_id(taken), name, int(self._now_s())), _digest(key)))
+            kept.append(KeyRecord(ApiKey(_new_id(taken), name, int(self._now_s())), _digest(key)))
         return key
 
     def list(self) -> list[ApiKey]:
         """All keys, revoked ones too, in the order of their making. Raises `ConfigError`."""
-        return [each.key for each in self._checked()]
+        return [each.key for each in self._require_records()]
 
     def revoke(self, id_or_name: str) -> ApiKey:
         """The key as it is once it is no longer accepted; one that was revoked before stays as it was.
 
         Raises `InvalidOption` where there is no such key or where a name has several, `ConfigError`.
         """
-        with self._changing() as kept:
-            place = _place_of(id_or_name, [each.key for each in kept])
+        with self._edit() as kept:
+            place = _find_index(id_or_name, [each.key for each in kept])
             key: ApiKey = kept[place].key
             if not key.is_revoked:
                 key = key._replace(revoked_s=int(self._now_s()))
-                kept[place] = Kept(key, kept[place].digest)
+                kept[place] = KeyRecord(key, kept[place].digest)
         return key
 
     def find(self, key: str) -> ApiKey | None:
@@ -70,7 +80,7 @@ class KeyStore:
         Every digest is compared in full, so that the time taken tells nothing. Reads the file anew when it changed.
         """
         digest, found = _digest(key[:_MAX_KEY_CHARACTERS]), None
-        for each in self._current().kept:
+        for each in self._current().records:
             if hmac.compare_digest(each.digest, digest) and not each.key.is_revoked:
                 found = each.key
         return found
@@ -87,44 +97,44 @@ class KeyStore:
 
     def check(self) -> None:
         """Raises `ConfigError` where the file is broken: a service should not start on it."""
-        self._checked()
+        self._require_records()
 
-    def _checked(self) -> tuple[Kept, ...]:
+    def _require_records(self) -> tuple[KeyRecord, ...]:
         state = self._current()
         if state.problem:
             raise ConfigError(f"{self._path}: {state.problem}", hint="restore the file or make new keys in another one")
-        return state.kept
+        return state.records
 
-    def _current(self) -> State:
-        version = version_of(self._path)
+    def _current(self) -> KeyFileState:
+        version = file_version(self._path)
         if version != self._state.version:
-            self._state = read(self._path)
+            self._state = read_key_file(self._path)
         return self._state
 
     @contextmanager
-    def _changing(self) -> Iterator[MutableSequence[Kept]]:
+    def _edit(self) -> Iterator[MutableSequence[KeyRecord]]:
         """The lines of the file, to be changed while no other process changes them; written when the block ends."""
         try:
             path = Path(os.path.realpath(self._path))
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with locked(path.with_name(path.name + ".lock")):
-                self._state = read(path)
-                kept = [*self._checked()]
+            with lock_file(path.with_name(path.name + ".lock")):
+                self._state = read_key_file(path)
+                kept = [*self._require_records()]
                 yield kept
-                write(path, kept)
+                write_key_file(path, kept)
         except OSError as error:
             raise ConfigError(f"{self._path}: {error.strerror or error}") from None
 
 
-def _fresh_id(taken: set[str]) -> str:
+def _new_id(taken: set[str]) -> str:
     while (fresh := secrets.token_hex(_ID_BYTES)) in taken:
         continue
     return fresh
 
 
-def _checked_name(name: str) -> str:
+def _parse_name(name: str) -> str:
     name = name.strip()
-    if not is_name(name):
+    if not is_valid_name(name):
         raise InvalidOption(
             f"a name must have 1 to {MAX_NAME_CHARACTERS} printable characters",
             hint="name the integrator who receives the key",
@@ -132,7 +142,7 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _place_of(id_or_name: str, keys: Sequence[ApiKey]) -> int:
+def _find_index(id_or_name: str, keys: Sequence[ApiKey]) -> int:
     """Where the key is that an id, or the name of its only holder that is not revoked, tells."""
     by_id = [place for place, key in enumerate(keys) if key.id == id_or_name]
     named = [place for place, key in enumerate(keys) if key.name == id_or_name]

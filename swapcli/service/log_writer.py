@@ -20,13 +20,13 @@ from typing import Protocol, TextIO
 
 MAX_BYTES = 4 * 2**20
 """How much may wait: some 20,000 lines, several seconds of a busy service."""
-LAST_WORDS_S = 1.0
+DRAIN_TIMEOUT_S = 1.0
 """How long the reader may take nothing before the rest is given up at the end."""
 
 _CHUNK_BYTES = 65_536
 
 
-class Stream(Protocol):
+class LogStream(Protocol):
     """What lines are written to. It raises `OSError` or `ValueError` for what it cannot take."""
 
     def write(self, text: str, /) -> object:
@@ -37,7 +37,7 @@ class Stream(Protocol):
 
 
 @contextmanager
-def log_stream(stream: TextIO | None) -> Iterator[Stream]:
+def log_stream(stream: TextIO | None) -> Iterator[LogStream]:
     """Provide a stream that writes to where `stream` does, and never blocks: nowhere if there is no `stream`.
 
     A stream without a file is used as it is. What the libraries log goes there as well, reduced to what went wrong.
@@ -114,7 +114,7 @@ class LogWriter:
         written, until_s = -1, 0.0
         while self._thread.is_alive():
             if self._written != written:
-                written, until_s = self._written, time.monotonic() + LAST_WORDS_S
+                written, until_s = self._written, time.monotonic() + DRAIN_TIMEOUT_S
             left_s = until_s - time.monotonic()
             if left_s <= 0:
                 break

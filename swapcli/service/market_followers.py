@@ -15,23 +15,25 @@ from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sync import Progress
 from swapcli.errors import SwapcliError
 from swapcli.service.access_log import AccessLog
-from swapcli.service.market_registry import Desk
+from swapcli.service.market_registry import MarketRegistry
 
-SHORTEST_PAUSE_S = 1.0
-LONGEST_PAUSE_S = 15.0
-LAST_CALL_S = 0.5
+MIN_PAUSE_S = 1.0
+MAX_PAUSE_S = 15.0
+JOIN_TIMEOUT_S = 0.5
 """How long a thread may take to end. One that waits for its node is left behind."""
 
 _BLOCK_TIME_S = 2.0
-_MOST_DOUBLINGS = 8
+_MAX_DOUBLINGS = 8
 
 
-class Keepers:
-    """The threads, which run inside a `with`. `desk` takes what they bring; `log` hears when one begins to fail, and
-    when it is well again."""
+class FollowerThreads:
+    """The threads, which run inside a `with` block.
 
-    def __init__(self, kept: Iterable[Kept], desk: Desk, log: AccessLog | None = None) -> None:
-        self._threads = {each.network.name: _KeeperThread(each, desk, log) for each in kept}
+    Each passes new sources to `registry`. `log` gets a line when a thread starts to fail and when it recovers.
+    """
+
+    def __init__(self, followed: Iterable[Kept], registry: MarketRegistry, log: AccessLog | None = None) -> None:
+        self._threads = {each.network.name: _FollowerThread(each, registry, log) for each in followed}
 
     def __enter__(self) -> Self:
         for thread in self._threads.values():
@@ -40,9 +42,9 @@ class Keepers:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         for thread in self._threads.values():
-            thread.end()
+            thread.request_stop()
         for thread in self._threads.values():
-            thread.join(LAST_CALL_S)
+            thread.join(JOIN_TIMEOUT_S)
 
     def failures(self) -> Mapping[str, int]:
         """How often something failed so far, by the network's name."""
@@ -53,78 +55,82 @@ class Keepers:
         return all(thread.is_settled for thread in self._threads.values())
 
 
-class _KeeperThread(Thread):
+class _FollowerThread(Thread):
     """Daemonic: a node that does not answer holds up nobody's end."""
 
-    def __init__(self, kept: Kept, desk: Desk, log: AccessLog | None) -> None:
+    def __init__(self, kept: Kept, registry: MarketRegistry, log: AccessLog | None) -> None:
         super().__init__(name=f"keeper of {kept.network.name}", daemon=True)
-        self._kept, self._desk, self._log = kept, desk, log
+        self._market, self._registry, self._log = kept, registry, log
         self._network = kept.network.name
-        self._period_s = pause_s(kept.network.block_time_s)
-        self._ended = Event()
-        self._in_vain = 0
+        self._period_s = poll_interval_s(kept.network.block_time_s)
+        self._stop_requested = Event()
+        self._consecutive_failures = 0
         self.failures = 0
         self.is_settled = False
 
-    def end(self) -> None:
-        self._ended.set()
+    def request_stop(self) -> None:
+        self._stop_requested.set()
 
     def run(self) -> None:
-        while not self._ended.is_set():
+        while not self._stop_requested.is_set():
             try:
-                ttl_s = self._desk.route_ttl_s
-                with open_keeper(self._kept, self._desk.clock, self._told, route_ttl_s=ttl_s) as keeper:
-                    self._keep(keeper)
+                ttl_s = self._registry.route_ttl_s
+                with open_keeper(
+                    self._market, self._registry.clock, self._report_progress, route_ttl_s=ttl_s
+                ) as keeper:
+                    self._follow(keeper)
             except Exception as error:  # also a defect must not end what has to go on
-                self._failed(error)
-            self._ended.wait(self._pause_s)
+                self._record_failure(error)
+            self._stop_requested.wait(self._pause_s)
 
-    def _keep(self, keeper: Keeper) -> None:
+    def _follow(self, keeper: Keeper) -> None:
         """Raises what only a new keeper could mend."""
-        self._bring(keeper.read())
-        while not self._ended.is_set():
+        self._publish(keeper.read())
+        while not self._stop_requested.is_set():
             try:
                 source = keeper.advance()
             except SwapcliError as error:
-                self._failed(error)
+                self._record_failure(error)
             else:
-                self._bring(source)
-                self._went_well()
-            self._ended.wait(self._pause_s)
+                self._publish(source)
+                self._record_success()
+            self._stop_requested.wait(self._pause_s)
 
     @property
     def _pause_s(self) -> float:
-        return min(self._period_s * 2.0 ** min(self._in_vain, _MOST_DOUBLINGS), LONGEST_PAUSE_S)
+        return min(self._period_s * 2.0 ** min(self._consecutive_failures, _MAX_DOUBLINGS), MAX_PAUSE_S)
 
-    def _told(self, progress: Progress) -> None:
+    def _report_progress(self, progress: Progress) -> None:
         of_all = "" if progress.total is None else f" of {progress.total}"
-        self._desk.tell(self._network, f"the pools of {self._network} are being read: {progress.done}{of_all}")
+        self._registry.set_status(
+            self._network, f"the pools of {self._network} are being read: {progress.done}{of_all}"
+        )
 
-    def _bring(self, source: MarketSource | None) -> None:
+    def _publish(self, source: MarketSource | None) -> None:
         if source is not None:
-            is_first = self._network not in self._desk.loaded
-            self._desk.put(source)
+            is_first = self._network not in self._registry.sources
+            self._registry.set_source(source)
             if is_first:
                 # Most of it stays: looking through it again and again would make everybody wait.
                 gc.collect()
                 gc.freeze()
         self.is_settled = True
 
-    def _went_well(self) -> None:
-        if self._in_vain and self._log:
-            self._log.keeping(self._network, None, self._desk.clock.now_s())
-        self._in_vain = 0
+    def _record_success(self) -> None:
+        if self._consecutive_failures and self._log:
+            self._log.log_follower_state(self._network, None, self._registry.clock.now_s())
+        self._consecutive_failures = 0
 
-    def _failed(self, error: Exception) -> None:
-        if not self._in_vain and self._log:
-            self._log.keeping(self._network, error, self._desk.clock.now_s())
-        self._desk.tell(self._network, f"the pools of {self._network} could not be read yet")
-        self._desk.mark_tried(self._network)
-        self._in_vain += 1
+    def _record_failure(self, error: Exception) -> None:
+        if not self._consecutive_failures and self._log:
+            self._log.log_follower_state(self._network, error, self._registry.clock.now_s())
+        self._registry.set_status(self._network, f"the pools of {self._network} could not be read yet")
+        self._registry.mark_tried(self._network)
+        self._consecutive_failures += 1
         self.failures += 1
         self.is_settled = True
 
 
-def pause_s(block_time_s: float | None) -> float:
+def poll_interval_s(block_time_s: float | None) -> float:
     """How long to wait for the next block of a network."""
-    return min(max(block_time_s or _BLOCK_TIME_S, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
+    return min(max(block_time_s or _BLOCK_TIME_S, MIN_PAUSE_S), MAX_PAUSE_S)

@@ -18,10 +18,10 @@ from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.terms import DEFAULT_IMPACT_WARNING_PPM, DEFAULT_ROUTE_TTL_S
 from swapcli.service.issued_routes import IssuedRoutes
 
-Opener = Callable[[], Market]
+MarketOpener = Callable[[], Market]
 
 
-class Desk:
+class MarketRegistry:
     """The markets of a service by network.
 
     `networks` are those whose paths exist; `openers` give the markets of those that are quoted on, `kept` names those
@@ -33,10 +33,10 @@ class Desk:
     def __init__(
         self,
         networks: Iterable[Network],
-        openers: Mapping[str, Opener],
+        openers: Mapping[str, MarketOpener],
         clock: Clock = SYSTEM_CLOCK,
         *,
-        kept: Iterable[str] = (),
+        followed: Iterable[str] = (),
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
         max_age_s: int | None = None,
         max_hops: int = DEFAULT_MAX_HOPS,
@@ -51,55 +51,55 @@ class Desk:
         self.gas_price_wei = gas_price_wei
         self.solve_time_s = solve_time_s
         self.impact_warning_ppm = impact_warning_ppm
-        self.issued = IssuedRoutes()
+        self.issued_routes = IssuedRoutes()
         self._openers = dict(openers)
-        self._awaited = {name: f"the pools of {name} are being read" for name in kept}
+        self._missing_reasons = {name: f"the pools of {name} are being read" for name in followed}
         self._max_age_s = max_age_s
         self._sources: dict[str, MarketSource] = {}
         self._tried: set[str] = set()
 
     @property
-    def served(self) -> tuple[Network, ...]:
+    def served_networks(self) -> tuple[Network, ...]:
         """The networks that are quoted on."""
-        quoted = self._openers.keys() | self._awaited.keys()
+        quoted = self._openers.keys() | self._missing_reasons.keys()
         return tuple(network for name, network in self.networks.items() if name in quoted)
 
     @property
-    def loaded(self) -> Mapping[str, MarketSource]:
+    def sources(self) -> Mapping[str, MarketSource]:
         """The markets that are there now, by network."""
         return dict(self._sources)
 
     @property
-    def missing(self) -> tuple[str, ...]:
+    def missing_networks(self) -> tuple[str, ...]:
         """The networks whose markets are still to be opened, or could not be."""
-        return tuple(network.name for network in self.served if network.name not in self._sources)
+        return tuple(network.name for network in self.served_networks if network.name not in self._sources)
 
     @property
     def is_ready(self) -> bool:
         """Has every network been tried, and is there a market at all? Those that are missing may come later."""
-        served = [network.name for network in self.served]
+        served = [network.name for network in self.served_networks]
         return self._tried.issuperset(served) and (bool(self._sources) or not served)
 
     def mark_tried(self, name: str) -> None:
         """Note that a network's market has been opened, or could not be."""
         self._tried.add(name)
 
-    def is_kept(self, name: str) -> bool:
+    def is_followed(self, name: str) -> bool:
         """Does somebody keep the market of a network fresh?"""
-        return name in self._awaited
+        return name in self._missing_reasons
 
-    def source(self, name: str) -> MarketSource:
+    def fresh_source(self, name: str) -> MarketSource:
         """What answers orders on a network. Raises `MarketUnavailable` where there is no market, or an old one."""
-        source = self.open(name)
+        source = self.open_source(name)
         self.check_age(source)
         return source
 
-    def open(self, name: str) -> MarketSource:
+    def open_source(self, name: str) -> MarketSource:
         """What the market of a network gives, however old; opens it the first time. Raises `MarketUnavailable`."""
         if name in self._sources:
             return self._sources[name]
-        if name in self._awaited:
-            raise MarketUnavailable(self._awaited[name])
+        if name in self._missing_reasons:
+            raise MarketUnavailable(self._missing_reasons[name])
         opener = self._openers.get(name)
         if opener is None:
             raise MarketUnavailable(_no_market(self.networks.get(name), name))
@@ -114,15 +114,15 @@ class Desk:
         self.networks[name] = market.network
         return source
 
-    def put(self, source: MarketSource) -> None:
+    def set_source(self, source: MarketSource) -> None:
         """Let a source answer from now on, in place of the one before."""
         self.networks[source.network.name] = source.network
         self._sources[source.network.name] = source
         self._tried.add(source.network.name)
 
-    def tell(self, name: str, why: str) -> None:
+    def set_status(self, name: str, status: str) -> None:
         """Say why a network that is kept has no market yet."""
-        self._awaited[name] = why
+        self._missing_reasons[name] = status
 
     def check_age(self, source: MarketSource) -> None:
         """Raises `MarketUnavailable` where the state is too old to quote on."""

@@ -18,7 +18,7 @@ _STATUSES = range(100, 600)
 _LABELS = ("network",)
 
 
-class Watched(NamedTuple):
+class MarketMetrics(NamedTuple):
     """What is told of a network's market; None is left out. `failures` is how often it could not be kept fresh."""
 
     network: str
@@ -68,14 +68,14 @@ class Metrics:
         )
         self._defects = Counter("swapcli_defects", "Requests that met a defect of the service.", registry=registry)
 
-    def requested(self, endpoint: str | None, network: str | None, status: int, duration_s: float) -> None:
+    def record_request(self, endpoint: str | None, network: str | None, status: int, duration_s: float) -> None:
         """A request was answered; `endpoint` None where no endpoint took it."""
         endpoint = endpoint if endpoint in self._endpoints else OTHER
         label = str(status) if status in _STATUSES else OTHER
         self._requests.labels(endpoint, self._network(network), label).inc()
         self._request_s.labels(endpoint).observe(duration_s)
 
-    def solved(self, network: str, duration_s: float) -> None:
+    def record_solve(self, network: str, duration_s: float) -> None:
         """The core found a route, or that there is none."""
         self._solve_s.labels(self._network(network)).observe(duration_s)
 
@@ -85,31 +85,31 @@ class Metrics:
 
     def watch_log(self, dropped: Callable[[], int]) -> None:
         """Look up how many lines the log has dropped whenever the counters are read."""
-        self._registry.register(_Dropped(dropped))
+        self._registry.register(_DroppedLinesCollector(dropped))
 
-    def cancelled(self, network: str) -> None:
+    def record_cancelled(self, network: str) -> None:
         """An order was given up, since its client left."""
         self._cancelled.labels(self._network(network)).inc()
 
-    def overloaded(self) -> None:
+    def record_overloaded(self) -> None:
         """An order was turned away."""
         self._overloaded.inc()
 
-    def rate_limited(self) -> None:
+    def record_rate_limited(self) -> None:
         """A client asked too often."""
         self._rate_limited.inc()
 
-    def defective(self) -> None:
+    def record_defect(self) -> None:
         """A request met a defect of ours."""
         self._defects.inc()
 
-    def watch_markets(self, look: Callable[[], Iterable[Watched]]) -> None:
+    def watch_markets(self, read_markets: Callable[[], Iterable[MarketMetrics]]) -> None:
         """The markets are looked at whenever the counters are read."""
 
-        def known() -> Iterator[Watched]:
-            return (each._replace(network=self._network(each.network)) for each in look())
+        def known() -> Iterator[MarketMetrics]:
+            return (each._replace(network=self._network(each.network)) for each in read_markets())
 
-        self._registry.register(_Markets(known))
+        self._registry.register(_MarketsCollector(known))
 
     def render(self) -> bytes:
         """All counters, as `CONTENT_TYPE`."""
@@ -119,7 +119,7 @@ class Metrics:
         return network if network in self._networks and network is not None else OTHER
 
 
-class _Dropped(Collector):
+class _DroppedLinesCollector(Collector):
     """Lines that the log could not take."""
 
     def __init__(self, dropped: Callable[[], int]) -> None:
@@ -132,11 +132,11 @@ class _Dropped(Collector):
         )
 
 
-class _Markets(Collector):
+class _MarketsCollector(Collector):
     """Of each market what is known at the moment."""
 
-    def __init__(self, look: Callable[[], Iterable[Watched]]) -> None:
-        self._look = look
+    def __init__(self, read_markets: Callable[[], Iterable[MarketMetrics]]) -> None:
+        self._read_markets = read_markets
 
     def collect(self) -> Iterator[Metric]:
         """As the registry asks for it."""
@@ -148,7 +148,7 @@ class _Markets(Collector):
         failures = CounterMetricFamily(
             "swapcli_keeping_failures", "Times that the market could not be kept fresh.", labels=_LABELS
         )
-        for network, pools, age_s, block, failed in self._look():
+        for network, pools, age_s, block, failed in self._read_markets():
             for gauge, value in zip(gauges, (pools, age_s, block), strict=True):
                 if value is not None:
                     gauge.add_metric((network,), value)

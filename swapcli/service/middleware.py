@@ -10,23 +10,23 @@ from starlette.middleware.cors import CORSMiddleware
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.engine.clock import Clock
 from swapcli.errors import Cancelled, RateLimited, SwapcliError, Unauthorized
-from swapcli.service.access_log import REQUEST_ID_HEADER, Access, AccessLog, client_class, request_id
+from swapcli.service.access_log import REQUEST_ID_HEADER, AccessLog, AccessRecord, choose_request_id, classify_client
 from swapcli.service.access_policy import AccessPolicy
 from swapcli.service.endpoint_table import LIVE, METRICS, READY
-from swapcli.service.error_responses import refusal, reply_to
-from swapcli.service.limits import Allowance, Purpose
+from swapcli.service.error_responses import error_response, status_error
+from swapcli.service.limits import RateLimitState, RequestClass
 from swapcli.service.metrics import Metrics
-from swapcli.service.refusal_pacing import RefusalPacer
+from swapcli.service.refusal_pacing import RejectionPacer
 from swapcli.service.request_context import (
     BodyTooLarge,
     BodyTooSlow,
-    ClientLeft,
-    Visit,
-    begin_visit,
-    header,
-    refusal_of,
-    send_reply,
-    visit_of,
+    ClientDisconnected,
+    RequestContext,
+    begin_request,
+    get_context,
+    get_header,
+    get_rejection,
+    send_json,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _CORS_ANSWER_HEADERS = (
 _ID_HEADER = REQUEST_ID_HEADER.lower().encode()
 
 
-class Journal:
+class AccessLogMiddleware:
     """Gives each request its id, and writes down how it ended. A defect becomes an answer that says nothing of it."""
 
     def __init__(
@@ -65,41 +65,41 @@ class Journal:
             return await self._app(scope, receive, send)
         started_s = self._clock.timer_s()
         address = self._policy.rules.proxies.client_address(_peer(scope), scope["headers"])
-        visit = begin_visit(scope, request_id(header(scope, _ID_HEADER)), address)
+        context = begin_request(scope, choose_request_id(get_header(scope, _ID_HEADER)), address)
         try:
-            await self._app(scope, receive, _noting(send, visit))
+            await self._app(scope, receive, _recording_status(send, context))
         except Exception as error:
-            await self._defect(error, visit, _noting(send, visit))
+            await self._defect(error, context, _recording_status(send, context))
         finally:
-            self._write(scope, visit, self._clock.timer_s() - started_s)
+            self._write(scope, context, self._clock.timer_s() - started_s)
         return None
 
-    async def _defect(self, error: Exception, visit: Visit, send: Send) -> None:
-        self._metrics.defective()
+    async def _defect(self, error: Exception, context: RequestContext, send: Send) -> None:
+        self._metrics.record_defect()
         if self._log:
-            self._log.defect(visit.request_id, error, self._clock.now_s())
-        if visit.status is not None:
+            self._log.log_defect(context.request_id, error, self._clock.now_s())
+        if context.status is not None:
             raise error
-        await send_reply(send, refusal(500, "internal error", request_id=visit.request_id))
+        await send_json(send, status_error(500, "internal error", request_id=context.request_id))
 
-    def _write(self, scope: Scope, visit: Visit, duration_s: float) -> None:
-        if visit.status is not None:
-            self._metrics.requested(visit.pattern, visit.network, visit.status, duration_s)
+    def _write(self, scope: Scope, context: RequestContext, duration_s: float) -> None:
+        if context.status is not None:
+            self._metrics.record_request(context.pattern, context.network, context.status, duration_s)
         if self._log is None:
             return
-        access = Access(
-            request_id=visit.request_id,
+        access = AccessRecord(
+            request_id=context.request_id,
             method=scope["method"],
-            path=visit.pattern,
-            network=visit.network,
-            status=visit.status,
+            path=context.pattern,
+            network=context.network,
+            status=context.status,
             duration_s=duration_s,
-            client=client_class(visit.address),
+            client=classify_client(context.address),
         )
         self._log.write(access, self._clock.now_s())
 
 
-class Cors:
+class CorsMiddleware:
     """Lets the scripts of other web sites call the service, where the policy names them."""
 
     def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
@@ -127,13 +127,15 @@ class Cors:
         )
 
 
-class Gate:
+class AuthMiddleware:
     """Admits requests with a good key or none that stay within their limit, and answers all errors of admission.
 
     Health pages do not mind a foreign `Authorization`: whoever probes may send credentials of their own.
     """
 
-    def __init__(self, app: ASGIApp, clock: Clock, policy: AccessPolicy, metrics: Metrics, pacer: RefusalPacer) -> None:
+    def __init__(
+        self, app: ASGIApp, clock: Clock, policy: AccessPolicy, metrics: Metrics, pacer: RejectionPacer
+    ) -> None:
         self._app = app
         self._clock = clock
         self._policy = policy
@@ -144,65 +146,69 @@ class Gate:
         """Paths below are in lower case."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        malformed = refusal_of(scope)
+        malformed = get_rejection(scope)
         if malformed is not None:
-            return await send_reply(send, malformed)
-        visit = visit_of(scope)
-        scope["path"] = visit.path.lower() if visit.path.isascii() else visit.path
-        purpose = _purpose(scope["path"])
-        given = _key(scope)
-        visit.key = self._policy.rules.keys.find(given) if given else None
-        key_id = visit.key.id if visit.key else None
-        allowance = self._policy.limiter.take(visit.address, key_id, purpose, self._clock.timer_s())
-        send = _with(send, _headers(allowance))
+            return await send_json(send, malformed)
+        context = get_context(scope)
+        scope["path"] = context.path.lower() if context.path.isascii() else context.path
+        purpose = classify_request(scope["path"])
+        given = _api_key(scope)
+        context.api_key = self._policy.rules.keys.find(given) if given else None
+        key_id = context.api_key.id if context.api_key else None
+        allowance = self._policy.limiter.acquire(context.address, key_id, purpose, self._clock.timer_s())
+        send = _with_headers(send, _rate_limit_headers(allowance))
         try:
-            is_known = not given or visit.key is not None or (purpose is Purpose.HEALTH and not _names_key(scope))
+            is_known = (
+                not given
+                or context.api_key is not None
+                or (purpose is RequestClass.HEALTH and not _has_key_header(scope))
+            )
             await self._check(allowance, is_known=is_known)
             await self._app(scope, receive, send)
         except BodyTooLarge:
-            await send_reply(send, refusal(413, "the body is larger than 1 MiB", _CLOSE))
+            await send_json(send, status_error(413, "the body is larger than 1 MiB", _CLOSE))
         except BodyTooSlow:
-            await send_reply(send, refusal(408, "the body did not arrive in time", _CLOSE))
+            await send_json(send, status_error(408, "the body did not arrive in time", _CLOSE))
         except SwapcliError as error:
-            await _tell(error, send)
-        except ClientLeft:
+            await _send_error(error, send)
+        except ClientDisconnected:
             return None
         return None
 
-    async def _check(self, allowance: Allowance | None, *, is_known: bool) -> None:
+    async def _check(self, allowance: RateLimitState | None, *, is_known: bool) -> None:
         try:
             if allowance is not None:
                 allowance.check()
         except RateLimited:
-            self._metrics.rate_limited()
+            self._metrics.record_rate_limited()
             await self._pacer.wait()
             raise
         if not is_known:
             raise Unauthorized("the API key is not known, or was revoked")
 
 
-async def _tell(error: SwapcliError, send: Send) -> None:
+async def _send_error(error: SwapcliError, send: Send) -> None:
     """Answers an error; to a client that has left there is nothing to say."""
     if isinstance(error, Cancelled):
         return
-    reply = reply_to(error)
+    reply = error_response(error)
     if reply is None:
         raise error
-    await send_reply(send, reply)
+    await send_json(send, reply)
 
 
-def _key(scope: Scope) -> str | None:
+def _api_key(scope: Scope) -> str | None:
     """The API key that came with a request. Other kinds of authorization are none of ours."""
-    given = header(scope, b"x-api-key")
+    given = get_header(scope, b"x-api-key")
     if given:
         return given
-    scheme, _, credentials = (header(scope, b"authorization") or "").partition(" ")
+    scheme, _, credentials = (get_header(scope, b"authorization") or "").partition(" ")
     return credentials.strip() or None if scheme.lower() == "bearer" else None
 
 
-def _names_key(scope: Scope) -> bool:
+def _has_key_header(scope: Scope) -> bool:
     """Return whether a request has the header that is for keys of this service alone."""
-    return bool(header(scope, b"x-api-key"))
+    return bool(get_header(scope, b"x-api-key"))
 
 
 def _peer(scope: Scope) -> str | None:
@@ -210,17 +216,17 @@ def _peer(scope: Scope) -> str | None:
     return client[0] if client else None
 
 
-def _purpose(path: str) -> Purpose:
-    return Purpose.HEALTH if path.endswith("/healthcheck") or path in _HEALTH_PATHS else Purpose.WORK
+def classify_request(path: str) -> RequestClass:
+    return RequestClass.HEALTH if path.endswith("/healthcheck") or path in _HEALTH_PATHS else RequestClass.WORK
 
 
-def _headers(allowance: Allowance | None) -> list[tuple[bytes, bytes]]:
+def _rate_limit_headers(allowance: RateLimitState | None) -> list[tuple[bytes, bytes]]:
     """All but `Retry-After`, which the refusal itself carries."""
     told = allowance.headers() if allowance else []
     return [(name.lower().encode(), value.encode()) for name, value in told if name != "Retry-After"]
 
 
-def _with(send: Send, headers: Sequence[tuple[bytes, bytes]]) -> Send:
+def _with_headers(send: Send, headers: Sequence[tuple[bytes, bytes]]) -> Send:
     """Sends with further headers."""
     if not headers:
         return send
@@ -233,13 +239,13 @@ def _with(send: Send, headers: Sequence[tuple[bytes, bytes]]) -> Send:
     return send_more
 
 
-def _noting(send: Send, visit: Visit) -> Send:
+def _recording_status(send: Send, context: RequestContext) -> Send:
     """Sends with the id of the request, and notes the status."""
 
     async def send_noting(message: Message) -> None:
         if message["type"] == "http.response.start":
-            visit.status = message["status"]
-            message["headers"] = [*message["headers"], (_ID_HEADER, visit.request_id.encode())]
+            context.status = message["status"]
+            message["headers"] = [*message["headers"], (_ID_HEADER, context.request_id.encode())]
         await send(message)
 
     return send_noting

@@ -9,9 +9,9 @@ from typing import Any
 from swapcli import __version__
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.model.network import Network
-from swapcli.service.examples import Example
+from swapcli.service.examples import RequestExample
 from swapcli.service.operations import DISCOVERY, GLOBAL, SERVICE, STARKNET, V1, V2, Operation, Parameter, operations_of
-from swapcli.service.schemas import BOOLEAN, FELTS_NAME, TEXTS, Schema, any_of, components
+from swapcli.service.schemas import BOOLEAN, FELTS_NAME, STRINGS, Schema, any_of, build_components
 
 CONTENT_TYPE = "application/json"
 UNHEALTHY = 503
@@ -67,10 +67,12 @@ _STATE_HEADERS = {
         "PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED",
     ),
 }
-_NO_EXAMPLES: Mapping[str, Example] = MappingProxyType({})
+_NO_EXAMPLES: Mapping[str, RequestExample] = MappingProxyType({})
 
 
-def document(networks: Sequence[Network], examples: Mapping[str, Example] = _NO_EXAMPLES) -> dict[str, Any]:
+def build_document(
+    networks: Sequence[Network], examples: Mapping[str, RequestExample] = _NO_EXAMPLES
+) -> dict[str, Any]:
     """The description of a service of these networks, JSON-ready; `examples` by the network's name."""
     paths = {**_paths(networks, examples), **_global_paths(), **_service_paths()}
     return {
@@ -80,7 +82,7 @@ def document(networks: Sequence[Network], examples: Mapping[str, Example] = _NO_
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": paths,
         "components": {
-            "schemas": components(_names(networks)),
+            "schemas": build_components(_names(networks)),
             "headers": {
                 **{name: _header(text) for name, text in _RATE_HEADERS.items()},
                 **{name: _text_header(*described) for name, described in _STATE_HEADERS.items()},
@@ -109,7 +111,7 @@ def _names(networks: Sequence[Network]) -> Iterator[str]:
                 yield alone
 
 
-def _paths(networks: Sequence[Network], examples: Mapping[str, Example]) -> dict[str, Any]:
+def _paths(networks: Sequence[Network], examples: Mapping[str, RequestExample]) -> dict[str, Any]:
     """By path: `/{network}` and the rest for the networks that most have in common, else the network's own name."""
     alike: dict[str, dict[str, list[Network]]] = {}
     for network in networks:
@@ -135,7 +137,7 @@ def _by_rest(network: Network) -> dict[str, list[Operation]]:
 
 
 def _path(
-    rest: str, networks: Sequence[Network], examples: Mapping[str, Example], *, is_shared: bool
+    rest: str, networks: Sequence[Network], examples: Mapping[str, RequestExample], *, is_shared: bool
 ) -> dict[str, Any]:
     """What can be asked at a path of networks that are alike."""
     first = networks[0]
@@ -154,7 +156,7 @@ def _global_paths() -> dict[str, Any]:
     return {path: {operation.method: _operation(operation, "", None)} for path, operation in GLOBAL.items()}
 
 
-def _operation(operation: Operation, own: str, example: Example | None) -> dict[str, Any]:
+def _operation(operation: Operation, own: str, example: RequestExample | None) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": operation.id + own,
         "tags": [operation.tag],
@@ -184,7 +186,7 @@ def _parameter(parameter: Parameter, example: object) -> dict[str, Any]:
     return described if example is None else {**described, "example": example}
 
 
-def _body(operation: Operation, example: Example | None) -> dict[str, Any]:
+def _body(operation: Operation, example: RequestExample | None) -> dict[str, Any]:
     content: dict[str, Any] = {"schema": any_of(operation.body)}
     given = example.body(operation) if example else None
     if given is not None:
@@ -220,7 +222,7 @@ def _response(text: str, names: Iterable[str], own_headers: Iterable[str] = ()) 
 
 def _service_paths() -> dict[str, Any]:
     """How the service is, and what describes it."""
-    ready = {"type": "object", "properties": {"ready": BOOLEAN, "missing": TEXTS}, "required": ["ready", "missing"]}
+    ready = {"type": "object", "properties": {"ready": BOOLEAN, "missing": STRINGS}, "required": ["ready", "missing"]}
     live = {"type": "object", "properties": {"live": BOOLEAN}, "required": ["live"]}
     page = {"type": "string"}
     network = Parameter("network", {"type": "string"}, "One network; without it, the service as a whole.")

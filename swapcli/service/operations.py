@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from swapcli.api.network_variants import Dialect, FaultShape, OwnCalldata, dialect_of
+from swapcli.api.network_variants import FaultShape, NetworkCalldata, NetworkVariant, network_variant
 from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 from swapcli.model.network import Kind, Network
 from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
-from swapcli.service.schemas import ADDRESS, AMOUNT, BOOLEAN, TEXTS, Schema, slippage
+from swapcli.service.schemas import ADDRESS, AMOUNT, BOOLEAN, STRINGS, Schema, slippage_schema
 
 V1, V2, STARKNET, DISCOVERY, SERVICE = "First generation", "Second generation", "Starknet", "Discovery", "Service"
 
@@ -38,7 +38,7 @@ class Parameter(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """Something that can be asked.
+    """Something that can be request.
 
     `path` follows that of the network, if there is one. `body` and `answers` are names of types in `wire.shapes`, any
     one of them; `refusals` those of a 400.
@@ -73,7 +73,7 @@ def operations_of(network: Network) -> Iterator[Operation]:
 
 
 def _first_generation(network: Network) -> Iterator[Operation]:
-    dialect, has_felts = dialect_of(network.name), network.kind is Kind.STARKNET
+    dialect, has_felts = network_variant(network.name), network.kind is Kind.STARKNET
     order, execute_fault = _order_v1(network), _FAULTS[dialect.execute_fault]
     yield Operation(
         "get",
@@ -122,10 +122,10 @@ def _first_generation(network: Network) -> Iterator[Operation]:
     yield Operation("get", "/healthcheck", "health", V1, "Is quoting possible?", ("HealthV1",), may_be_unhealthy=True)
 
 
-def _own_calldata(network: Network, dialect: Dialect) -> Iterator[Operation]:
+def _own_calldata(network: Network, dialect: NetworkVariant) -> Iterator[Operation]:
     """`GET /{network}/calldata`, which each network has in a form of its own or not at all."""
-    own = dialect.own_calldata
-    if own is OwnCalldata.SIGNER:
+    own = dialect.network_calldata
+    if own is NetworkCalldata.SIGNER:
         yield Operation(
             "get",
             "/calldata",
@@ -138,10 +138,12 @@ def _own_calldata(network: Network, dialect: Dialect) -> Iterator[Operation]:
             description="A GET that carries a JSON body. HTTP gives such a body no meaning of its own, and some "
             "proxies and clients drop it; `POST /{network}/execute` says the same without that risk.",
         )
-    if own in (OwnCalldata.ORDER, OwnCalldata.FELTS):
-        accepted = SIGNER_SLIPPAGE if own is OwnCalldata.ORDER else V1_SLIPPAGE
+    if own in (NetworkCalldata.ORDER, NetworkCalldata.FELTS):
+        accepted = SIGNER_SLIPPAGE if own is NetworkCalldata.ORDER else V1_SLIPPAGE
         found = (
-            ("HyperevmCalldata", "HyperevmNoRoute") if own is OwnCalldata.ORDER else ("StarknetCalldata", _NOT_FOUND)
+            ("HyperevmCalldata", "HyperevmNoRoute")
+            if own is NetworkCalldata.ORDER
+            else ("StarknetCalldata", _NOT_FOUND)
         )
         yield Operation(
             "get",
@@ -151,7 +153,7 @@ def _own_calldata(network: Network, dialect: Dialect) -> Iterator[Operation]:
             "Find a route and its call",
             found,
             (*_order_v1(network), *_terms(network, accepted, is_required=True)),
-            refusals=(_DETAILED if own is OwnCalldata.ORDER else _STATUS,),
+            refusals=(_DETAILED if own is NetworkCalldata.ORDER else _STATUS,),
         )
 
 
@@ -245,7 +247,7 @@ GLOBAL: Mapping[str, Operation] = MappingProxyType(
 
 def _order_v1(network: Network) -> tuple[Parameter, ...]:
     reverse = Parameter("reverse", {**BOOLEAN, "default": False}, "Is `amount` the output that is wanted?")
-    has_reverse = dialect_of(network.name).reverse
+    has_reverse = network_variant(network.name).reverse
     return (*_order(network), *((reverse,) if has_reverse else ()), _direct(), _excluded(network))
 
 
@@ -281,7 +283,7 @@ def _terms(network: Network, accepted: SlippageRange, *, is_required: bool) -> t
     return (
         Parameter(
             "slippage",
-            {**slippage(accepted), **default},
+            {**slippage_schema(accepted), **default},
             "How far below the quote the output may fall, in percent with at most four decimals.",
             is_required=is_required,
         ),
@@ -294,8 +296,8 @@ def _direct() -> Parameter:
 
 
 def _excluded(network: Network) -> Parameter:
-    by_name = dialect_of(network.name).excludes_by_name
-    return Parameter("excludeProtocols", TEXTS, f"{'Names' if by_name else 'Ids'} of protocols that no route uses.")
+    by_name = network_variant(network.name).excludes_by_name
+    return Parameter("excludeProtocols", STRINGS, f"{'Names' if by_name else 'Ids'} of protocols that no route uses.")
 
 
 def _text(name: str, pattern: str, description: str) -> Parameter:

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from swapcli.engine.clock import Clock
 from swapcli.errors import SwapcliError
 from swapcli.service.access_log import AccessLog
-from swapcli.service.access_policy import AccessPolicy, Keys
+from swapcli.service.access_policy import AccessPolicy, KeyLookup
 
 if TYPE_CHECKING:
     from swapcli.config.settings import ServiceSettings
 
 
-class Reloader:
+class PolicyReloader:
     """Replaces a policy by what `read` returns, in one step. Where it raises, the old policy stays in force."""
 
     def __init__(
         self,
         policy: AccessPolicy,
-        read: Callable[[], tuple[ServiceSettings, Keys]],
+        read: Callable[[], tuple[ServiceSettings, KeyLookup]],
         log: AccessLog | None,
         clock: Clock,
     ) -> None:
@@ -36,14 +36,14 @@ class Reloader:
             settings, keys = await asyncio.to_thread(self._read)
             self._policy.replace(settings, keys)
         except SwapcliError as error:
-            self._note(error)
+            self._log_result(error)
         except Exception as error:
             # A defect, or a file system that fails: the service goes on.
             if self._log:
-                self._log.defect("reload", error, self._clock.now_s())
+                self._log.log_defect("reload", error, self._clock.now_s())
         else:
-            self._note(None)
+            self._log_result(None)
 
-    def _note(self, error: SwapcliError | None) -> None:
+    def _log_result(self, error: SwapcliError | None) -> None:
         if self._log:
-            self._log.reloaded(error, self._clock.now_s())
+            self._log.log_reload(error, self._clock.now_s())

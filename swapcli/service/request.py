@@ -16,7 +16,7 @@ MAX_QUERY_FIELDS = 1_000
 _JSON = "application/json"
 
 
-class Asked(NamedTuple):
+class EndpointRequest(NamedTuple):
     """A request to an endpoint of a network. `query` and `body` are still as they were sent; `rest` is what the path
     says beyond its pattern, `key` the API key that came with it, if one did and is good."""
 
@@ -24,11 +24,11 @@ class Asked(NamedTuple):
     query: bytes
     body: bytes
     content_type: str
-    rest: str
-    key: ApiKey | None
+    path_tail: str
+    api_key: ApiKey | None
     is_cancelled: IsCancelled
 
-    def parameters(self) -> list[tuple[str, str]]:
+    def query_pairs(self) -> list[tuple[str, str]]:
         """The query, decoded. Raises `InvalidInput`."""
         try:
             return parse_qsl(
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
         except ValueError:
             raise InvalidInput(f"the query has more than {MAX_QUERY_FIELDS} fields") from None
 
-    def document(self) -> object:
+    def json_body(self) -> object:
         """The body's JSON. Raises `InvalidInput`."""
         kind, *parameters = (part.strip().lower() for part in self.content_type.split(";"))
         charsets = [part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from swapcli.service.error_responses import Reply
+from swapcli.service.error_responses import JsonResponse
 from swapcli.service.key_file import ApiKey
 from swapcli.service.limits import client_name
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 2**20
 JSON = b"application/json"
 
-_SCOPE_KEY = "swapcli.visit"
+_SCOPE_KEY = "swapcli.context"
 _REFUSAL_KEY = "swapcli.refusal"
 _SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
@@ -30,15 +30,15 @@ class BodyTooSlow(Exception):
     """The body has not arrived in time."""
 
 
-class ClientLeft(Exception):
+class ClientDisconnected(Exception):
     """The client went away before its request was complete."""
 
 
-class Visit:
+class RequestContext:
     """A request: filled in on its way to the endpoint, read by the log. `path` is as it was sent; `address` is the
     client's as judged behind trusted proxies, None where it is not known."""
 
-    __slots__ = ("address", "key", "network", "path", "pattern", "request_id", "status")
+    __slots__ = ("address", "api_key", "network", "path", "pattern", "request_id", "status")
 
     def __init__(self, request_id: str, path: str, address: str | None) -> None:
         self.request_id = request_id
@@ -47,39 +47,39 @@ class Visit:
         self.pattern: str | None = None
         self.network: str | None = None
         self.status: int | None = None
-        self.key: ApiKey | None = None
+        self.api_key: ApiKey | None = None
 
     @property
     def client(self) -> str:
         """The name under which the client is limited and queued."""
-        return client_name(self.address, self.key.id if self.key else None)
+        return client_name(self.address, self.api_key.id if self.api_key else None)
 
 
-def begin_visit(scope: Scope, request_id: str, address: str | None = None) -> Visit:
-    """The visit of a request that has just arrived."""
-    visit = scope[_SCOPE_KEY] = Visit(request_id, scope["path"], address)
-    return visit
+def begin_request(scope: Scope, request_id: str, address: str | None = None) -> RequestContext:
+    """The context of a request that has just arrived."""
+    context = scope[_SCOPE_KEY] = RequestContext(request_id, scope["path"], address)
+    return context
 
 
-def visit_of(scope: Scope) -> Visit:
-    """The visit of a request."""
-    visit = scope[_SCOPE_KEY]
-    assert isinstance(visit, Visit)
-    return visit
+def get_context(scope: Scope) -> RequestContext:
+    """The context of a request."""
+    context = scope[_SCOPE_KEY]
+    assert isinstance(context, RequestContext)
+    return context
 
 
-def refuse(scope: Scope, reply: Reply) -> None:
+def set_rejection(scope: Scope, reply: JsonResponse) -> None:
     """Let a request whose head is not acceptable be answered by `reply`, whatever it asks for."""
     scope[_REFUSAL_KEY] = reply
 
 
-def refusal_of(scope: Scope) -> Reply | None:
-    """Return the reply of `refuse`, None for any other request."""
+def get_rejection(scope: Scope) -> JsonResponse | None:
+    """Return the reply of `set_rejection`, None for any other request."""
     found = scope.get(_REFUSAL_KEY)
-    return found if isinstance(found, Reply) else None
+    return found if isinstance(found, JsonResponse) else None
 
 
-def header(scope: Scope, name: bytes) -> str | None:
+def get_header(scope: Scope, name: bytes) -> str | None:
     """The first header called `name` (in lower case), without what surrounds it."""
     for key, value in scope["headers"]:
         if key == name:
@@ -88,15 +88,15 @@ def header(scope: Scope, name: bytes) -> str | None:
 
 
 async def read_body(scope: Scope, receive: Receive) -> bytes:
-    """The whole body. Raises `BodyTooLarge` as soon as that is known, `BodyTooSlow`, `ClientLeft`."""
-    declared = header(scope, b"content-length")
+    """The whole body. Raises `BodyTooLarge` as soon as that is known, `BodyTooSlow`, `ClientDisconnected`."""
+    declared = get_header(scope, b"content-length")
     if declared is not None and declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
         raise BodyTooLarge
     body = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise ClientLeft
+            raise ClientDisconnected
         body += message.get("body", b"")
         if len(body) > MAX_BODY_BYTES:
             raise BodyTooLarge
@@ -104,13 +104,13 @@ async def read_body(scope: Scope, receive: Receive) -> bytes:
             return bytes(body)
 
 
-async def left(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
     """Ends when the client goes away."""
     while (await receive())["type"] != "http.disconnect":
         continue
 
 
-async def send_reply(send: Send, reply: Reply) -> None:
+async def send_json(send: Send, reply: JsonResponse) -> None:
     """Sends an answer as JSON."""
     await send_body(send, reply.status, JSON, msgspec.json.encode(reply.document), reply.headers)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from swapcli.api.route_result import RouteResult
-from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, StatedState, render_state, render_warnings
+from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, render_state, render_warnings
 from swapcli.engine.price_impact import PriceImpact, impact_of
 from swapcli.engine.quote import Answer, Origin
 from swapcli.engine.sources.in_memory import MarketSource
@@ -14,25 +14,27 @@ from swapcli.engine.warnings import quote_warnings
 from swapcli.model.payload import Payload
 from swapcli.model.warning import WarningCode
 from swapcli.service.error_responses import Headers
-from swapcli.service.market_registry import Desk
+from swapcli.service.market_registry import MarketRegistry
 
 
-def answer_headers(desk: Desk, *answers: Answer) -> Headers:
+def quote_headers(registry: MarketRegistry, *answers: Answer) -> Headers:
     """Return the headers of answers that are sent together, on one and the same state."""
-    return _headers(desk, answers[0].origin, [impact_of(answer) for answer in answers])
+    return _headers(registry, answers[0].origin, [impact_of(answer) for answer in answers])
 
 
-def payload_headers(desk: Desk, source: MarketSource, result: RouteResult, payload: Payload) -> Headers:
-    """Return the headers of a payload that `source` has just built of `result`."""
-    return _headers(desk, source.origin, [source.impact_of(result, payload)])
+def payload_headers(registry: MarketRegistry, source: MarketSource, result: RouteResult, payload: Payload) -> Headers:
+    """Return the headers of a payload that `fresh_source` has just built of `result`."""
+    return _headers(registry, source.origin, [source.impact_of(result, payload)])
 
 
-def _headers(desk: Desk, origin: Origin, impacts: Iterable[PriceImpact | None]) -> Headers:
+def _headers(registry: MarketRegistry, origin: Origin, impacts: Iterable[PriceImpact | None]) -> Headers:
     known = [each for each in impacts if each is not None]
     impact = max(known, default=None, key=lambda each: each.fraction)
-    warnings = quote_warnings(impact, origin, ttl_s=desk.route_ttl_s, impact_warning_ppm=desk.impact_warning_ppm)
+    warnings = quote_warnings(
+        impact, origin, ttl_s=registry.route_ttl_s, impact_warning_ppm=registry.impact_warning_ppm
+    )
     assert origin.provenance is not None
-    headers = [(STATE_HEADER, render_state(StatedState(origin.provenance, origin.block, origin.age_s)))]
+    headers = [(STATE_HEADER, render_state(ReportedState(origin.provenance, origin.block, origin.age_s)))]
     if warnings:
         codes = [each.code for each in warnings]
         fraction = impact.fraction if impact else None

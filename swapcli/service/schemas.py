@@ -22,7 +22,7 @@ ADDRESS: Final[Mapping[Kind, Schema]] = {
 AMOUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]*[1-9][0-9]*$", "maxLength": 78}
 """Base units above zero. At most 2^256 - 1, which a pattern cannot say."""
 BOOLEAN: Final[Schema] = {"type": "boolean"}
-TEXTS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
+STRINGS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
 FELTS_NAME: Final = "Felts"
 """How the table of operations calls the arguments of a call on Starknet."""
 FELTS: Final[Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9]{1,77}$"}}
@@ -35,7 +35,7 @@ _RATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,7}$"}
 _SHARE: Final[Schema] = {"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,2})?%$"}
 _DECIMAL_NUMBER: Final[Schema] = {"type": "string", "pattern": r"^[0-9]*\.?[0-9]*$"}
 
-_FORMS: Final[Mapping[str, Schema]] = {
+_FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     **dict.fromkeys(
         (
             "address", "poolAddress", "fromTokenAddress", "toTokenAddress", "tokenInAddress", "tokenOutAddress",
@@ -62,7 +62,7 @@ _FORMS: Final[Mapping[str, Schema]] = {
 """By the name of a field: what its values look like, wherever they have that type."""
 
 _REFUSED: Final = ("RouteNotFound", "RouteNotFoundV2", "DetailedFault", "DetailedFaultV2")
-_ALWAYS: Final[Mapping[tuple[str, str], object]] = {
+_CONSTANTS: Final[Mapping[tuple[str, str], object]] = {
     **{
         (name, "success"): True for name in ("RouteV1", "RouteV2", "CalldataV1", "StarknetCalldataV1", "CitreaCalldata")
     },
@@ -71,12 +71,12 @@ _ALWAYS: Final[Mapping[tuple[str, str], object]] = {
 }
 """By type and field: values that are always the same."""
 
-_UNREAD: Final = frozenset(
+_UNCHECKED_FIELDS: Final = frozenset(
     ("PostedRoute", f"integrator{name}") for name in ("Address", "FeePercentageBps", "SurplusPercentageBps", "Name")
 )
 """By type and field: what is not looked at in every route."""
 
-_REQUESTS: Final[Mapping[str, SlippageRange]] = {
+_REQUEST_SLIPPAGE: Final[Mapping[str, SlippageRange]] = {
     "ExecuteRequest": V1_SLIPPAGE,
     "CalldataRequest": V1_SLIPPAGE,
     "CalldataRequestV2": V2_SLIPPAGE,
@@ -85,29 +85,46 @@ _REQUESTS: Final[Mapping[str, SlippageRange]] = {
 """The types that are sent, with the slippage that each accepts. In these, null is the same as nothing."""
 
 
-def reference(name: str) -> Schema:
+_PUBLISHED_NAMES: Final = {
+    "DetailedErrorJson": "DetailedFault",
+    "DetailedErrorV2Json": "DetailedFaultV2",
+    "BriefErrorJson": "BriefFault",
+    "StatusErrorJson": "StatusFault",
+}
+"""Names that clients generated from the document know, where they differ from the name of the type."""
+
+
+def published_name(type_name: str) -> str:
+    """Return the name under which the document describes a type of `api.schemas`."""
+    return _PUBLISHED_NAMES.get(type_name, type_name.removesuffix("Json"))
+
+
+_TYPES: Final = {published_name(name): each for name, each in vars(schemas).items() if name.endswith("Json")}
+
+
+def schema_ref(name: str) -> Schema:
     """The schema that is described under a name."""
     return {"$ref": PREFIX + name}
 
 
 def any_of(names: Iterable[str]) -> Schema:
     """One of some described schemas; an array of them where a name ends in `[]`."""
-    each = [_listed(name) for name in names]
+    each = [_resolve_name(name) for name in names]
     return each[0] if len(each) == 1 else {"anyOf": each}
 
 
-def _listed(name: str) -> Schema:
+def _resolve_name(name: str) -> Schema:
     if name.endswith("[]"):
-        return {"type": "array", "items": _listed(name[:-2])}
-    return FELTS if name == FELTS_NAME else reference(name)
+        return {"type": "array", "items": _resolve_name(name[:-2])}
+    return FELTS if name == FELTS_NAME else schema_ref(name)
 
 
-def slippage(accepted: SlippageRange) -> Schema:
+def slippage_schema(accepted_range: SlippageRange) -> Schema:
     """A percentage within a range, both ends included."""
     return {
         "type": "number",
-        "minimum": _percent(accepted.least_ppm),
-        "maximum": _percent(accepted.most_ppm),
+        "minimum": _percent(accepted_range.min_ppm),
+        "maximum": _percent(accepted_range.max_ppm),
     }
 
 
@@ -116,35 +133,46 @@ def _percent(ppm: int) -> float | int:
     return ppm / PPM_PER_PERCENT if rest else whole
 
 
-def components(names: Iterable[str]) -> dict[str, Schema]:
+def build_components(names: Iterable[str]) -> dict[str, Schema]:
     """The schemas of the types of these names in `api.schemas`, and of all that they hold."""
     import msgspec
 
-    types = [getattr(schemas, name) for name in sorted(set(names))]
+    types = [_TYPES[name] for name in sorted(set(names))]
     _, generated = msgspec.json.schema_components(types, ref_template=PREFIX + "{name}")
-    return {name: _described(name, schema) for name, schema in sorted(generated.items())}
+    published = {published_name(name): _publish_references(schema) for name, schema in generated.items()}
+    return {name: _describe(name, schema) for name, schema in sorted(published.items())}
 
 
-def _described(name: str, schema: Schema) -> Schema:
+def _publish_references(schema: Any) -> Any:
+    """Replace the names of types by those that are published, wherever a schema refers to one."""
+    if isinstance(schema, dict):
+        return {
+            key: PREFIX + published_name(value.removeprefix(PREFIX)) if key == "$ref" else _publish_references(value)
+            for key, value in schema.items()
+        }
+    return [_publish_references(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def _describe(name: str, schema: Schema) -> Schema:
     """With its fields in their own order, and each told what it may be."""
-    fields, given = get_type_hints(getattr(schemas, name)), schema["properties"]
-    optional = set(fields) - set(schema.get("required", ())) if name in _REQUESTS else set()
-    properties = {field: _form(name, field, given[field]) for field in fields}
+    fields, given = get_type_hints(_TYPES[name]), schema["properties"]
+    optional = set(fields) - set(schema.get("required", ())) if name in _REQUEST_SLIPPAGE else set()
+    properties = {field: _field_schema(name, field, given[field]) for field in fields}
     properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}
     return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
 
 
-def _form(owner: str, field: str, schema: Schema) -> Schema:
-    if (owner, field) in _ALWAYS:
-        return {**schema, "const": _ALWAYS[owner, field]}
-    if (owner, field) in _UNREAD:
+def _field_schema(owner: str, field: str, schema: Schema) -> Schema:
+    if (owner, field) in _CONSTANTS:
+        return {**schema, "const": _CONSTANTS[owner, field]}
+    if (owner, field) in _UNCHECKED_FIELDS:
         return {"description": "As in the route that was found; read in the second generation, with integratorAddress."}
     if field == "slippage":
-        return {"anyOf": [slippage(_REQUESTS[owner]), _DECIMAL_NUMBER]}
-    return _refined(schema, _FORMS.get(field, {}))
+        return {"anyOf": [slippage_schema(_REQUEST_SLIPPAGE[owner]), _DECIMAL_NUMBER]}
+    return _refine(schema, _FIELD_FORMATS.get(field, {}))
 
 
-def _refined(schema: Schema, form: Schema) -> Schema:
+def _refine(schema: Schema, form: Schema) -> Schema:
     if "anyOf" in schema:
-        return {**schema, "anyOf": [_refined(each, form) for each in schema["anyOf"]]}
+        return {**schema, "anyOf": [_refine(each, form) for each in schema["anyOf"]]}
     return {**schema, **form} if schema.get("type") == form.get("type") else schema

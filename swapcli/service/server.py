@@ -1,8 +1,8 @@
-"""Runs the application: binds, says when it accepts, and ends without losing a request.
+"""Run the application: bind the socket, report readiness, and shut down without losing a request.
 
-A client has `PATIENCE_S` for the head of a request, and as much for its body. Told to stop (SIGTERM, SIGINT), the
-service takes no new connections, answers what has been asked, and waits for that at most `GRACE_S`. With `max_requests`
-it answers so many requests, and stops likewise.
+A client has `CLIENT_TIMEOUT_S` to send the head of a request, and the same time for its body. On SIGTERM or SIGINT the
+service accepts no new connections, finishes open requests, and waits at most `GRACE_S` for that. With `max_requests` it
+does the same after that number of requests.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, cast
 import uvicorn
 
 from swapcli.errors import InvalidOption
-from swapcli.service.client_timeouts import Patience, prompt
-from swapcli.service.error_responses import refusal
-from swapcli.service.request_context import send_reply
+from swapcli.service.client_timeouts import IdleReaper, with_body_timeout
+from swapcli.service.error_responses import status_error
+from swapcli.service.request_context import send_json
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from swapcli.service.client_timeouts import Connection
 
 GRACE_S = 10
-PATIENCE_S = 10.0
-LAST_CALL_S = 0.2
+CLIENT_TIMEOUT_S = 10.0
+KEEPALIVE_GRACE_S = 0.2
 """How long connections that are open, and not in use, may still send a request after the service was told to stop."""
 SWITCH_INTERVAL_S = 0.0005
 """How long the solver may keep the interpreter while the event loop wants it."""
@@ -42,7 +42,7 @@ DEFAULT_MAX_CONNECTIONS = 1_024
 _BACKLOG = 2_048
 _OTHER_FILES = 128
 """Files that the service holds besides connections: stores, nodes, those being accepted and refused."""
-_GLANCE_S = 0.02
+_POLL_S = 0.02
 _CLOSE = (("Connection", "close"),)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
@@ -59,7 +59,7 @@ def serve(
     max_requests: int | None = None,
     max_connections: int = DEFAULT_MAX_CONNECTIONS,
     grace_s: int = GRACE_S,
-    patience_s: float = PATIENCE_S,
+    timeout_s: float = CLIENT_TIMEOUT_S,
 ) -> int:
     """Serves until told to stop; 0 is returned. `port` 0 takes a free one.
 
@@ -68,11 +68,11 @@ def serve(
     cannot be bound.
     """
     listener = bind(host, port)
-    door = Door(app, max_requests, patience_s)
+    request_counter = RequestCounter(app, max_requests, timeout_s)
     config = uvicorn.Config(
-        door,
+        request_counter,
         loop="auto",
-        http=_protocol(_available(max_connections)),
+        http=_protocol(_limit_to_open_files(max_connections)),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -83,8 +83,10 @@ def serve(
         timeout_graceful_shutdown=grace_s,
         backlog=_BACKLOG,
     )
-    server = _Server(config, door, Patience(patience_s), is_prepared, lambda: on_ready(base_url(listener)), on_hangup)
-    with listener, _responsive():
+    server = _Server(
+        config, request_counter, IdleReaper(timeout_s), is_prepared, lambda: on_ready(base_url(listener)), on_hangup
+    )
+    with listener, _short_switch_interval():
         server.run(sockets=[listener])
     return 0
 
@@ -98,7 +100,7 @@ def _protocol(max_connections: int) -> Any:
     return protocol_with(max_connections)
 
 
-def _available(max_connections: int) -> int:
+def _limit_to_open_files(max_connections: int) -> int:
     """Return how many connections may be open: fewer than wanted where the system allows fewer files."""
     try:
         import resource
@@ -146,41 +148,41 @@ def base_url(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class Door:
+class RequestCounter:
     """Counts requests in and out, and closes after the last one that is to be answered."""
 
-    def __init__(self, app: ASGIApp, max_requests: int | None, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, app: ASGIApp, max_requests: int | None, timeout_s: float = CLIENT_TIMEOUT_S) -> None:
         self._app = app
-        self._left = max_requests
-        self._patience_s = patience_s
+        self._remaining = max_requests
+        self._timeout_s = timeout_s
         self._answering = 0
         self.is_closing = False
 
     @property
-    def is_done(self) -> bool:
+    def is_finished(self) -> bool:
         """Have all requests been answered that were to be?"""
-        return self._left == 0 and not self._answering
+        return self._remaining == 0 and not self._answering
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets a request in, if it is not one too many."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        if self._left == 0:
-            return await send_reply(send, refusal(503, "the service is stopping", _CLOSE))
-        if self._left is not None:
-            self._left -= 1
+        if self._remaining == 0:
+            return await send_json(send, status_error(503, "the service is stopping", _CLOSE))
+        if self._remaining is not None:
+            self._remaining -= 1
         self._answering += 1
         try:
-            await self._app(scope, prompt(receive, self._patience_s), self._last(send))
+            await self._app(scope, with_body_timeout(receive, self._timeout_s), self._closing_last(send))
         finally:
             self._answering -= 1
         return None
 
-    def _last(self, send: Send) -> Send:
+    def _closing_last(self, send: Send) -> Send:
         """Tells the client, where this is so, that its connection takes no further request."""
 
         async def send_last(message: Message) -> None:
-            if message["type"] == "http.response.start" and (self.is_closing or self._left == 0):
+            if message["type"] == "http.response.start" and (self.is_closing or self._remaining == 0):
                 headers = [header for header in message["headers"] if header[0] != b"connection"]
                 message["headers"] = [*headers, (b"connection", b"close")]
             await send(message)
@@ -194,8 +196,8 @@ class _Server(uvicorn.Server):
     def __init__(
         self,
         config: uvicorn.Config,
-        door: Door,
-        patience: Patience,
+        request_counter: RequestCounter,
+        idle_reaper: IdleReaper,
         is_prepared: Callable[[], bool] | None,
         on_ready: Callable[[], None],
         on_hangup: Callable[[], Awaitable[None]] | None,
@@ -204,36 +206,36 @@ class _Server(uvicorn.Server):
         self._on_hangup = on_hangup
         self._hangups = 0
         self._reloading: asyncio.Task[None] | None = None
-        self._door = door
-        self._patience = patience
+        self._request_counter = request_counter
+        self._idle_reaper = idle_reaper
         self._is_prepared = is_prepared
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         while self._is_prepared and not self._is_prepared() and not self.should_exit:
-            await asyncio.sleep(_GLANCE_S)
+            await asyncio.sleep(_POLL_S)
         await super().startup(sockets)
         if not self.should_exit:
             self._on_ready()
 
     async def on_tick(self, counter: int) -> bool:
         now_s = time.monotonic()
-        self._patience.look(cast("set[Connection]", self.server_state.connections), now_s)
+        self._idle_reaper.close_idle(cast("set[Connection]", self.server_state.connections), now_s)
         for connection in list(self.server_state.connections):
-            look = getattr(connection, "look", None)  # uvicorn's own protocols have none
-            if look is not None:
-                look(now_s, self._patience.patience_s)
+            check_progress = getattr(connection, "check_progress", None)  # uvicorn's own protocols have none
+            if check_progress is not None:
+                check_progress(now_s, self._idle_reaper.timeout_s)
         if self._hangups and (self._reloading is None or self._reloading.done()):
             self._hangups = 0
             self._reloading = asyncio.get_running_loop().create_task(self._reload())
-        return await super().on_tick(counter) or self._door.is_done
+        return await super().on_tick(counter) or self._request_counter.is_finished
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._door.is_closing = True
+        self._request_counter.is_closing = True
         for server in self.servers:
             server.close()
-        if not self._door.is_done:
-            await asyncio.sleep(LAST_CALL_S)
+        if not self._request_counter.is_finished:
+            await asyncio.sleep(KEEPALIVE_GRACE_S)
         await super().shutdown(sockets)
 
     @contextmanager
@@ -242,7 +244,7 @@ class _Server(uvicorn.Server):
         with suppress(ValueError):  # only the main thread hears signals
             before = {each: signal.signal(each, self._stop) for each in _SIGNALS}
             if self._on_hangup is not None and _HANGUP is not None:
-                before[_HANGUP] = signal.signal(_HANGUP, self._hang_up)
+                before[_HANGUP] = signal.signal(_HANGUP, self._count_hangup)
         try:
             yield
         finally:
@@ -253,7 +255,7 @@ class _Server(uvicorn.Server):
         if self._on_hangup is not None:
             await self._on_hangup()
 
-    def _hang_up(self, _signal: int, _frame: FrameType | None) -> None:
+    def _count_hangup(self, _signal: int, _frame: FrameType | None) -> None:
         self._hangups += 1
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
@@ -263,7 +265,7 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def _responsive() -> Iterator[None]:
+def _short_switch_interval() -> Iterator[None]:
     """Lets the loop have its turn soon while orders are solved."""
     before_s = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL_S)

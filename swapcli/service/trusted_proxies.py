@@ -89,10 +89,10 @@ def _forwarded(headers: Headers) -> Iterator[str]:
     tail = value[-MAX_FORWARDED_CHARACTERS:]
     elements = _ELEMENT.findall(tail) if '"' in tail else tail.split(",")
     is_cut = len(tail) < len(value)
-    yield from (_for_of(element) for element in elements[is_cut:] or [""])
+    yield from (_read_for(element) for element in elements[is_cut:] or [""])
 
 
-def _for_of(element: str) -> str:
+def _read_for(element: str) -> str:
     pairs: dict[str, str] = {}
     end = 0
     for match in _PAIR.finditer(element):

@@ -42,7 +42,7 @@ MAX_CLIENTS = 10_000
 """Clients whose costs are remembered, as many as the rate limits remember."""
 
 
-class Solver:
+class Worker:
     """Runs jobs one after the other. `max_queue` is how many orders may wait; `timer_s` never goes back."""
 
     def __init__(self, max_queue: int, *, timer_s: Callable[[], float] = time.perf_counter) -> None:
@@ -50,7 +50,7 @@ class Solver:
         self._lock = Lock()
         self._orders: FairQueue[_Job[object]] = FairQueue(max_queue)
         self._urgent: deque[_Job[object]] = deque()
-        self._costs = _Costs()
+        self._costs = _ClientCosts()
         self._running: list[_Job[object]] = []
         self._wakeups: SimpleQueue[bool] = SimpleQueue()
         self._thread: Thread | None = None
@@ -78,7 +78,7 @@ class Solver:
         try:
             return await job.future
         finally:
-            job.is_left = True
+            job.is_abandoned = True
             self._discard(job, is_urgent)  # type: ignore[arg-type]
 
     def close(self) -> None:
@@ -119,10 +119,10 @@ class Solver:
                 self._run(job)
 
     def _run(self, job: _Job[object]) -> None:
-        if job.is_left:
+        if job.is_abandoned:
             return
         job.started_s = self._timer_s()
-        job.is_strange = not self._costs.knows(job.client)
+        job.is_first_of_client = not self._costs.has(job.client)
         self._running.append(job)
         try:
             job.run(lambda: self._is_cancelled(job))
@@ -132,38 +132,41 @@ class Solver:
             if self._running:
                 self._running[-1].paused_s += spent_s
             if job.client is not None:
-                self._costs.note(job.client, spent_s - job.paused_s)
+                self._costs.record(job.client, spent_s - job.paused_s)
 
     def _is_cancelled(self, job: _Job[object]) -> bool:
-        while not job.is_left and self._orders and len(self._running) < MAX_DEPTH:
-            shorter = self._interrupting(job)
+        while not job.is_abandoned and self._orders and len(self._running) < MAX_DEPTH:
+            shorter = self._pop_shorter_job(job)
             if shorter is None:
                 break
             self._run(shorter)
-        return job.is_left
+        return job.is_abandoned
 
-    def _interrupting(self, job: _Job[object]) -> _Job[object] | None:
+    def _pop_shorter_job(self, job: _Job[object]) -> _Job[object] | None:
         """Remove and return the waiting job that should run before `job` goes on."""
         own_s = self._timer_s() - job.started_s - job.paused_s
         allowance_s = (own_s - job.paused_s) / MIN_RATIO
-        has_stranger = any(each.is_strange for each in self._running[1:])
+        has_stranger = any(each.is_first_of_client for each in self._running[1:])
         with self._lock:
             return self._orders.pop(
-                lambda client: client != job.client and self._costs.of(client, strangers=not has_stranger) < allowance_s
+                lambda client: (
+                    client != job.client
+                    and self._costs.expected_s(client, allow_unknown=not has_stranger) < allowance_s
+                )
             )
 
 
 class _Job(Generic[T]):
     """Work, and the future by which its caller waits on an event loop. Times are of the solver's timer."""
 
-    __slots__ = ("client", "future", "is_left", "is_strange", "paused_s", "started_s", "work")
+    __slots__ = ("client", "future", "is_abandoned", "is_first_of_client", "paused_s", "started_s", "work")
 
     def __init__(self, work: Work[T], client: str | None) -> None:
         self.work = work
         self.client = client
         self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self.is_left = False
-        self.is_strange = False
+        self.is_abandoned = False
+        self.is_first_of_client = False
         self.started_s = 0.0
         self.paused_s = 0.0
 
@@ -190,24 +193,24 @@ class _Job(Generic[T]):
             settle(outcome)
 
 
-class _Costs:
+class _ClientCosts:
     """The time that each client's jobs took of late, in seconds: an average in which the newest counts one half."""
 
     def __init__(self, max_clients: int = MAX_CLIENTS) -> None:
         self._max_clients = max_clients
         self._mean_s: OrderedDict[str, float] = OrderedDict()
 
-    def knows(self, client: str | None) -> bool:
+    def has(self, client: str | None) -> bool:
         """Return whether a job of the client has run before."""
         return client in self._mean_s
 
-    def of(self, client: str | None, *, strangers: bool) -> float:
+    def expected_s(self, client: str | None, *, allow_unknown: bool) -> float:
         """Return what a job of the client is expected to take: without end for one that must not interrupt, as those
         without a client, and those of `strangers` if they are not wanted."""
-        unknown_s = UNKNOWN_COST_S if strangers else inf
+        unknown_s = UNKNOWN_COST_S if allow_unknown else inf
         return inf if client is None else self._mean_s.get(client, unknown_s)
 
-    def note(self, client: str, spent_s: float) -> None:
+    def record(self, client: str, spent_s: float) -> None:
         """Remember what a job took; the client that was seen longest ago is forgotten where there are too many."""
         before_s = self._mean_s.get(client)
         self._mean_s[client] = spent_s if before_s is None else (before_s + spent_s) / 2
@@ -220,7 +223,7 @@ def _overloaded() -> Overloaded:
     return Overloaded("too many orders at once", retry_after_s=RETRY_AFTER_S, hint="ask again in a moment")
 
 
-async def unless_left(work: asyncio.Task[T], left: asyncio.Task[None]) -> T:
+async def cancel_on_disconnect(work: asyncio.Task[T], left: asyncio.Task[None]) -> T:
     """What `work` gives, unless `left` ends before it: then the work is cancelled, and `Cancelled` is raised."""
     try:
         await asyncio.wait((work, left), return_when=asyncio.FIRST_COMPLETED)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from swapcli.api.route_result import RouteResult, WireSegment, WireSwap
+from swapcli.api.route_result import ResultSegment, ResultSwap, RouteResult
 from swapcli.api.slippage import Generation
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
@@ -80,12 +80,12 @@ extras = st.dictionaries(st.sampled_from(["fee", "tickSpacing"]), st.integers(0,
 
 
 @st.composite
-def segments(draw: st.DrawFn, kind: Kind, ends: tuple[str, str]) -> tuple[WireSegment, ...]:
+def segments(draw: st.DrawFn, kind: Kind, ends: tuple[str, str]) -> tuple[ResultSegment, ...]:
     """Segments between two tokens, of one to three hops with one to three pools each."""
 
-    def hop(token_in: str, token_out: str) -> tuple[WireSwap, ...]:
+    def hop(token_in: str, token_out: str) -> tuple[ResultSwap, ...]:
         return tuple(
-            WireSwap(
+            ResultSwap(
                 draw(st.integers(0, 99)),
                 draw(st.text(max_size=12)),
                 draw(addresses(kind)),
@@ -97,11 +97,11 @@ def segments(draw: st.DrawFn, kind: Kind, ends: tuple[str, str]) -> tuple[WireSe
             for share in draw(shares(10_000, 3))
         )
 
-    def path() -> tuple[tuple[WireSwap, ...], ...]:
+    def path() -> tuple[tuple[ResultSwap, ...], ...]:
         stops = [ends[0], *draw(st.lists(addresses(kind), max_size=2)), ends[1]]
         return tuple(hop(a, b) for a, b in pairwise(stops))
 
-    return tuple(WireSegment(percent, path()) for percent in draw(shares(100, 4)))
+    return tuple(ResultSegment(percent, path()) for percent in draw(shares(100, 4)))
 
 
 @st.composite
@@ -207,8 +207,8 @@ CALL = Call(
 )  # fmt: skip
 """The call of the sample that the service publishes."""
 PAYLOAD = Payload(CALL, ROUTER, 10**18, calldata="0x8619b04e0064")
-SLIPSTREAM = WireSwap(9, "Slipstream", CALL.swaps[0].pool_address, WRAPPED.address, USDC.address, 10_000, {"fee": 1})
+SLIPSTREAM = ResultSwap(9, "Slipstream", CALL.swaps[0].pool_address, WRAPPED.address, USDC.address, 10_000, {"fee": 1})
 RESULT = RouteResult(
     Generation.V1, SwapType.NATIVE_TO_TOKEN, NATIVE, 10**18, USDC, 2_951_108_576, 0.858, 412_300, 0.0031,
-    (WireSegment(100, ((SLIPSTREAM,),)),),
+    (ResultSegment(100, ((SLIPSTREAM,),)),),
 )  # fmt: skip

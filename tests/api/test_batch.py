@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.api import schemas
-from swapcli.api.requests import OrderQuery
+from swapcli.api.requests import OrderRequest
 from swapcli.api.route import render_no_route
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import Generation
@@ -32,25 +32,25 @@ QUERY = [
     ("slippage", "1"), ("destination", "0x9"),
 ]  # fmt: skip
 ORDERS = tuple(
-    OrderQuery(amount, token, Z, slippage_ppm=10_000, destination=f"0x{9:064x}") for amount, token in [(10, X), (20, Y)]
+    OrderRequest(amount, token, Z, slippage_ppm=10_000, recipient=f"0x{9:064x}") for amount, token in [(10, X), (20, Y)]
 )
 
 
 @st.composite
-def batches(draw: st.DrawFn) -> tuple[OrderQuery, ...]:
+def batches(draw: st.DrawFn) -> tuple[OrderRequest, ...]:
     token_out, *tokens_in = draw(st.lists(addresses(STARKNET.kind), min_size=3, max_size=4, unique=True))
-    shared = OrderQuery(
+    shared = OrderRequest(
         0, "", token_out,
         direct=draw(st.booleans()),
         excluded=tuple(draw(st.lists(st.text("123", min_size=1, max_size=2), max_size=3))),
         slippage_ppm=draw(st.integers(1_000, 1_000_000)),
-        destination=draw(addresses(STARKNET.kind)),
+        recipient=draw(addresses(STARKNET.kind)),
     )  # fmt: skip
     return tuple(shared._replace(amount=draw(amounts), token_in=token) for token in tokens_in)
 
 
 @given(batches())
-def test_a_batch_is_read_as_it_was_written(orders: tuple[OrderQuery, ...]) -> None:
+def test_a_batch_is_read_as_it_was_written(orders: tuple[OrderRequest, ...]) -> None:
     assert parse_batch(render_batch(orders, STARKNET), STARKNET, needs_terms=True) == orders
 
 
@@ -70,7 +70,7 @@ def test_lists_may_be_written_in_any_form(given_as: list[tuple[str, str]]) -> No
 
 def test_routes_need_no_terms() -> None:
     bare = parse_batch(QUERY[:3], STARKNET, needs_terms=False)
-    assert [order.destination for order in bare] == [None, None]
+    assert [order.recipient for order in bare] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_one_pair_is_no_batch() -> None:
 @given(st.lists(results(STARKNET, Generation.V1), min_size=2, max_size=3))
 def test_routes_are_read_as_they_were_written(routes: list[RouteResult]) -> None:
     document = json.loads(json.dumps(render_batch_routes(routes, STARKNET)))
-    assert all(conforms(entry, schemas.RouteV1) for entry in document)
+    assert all(conforms(entry, schemas.RouteV1Json) for entry in document)
     assert parse_batch_routes(document, STARKNET) == tuple(routes)
 
 

@@ -59,7 +59,7 @@ def test_the_published_sample_is_read() -> None:
 def test_parsing_undoes_rendering(data: st.DataObject, network: Network) -> None:
     call = data.draw(calls(network.kind))
     document = json.loads(json.dumps(render_call(call, network)))
-    assert conforms(document, schemas.Calldata)
+    assert conforms(document, schemas.CalldataJson)
     assert read(document, network) == call
 
 

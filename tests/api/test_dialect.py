@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.api.network_variants import Dialect, FaultShape, OwnCalldata, dialect_of
+from swapcli.api.network_variants import FaultShape, NetworkCalldata, NetworkVariant, network_variant
 from swapcli.networks.catalogue import network_names
 
 
@@ -12,24 +12,31 @@ from swapcli.networks.catalogue import network_names
     ("network", "names_tokens", "has_transaction", "fault", "reverse", "own"),
     [
         ("base", False, True, FaultShape.BRIEF, False, None),
-        ("hyperevm", True, False, FaultShape.DETAILED, True, OwnCalldata.ORDER),
-        ("citrea", True, True, FaultShape.BRIEF, False, OwnCalldata.SIGNER),
+        ("hyperevm", True, False, FaultShape.DETAILED, True, NetworkCalldata.ORDER),
+        ("citrea", True, True, FaultShape.BRIEF, False, NetworkCalldata.SIGNER),
         ("monad", True, True, FaultShape.BRIEF, False, None),
-        ("starknet", True, True, FaultShape.BRIEF, False, OwnCalldata.FELTS),
+        ("starknet", True, True, FaultShape.BRIEF, False, NetworkCalldata.FELTS),
     ],
 )
 def test_each_network_speaks_as_the_specification_says(
-    network: str, names_tokens: bool, has_transaction: bool, fault: FaultShape, reverse: bool, own: OwnCalldata | None
+    network: str,
+    names_tokens: bool,
+    has_transaction: bool,
+    fault: FaultShape,
+    reverse: bool,
+    own: NetworkCalldata | None,
 ) -> None:
     checks_balance = network == "hyperevm"
-    assert dialect_of(network) == Dialect(names_tokens, has_transaction, fault, reverse, reverse, own, checks_balance)
+    assert network_variant(network) == NetworkVariant(
+        names_tokens, has_transaction, fault, reverse, reverse, own, checks_balance
+    )
 
 
 def test_a_network_of_which_nothing_is_known_speaks_plainly() -> None:
-    assert dialect_of("elsewhere") == Dialect()
+    assert network_variant("elsewhere") == NetworkVariant()
 
 
 def test_every_network_with_a_dialect_is_in_the_catalogue() -> None:
-    spoken = {name for name in ("base", "citrea", "hyperevm", "starknet") if dialect_of(name) != Dialect()}
+    spoken = {name for name in ("base", "citrea", "hyperevm", "starknet") if network_variant(name) != NetworkVariant()}
     assert spoken <= set(network_names())
     assert len(spoken) == 4

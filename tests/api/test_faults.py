@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.api import schemas
-from swapcli.api.errors import REASONS, error_of, render_brief, render_detailed, render_status
+from swapcli.api.errors import (
+    REASON_PHRASES,
+    parse_error,
+    render_brief_error,
+    render_detailed_error,
+    render_status_error,
+)
 from swapcli.api.route import render_no_route
 from swapcli.errors import (
     InsufficientBalance,
@@ -45,28 +51,32 @@ NAMED = [
 
 
 def test_the_three_forms_have_exactly_their_fields() -> None:
-    assert list(render_detailed("Invalid route", "why").items()) == [
+    assert list(render_detailed_error("Invalid route", "why").items()) == [
         ("success", False), ("error", "Invalid route"), ("details", "why"),
     ]  # fmt: skip
-    assert list(render_brief("Route expired", "why").items()) == [("error", "Route expired"), ("message", "why")]
-    assert list(render_status(400, ["a", "b"]).items()) == [
+    assert list(render_brief_error("Route expired", "why").items()) == [("error", "Route expired"), ("message", "why")]
+    assert list(render_status_error(400, ["a", "b"]).items()) == [
         ("statusCode", 400), ("message", ["a", "b"]), ("error", "Bad Request"),
     ]  # fmt: skip
-    assert render_status(500, "sorry", request_id="4f")["requestId"] == "4f"
+    assert render_status_error(500, "sorry", request_id="4f")["requestId"] == "4f"
 
 
 def test_the_forms_are_as_stated() -> None:
-    assert conforms(render_detailed("a", "b"), schemas.DetailedFault)
-    assert conforms(render_brief("a", "b"), schemas.BriefFault)
-    assert all(conforms(render_status(status, "x"), schemas.StatusFault) for status in (*REASONS, 418))
-    assert conforms(render_status(500, ["x"], request_id="1"), schemas.StatusFault)
+    assert conforms(render_detailed_error("a", "b"), schemas.DetailedErrorJson)
+    assert conforms(render_brief_error("a", "b"), schemas.BriefErrorJson)
+    assert all(conforms(render_status_error(status, "x"), schemas.StatusErrorJson) for status in (*REASON_PHRASES, 418))
+    assert conforms(render_status_error(500, ["x"], request_id="1"), schemas.StatusErrorJson)
 
 
 @pytest.mark.parametrize(("name", "error"), NAMED)
 @pytest.mark.parametrize("status", [400, 404, 422])
 def test_a_named_error_is_told_in_both_forms(name: str, error: type[SwapcliError], status: int) -> None:
-    for document in (render_detailed(name, "why"), render_brief(name, "why"), render_brief(name.upper(), "why")):
-        told = error_of(status, document)
+    for document in (
+        render_detailed_error(name, "why"),
+        render_brief_error(name, "why"),
+        render_brief_error(name.upper(), "why"),
+    ):
+        told = parse_error(status, document)
         assert type(told) is error
         assert told.message == "why"
 
@@ -88,39 +98,42 @@ def test_a_named_error_is_told_in_both_forms(name: str, error: type[SwapcliError
     ],
 )
 def test_a_status_tells_the_error(status: int, retry_after_s: int | None, error: type[SwapcliError]) -> None:
-    told = error_of(status, render_status(status, "in its own words"), retry_after_s)
+    told = parse_error(status, render_status_error(status, "in its own words"), retry_after_s)
     assert type(told) is error
     assert told.message == "in its own words"
 
 
 @pytest.mark.parametrize(("given_s", "told_s"), [(30, 30), (None, 1), (0, 1)])
 def test_a_limit_tells_when_to_try_again(given_s: int | None, told_s: int) -> None:
-    told = error_of(429, render_status(429, "slowly"), given_s)
+    told = parse_error(429, render_status_error(429, "slowly"), given_s)
     assert isinstance(told, RateLimited)
     assert told.retry_after_s == told_s
 
 
 def test_known_sentences_are_known_errors() -> None:
-    assert type(error_of(400, render_status(400, SameToken().message))) is SameToken
-    assert type(error_of(400, render_status(400, BOTH_FEE_AND_SURPLUS))) is IntegratorError
+    assert type(parse_error(400, render_status_error(400, SameToken().message))) is SameToken
+    assert type(parse_error(400, render_status_error(400, BOTH_FEE_AND_SURPLUS))) is IntegratorError
 
 
 def test_a_route_that_was_not_found_keeps_its_reason() -> None:
-    assert error_of(200, render_no_route("nothing there")).message == "nothing there"
+    assert parse_error(200, render_no_route("nothing there")).message == "nothing there"
 
 
 def test_several_messages_make_one_sentence() -> None:
-    assert error_of(400, render_status(400, ["amount is odd", "so is direct"])).message == "amount is odd; so is direct"
+    assert (
+        parse_error(400, render_status_error(400, ["amount is odd", "so is direct"])).message
+        == "amount is odd; so is direct"
+    )
 
 
 @pytest.mark.parametrize("document", [None, [], "gateway", {}, {"error": ""}, {"message": 5}, {"message": "\n\x00"}])
 def test_a_service_that_says_nothing_is_told_by_its_status(document: object) -> None:
-    assert error_of(502, document).message == "the service answered with status 502 Bad Gateway"
-    assert error_of(599, document).message == "the service answered with status 599"
+    assert parse_error(502, document).message == "the service answered with status 502 Bad Gateway"
+    assert parse_error(599, document).message == "the service answered with status 599"
 
 
 def test_a_message_is_one_bounded_line_without_control_characters() -> None:
-    told = error_of(400, {"message": "a\r\nb\x1b[2J\u202ec\ud800 " + "x" * 10**6}).message
+    told = parse_error(400, {"message": "a\r\nb\x1b[2J\u202ec\ud800 " + "x" * 10**6}).message
     assert told.startswith("a b [2J c x")
     assert len(told) == 300
     assert told.isprintable()
@@ -138,7 +151,7 @@ anything = st.recursive(
 
 @given(st.integers(200, 599), anything, st.none() | st.integers(0, 9999))
 def test_whatever_is_answered_is_an_error_of_ours(status: int, document: object, retry_after_s: int | None) -> None:
-    told = error_of(status, document, retry_after_s)
+    told = parse_error(status, document, retry_after_s)
     assert isinstance(told, SwapcliError)
     assert told.message
     assert told.message.isprintable()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.api import schemas
-from swapcli.api.health import HEALTHY, Health, parse_health, render_health_v1, render_health_v2
+from swapcli.api.health import HEALTHY, HealthResponse, parse_health, render_health_v1, render_health_v2
 from swapcli.errors import InvalidInput
 from tests.api.conform import conforms
 
@@ -20,20 +20,20 @@ messages = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=50
 def test_v1_is_read_as_it_was_written(status: int, message: str) -> None:
     document = render_health_v1(status, message)
     assert list(document) == ["staus", "message"]
-    assert conforms(document, schemas.HealthV1)
-    assert parse_health(json.loads(json.dumps(document))) == Health(status, message)
+    assert conforms(document, schemas.HealthV1Json)
+    assert parse_health(json.loads(json.dumps(document))) == HealthResponse(status, message)
 
 
 @given(st.integers(100, 599), messages, st.integers(0, 4 * 10**12))
 def test_v2_is_read_as_it_was_written(status: int, message: str, now_ms: int) -> None:
     document = render_health_v2(status, message, now_ms)
     assert list(document) == ["status", "message", "meta"]
-    assert conforms(document, schemas.HealthV2)
-    assert parse_health(json.loads(json.dumps(document))) == Health(status, message, now_ms)
+    assert conforms(document, schemas.HealthV2Json)
+    assert parse_health(json.loads(json.dumps(document))) == HealthResponse(status, message, now_ms)
 
 
 def test_v1_is_understood_in_the_other_spelling_too() -> None:
-    assert parse_health({"status": 200, "message": "alive"}) == Health(HEALTHY, "alive")
+    assert parse_health({"status": 200, "message": "alive"}) == HealthResponse(HEALTHY, "alive")
 
 
 def test_a_message_is_fit_for_a_terminal() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from swapcli.api import schemas
 from swapcli.api.listings import (
     Brand,
-    Chain,
-    VerifiedToken,
+    ListedToken,
+    SupportedChain,
     parse_chains,
     parse_protocols,
     parse_token,
@@ -35,34 +35,34 @@ def as_json(document: object) -> Any:
     return json.loads(json.dumps(document, allow_nan=False))
 
 
-def listed(network: Network) -> st.SearchStrategy[VerifiedToken]:
+def listed(network: Network) -> st.SearchStrategy[ListedToken]:
     token = st.builds(
         Token, addresses(network.kind), st.text(max_size=9), st.text(max_size=20), st.integers(0, 255), prices
     )
-    return st.builds(VerifiedToken, token, st.booleans())
+    return st.builds(ListedToken, token, st.booleans())
 
 
 @given(st.data(), st.sampled_from(NETWORKS))
 def test_tokens_are_read_as_they_were_written(data: st.DataObject, network: Network) -> None:
     tokens = tuple(data.draw(st.lists(listed(network), max_size=4)))
     document = as_json(render_tokens(tokens, network))
-    assert all(conforms(entry, schemas.ListedToken) for entry in document)
+    assert all(conforms(entry, schemas.ListedTokenJson) for entry in document)
     assert parse_tokens(document, network) == tokens
     assert tuple(parse_token(entry, network) for entry in document) == tokens
 
 
 def test_a_token_is_written_with_strings_for_numbers() -> None:
-    token = VerifiedToken(USDC._replace(price_usd=1e-7), True)
+    token = ListedToken(USDC._replace(price_usd=1e-7), True)
     assert list(render_token(token, EVM).items()) == [
         ("address", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"), ("name", "USD Coin"), ("symbol", "USDC"),
         ("decimals", "6"), ("price", "0.0000001"), ("verified", True),
     ]  # fmt: skip
-    assert render_token(VerifiedToken(USDC, False), EVM)["price"] is None
+    assert render_token(ListedToken(USDC, False), EVM)["price"] is None
 
 
 def test_what_is_not_said_of_a_token_is_not_held_against_it() -> None:
     document = {"address": USDC.address, "name": "USD Coin", "symbol": "USDC", "decimals": 6, "imageUrl": "x"}
-    assert parse_token(document, EVM) == VerifiedToken(USDC, False)
+    assert parse_token(document, EVM) == ListedToken(USDC, False)
 
 
 def test_chains_are_read_as_they_were_written() -> None:
@@ -71,11 +71,11 @@ def test_chains_are_read_as_they_were_written() -> None:
         {"chain_id": 8453, "chain_name": "citrea", "router_address": "0x274602a953847d807231d2370072F5f4E4594B44"},
         {"chain_id": 1, "chain_name": "starknet", "router_address": None},
     ]
-    assert all(conforms(entry, schemas.SupportedChain) for entry in document)
+    assert all(conforms(entry, schemas.SupportedChainJson) for entry in document)
     first, second = parse_chains(document)
-    assert first == Chain("citrea", 8453, "0x274602a953847d807231d2370072F5f4E4594B44")
+    assert first == SupportedChain("citrea", 8453, "0x274602a953847d807231d2370072F5f4E4594B44")
     assert (first.router or "").lower() == ROUTER
-    assert second == Chain("starknet", 1)
+    assert second == SupportedChain("starknet", 1)
 
 
 def test_a_chain_id_beyond_53_bits_survives() -> None:
@@ -89,7 +89,7 @@ def test_a_chain_id_beyond_53_bits_survives() -> None:
 def test_protocols_are_read_as_they_were_written() -> None:
     document = as_json(render_protocols(PROTOCOLS))
     assert document[0] == {"amm_name": "wrapper", "protocol": 0}
-    assert all(conforms(entry, schemas.ListedProtocol) for entry in document)
+    assert all(conforms(entry, schemas.ListedProtocolJson) for entry in document)
     assert parse_protocols(document) == tuple(Brand(p.amm_name, p.id) for p in PROTOCOLS)
     assert parse_protocols([{"amm_name": "x", "protocol": "12"}]) == (Brand("x", 12),)
 

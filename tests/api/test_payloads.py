@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from swapcli.api import schemas
 from swapcli.api.payload_bodies import (
-    ParsedPayload,
+    ParsedTransaction,
     parse_calldata_v1,
     parse_calldata_v2,
     parse_execute,
-    parse_own_calldata,
+    parse_network_calldata,
     parse_route_and_calldata,
     parse_signer_calldata,
     render_calldata_v1,
     render_calldata_v2,
     render_execute,
-    render_own_calldata,
-    render_own_no_route,
+    render_network_calldata,
+    render_network_no_route,
     render_route_and_calldata,
     render_signer_calldata,
 )
@@ -62,17 +62,17 @@ def as_json(document: object) -> Any:
     return json.loads(json.dumps(document, allow_nan=False))
 
 
-def transaction(payload: Payload) -> ParsedPayload:
+def transaction(payload: Payload) -> ParsedTransaction:
     """What an answer with everything but a route says."""
     calldata = payload.calldata or None
-    return ParsedPayload(payload.call, payload.to, calldata, payload.value, payload.felts)
+    return ParsedTransaction(payload.call, payload.to, calldata, payload.value, payload.felts)
 
 
 @given(st.data(), st.sampled_from(NETWORKS))
 def test_execute_is_read_as_it_was_written(data: st.DataObject, network: Network) -> None:
     payload = data.draw(payloads(network, integrator=False))
     read = parse_execute(as_json(render_execute(payload, network)), network)
-    assert read == (ParsedPayload(payload.call) if network is HYPEREVM else transaction(payload))
+    assert read == (ParsedTransaction(payload.call) if network is HYPEREVM else transaction(payload))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_execute_has_the_fields_of_its_network(network: Network, fields: list[st
     assert list(document) == fields
     assert list(document["route"]) == route
     assert list(document["swap_parameters"][0]) == SWAP
-    assert conforms(document, schemas.Calldata if network is HYPEREVM else schemas.Execute)
+    assert conforms(document, schemas.CalldataJson if network is HYPEREVM else schemas.ExecuteJson)
 
 
 @given(st.data(), st.sampled_from(NETWORKS))
@@ -98,7 +98,7 @@ def test_calldata_of_an_order_tells_its_route_in_short_and_its_transaction(
     payload, result = data.draw(payloads(network)), data.draw(results(network, Generation.V1))
     document = as_json(render_calldata_v1(result, payload, network))
     short = result._replace(gas=0, gas_usd=None, initial=True, best_quotes=())
-    assert conforms(document, schemas.StarknetCalldataV1 if network is STARKNET else schemas.CalldataV1)
+    assert conforms(document, schemas.StarknetCalldataV1Json if network is STARKNET else schemas.CalldataV1Json)
     assert parse_calldata_v1(document, network) == transaction(payload)._replace(call=None, result=short)
 
 
@@ -111,41 +111,41 @@ def test_calldata_of_an_order_has_exactly_these_fields() -> None:
 
 @given(payloads(HYPEREVM), results(HYPEREVM, Generation.V1))
 def test_hyperevm_gives_a_route_and_a_call(payload: Payload, result: RouteResult) -> None:
-    document = as_json(render_own_calldata(result, payload, HYPEREVM))
-    assert conforms(document, schemas.HyperevmCalldata)
+    document = as_json(render_network_calldata(result, payload, HYPEREVM))
+    assert conforms(document, schemas.HyperevmCalldataJson)
     assert list(document) == ["route", "calldata"]
-    assert parse_own_calldata(document, HYPEREVM) == ParsedPayload(payload.call, result=result)
+    assert parse_network_calldata(document, HYPEREVM) == ParsedTransaction(payload.call, result=result)
 
 
 def test_hyperevm_says_in_place_of_the_route_that_there_is_none() -> None:
-    document = as_json(render_own_no_route("nothing there"))
-    assert conforms(document, schemas.HyperevmNoRoute)
+    document = as_json(render_network_no_route("nothing there"))
+    assert conforms(document, schemas.HyperevmNoRouteJson)
     with pytest.raises(NoRoute, match="nothing there"):
-        parse_own_calldata(document, HYPEREVM)
+        parse_network_calldata(document, HYPEREVM)
 
 
 @given(payloads(STARKNET), results(STARKNET, Generation.V1))
 def test_starknet_gives_a_route_and_felts(payload: Payload, result: RouteResult) -> None:
-    document = as_json(render_own_calldata(result, payload, STARKNET))
-    assert conforms(document, schemas.StarknetCalldata)
-    assert parse_own_calldata(document, STARKNET) == ParsedPayload(felts=payload.felts, result=result)
+    document = as_json(render_network_calldata(result, payload, STARKNET))
+    assert conforms(document, schemas.StarknetCalldataJson)
+    assert parse_network_calldata(document, STARKNET) == ParsedTransaction(felts=payload.felts, result=result)
 
 
 @given(payloads(CITREA))
 def test_citrea_gives_an_encoded_call(payload: Payload) -> None:
     document = as_json(render_signer_calldata(payload))
     assert document == {"success": True, "calldata": payload.calldata}
-    assert conforms(document, schemas.CitreaCalldata)
-    assert parse_signer_calldata(document) == ParsedPayload(calldata=payload.calldata)
+    assert conforms(document, schemas.CitreaCalldataJson)
+    assert parse_signer_calldata(document) == ParsedTransaction(calldata=payload.calldata)
 
 
 @given(st.data(), st.sampled_from(EVM_NETWORKS), st.integers(0, 4 * 10**12))
 def test_v2_calldata_is_read_as_it_was_written(data: st.DataObject, network: Network, now_ms: int) -> None:
     payload = data.draw(payloads(network))
     document = as_json(render_calldata_v2(payload, network, now_ms))
-    assert conforms(document, schemas.CalldataV2)
+    assert conforms(document, schemas.CalldataV2Json)
     assert ("integrator_data" in document) == bool(payload.call.integrator_data)
-    assert parse_calldata_v2(document, network) == ParsedPayload(payload.call, payload.to, timestamp_ms=now_ms)
+    assert parse_calldata_v2(document, network) == ParsedTransaction(payload.call, payload.to, timestamp_ms=now_ms)
 
 
 def test_v2_calldata_has_exactly_these_fields() -> None:
@@ -166,8 +166,8 @@ def test_route_and_calldata_is_read_as_it_was_written(
     assert list(document) == ["route", "calldata", "router_address", *(["meta"] if v2 else [])]
     assert list(document["calldata"]["route"]) == CALL_ROUTE
     assert ("integrator_data" in document["calldata"]) == bool(payload.call.integrator_data)
-    assert conforms(document, schemas.RouteAndCalldataV2 if v2 else schemas.RouteAndCalldataV1)
-    assert parse_route_and_calldata(document, network) == ParsedPayload(
+    assert conforms(document, schemas.RouteAndCalldataV2Json if v2 else schemas.RouteAndCalldataV1Json)
+    assert parse_route_and_calldata(document, network) == ParsedTransaction(
         payload.call, payload.to, result=result, timestamp_ms=NOW_MS if v2 else None
     )
 
@@ -175,16 +175,16 @@ def test_route_and_calldata_is_read_as_it_was_written(
 @given(payloads(STARKNET))
 def test_starknet_writes_calldata_as_decimal_felts(payload: Payload) -> None:
     document = as_json(render_execute(payload, STARKNET))
-    assert conforms(document, schemas.StarknetExecute)
+    assert conforms(document, schemas.StarknetExecuteJson)
     assert document["calldata"] == [str(felt) for felt in payload.felts]
 
 
-Parse = Callable[[object], ParsedPayload]
+Parse = Callable[[object], ParsedTransaction]
 ANSWERS: list[tuple[Any, Parse]] = [
     (render_execute(PAYLOAD, EVM), lambda document: parse_execute(document, EVM)),
     (render_execute(PAYLOAD, HYPEREVM), lambda document: parse_execute(document, HYPEREVM)),
     (render_calldata_v1(RESULT, PAYLOAD, EVM), lambda document: parse_calldata_v1(document, EVM)),
-    (render_own_calldata(RESULT, PAYLOAD, HYPEREVM), lambda document: parse_own_calldata(document, HYPEREVM)),
+    (render_network_calldata(RESULT, PAYLOAD, HYPEREVM), lambda document: parse_network_calldata(document, HYPEREVM)),
     (render_signer_calldata(PAYLOAD), parse_signer_calldata),
     (render_calldata_v2(PAYLOAD, EVM, NOW_MS), lambda document: parse_calldata_v2(document, EVM)),
     (

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from swapcli.api.state_headers import (
     MAX_CODES,
-    StatedState,
-    StatedWarnings,
+    ReportedState,
+    ReportedWarnings,
     parse_state,
     parse_warnings,
     render_state,
@@ -24,8 +24,8 @@ numbers = st.none() | st.integers(0, 10**12 - 1)
 IMPACT = WarningCode.PRICE_IMPACT_HIGH
 
 
-@given(st.builds(StatedState, st.sampled_from(Provenance), numbers, numbers))
-def test_a_state_is_read_as_it_was_written(state: StatedState) -> None:
+@given(st.builds(ReportedState, st.sampled_from(Provenance), numbers, numbers))
+def test_a_state_is_read_as_it_was_written(state: ReportedState) -> None:
     text = render_state(state)
     assert re.fullmatch(r"[a-z0-9;=]+", text)
     assert parse_state(text) == state
@@ -63,4 +63,4 @@ def test_what_is_no_state_says_nothing(text: str | None) -> None:
 
 @pytest.mark.parametrize("text", [None, "", ",", "a", "PRICE IMPACT", "X;impact=nan", "X;impact=1e9", "\x1b[2J"])
 def test_what_are_no_warnings_say_nothing(text: str | None) -> None:
-    assert parse_warnings(text) == StatedWarnings()
+    assert parse_warnings(text) == ReportedWarnings()

@@ -17,16 +17,16 @@ from swapcli.api.requests import (
     CALLDATA_V1,
     CALLDATA_V2,
     EXECUTE_V1,
-    PAYLOAD_OWN,
+    PAYLOAD_HYPEREVM,
     PAYLOAD_V1,
     PAYLOAD_V2,
     ROUTE_V1,
     ROUTE_V2,
-    BodyForm,
-    ExecuteBody,
-    IntegratorWish,
-    OrderForm,
-    OrderQuery,
+    BodyParameters,
+    ExecuteRequest,
+    IntegratorParameters,
+    OrderParameters,
+    OrderRequest,
     SignerBody,
     parse_calldata_body,
     parse_execute_body,
@@ -76,8 +76,8 @@ SOMEBODY = "0x" + "ab" * 20
 EEE = "0x" + "eE" * 20
 BASIC = [("amount", "1000"), ("tokenInAddress", WRAPPED.address), ("tokenOutAddress", USDC.address)]
 TERMS = [*BASIC, ("slippage", "0.5"), ("destination", SOMEBODY)]
-ORDER = OrderQuery(1000, WRAPPED.address, USDC.address)
-FORMS = (ROUTE_V1, ROUTE_V2, PAYLOAD_V1, PAYLOAD_V2, PAYLOAD_OWN)
+ORDER = OrderRequest(1000, WRAPPED.address, USDC.address)
+FORMS = (ROUTE_V1, ROUTE_V2, PAYLOAD_V1, PAYLOAD_V2, PAYLOAD_HYPEREVM)
 
 
 def replaced(query: list[tuple[str, str]], name: str, *values: str) -> list[tuple[str, str]]:
@@ -89,13 +89,13 @@ def slippages(least_ppm: int, most_ppm: int) -> st.SearchStrategy[int]:
 
 
 @st.composite
-def orders(draw: st.DrawFn, network: Network, form: OrderForm) -> OrderQuery:
+def orders(draw: st.DrawFn, network: Network, form: OrderParameters) -> OrderRequest:
     """Any order that the form can carry."""
     kind, v2 = network.kind, form.generation is Generation.V2
     some_addresses = addresses(kind)
     tokens = some_addresses if network is STARKNET else some_addresses | st.just(ZERO_ADDRESS)
     token_in, token_out = draw(st.lists(tokens, min_size=2, max_size=2, unique=True))
-    order = OrderQuery(
+    order = OrderRequest(
         amount=draw(amounts),
         token_in=token_in,
         token_out=token_out,
@@ -104,21 +104,23 @@ def orders(draw: st.DrawFn, network: Network, form: OrderForm) -> OrderQuery:
         excluded=tuple(draw(st.lists(st.text("abcV390", min_size=1, max_size=9), max_size=4))),
     )
     if form.slippage:
-        ppm = draw(slippages(form.slippage.least_ppm, form.slippage.most_ppm))
+        ppm = draw(slippages(form.slippage.min_ppm, form.slippage.max_ppm))
         receiver = some_addresses if form.needs_terms else st.none() | some_addresses
-        order = order._replace(slippage_ppm=ppm, destination=draw(receiver))
+        order = order._replace(slippage_ppm=ppm, recipient=draw(receiver))
     return order._replace(integrator=draw(st.none() | wishes(kind))) if v2 else order
 
 
-def wishes(kind: Any) -> st.SearchStrategy[IntegratorWish]:
+def wishes(kind: Any) -> st.SearchStrategy[IntegratorParameters]:
     """Wishes that ask for something."""
     bps = st.tuples(st.integers(0, 500), st.just(0)) | st.tuples(st.just(0), st.integers(0, 5000))
-    wish = st.builds(lambda a, b: IntegratorWish(a, *b), st.none() | addresses(kind), bps)
+    wish = st.builds(lambda a, b: IntegratorParameters(a, *b), st.none() | addresses(kind), bps)
     return wish.filter(any)
 
 
 @given(st.data(), st.sampled_from(NETWORKS), st.sampled_from(FORMS))
-def test_an_order_in_a_query_is_read_as_it_was_written(data: st.DataObject, network: Network, form: OrderForm) -> None:
+def test_an_order_in_a_query_is_read_as_it_was_written(
+    data: st.DataObject, network: Network, form: OrderParameters
+) -> None:
     order = data.draw(orders(network, form))
     assert parse_order(render_order(order, network, form), network, form) == order
 
@@ -127,7 +129,7 @@ def test_an_order_in_a_query_is_read_as_it_was_written(data: st.DataObject, netw
 def test_an_order_in_a_body_is_read_as_it_was_written(data: st.DataObject, network: Network) -> None:
     order = data.draw(orders(network, PAYLOAD_V1))._replace(reverse=False)
     document = render_calldata_body(order, network)
-    assert conforms(document, schemas.CalldataRequest)
+    assert conforms(document, schemas.CalldataRequestJson)
     assert parse_calldata_body(parse_json(json.dumps(document).encode()), network, NOW_S) == order
 
 
@@ -135,14 +137,14 @@ def test_an_order_in_a_body_is_read_as_it_was_written(data: st.DataObject, netwo
 def test_a_found_route_is_read_as_it_was_written(data: st.DataObject, network: Network, generation: Generation) -> None:
     form = data.draw(st.sampled_from([EXECUTE_V1, CALLDATA_V1, CALLDATA_V2]))
     ahead_s = data.draw(st.integers(1, 10**9)) if form.has_deadline else None
-    body = ExecuteBody(
+    body = ExecuteRequest(
         result=data.draw(results(network, generation)),
-        slippage_ppm=data.draw(slippages(form.slippage.least_ppm, form.slippage.most_ppm)),
-        destination=data.draw(addresses(network.kind)),
+        slippage_ppm=data.draw(slippages(form.slippage.min_ppm, form.slippage.max_ppm)),
+        recipient=data.draw(addresses(network.kind)),
         deadline_s=ahead_s and NOW_S + ahead_s,
     )
     document = render_execute_body(body, network)
-    assert conforms(document, schemas.ExecuteRequest)
+    assert conforms(document, schemas.ExecuteRequestJson)
     read = parse_json(json.dumps(document).encode())
     assert parse_execute_body(read, network, form, NOW_S) == body
     if form is CALLDATA_V1:
@@ -153,20 +155,20 @@ def test_a_found_route_is_read_as_it_was_written(data: st.DataObject, network: N
 def test_a_route_with_its_signer_is_read_as_it_was_written(result: Any, slippage_ppm: int, signer: str) -> None:
     body = SignerBody(result, slippage_ppm, signer)
     document = render_signer_body(body, CITREA)
-    assert conforms(document, schemas.SignerRequest)
+    assert conforms(document, schemas.SignerRequestJson)
     assert list(document) == ["route_response", "slippage", "signer"]
     assert parse_signer_body(parse_json(json.dumps(document).encode()), CITREA) == body
 
 
 def test_a_route_is_sent_as_it_was_received() -> None:
     document: Any = {"whatever": "the service said"}
-    body = ExecuteBody(RESULT, 5_000, SOMEBODY)
+    body = ExecuteRequest(RESULT, 5_000, SOMEBODY)
     assert render_execute_body(body, EVM, document)["route"] == document
     assert render_signer_body(SignerBody(RESULT, 5_000, SOMEBODY), EVM, document)["route_response"] == document
 
 
 @pytest.mark.parametrize("form", [ROUTE_V1, ROUTE_V2])
-def test_terms_of_a_route_may_be_missing(form: OrderForm) -> None:
+def test_terms_of_a_route_may_be_missing(form: OrderParameters) -> None:
     assert parse_order(BASIC, EVM, form) == ORDER
 
 
@@ -198,9 +200,9 @@ def test_protocols_may_be_excluded_in_any_form_of_an_array(given_as: list[tuple[
 
 @pytest.mark.parametrize("excluded", [["1", "2"], [1, 2], "1,2", ["1,2"]])
 def test_a_body_excludes_by_an_array_or_a_list(excluded: object) -> None:
-    document = {**render_calldata_body(ORDER._replace(destination=SOMEBODY), EVM), "excludeProtocols": excluded}
+    document = {**render_calldata_body(ORDER._replace(recipient=SOMEBODY), EVM), "excludeProtocols": excluded}
     order = parse_calldata_body(document, EVM, NOW_S)
-    assert isinstance(order, OrderQuery)
+    assert isinstance(order, OrderRequest)
     assert order.excluded == ("1", "2")
 
 
@@ -276,9 +278,9 @@ def test_a_bad_parameter_is_refused_by_name(
 
 @pytest.mark.parametrize(
     ("form", "low", "high"),
-    [(ROUTE_V1, "0.1", "100"), (PAYLOAD_V1, "0.1", "100"), (PAYLOAD_V2, "0", "49"), (PAYLOAD_OWN, "0.1", "49")],
+    [(ROUTE_V1, "0.1", "100"), (PAYLOAD_V1, "0.1", "100"), (PAYLOAD_V2, "0", "49"), (PAYLOAD_HYPEREVM, "0.1", "49")],
 )
-def test_each_endpoint_has_its_own_range_of_slippage(form: OrderForm, low: str, high: str) -> None:
+def test_each_endpoint_has_its_own_range_of_slippage(form: OrderParameters, low: str, high: str) -> None:
     def read(text: str) -> int:
         return parse_order(replaced(TERMS, "slippage", text), EVM, form).slippage_ppm
 
@@ -291,8 +293,8 @@ def test_each_endpoint_has_its_own_range_of_slippage(form: OrderForm, low: str, 
 @pytest.mark.parametrize(
     ("form", "low", "high"), [(EXECUTE_V1, 0.1, 100), (CALLDATA_V1, 0.1, 100), (CALLDATA_V2, 0, 49)]
 )
-def test_bodies_have_the_same_ranges(form: BodyForm, low: float, high: float) -> None:
-    document: dict[str, Any] = {**render_execute_body(ExecuteBody(RESULT, 5_000, SOMEBODY), EVM)}
+def test_bodies_have_the_same_ranges(form: BodyParameters, low: float, high: float) -> None:
+    document: dict[str, Any] = {**render_execute_body(ExecuteRequest(RESULT, 5_000, SOMEBODY), EVM)}
 
     def read(slippage: object) -> int:
         return parse_execute_body({**document, "slippage": slippage}, EVM, form, NOW_S).slippage_ppm
@@ -305,7 +307,7 @@ def test_bodies_have_the_same_ranges(form: BodyForm, low: float, high: float) ->
 
 @pytest.mark.parametrize("slippage", [None, True, [], {}, "", float("nan"), float("inf"), 1e-5, 1e300, 10**60, "1e0"])
 def test_a_slippage_that_is_no_number_is_refused(slippage: object) -> None:
-    document = {**render_execute_body(ExecuteBody(RESULT, 5_000, SOMEBODY), EVM), "slippage": slippage}
+    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, SOMEBODY), EVM), "slippage": slippage}
     with pytest.raises(InvalidSlippage) as caught:
         parse_execute_body(document, EVM, CALLDATA_V2, NOW_S)
     assert caught.value.details["field"] == "slippage"
@@ -314,7 +316,7 @@ def test_a_slippage_that_is_no_number_is_refused(slippage: object) -> None:
 @pytest.mark.parametrize(("written", "ppm"), [("0.5", 5_000), ("0.50", 5_000), ("1", 10_000), ("1e0", None),
                                               ("5E-1", None), ("0.30000000000000004", None)])  # fmt: skip
 def test_a_number_counts_as_it_is_written(written: str, ppm: int | None) -> None:
-    document = json.dumps({**render_execute_body(ExecuteBody(RESULT, 123_456, SOMEBODY), EVM)})
+    document = json.dumps({**render_execute_body(ExecuteRequest(RESULT, 123_456, SOMEBODY), EVM)})
     body = document.replace("12.3456", written).encode()
     if ppm is not None:
         assert parse_execute_body(parse_json(body), EVM, EXECUTE_V1, NOW_S).slippage_ppm == ppm
@@ -324,7 +326,7 @@ def test_a_number_counts_as_it_is_written(written: str, ppm: int | None) -> None
 
 
 def test_a_wrong_type_in_a_body_is_refused_by_name() -> None:
-    document: dict[str, Any] = {**render_calldata_body(ORDER._replace(destination=SOMEBODY), EVM)}
+    document: dict[str, Any] = {**render_calldata_body(ORDER._replace(recipient=SOMEBODY), EVM)}
     wrong: list[tuple[str, object]] = [
         ("amount", 1000), ("amount", None), ("tokenInAddress", 5), ("direct", "true"), ("direct", 1),
         ("excludeProtocols", {}), ("excludeProtocols", [None]), ("destination", []),
@@ -344,7 +346,7 @@ def test_a_body_that_is_no_object_is_refused(document: object) -> None:
 def test_reverse_is_for_hyperevm_alone() -> None:
     query = [*TERMS, ("reverse", "true")]
     assert parse_order(query, HYPEREVM, ROUTE_V1).reverse
-    assert parse_order(query, HYPEREVM, PAYLOAD_OWN).reverse
+    assert parse_order(query, HYPEREVM, PAYLOAD_HYPEREVM).reverse
     for network, form in [(MONAD, ROUTE_V1), (HYPEREVM, ROUTE_V2), (HYPEREVM, PAYLOAD_V2)]:
         assert not parse_order(replaced(query, "reverse", "false"), network, form).reverse
         with pytest.raises(InvalidOption, match="reverse is"):
@@ -364,9 +366,9 @@ INTEGRATOR = [
 
 
 def test_a_wish_to_earn_is_read_raw() -> None:
-    assert parse_order([*BASIC, *INTEGRATOR], EVM, ROUTE_V2).integrator == IntegratorWish(SOMEBODY, 30, 0)
-    assert parse_order([*BASIC, *INTEGRATOR[1:]], EVM, ROUTE_V2).integrator == IntegratorWish(None, 30, 0)
-    assert parse_order([*BASIC, *INTEGRATOR[:1]], EVM, ROUTE_V2).integrator == IntegratorWish(SOMEBODY, 0, 0)
+    assert parse_order([*BASIC, *INTEGRATOR], EVM, ROUTE_V2).integrator == IntegratorParameters(SOMEBODY, 30, 0)
+    assert parse_order([*BASIC, *INTEGRATOR[1:]], EVM, ROUTE_V2).integrator == IntegratorParameters(None, 30, 0)
+    assert parse_order([*BASIC, *INTEGRATOR[:1]], EVM, ROUTE_V2).integrator == IntegratorParameters(SOMEBODY, 0, 0)
 
 
 @pytest.mark.parametrize("nothing", ["", "0"])
@@ -401,13 +403,13 @@ def test_fee_and_surplus_exclude_each_other() -> None:
 
 @pytest.mark.parametrize(("given_s", "read_s"), [(None, NOW_S + 1200), (NOW_S + 1, NOW_S + 1), (NOW_S + 10**12, None)])
 def test_a_deadline_lies_ahead_or_is_twenty_minutes_away(given_s: int | None, read_s: int | None) -> None:
-    document = {**render_execute_body(ExecuteBody(RESULT, 5_000, SOMEBODY), EVM), "deadline": given_s}
+    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, SOMEBODY), EVM), "deadline": given_s}
     assert parse_execute_body(document, EVM, EXECUTE_V1, NOW_S).deadline_s == (read_s or given_s)
 
 
 @pytest.mark.parametrize("deadline", [NOW_S, 0, -1, True, NOW_S + 0.5, str(NOW_S + 9), 2**63, [], "soon"])
 def test_a_deadline_that_does_not_lie_ahead_is_refused(deadline: object) -> None:
-    document = {**render_execute_body(ExecuteBody(RESULT, 5_000, SOMEBODY), EVM), "deadline": deadline}
+    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, SOMEBODY), EVM), "deadline": deadline}
     with pytest.raises(InvalidDeadline) as caught:
         parse_execute_body(document, EVM, EXECUTE_V1, NOW_S)
     assert caught.value.details["field"] == "deadline"
@@ -442,7 +444,7 @@ def test_a_bad_signer_is_named(signer: object) -> None:
 
 def test_starknet_has_addresses_of_its_own() -> None:
     query = [("amount", "5"), ("tokenInAddress", "0x4"), ("tokenOutAddress", "0x05")]
-    assert parse_order(query, STARKNET, ROUTE_V1) == OrderQuery(5, f"0x{4:064x}", f"0x{5:064x}")
+    assert parse_order(query, STARKNET, ROUTE_V1) == OrderRequest(5, f"0x{4:064x}", f"0x{5:064x}")
     with pytest.raises(InvalidAddress, match="tokenInAddress must be a Starknet address"):
         parse_order(replaced(query, "tokenInAddress", "0x0"), STARKNET, ROUTE_V1)
     with pytest.raises(SameToken):
@@ -462,7 +464,7 @@ def outcome(parse: Callable[[], object]) -> object:
 
 
 @given(st.lists(st.tuples(names, values), max_size=8), st.sampled_from(FORMS), st.sampled_from(NETWORKS))
-def test_no_query_breaks_the_parser(query: list[tuple[str, str]], form: OrderForm, network: Network) -> None:
+def test_no_query_breaks_the_parser(query: list[tuple[str, str]], form: OrderParameters, network: Network) -> None:
     merged = {**dict(TERMS), **dict(query)} if network is not STARKNET else dict(query)
     for pairs in (query, list(merged.items())):
         assert outcome(partial(parse_order, pairs, network, form))
@@ -470,8 +472,10 @@ def test_no_query_breaks_the_parser(query: list[tuple[str, str]], form: OrderFor
 
 @given(st.data())
 def test_no_body_breaks_the_parsers(data: st.DataObject) -> None:
-    document: dict[str, Any] = deepcopy({**render_execute_body(ExecuteBody(RESULT, 5_000, SOMEBODY, NOW_S + 9), EVM)})
-    document |= render_calldata_body(ORDER._replace(destination=SOMEBODY), EVM)
+    document: dict[str, Any] = deepcopy(
+        {**render_execute_body(ExecuteRequest(RESULT, 5_000, SOMEBODY, NOW_S + 9), EVM)}
+    )
+    document |= render_calldata_body(ORDER._replace(recipient=SOMEBODY), EVM)
     for _ in range(data.draw(st.integers(1, 3))):
         document[data.draw(st.sampled_from(sorted(document)))] = data.draw(
             st.none() | st.booleans() | st.integers() | st.floats() | values | st.lists(values) | st.just({"": 0})

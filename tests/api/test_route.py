@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.api import schemas
-from swapcli.api.route import parse, plain_decimal, render, render_no_route
-from swapcli.api.route_result import RouteResult, result_of
+from swapcli.api.route import format_decimal, parse_result, render, render_no_route
+from swapcli.api.route_result import RouteResult, build_result
 from swapcli.api.slippage import Generation
 from swapcli.errors import InvalidInput, NoRoute, SwapcliError
 from swapcli.model.network import Network
@@ -65,7 +65,7 @@ def answer(
     integrator: Integrator | None = None,
 ) -> RouteResult:
     order = Order(token_in, token_out, 25 * 10**18)
-    return result_of(
+    return build_result(
         quote_of(order), order, EVM, POOLS, generation, timestamp_ms=1_769_291_200_000, integrator=integrator
     )
 
@@ -79,11 +79,11 @@ def test_parsing_undoes_rendering(data: st.DataObject, at: tuple[Network, Genera
     network, generation = at
     result = data.draw(results(network, generation))
     wire = json.dumps(render(result, network), allow_nan=False)
-    assert parse(json.loads(wire), network) == result
+    assert parse_result(json.loads(wire), network) == result
 
 
 def test_the_route_read_back_is_the_route_that_was_quoted() -> None:
-    assert parse(document(), EVM).route == ROUTE
+    assert parse_result(document(), EVM).route == ROUTE
 
 
 def test_fields_stand_in_the_order_of_the_specification() -> None:
@@ -105,7 +105,7 @@ def test_v1_writes_the_native_token_by_its_zero_address() -> None:
     wire = document(Generation.V1)
     assert wire["routeSwapType"] == 0
     assert wire["inputToken"]["address"] == "0x" + "0" * 40
-    assert parse(wire, EVM).swap_type is SwapType.NATIVE_TO_TOKEN
+    assert parse_result(wire, EVM).swap_type is SwapType.NATIVE_TO_TOKEN
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_integrator_fields_and_the_output_after_the_fee_appear_with_a_fee_only()
 
 def test_an_unknown_price_is_what_the_caller_wants_it_to_be() -> None:
     order = Order(NATIVE, USDC, 1)
-    result = result_of(quote_of(order, price_in_usd=None), order, EVM, POOLS, Generation.V2, timestamp_ms=0)
+    result = build_result(quote_of(order, price_in_usd=None), order, EVM, POOLS, Generation.V2, timestamp_ms=0)
     price_on_the_wire = json.loads(json.dumps(render(result, EVM)))["inputToken"]["price"]
     price_for_people = json.loads(json.dumps(render(result, EVM, unknown_price=None)))["inputToken"]["price"]
     assert (price_on_the_wire, price_for_people) == (0, None)
@@ -157,20 +157,20 @@ def test_an_unknown_price_is_what_the_caller_wants_it_to_be() -> None:
 
 def test_starknet_writes_prices_as_strings() -> None:
     order = Order(USDC, AERO, 10**18)
-    result = result_of(quote_of(order), order, EVM, POOLS, Generation.V1, timestamp_ms=0)
+    result = build_result(quote_of(order), order, EVM, POOLS, Generation.V1, timestamp_ms=0)
     assert json.loads(json.dumps(render(result, STARKNET)))["inputToken"]["price"] == "3500.25"
 
 
 @given(prices.filter(bool))
 def test_a_plain_decimal_has_no_exponent_and_no_loss(price: float) -> None:
-    text = plain_decimal(price)
+    text = format_decimal(price)
     assert "e" not in text
     assert float(text) == price
 
 
 def test_a_failed_route_is_an_error() -> None:
     with pytest.raises(NoRoute, match="nothing there"):
-        parse(render_no_route("nothing there"), EVM)
+        parse_result(render_no_route("nothing there"), EVM)
 
 
 def put(path: list[str | int], value: object) -> Callable[[dict[str, Any]], None]:
@@ -229,14 +229,14 @@ def test_a_malformed_field_is_named(change: Callable[[dict[str, Any]], None], wh
     wire = document(integrator=INTEGRATOR)
     change(wire)
     with pytest.raises(InvalidInput) as caught:
-        parse(wire, EVM)
+        parse_result(wire, EVM)
     assert caught.value.details["field"] == where
 
 
 def test_percentages_without_decimals_are_read_too() -> None:
     wire = document()
     wire["route"][0]["swaps"][0][0]["percent"] = "100%"
-    assert parse(wire, EVM) == answer()
+    assert parse_result(wire, EVM) == answer()
 
 
 def containers(value: Any) -> list[Any]:
@@ -260,8 +260,8 @@ def test_nothing_that_arrives_breaks_the_parser(data: st.DataObject) -> None:
         container[key] = data.draw(json_values)
     result = None
     with suppress(SwapcliError):
-        result = parse(wire, EVM)
-    assert result is None or parse(render(result, EVM), EVM) == result
+        result = parse_result(wire, EVM)
+    assert result is None or parse_result(render(result, EVM), EVM) == result
 
 
 LONG = "x" * 401
@@ -305,7 +305,7 @@ def test_a_hostile_field_is_refused_by_name(change: Callable[[dict[str, Any]], N
     wire = document(integrator=INTEGRATOR)
     change(wire)
     with pytest.raises(InvalidInput) as caught:
-        parse(wire, EVM)
+        parse_result(wire, EVM)
     assert caught.value.details["field"] == where
     assert len(caught.value.message) < 300
     assert json.dumps(caught.value.details, ensure_ascii=False).encode()
@@ -316,47 +316,47 @@ def test_nobody_earns_on_a_v1_route(meta: object) -> None:
     wire = document(integrator=INTEGRATOR) | {"meta": meta}
     if meta is ...:
         del wire["meta"]
-    assert parse(wire, EVM).generation is Generation.V1
-    assert parse(wire, EVM).integrator is None
+    assert parse_result(wire, EVM).generation is Generation.V1
+    assert parse_result(wire, EVM).integrator is None
 
 
 def test_the_path_of_a_route_inside_a_body_is_named() -> None:
     wire = document() | {"time": None}
     with pytest.raises(InvalidInput, match=r"route\.time is missing"):
-        parse(wire, EVM, path="route")
+        parse_result(wire, EVM, path="route")
 
 
 @pytest.mark.parametrize("generation", Generation)
 def test_quotes_of_protocols_are_decimal_strings(generation: Generation) -> None:
     wire = render(answer(generation)._replace(best_quotes=(0, 10**20)), EVM)
     assert wire["bestQuotesByProtocols"] == ["0", "100000000000000000000"]
-    assert parse(wire, EVM).best_quotes == (0, 10**20)
+    assert parse_result(wire, EVM).best_quotes == (0, 10**20)
 
 
 @pytest.mark.parametrize("quotes", [None, [], {}, [{"protocol": 1}], ["-1"], [5], ["1"] * 1001, ["9" * 79]])
 def test_quotes_of_another_form_tell_nothing(quotes: object) -> None:
-    assert parse(document() | {"bestQuotesByProtocols": quotes}, EVM) == answer()
+    assert parse_result(document() | {"bestQuotesByProtocols": quotes}, EVM) == answer()
 
 
 @pytest.mark.parametrize("address", ["0x" + "e" * 40, "0x" + "eE" * 20])
 def test_either_placeholder_in_v1_is_the_native_token(address: str) -> None:
     wire = document(Generation.V1)
     wire["inputToken"]["address"] = address
-    assert parse(wire, EVM) == answer(Generation.V1)
+    assert parse_result(wire, EVM) == answer(Generation.V1)
 
 
 @pytest.mark.parametrize("generation", Generation)
 def test_a_result_has_the_stated_form(generation: Generation) -> None:
-    form = schemas.RouteV2 if generation is Generation.V2 else schemas.RouteV1
+    form = schemas.RouteV2Json if generation is Generation.V2 else schemas.RouteV1Json
     wire = document(generation, integrator=INTEGRATOR)
     assert conforms(wire, form)
-    assert conforms(wire, schemas.PostedRoute)
-    assert conforms(render_no_route("x"), schemas.RouteNotFound)
+    assert conforms(wire, schemas.PostedRouteJson)
+    assert conforms(render_no_route("x"), schemas.RouteNotFoundJson)
 
 
 def test_a_reason_for_no_route_is_one_bounded_line() -> None:
     with pytest.raises(NoRoute) as caught:
-        parse({"success": False, "errorMessage": "a\x1b[2J\n" + LONG}, EVM)
+        parse_result({"success": False, "errorMessage": "a\x1b[2J\n" + LONG}, EVM)
     assert caught.value.message.isprintable()
     assert len(caught.value.message) == 300
 
@@ -400,8 +400,8 @@ PUBLISHED: dict[str, Any] = {
 
 
 def test_the_published_sample_is_read() -> None:
-    assert conforms(PUBLISHED, schemas.RouteV1)
-    result = parse(PUBLISHED, EVM)
+    assert conforms(PUBLISHED, schemas.RouteV1Json)
+    result = parse_result(PUBLISHED, EVM)
     assert (result.generation, result.swap_type) == (Generation.V1, SwapType.TOKEN_TO_TOKEN)
     assert (result.input_amount, result.output_amount, result.gas) == (15 * 10**17, 4_303_439_184, 347_407_383_168)
     ((swap,),) = result.segments[0].hops
@@ -409,7 +409,7 @@ def test_the_published_sample_is_read() -> None:
 
 
 def test_the_published_sample_is_written_with_the_same_fields() -> None:
-    written = json.loads(json.dumps(render(parse(PUBLISHED, EVM), EVM)))
+    written = json.loads(json.dumps(render(parse_result(PUBLISHED, EVM), EVM)))
     assert written.keys() == PUBLISHED.keys()
     assert written["inputToken"].keys() == PUBLISHED["inputToken"].keys() | {"symbol"}
     (mine,), (theirs,) = written["route"][0]["swaps"][0], PUBLISHED["route"][0]["swaps"][0]

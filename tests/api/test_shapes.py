@@ -32,12 +32,12 @@ def test_no_choice_is_between_objects(form: Any) -> None:
 
 
 def test_the_small_forms_agree_with_those_that_hold_them() -> None:
-    whole = get_type_hints(schemas.RouteV2, include_extras=True)
-    for small in (schemas.AfterFee, schemas.IntegratorFields):
-        assert get_type_hints(small).items() <= get_type_hints(schemas.RouteV2).items()
+    whole = get_type_hints(schemas.RouteV2Json, include_extras=True)
+    for small in (schemas.AfterFeeJson, schemas.IntegratorFieldsJson):
+        assert get_type_hints(small).items() <= get_type_hints(schemas.RouteV2Json).items()
         assert all("NotRequired" in str(whole[key]) for key in get_type_hints(small))
-    assert get_type_hints(schemas.RouteV1).items() <= get_type_hints(schemas.RouteV2).items()
-    assert get_type_hints(schemas.RouteV2).keys() == get_type_hints(schemas.PostedRoute).keys()
+    assert get_type_hints(schemas.RouteV1Json).items() <= get_type_hints(schemas.RouteV2Json).items()
+    assert get_type_hints(schemas.RouteV2Json).keys() == get_type_hints(schemas.PostedRouteJson).keys()
 
 
 def test_documents_of_the_interface_can_be_generated_from_the_forms() -> None:
@@ -45,7 +45,7 @@ def test_documents_of_the_interface_can_be_generated_from_the_forms() -> None:
 
     _, components = schema_components(FORMS, ref_template="#/components/schemas/{name}")
     assert components.keys() == {form.__name__ for form in FORMS}
-    route = components["RouteV2"]
-    hints = get_type_hints(schemas.RouteV2, include_extras=True)
+    route = components["RouteV2Json"]
+    hints = get_type_hints(schemas.RouteV2Json, include_extras=True)
     assert set(route["required"]) == {key for key, hint in hints.items() if "NotRequired" not in str(hint)}
     assert route["description"].startswith("A found route, second generation.")

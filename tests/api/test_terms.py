@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from swapcli.api.slippage import SLIPPAGE_RANGE, Generation, parse_slippage_ppm, percent
+from swapcli.api.slippage import SLIPPAGE_RANGE, Generation, format_percent, parse_slippage_ppm
 from swapcli.errors import InvalidSlippage
 
 slippages = st.integers(0, 1_000_000)
@@ -14,7 +14,7 @@ slippages = st.integers(0, 1_000_000)
 
 @given(slippages)
 def test_a_slippage_survives_being_written_and_read(slippage_ppm: int) -> None:
-    assert parse_slippage_ppm(percent(slippage_ppm)) == slippage_ppm
+    assert parse_slippage_ppm(format_percent(slippage_ppm)) == slippage_ppm
 
 
 @pytest.mark.parametrize(

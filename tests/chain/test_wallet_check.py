@@ -24,8 +24,8 @@ from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.catalogue import network
 from swapcli.service.app import create_app
-from swapcli.service.balance_check import MOST_WAITING, PATIENCE_S, Checker
-from swapcli.service.market_registry import Desk
+from swapcli.service.balance_check import MAX_WAITING, TIMEOUT_S, BalanceChecker
+from swapcli.service.market_registry import MarketRegistry
 from tests.chain.anvil import CHAIN_ID, running_anvil
 from tests.chain.reading import read_market
 from tests.chain.settings import url_of
@@ -44,9 +44,9 @@ class Service:
     def __init__(self, market: Market, nodes: Mapping[str, StateOverrideNode]) -> None:
         own = market.network
         markets = {name: replace(market, network=replace(own, name=name)) for name in (DETAILED, PLAIN)}
-        self.desk = Desk([each.network for each in markets.values()], {}, kept=markets)
+        self.desk = MarketRegistry([each.network for each in markets.values()], {}, followed=markets)
         for each in markets.values():
-            self.desk.put(MarketSource(each, self.desk.clock))
+            self.desk.set_source(MarketSource(each, self.desk.clock))
         self.app = create_app(self.desk, ServiceSettings(), nodes=nodes)
 
     async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
@@ -131,21 +131,21 @@ def test_without_a_node_or_an_answer_of_it_nobody_is_refused_and_nobody_waits_lo
         await asyncio.sleep(0.2)
         asked_s = time.monotonic()
         assert (await service.route(PLAIN, ZERO_ADDRESS, usdc))["success"] is True
-        assert time.monotonic() - asked_s < PATIENCE_S / 2, "orders do not wait for checks"
+        assert time.monotonic() - asked_s < TIMEOUT_S / 2, "orders do not wait for checks"
         assert (await executing).status_code == 200
         return time.monotonic() - started_s
 
-    assert asyncio.run(go(Service(held, {}))) < PATIENCE_S
+    assert asyncio.run(go(Service(held, {}))) < TIMEOUT_S
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         node_at(f"http://127.0.0.1:{silent.getsockname()[1]}") as nodes,
     ):
-        assert PATIENCE_S <= asyncio.run(go(Service(held, nodes))) < 2 * PATIENCE_S
+        assert TIMEOUT_S <= asyncio.run(go(Service(held, nodes))) < 2 * TIMEOUT_S
     with node_at("http://127.0.0.1:1") as nodes:
-        assert asyncio.run(go(Service(held, nodes))) < 2 * PATIENCE_S
+        assert asyncio.run(go(Service(held, nodes))) < 2 * TIMEOUT_S
 
 
-@given(st.integers(0, 3 * MOST_WAITING), st.booleans())
+@given(st.integers(0, 3 * MAX_WAITING), st.booleans())
 def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> None:
     """However many ask at once: those that are checked are refused if they are poor, the others never."""
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> N
         raise UpstreamTimeout("no answer")
 
     async def go() -> list[BaseException | None]:
-        checker = Checker({"here": RpcNode("http://127.0.0.1:1", shown="a node", chain_id=1)})
+        checker = BalanceChecker({"here": RpcNode("http://127.0.0.1:1", shown="a node", chain_id=1)})
         try:
             told = await asyncio.gather(*(checker.run("here", check) for _ in range(count)), return_exceptions=True)
             assert await asyncio.gather(*(checker.run("there", check) for _ in range(count))) == [None] * count
@@ -166,12 +166,12 @@ def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> N
     told = asyncio.run(go())
     refused = [each for each in told if isinstance(each, InsufficientBalance)]
     assert len(refused) + told.count(None) == count
-    assert (min(count, MOST_WAITING) <= len(refused)) if is_poor else not refused
+    assert (min(count, MAX_WAITING) <= len(refused)) if is_poor else not refused
 
 
 def test_only_hyperevm_checks() -> None:
-    from swapcli.api.network_variants import dialect_of
+    from swapcli.api.network_variants import network_variant
     from swapcli.networks.catalogue import network_names
 
-    assert [name for name in network_names() if dialect_of(name).execute_checks_balance] == [DETAILED]
+    assert [name for name in network_names() if network_variant(name).execute_checks_balance] == [DETAILED]
     assert network(DETAILED).name == DETAILED

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from eth_account import Account
 
-from swapcli.api.route_result import RouteResult, result_of
+from swapcli.api.route_result import RouteResult, build_result
 from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.quote import Ask, Delivery
@@ -175,7 +175,7 @@ class Desk:
         done = replay(market.pools, route, order.amount)
         amounts = done.steps, order.amount, done.amount_out
         quote = Quote(order, route, *amounts, 0, 0, None, None, None, None, None, 0.0)
-        result = result_of(
+        result = build_result(
             quote,
             order,
             market.network,

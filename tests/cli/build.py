@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from swapcli.api.route_result import result_of
+from swapcli.api.route_result import build_result
 from swapcli.api.slippage import Generation
 from swapcli.cli.app import run
 from swapcli.engine.quote import Answer, Origin
@@ -155,7 +155,7 @@ def fixed_answer(
     invented = market.invented.intersection(step.pool for step in done.steps)
     origin = Origin.of(market, NOW_S)
     now_ms = int(NOW_S * 1000)
-    result = result_of(
+    result = build_result(
         quote, order, market.network, market.pools, generation, timestamp_ms=now_ms, integrator=integrator
     )
     return Answer(order, result, market.network, market.tokens, origin, now_ms, quote, market.pools, invented)

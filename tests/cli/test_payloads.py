@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.api.route import parse
+from swapcli.api.route import parse_result
 from swapcli.cli.render.payload_view import payload_view
 from swapcli.cli.render.transactions import Sending
 from swapcli.evm import decode_call, decode_integrator_data
@@ -71,7 +71,7 @@ def signed(document: dict[str, Any]) -> Call:
 
 def check_exact(call: Call, route: bytes, slippage_ppm: int) -> None:
     """The call promises what a replay of the route's own document pays out, to the unit, to the wallet."""
-    result = parse(json.loads(route), small_market().network)
+    result = parse_result(json.loads(route), small_market().network)
     done = replay(small_market().pools, result.route, result.input_amount)
     assert call.route.amount_in == result.input_amount
     assert call.route.amount_out == done.amount_out == result.output_amount

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.api.route import parse
+from swapcli.api.route import parse_result
 from swapcli.routing.replay import replay
 from tests.cli.build import (
     DIRECT_V2,
@@ -31,7 +31,7 @@ WALLET = "0x" + "9" * 40
 
 def test_the_json_is_one_route_result_that_replays_to_the_unit(route: Route) -> None:
     ran = route("ETH", "USDC", "1.5", "--json")
-    result = parse(ran.json, small_market().network)
+    result = parse_result(ran.json, small_market().network)
     done = replay(small_market().pools, result.route, result.input_amount)
     assert (ran.status, ran.err) == (0, "")
     assert result.input_amount == 15 * 10**17

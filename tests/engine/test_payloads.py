@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli import evm, starknet
-from swapcli.api.route import parse, render
+from swapcli.api.route import parse_result, render
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
@@ -64,7 +64,7 @@ def asked(source: MarketSource, generation: Generation = V2, integrator: Integra
 
 def posted(answer: Answer) -> RouteResult:
     """The result after a journey over the wire."""
-    return parse(render(answer.result, answer.network), answer.network)
+    return parse_result(render(answer.result, answer.network), answer.network)
 
 
 def paid_out(payload: Payload, market: Market) -> int:

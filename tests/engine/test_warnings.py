@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.api.state_headers import StatedWarnings
+from swapcli.api.state_headers import ReportedWarnings
 from swapcli.engine.price_impact import ImpactBasis, PriceImpact
 from swapcli.engine.quote import Origin
 from swapcli.engine.warnings import check_impact, quote_warnings
@@ -21,7 +21,7 @@ def codes(origin: Origin, impact: PriceImpact | None = NO_IMPACT) -> list[str]:
 
 
 def of_service(provenance: Provenance | None, age_s: int | None = None, *reported: str) -> Origin:
-    return Origin(provenance, URL, 5, None, age_s, URL, StatedWarnings(reported))
+    return Origin(provenance, URL, 5, None, age_s, URL, ReportedWarnings(reported))
 
 
 def test_a_live_quote_of_little_impact_has_none() -> None:

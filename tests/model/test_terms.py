@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api.slippage import percent
+from swapcli.api.slippage import format_percent
 from swapcli.errors import IntegratorError, InvalidOption
 from swapcli.model.terms import BOTH_FEE_AND_SURPLUS, Integrator, after_fee, min_received
 
@@ -21,7 +21,7 @@ slippages = st.integers(0, 1_000_000)
 def test_min_received_is_the_output_less_the_floor_of_the_slippage_in_exact_decimals(
     out: int, slippage_ppm: int
 ) -> None:
-    lost = EXACT.divide(EXACT.multiply(Decimal(out), Decimal(percent(slippage_ppm))), Decimal(100))
+    lost = EXACT.divide(EXACT.multiply(Decimal(out), Decimal(format_percent(slippage_ppm))), Decimal(100))
     assert min_received(out, slippage_ppm) == out - int(lost.to_integral_value(ROUND_DOWN))
 
 

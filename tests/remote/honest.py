@@ -10,24 +10,24 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from swapcli.api.health import render_health_v1, render_health_v2
-from swapcli.api.listings import VerifiedToken, render_token, render_tokens
+from swapcli.api.listings import ListedToken, render_token, render_tokens
 from swapcli.api.payload_bodies import (
     render_calldata_v1,
     render_calldata_v2,
     render_execute,
-    render_own_calldata,
+    render_network_calldata,
     render_route_and_calldata,
 )
 from swapcli.api.requests import (
     CALLDATA_V2,
     EXECUTE_V1,
-    PAYLOAD_OWN,
+    PAYLOAD_HYPEREVM,
     PAYLOAD_V1,
     PAYLOAD_V2,
     ROUTE_V1,
     ROUTE_V2,
-    OrderForm,
-    OrderQuery,
+    OrderParameters,
+    OrderRequest,
     parse_calldata_body,
     parse_execute_body,
     parse_order,
@@ -99,15 +99,15 @@ class Honest:
             return render_execute(self.posted(body, v2=False), served)
         if path == "calldata" and body is not None:
             order = parse_calldata_body(body, served, now_ms // 1000)
-            assert isinstance(order, OrderQuery)
+            assert isinstance(order, OrderRequest)
             return render_calldata_v1(*self.order(order, PAYLOAD_V1), served)
         if path == "calldata":
-            form = PAYLOAD_OWN if served.name == "hyperevm" else PAYLOAD_V1
-            return render_own_calldata(*self.order(parse_order(query, served, form), form), served)
+            form = PAYLOAD_HYPEREVM if served.name == "hyperevm" else PAYLOAD_V1
+            return render_network_calldata(*self.order(parse_order(query, served, form), form), served)
         return self.tell_of_itself(path, now_ms)
 
     def tell_of_itself(self, path: str, now_ms: int) -> Document | None:
-        listed = [VerifiedToken(token, verified=True) for token in self.source.market.tokens.values()]
+        listed = [ListedToken(token, is_verified=True) for token in self.source.market.tokens.values()]
         if path == "healthcheck":
             return render_health_v1(200, "alive")
         if path == "v2/healthcheck":
@@ -117,20 +117,20 @@ class Honest:
         wanted = path.removeprefix("tokens/").lower()
         return next((render_token(each, self.network) for each in listed if each.token.address == wanted), None)
 
-    def route(self, query: list[tuple[str, str]], form: OrderForm) -> RouteResult:
+    def route(self, query: list[tuple[str, str]], form: OrderParameters) -> RouteResult:
         return self.source.quote(self.ask(parse_order(query, self.network, form), form)).result
 
-    def order(self, query: OrderQuery, form: OrderForm) -> tuple[RouteResult, Payload]:
-        assert query.destination
-        delivery = Delivery(query.slippage_ppm, query.destination)
+    def order(self, query: OrderRequest, form: OrderParameters) -> tuple[RouteResult, Payload]:
+        assert query.recipient
+        delivery = Delivery(query.slippage_ppm, query.recipient)
         answer, payload = self.source.quote_and_build(self.ask(query, form), delivery)
         return answer.result, payload
 
     def posted(self, document: Document, *, v2: bool) -> Payload:
         body = parse_execute_body(document, self.network, CALLDATA_V2 if v2 else EXECUTE_V1, 0)
-        return self.source.build(body.result, Delivery(body.slippage_ppm, body.destination))
+        return self.source.build(body.result, Delivery(body.slippage_ppm, body.recipient))
 
-    def ask(self, query: OrderQuery, form: OrderForm) -> Ask:
+    def ask(self, query: OrderRequest, form: OrderParameters) -> Ask:
         wish = query.integrator
         order = Order(
             token_in=self.source.token(query.token_in),

@@ -22,7 +22,7 @@ from swapcli.model.market import Market
 from swapcli.model.terms import Integrator
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service.app import create_app
-from swapcli.service.market_registry import Desk
+from swapcli.service.market_registry import MarketRegistry
 from tests.remote.cases import CASES, RECEIVER, SELL_V2, Case, core, gasless, timeless
 from tests.remote.honest import embedded
 
@@ -37,7 +37,7 @@ def market_of(name: str) -> Market:
 def url() -> Iterator[str]:
     """The address of a service of all embedded markets."""
     names = network_names()
-    desk = Desk(map(network, names), {name: partial(market_of, name) for name in names})
+    desk = MarketRegistry(map(network, names), {name: partial(market_of, name) for name in names})
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(create_app(desk, ServiceSettings()), log_config=None, lifespan="on")
         server = uvicorn.Server(config)

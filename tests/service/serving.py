@@ -106,7 +106,7 @@ def main(
     from swapcli.service.access_log import AccessLog
     from swapcli.service.app import create_app
     from swapcli.service.log_writer import log_stream
-    from swapcli.service.market_registry import Desk
+    from swapcli.service.market_registry import MarketRegistry
     from swapcli.service.server import serve
     from tests.service.world import opener, tiny
 
@@ -117,7 +117,7 @@ def main(
     openers = {name: slow if name == "testnet" else opener(name) for name in networks}
     known = [(tiny if name == "testnet" else opener(name))().network for name in networks]
     with log_stream(sys.stderr) as stream:
-        app = create_app(Desk(known, openers, SYSTEM_CLOCK), ServiceSettings(), log=AccessLog(stream))
+        app = create_app(MarketRegistry(known, openers, SYSTEM_CLOCK), ServiceSettings(), log=AccessLog(stream))
         return serve(
             app,
             host=host,
@@ -126,7 +126,7 @@ def main(
             max_requests=max_requests,
             max_connections=max_connections,
             grace_s=grace_s,
-            patience_s=patience_s,
+            timeout_s=patience_s,
         )
 
 

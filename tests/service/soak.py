@@ -150,7 +150,7 @@ def mixture(route: dict[str, Any], seed: int) -> Iterator[Request]:
 class Client:
     """Asks over one connection after the other; as long as the service keeps one, it is used again.
 
-    `source` is the address of this machine that they come from.
+    `fresh_source` is the address of this machine that they come from.
     """
 
     def __init__(self, port: int, source: str = "127.0.0.1") -> None:

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.networks.catalogue import network
-from swapcli.service.access_log import Access, AccessLog, client_class, request_id
+from swapcli.service.access_log import AccessLog, AccessRecord, choose_request_id, classify_client
 from swapcli.service.keys import KeyStore
-from tests.service.whole import ask_all, open_desk, whole_app
+from tests.service.whole import ask_all, open_registry, whole_app
 
-PLAIN = Access("id-1", "GET", "/{network}/route", "base", 200, 0.0123456, "loopback")
+PLAIN = AccessRecord("id-1", "GET", "/{network}/route", "base", 200, 0.0123456, "loopback")
 
 
-def lines(*written: Access) -> list[dict[str, object]]:
+def lines(*written: AccessRecord) -> list[dict[str, object]]:
     stream = io.StringIO()
     log = AccessLog(stream)
     for access in written:
@@ -56,20 +56,20 @@ def test_a_client_that_left_has_no_status() -> None:
 
 @given(given_=st.text(max_size=80) | st.from_regex(r"[A-Za-z0-9._-]{1,70}"))
 def test_a_request_id_is_the_clients_only_where_it_is_well_formed(given_: str) -> None:
-    kept = request_id(given_)
+    kept = choose_request_id(given_)
     assert re.fullmatch(r"[A-Za-z0-9._-]{1,64}", kept)
     assert (kept == given_) == bool(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", given_))
 
 
 @pytest.mark.parametrize("bad", [None, "", "a b", "a\n", "a\r\nSet-Cookie: x", "é", "x" * 65, '{"a":1}'])
 def test_any_other_request_id_is_made_here_and_unlike_all_others(bad: str | None) -> None:
-    made = {request_id(bad) for _ in range(100)}
+    made = {choose_request_id(bad) for _ in range(100)}
     assert len(made) == 100
     assert bad not in made
 
 
 def test_a_client_is_this_machine_or_not() -> None:
-    assert [client_class(each) for each in ("127.0.0.1", "::1", "203.0.113.7", None)] == [
+    assert [classify_client(each) for each in ("127.0.0.1", "::1", "203.0.113.7", None)] == [
         "loopback",
         "loopback",
         "other",
@@ -87,7 +87,7 @@ def fail_with(secret: str) -> Exception:
 @given(secret=st.from_regex(r"\A[0-9a-f]{40}\Z"))
 def test_a_defect_tells_where_but_nothing_of_what_was_sent(secret: str) -> None:
     stream = io.StringIO()
-    AccessLog(stream).defect("id-1", fail_with(secret), 0.0)
+    AccessLog(stream).log_defect("id-1", fail_with(secret), 0.0)
     line = json.loads(stream.getvalue())
     assert (line["request_id"], line["defect"]) == ("id-1", "KeyError")
     assert line["where"][-1].endswith("fail_with")
@@ -137,7 +137,7 @@ def test_the_log_of_a_whole_session_holds_nothing_that_was_sent(tmp_path: Path) 
             {"headers": {"User-Agent": good, "Referer": receiver, "X-Forwarded-For": "203.0.113.9"}},
         ),
     ]
-    answers = ask_all(whole_app(open_desk(["base"]), keys=store, log=AccessLog(stream)), requests)
+    answers = ask_all(whole_app(open_registry(["base"]), keys=store, log=AccessLog(stream)), requests)
     assert [answer.status_code for answer in answers] == [200, 401, 401, 200, 404, 404, 200, 400, 200]
     assert answers[0].json()["integratorName"] == "Ada Lovelace"
     logged = stream.getvalue()

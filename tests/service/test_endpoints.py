@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.api.network_variants import dialect_of
-from swapcli.api.route import parse
+from swapcli.api.network_variants import network_variant
+from swapcli.api.route import parse_result
 from swapcli.evm import decode_call
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.terms import min_received
@@ -37,7 +37,7 @@ def service() -> Iterator[World]:
 def replayed(name: str, route: Json) -> int:
     """What the core pays for a route as it was written."""
     market = tiny() if name == "testnet" else embedded(name)
-    result = parse(route, market.network)
+    result = parse_result(route, market.network)
     return replay(market.pools, result.route, result.input_amount).amount_out
 
 
@@ -100,13 +100,13 @@ def test_v1_route_then_execute_is_calldata_in_one(service: World, name: str) -> 
     assert list(at_once["route"]) == ["inputToken", "outputToken", "inputAmount", "outputAmount", "time", "route"]
     assert posted["calldata"] == at_once["calldata"]
     assert posted["value"] == at_once["value"] == order(name)["amount"]
-    if dialect_of(name).execute_has_transaction:
+    if network_variant(name).execute_has_transaction:
         assert {key: executed[key] for key in ("calldata", "to", "value")} == {
             key: at_once[key] for key in ("calldata", "to", "value")
         }
     else:
         assert set(executed) == {"route", "swap_parameters"}
-    assert ("token_in" in executed["route"]) is dialect_of(name).call_names_tokens
+    assert ("token_in" in executed["route"]) is network_variant(name).call_names_tokens
     assert "token_in" in posted["route"]
 
 
@@ -397,7 +397,7 @@ def test_zeros_in_place_of_an_integrator_need_no_key(service: World) -> None:
 
 def test_the_table_names_each_endpoint_once_and_has_one_per_path_method_and_network(service: World) -> None:
     assert len({each.name for each in ENDPOINTS}) == len(ENDPOINTS)
-    for each in service.desk.networks.values():
+    for each in service.registry.networks.values():
         here = [(e.path, e.method) for e in ENDPOINTS if e.where(each)]
         assert len(set(here)) == len(here)
 
@@ -405,7 +405,7 @@ def test_the_table_names_each_endpoint_once_and_has_one_per_path_method_and_netw
 def test_a_network_of_the_users_without_v2_has_none() -> None:
     with world("testnet") as served:
         served.get("/testnet/tokens")
-        served.desk.networks["testnet"] = replace(served.desk.networks["testnet"], has_v2=False)
+        served.registry.networks["testnet"] = replace(served.registry.networks["testnet"], has_v2=False)
         assert served.get("/testnet/v2/route", order("testnet")).status_code == 404
         assert served.get("/testnet/route", order("testnet")).status_code == 200
 

@@ -22,7 +22,7 @@ from swapcli.errors import (
     UpstreamError,
 )
 from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
-from swapcli.service.error_responses import NAMES, Style, reply_to, style_on
+from swapcli.service.error_responses import ERROR_NAMES, Style, error_response, style_on
 from tests.cli.build import DIRECT_V3, NOW_S, small_market
 from tests.service.test_endpoints import OneKey
 from tests.service.world import RECEIVER, Json, World, order, terms, world
@@ -228,7 +228,7 @@ def test_hyperevm_execute_invalid_deadline(service: World) -> None:
 
 def test_hyperevm_execute_insufficient_balance() -> None:
     said = "Insufficient balance: the sender holds 3 USDC, and the swap takes 5 USDC"
-    reply = reply_to(InsufficientBalance(said), style_on(Style.EXECUTE, "hyperevm"))
+    reply = error_response(InsufficientBalance(said), style_on(Style.EXECUTE, "hyperevm"))
     assert reply is not None
     assert (reply.status, reply.document) == (400, detailed("Insufficient balance", said))
 
@@ -449,7 +449,7 @@ def test_errors_that_are_alike_everywhere(style: Style) -> None:
         (Overloaded("x", retry_after_s=7), 503, "Service Unavailable"),
         (MarketUnavailable("x"), 503, "Service Unavailable"),
     ):
-        reply = reply_to(error, style)
+        reply = error_response(error, style)
         assert reply is not None
         assert (reply.status, reply.document) == (code, status(code, "x", reason))
         assert dict(reply.headers).get("Retry-After") == ("7" if isinstance(error, RateLimited) else None)
@@ -473,7 +473,7 @@ def of(kind: type[SwapcliError]) -> SwapcliError:
 @pytest.mark.parametrize("style", list(Style))
 def test_every_error_of_the_tree_has_an_answer_unless_it_cannot_be_a_clients(style: Style) -> None:
     for kind in tree():
-        reply = reply_to(of(kind), style)
+        reply = error_response(of(kind), style)
         # The service warns of what is unsafe, and refuses nothing for it.
         if issubclass(kind, UpstreamError | UnhealthyError | UnsafeSwap | Cancelled):
             assert reply is None
@@ -483,7 +483,7 @@ def test_every_error_of_the_tree_has_an_answer_unless_it_cannot_be_a_clients(sty
 
 
 def test_every_name_in_the_table_is_one_of_the_interfaces() -> None:
-    names = {name for rows in NAMES.values() for _, name in rows}
+    names = {name for rows in ERROR_NAMES.values() for _, name in rows}
     assert names == {
         "Invalid route",
         "Invalid slippage",
@@ -496,6 +496,6 @@ def test_every_name_in_the_table_is_one_of_the_interfaces() -> None:
 
 
 def test_a_pool_that_cannot_serve_a_posted_route_makes_it_invalid_in_v2() -> None:
-    reply = reply_to(InsufficientLiquidity("dry"), Style.CALLDATA_V2)
+    reply = error_response(InsufficientLiquidity("dry"), Style.CALLDATA_V2)
     assert reply is not None
     assert reply.document == detailed("Invalid route", "dry")

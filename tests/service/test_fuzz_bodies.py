@@ -24,7 +24,7 @@ from swapcli.model.terms import min_received
 from swapcli.networks.catalogue import network
 from tests.evm.router_model import RouterModel
 from tests.examples import examples
-from tests.service.whole import Ask, asking, description, market, open_desk, whole_app
+from tests.service.whole import Ask, asking, description, market, open_registry, whole_app
 
 NOW_S = 1_770_000_000.0
 RECEIVER = "0x" + "12" * 20
@@ -64,9 +64,9 @@ ENDPOINTS = (
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
-    desk = open_desk()
-    desk.clock = Clock(lambda: NOW_S, desk.clock.timer_s)
-    with asking(whole_app(desk)) as ask:
+    registry = open_registry()
+    registry.clock = Clock(lambda: NOW_S, registry.clock.timer_s)
+    with asking(whole_app(registry)) as ask:
         yield ask
 
 

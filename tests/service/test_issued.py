@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api.route import parse, render_result
+from swapcli.api.route import parse_result, render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import Generation
 from swapcli.model.network import Network
-from swapcli.service.issued_routes import IssuedRoutes, digest
+from swapcli.service.issued_routes import IssuedRoutes, route_digest
 from tests.api.build import EVM, STARKNET, results
 from tests.service.world import Json, order, terms, world
 
@@ -21,11 +21,11 @@ V1_RESULTS = results(EVM, Generation.V1)
 @given(st.sampled_from([EVM, STARKNET]), st.data())
 def test_a_route_is_known_again_after_it_went_over_the_wire(network: Network, data: st.DataObject) -> None:
     result = data.draw(results(network, Generation.V1))
-    returned = parse(render_result(result, network), network)
+    returned = parse_result(render_result(result, network), network)
     issued = IssuedRoutes()
-    issued.note("base", result, 1_000)
-    assert issued.issued_ms("base", returned) == 1_000
-    assert issued.issued_ms("other", returned) is None
+    issued.record("base", result, 1_000)
+    assert issued.issue_time_ms("base", returned) == 1_000
+    assert issued.issue_time_ms("other", returned) is None
 
 
 @given(V1_RESULTS, st.data())
@@ -40,7 +40,7 @@ def test_what_does_not_change_what_a_route_does_does_not_change_its_digest(
         best_quotes=(),
         input_token=result.input_token._replace(name="another", symbol="", price_usd=None),
     )
-    assert digest("base", dull) == digest("base", result)
+    assert route_digest("base", dull) == route_digest("base", result)
 
 
 @given(V1_RESULTS)
@@ -64,9 +64,9 @@ def test_what_changes_what_a_route_does_changes_its_digest(result: RouteResult) 
         with_swap(token_out="0x" + "fe" * 20),
         with_swap(protocol_id=swap.protocol_id + 1),
     ]
-    digests = {digest("base", each) for each in others}
+    digests = {route_digest("base", each) for each in others}
     assert len(digests) == len(others)
-    assert digest("base", result) not in digests
+    assert route_digest("base", result) not in digests
 
 
 @given(V1_RESULTS)
@@ -74,11 +74,11 @@ def test_only_the_last_ones_are_kept_and_asking_again_renews(route: RouteResult)
     routes = [route._replace(output_amount=amount) for amount in range(1, 5)]
     issued = IssuedRoutes(max_routes=3)
     for number, route in enumerate(routes[:3]):
-        issued.note("base", route, number)
-    issued.note("base", routes[0], 10)
-    issued.note("base", routes[3], 11)
+        issued.record("base", route, number)
+    issued.record("base", routes[0], 10)
+    issued.record("base", routes[3], 11)
     assert len(issued) == 3
-    assert [issued.issued_ms("base", route) for route in routes[:4]] == [10, None, 2, 11]
+    assert [issued.issue_time_ms("base", route) for route in routes[:4]] == [10, None, 2, 11]
 
 
 def respelled(route: Json) -> Json:

@@ -24,8 +24,8 @@ from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.model.market import Market, Provenance
 from swapcli.service.access_log import AccessLog
 from swapcli.service.app import create_app
-from swapcli.service.market_followers import LAST_CALL_S, LONGEST_PAUSE_S, SHORTEST_PAUSE_S, Keepers, pause_s
-from swapcli.service.market_registry import Desk
+from swapcli.service.market_followers import JOIN_TIMEOUT_S, MAX_PAUSE_S, MIN_PAUSE_S, FollowerThreads, poll_interval_s
+from swapcli.service.market_registry import MarketRegistry
 from swapcli.store import create_store
 from tests.cli.build import NOW_S
 from tests.service.world import Json, World, order, tiny
@@ -49,10 +49,12 @@ class KeptWorld(World):
         network = at_block(1).network
         self.path = path
         self.kept = kept or Kept(network, only(network), path, None)
-        self.desk = Desk([network], {}, self.time.clock, kept=["testnet"], route_ttl_s=TTL_S, max_age_s=max_age_s)
+        self.registry = MarketRegistry(
+            [network], {}, self.time.clock, followed=["testnet"], route_ttl_s=TTL_S, max_age_s=max_age_s
+        )
         log = AccessLog(self.log)
-        self.keepers = Keepers([self.kept], self.desk, log)
-        self.app = create_app(self.desk, ServiceSettings(), log=log, failures=self.keepers.failures)
+        self.keepers = FollowerThreads([self.kept], self.registry, log)
+        self.app = create_app(self.registry, ServiceSettings(), log=log, failures=self.keepers.failures)
 
     def write(self, market: Market) -> None:
         """Into the store, which is made if need be."""
@@ -68,7 +70,7 @@ class KeptWorld(World):
         return self.get("/testnet/v2/route", order("testnet"))
 
     def is_at(self, block: int) -> Callable[[], bool]:
-        return lambda: "testnet" in self.desk.loaded and self.desk.loaded["testnet"].market.block == block
+        return lambda: "testnet" in self.registry.sources and self.registry.sources["testnet"].market.block == block
 
     def told(self) -> list[Json]:
         """What the log says of keeping."""
@@ -93,9 +95,9 @@ def until(is_so: Callable[[], object]) -> None:
 
 @given(st.none() | st.floats(0.0, 1e4))
 def test_looks_are_as_frequent_as_blocks_within_bounds(block_time_s: float | None) -> None:
-    assert SHORTEST_PAUSE_S <= pause_s(block_time_s) <= LONGEST_PAUSE_S
-    if block_time_s and SHORTEST_PAUSE_S <= block_time_s <= LONGEST_PAUSE_S:
-        assert pause_s(block_time_s) == block_time_s
+    assert MIN_PAUSE_S <= poll_interval_s(block_time_s) <= MAX_PAUSE_S
+    if block_time_s and MIN_PAUSE_S <= block_time_s <= MAX_PAUSE_S:
+        assert poll_interval_s(block_time_s) == block_time_s
 
 
 def test_before_the_first_state_nothing_is_made_up(tmp_path: Path) -> None:
@@ -110,7 +112,7 @@ def test_before_the_first_state_nothing_is_made_up(tmp_path: Path) -> None:
         assert world.get("/supported-chains").json()[0]["chain_name"] == "testnet"
         assert 'swapcli_keeping_failures_total{network="testnet"} 0.0' in world.get("/metrics").text
         assert not world.keepers.are_settled()
-        world.desk.tell("testnet", "the pools of testnet are being read: 7 of 9")
+        world.registry.set_status("testnet", "the pools of testnet are being read: 7 of 9")
         assert world.health() == (503, "the pools of testnet are being read: 7 of 9")
 
 
@@ -207,7 +209,7 @@ def test_the_end_waits_for_no_node(tmp_path: Path) -> None:
                 connection, _ = listener.accept()
                 assert not world.keepers.are_settled()
                 started_s = time.monotonic()
-            assert LAST_CALL_S <= time.monotonic() - started_s < 10 * LAST_CALL_S
+            assert JOIN_TIMEOUT_S <= time.monotonic() - started_s < 10 * JOIN_TIMEOUT_S
             connection.close()
             assert world.health()[0] == 503
 
@@ -231,14 +233,14 @@ def test_an_answer_rests_on_one_state_also_while_another_takes_its_place(tmp_pat
         sources = [MarketSource(each, world.time.clock) for each in (at_block(1), replace(thin, pools=pools))]
         outs = []
         for source in sources:
-            world.desk.put(source)
+            world.registry.set_source(source)
             outs.append(world.route().json()["outputAmount"])
         ended = Event()
 
         def swap() -> None:
             while not ended.is_set():
                 for source in sources:
-                    world.desk.put(source)
+                    world.registry.set_source(source)
 
         thread = Thread(target=swap)
         thread.start()

@@ -20,7 +20,7 @@ from swapcli.model.market import Market, Provenance
 from swapcli.service.app import create_app
 from swapcli.service.endpoint_table import ENDPOINTS
 from swapcli.service.key_file import ApiKey
-from swapcli.service.market_registry import Desk
+from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.worker import IsCancelled
 from tests.service.test_endpoints import OneKey
 from tests.service.world import RECEIVER, World, order, terms, tiny, world
@@ -191,7 +191,7 @@ class Broken(MarketSource):
 
 def test_a_defect_is_a_500_with_an_id_that_the_log_knows_and_nothing_else(service: World) -> None:
     service.get("/testnet/tokens")
-    service.desk._sources["testnet"] = Broken(tiny(), service.time.clock)
+    service.registry._sources["testnet"] = Broken(tiny(), service.time.clock)
     answer = service.get("/testnet/route", order("testnet", 987_654_321))
     assert answer.status_code == 500
     document = answer.json()
@@ -255,7 +255,7 @@ def test_a_client_that_leaves_ends_its_work_whether_it_has_begun_or_waits() -> N
     with world("testnet", settings=ServiceSettings(max_queue=2)) as served:
         served.get("/testnet/tokens")
         Endless.begun = Endless.given_up = 0
-        served.desk._sources["testnet"] = Endless(tiny(), served.time.clock)
+        served.registry._sources["testnet"] = Endless(tiny(), served.time.clock)
 
         async def visits() -> None:
             clients = [Leaver(served.app, query_of("testnet"))]
@@ -285,7 +285,7 @@ def test_a_client_that_leaves_ends_its_work_whether_it_has_begun_or_waits() -> N
 
 
 def test_a_client_that_leaves_while_it_sends_is_no_defect(service: World) -> None:
-    async def visit() -> list[Any]:
+    async def context() -> list[Any]:
         sent: list[Any] = []
         messages = iter([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}])
 
@@ -299,7 +299,7 @@ def test_a_client_that_leaves_while_it_sends_is_no_defect(service: World) -> Non
         await service.app({**scope, "client": None}, receive, send)
         return sent
 
-    assert service.run(visit()) == []
+    assert service.run(context()) == []
     assert service.lines()[-1]["status"] is None
     assert "defect" not in service.log.getvalue()
 
@@ -329,8 +329,8 @@ def broken_market() -> Market:
 
 def test_a_market_that_cannot_be_loaded_makes_its_network_unavailable_and_says_no_more() -> None:
     with world("testnet") as served:
-        served.desk = Desk([tiny().network], {"testnet": broken_market}, served.time.clock)
-        served.app = create_app(served.desk, ServiceSettings())
+        served.registry = MarketRegistry([tiny().network], {"testnet": broken_market}, served.time.clock)
+        served.app = create_app(served.registry, ServiceSettings())
         answers = [
             served.get("/testnet/route", order("testnet")),
             served.post("/testnet/calldata", {**order("testnet"), **terms("testnet")}),
@@ -349,8 +349,8 @@ def test_a_market_that_cannot_be_loaded_makes_its_network_unavailable_and_says_n
 
 def test_a_network_without_a_market_exists_and_is_unavailable() -> None:
     with world("testnet") as served:
-        served.desk = Desk([tiny().network], {}, served.time.clock)
-        served.app = create_app(served.desk, ServiceSettings())
+        served.registry = MarketRegistry([tiny().network], {}, served.time.clock)
+        served.app = create_app(served.registry, ServiceSettings())
         assert served.get("/testnet/route", order("testnet")).status_code == 503
         assert served.get("/supported-chains").json() == []
         assert served.get("/readyz").status_code == 200
@@ -370,7 +370,7 @@ def test_state_of_a_node_that_is_too_old_is_not_quoted_on() -> None:
 
 def test_health_is_sampled_anew_before_it_is_ten_seconds_old(service: World) -> None:
     assert service.get("/testnet/healthcheck").json()["staus"] == 200
-    service.desk._sources["testnet"] = Broken(tiny(), service.time.clock)
+    service.registry._sources["testnet"] = Broken(tiny(), service.time.clock)
     service.time.pass_s(2)
     assert service.get("/testnet/healthcheck").status_code == 200
     service.time.pass_s(9)
@@ -381,7 +381,7 @@ def test_health_is_told_from_the_last_sample_while_orders_keep_the_thread_busy()
     with world("testnet") as served:
         assert served.get("/testnet/healthcheck").status_code == 200
         Endless.begun = 0
-        served.desk._sources["testnet"] = Endless(tiny(), served.time.clock)
+        served.registry._sources["testnet"] = Endless(tiny(), served.time.clock)
 
         async def visits() -> None:
             client = Leaver(served.app, query_of("testnet"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from swapcli.config.settings import ServiceSettings
 from swapcli.encoding.url import is_loopback_address
 from swapcli.errors import RateLimited
-from swapcli.service.limits import Limiter, Purpose, client_of
+from swapcli.service.limits import RateLimiter, RequestClass, address_client
 
 STRANGER = "203.0.113.7"
 
@@ -21,18 +21,18 @@ gaps_s = st.floats(0, 20)
 limits = st.integers(1, 400)
 
 
-def limiter(per_minute: int, *, max_clients: int = 100, loopback: bool = False) -> Limiter:
+def limiter(per_minute: int, *, max_clients: int = 100, loopback: bool = False) -> RateLimiter:
     settings = ServiceSettings(
         requests_per_minute=per_minute,
         requests_per_minute_with_key=per_minute * 3,
         health_requests_per_minute=per_minute * 2,
         limit_loopback=loopback,
     )
-    return Limiter(settings, max_clients=max_clients)
+    return RateLimiter(settings, max_clients=max_clients)
 
 
-def is_allowed(limits_: Limiter, now_s: float, address: str | None = STRANGER, key_id: str | None = None) -> bool:
-    allowance = limits_.take(address, key_id, Purpose.WORK, now_s)
+def is_allowed(limits_: RateLimiter, now_s: float, address: str | None = STRANGER, key_id: str | None = None) -> bool:
+    allowance = limits_.acquire(address, key_id, RequestClass.WORK, now_s)
     return allowance is None or allowance.retry_after_s == 0
 
 
@@ -65,7 +65,7 @@ def test_the_answer_says_exactly_when_to_come_back(per_minute: int, now_s: float
     limits_ = limiter(per_minute)
     for _ in range(per_minute):
         is_allowed(limits_, now_s)
-    refused = limits_.take(STRANGER, None, Purpose.WORK, now_s)
+    refused = limits_.acquire(STRANGER, None, RequestClass.WORK, now_s)
     assert refused is not None
     assert refused.remaining == 0
     with pytest.raises(RateLimited) as caught:
@@ -80,13 +80,13 @@ def test_the_headers_tell_limit_rest_and_when_the_bucket_is_full(per_minute: int
     limits_, now_s = limiter(per_minute), 0.0
     for gap_s in gaps:
         now_s += gap_s
-        allowance = limits_.take(STRANGER, None, Purpose.WORK, now_s)
+        allowance = limits_.acquire(STRANGER, None, RequestClass.WORK, now_s)
         assert allowance is not None
         headers = dict(allowance.headers())
         assert headers["RateLimit-Limit"] == str(per_minute)
         assert 0 <= int(headers["RateLimit-Remaining"]) < per_minute
         assert 0 <= int(headers["RateLimit-Reset"]) <= 60
-    full = limits_.take(STRANGER, None, Purpose.WORK, now_s + int(headers["RateLimit-Reset"]) + 1e-3)
+    full = limits_.acquire(STRANGER, None, RequestClass.WORK, now_s + int(headers["RateLimit-Reset"]) + 1e-3)
     assert full is not None
     assert full.remaining == per_minute - 1
 
@@ -95,9 +95,9 @@ def test_the_headers_tell_limit_rest_and_when_the_bucket_is_full(per_minute: int
 def test_the_number_of_buckets_is_bounded(addresses: list[str | None], most: int) -> None:
     limits_ = limiter(5, max_clients=most, loopback=True)
     for now_s, address in enumerate(addresses):
-        for purpose in Purpose:
-            limits_.take(address, None, purpose, now_s)
-            assert limits_.clients(purpose) <= most
+        for purpose in RequestClass:
+            limits_.acquire(address, None, purpose, now_s)
+            assert limits_.client_count(purpose) <= most
 
 
 def test_of_too_many_clients_the_one_that_was_silent_longest_is_forgotten() -> None:
@@ -128,40 +128,40 @@ def test_a_key_id_is_no_address() -> None:
 def test_health_checks_have_their_own_bucket() -> None:
     limits_ = limiter(1)
     assert [is_allowed(limits_, 0.0) for _ in range(2)] == [True, False]
-    health = [limits_.take(STRANGER, None, Purpose.HEALTH, 0.0) for _ in range(3)]
+    health = [limits_.acquire(STRANGER, None, RequestClass.HEALTH, 0.0) for _ in range(3)]
     assert [each and each.retry_after_s > 0 for each in health] == [False, False, True]
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
 def test_this_machine_is_exempt_unless_configured(address: str) -> None:
     exempt, counted = limiter(1), limiter(1, loopback=True)
-    assert all(exempt.take(address, None, Purpose.WORK, 0.0) is None for _ in range(10))
+    assert all(exempt.acquire(address, None, RequestClass.WORK, 0.0) is None for _ in range(10))
     assert [is_allowed(counted, 0.0, address) for _ in range(2)] == [True, False]
 
 
 @pytest.mark.parametrize("address", [STRANGER, "10.0.0.1", "::", "0.0.0.0", "fe80::1%eth0", "localhost", "", None])
 def test_all_else_is_not_exempt(address: str | None) -> None:
     assert not is_loopback_address(address)
-    assert limiter(1).take(address, None, Purpose.WORK, 0.0) is not None
+    assert limiter(1).acquire(address, None, RequestClass.WORK, 0.0) is not None
 
 
 @given(network=st.integers(0, 2**64 - 1), host=st.integers(0, 2**64 - 1), other=st.integers(0, 2**64 - 1))
 def test_one_ipv6_network_of_64_bits_is_one_client(network: int, host: int, other: int) -> None:
     one, another = (str(IPv6Address((network << 64) + low)) for low in (host, other))
     if network:
-        assert client_of(one) == client_of(another)
-        assert client_of(one) != client_of(str(IPv6Address(((network ^ 1) << 64) + host)))
+        assert address_client(one) == address_client(another)
+        assert address_client(one) != address_client(str(IPv6Address(((network ^ 1) << 64) + host)))
 
 
 @given(address=st.ip_addresses(v=4), other=st.ip_addresses(v=4))
 def test_an_ipv4_address_is_one_client_however_it_is_written(address: IPv4Address, other: IPv4Address) -> None:
-    assert client_of(f"::ffff:{address}") == client_of(str(address))
-    assert (client_of(str(address)) == client_of(str(other))) == (address == other)
+    assert address_client(f"::ffff:{address}") == address_client(str(address))
+    assert (address_client(str(address)) == address_client(str(other))) == (address == other)
 
 
 @given(address=addresses)
 def test_any_address_is_some_client(address: str | None) -> None:
-    assert client_of(address)
+    assert address_client(address)
 
 
 def test_a_clock_that_goes_back_gives_nothing_away_and_breaks_nothing() -> None:
@@ -170,9 +170,14 @@ def test_a_clock_that_goes_back_gives_nothing_away_and_breaks_nothing() -> None:
 
 
 def test_the_defaults_are_200_a_minute_1000_with_a_key_and_1000_health_checks() -> None:
-    limits_ = Limiter(ServiceSettings())
-    asked = [("a", Purpose.WORK), (None, Purpose.WORK), (None, Purpose.HEALTH), ("a", Purpose.HEALTH)]
-    taken = [limits_.take(STRANGER, key, purpose, 0.0) for key, purpose in asked]
+    limits_ = RateLimiter(ServiceSettings())
+    asked = [
+        ("a", RequestClass.WORK),
+        (None, RequestClass.WORK),
+        (None, RequestClass.HEALTH),
+        ("a", RequestClass.HEALTH),
+    ]
+    taken = [limits_.acquire(STRANGER, key, purpose, 0.0) for key, purpose in asked]
     assert [each.limit for each in taken if each] == [1_000, 200, 1_000, 1_000]
 
 
@@ -180,8 +185,8 @@ def test_a_request_costs_little() -> None:
     """Ten thousand strangers in one go: a bucket each, and no more than that."""
     limits_ = limiter(5, max_clients=10_000)
     taken = [
-        limits_.take(f"198.{18 + i // 65536}.{i // 256 % 256}.{i % 256}", None, Purpose.WORK, 0.0)
+        limits_.acquire(f"198.{18 + i // 65536}.{i // 256 % 256}.{i % 256}", None, RequestClass.WORK, 0.0)
         for i in range(12_000)
     ]
     assert all(each is not None and each.remaining == floor(5 - 1) for each in taken)
-    assert limits_.clients(Purpose.WORK) == 10_000
+    assert limits_.client_count(RequestClass.WORK) == 10_000

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.service.access_log import Access, AccessLog
+from swapcli.service.access_log import AccessLog, AccessRecord
 from swapcli.service.log_writer import LogWriter, log_stream
 
-ACCESS = Access("id-1", "GET", "/livez", None, 200, 0.001, "loopback")
+ACCESS = AccessRecord("id-1", "GET", "/livez", None, 200, 0.001, "loopback")
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_reader_who_comes_back_reads_on(pipe: tuple[int, int]) -> None:
     before, received = log.dropped, b""
     while len(received) < 100_000:
         received += os.read(reading, 65_536)
-    log.write(Access("id-2", "GET", None, None, 200, 0.0, "other"), 0.0)
+    log.write(AccessRecord("id-2", "GET", None, None, 200, 0.0, "other"), 0.0)
     while b"id-2" not in received:
         received += os.read(reading, 65_536)
     writer.close()

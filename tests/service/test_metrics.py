@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from swapcli.service.metrics import CONTENT_TYPE, OTHER, Metrics, Watched
+from swapcli.service.metrics import CONTENT_TYPE, OTHER, MarketMetrics, Metrics
 
 NETWORKS = ("base", "starknet")
 ENDPOINTS = ("/{network}/route", "/metrics")
@@ -38,7 +38,7 @@ def test_every_request_is_counted_once_and_timed_once(
 ) -> None:
     metrics = Metrics(NETWORKS, ENDPOINTS)
     for request in requests:
-        metrics.requested(*request)
+        metrics.record_request(*request)
     for endpoint, network, status, _ in requests:
         alike = sum(other[:3] == (endpoint, network, status) for other in requests)
         labels = {"endpoint": endpoint or OTHER, "network": network or OTHER, "status": str(status)}
@@ -57,10 +57,10 @@ def test_every_request_is_counted_once_and_timed_once(
 def test_no_label_comes_from_a_client(endpoint: str, network: str, status: int, others: list[str]) -> None:
     metrics = Metrics(NETWORKS, ENDPOINTS)
     for each in (endpoint, *others):
-        metrics.requested(each, network, status, 0.1)
-        metrics.solved(each, 0.1)
-        metrics.cancelled(each)
-    metrics.watch_markets(lambda: [Watched(each, 3, 1.0, 4, 5) for each in (endpoint, *others)])
+        metrics.record_request(each, network, status, 0.1)
+        metrics.record_solve(each, 0.1)
+        metrics.record_cancelled(each)
+    metrics.watch_markets(lambda: [MarketMetrics(each, 3, 1.0, 4, 5) for each in (endpoint, *others)])
     allowed = {"endpoint": {*ENDPOINTS, OTHER}, "network": {*NETWORKS, OTHER}}
     for _, labels in samples(metrics):
         for name, text in labels:
@@ -74,7 +74,7 @@ def test_no_label_comes_from_a_client(endpoint: str, network: str, status: int, 
 
 def test_a_request_lies_in_every_bucket_from_its_time_on() -> None:
     metrics = Metrics(NETWORKS, ENDPOINTS)
-    metrics.requested("/metrics", None, 200, 0.02)
+    metrics.record_request("/metrics", None, 200, 0.02)
     buckets = {
         dict(labels)["le"]: number
         for (name, labels), number in samples(metrics).items()
@@ -87,7 +87,7 @@ def test_a_request_lies_in_every_bucket_from_its_time_on() -> None:
 def test_the_queue_and_the_age_of_the_market_are_looked_up_when_read() -> None:
     metrics, queue, age = Metrics(NETWORKS, ENDPOINTS), [0], [5.0]
     metrics.watch_queue(lambda: queue[0])
-    metrics.watch_markets(lambda: [Watched("base", 220, age[0], 7_000_000, 3)])
+    metrics.watch_markets(lambda: [MarketMetrics("base", 220, age[0], 7_000_000, 3)])
     assert value(metrics, "swapcli_solve_queue_length") == 0
     assert value(metrics, "swapcli_market_age_seconds", network="base") == 5
     queue[0], age[0] = 7, 6.5
@@ -100,7 +100,7 @@ def test_the_queue_and_the_age_of_the_market_are_looked_up_when_read() -> None:
 
 def test_a_market_without_a_time_has_no_age() -> None:
     metrics = Metrics(NETWORKS, ENDPOINTS)
-    metrics.watch_markets(lambda: [Watched("base", 220), Watched("starknet", failures=2)])
+    metrics.watch_markets(lambda: [MarketMetrics("base", 220), MarketMetrics("starknet", failures=2)])
     assert value(metrics, "swapcli_market_pools", network="base") == 220
     assert value(metrics, "swapcli_market_age_seconds", network="base") is None
     assert value(metrics, "swapcli_keeping_failures_total", network="base") is None
@@ -110,12 +110,14 @@ def test_a_market_without_a_time_has_no_age() -> None:
 
 def test_what_befalls_requests_is_counted() -> None:
     metrics = Metrics(NETWORKS, ENDPOINTS)
-    for count, happens in enumerate((metrics.overloaded, metrics.rate_limited, metrics.defective), start=1):
+    for count, happens in enumerate(
+        (metrics.record_overloaded, metrics.record_rate_limited, metrics.record_defect), start=1
+    ):
         for _ in range(count):
             happens()
-    metrics.cancelled("base")
-    metrics.solved("base", 0.3)
-    metrics.solved("base", 0.1)
+    metrics.record_cancelled("base")
+    metrics.record_solve("base", 0.3)
+    metrics.record_solve("base", 0.1)
     counted = [value(metrics, f"swapcli_{name}_total") for name in ("overloaded", "rate_limited", "defects")]
     assert counted == [1, 2, 3]
     assert value(metrics, "swapcli_solves_cancelled_total", network="base") == 1
@@ -125,7 +127,7 @@ def test_what_befalls_requests_is_counted() -> None:
 
 def test_two_services_in_one_process_do_not_count_together() -> None:
     one, other = Metrics(NETWORKS, ENDPOINTS), Metrics(NETWORKS, ENDPOINTS)
-    one.overloaded()
+    one.record_overloaded()
     assert value(other, "swapcli_overloaded_total") == 0
 
 

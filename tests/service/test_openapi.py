@@ -19,7 +19,7 @@ from swapcli.engine.clock import Clock
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service import docs_page, openapi
 from swapcli.service.endpoint_table import ENDPOINTS, HEALTH_WHERE, PATHS
-from tests.service.whole import Operation, ask_all, described, description, open_desk, operations, whole_app
+from tests.service.whole import Operation, ask_all, described, description, open_registry, operations, whole_app
 
 OPERATIONS = operations(description())
 ASKABLE = [each for each in OPERATIONS if each.networks()]
@@ -89,7 +89,7 @@ def test_operations_are_called_differently() -> None:
 
 
 def test_a_service_of_one_network_describes_that_one_alone() -> None:
-    document = openapi.document([network("base")])
+    document = openapi.build_document([network("base")])
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
     assert not any("{network}" in path for path in document["paths"])
     assert "Felts" not in json.dumps(document)
@@ -177,9 +177,9 @@ def test_fields_stand_in_the_order_of_the_interface() -> None:
 
 
 def test_the_description_is_made_anew_before_its_examples_expire() -> None:
-    desk, seconds = open_desk(["base"]), count(1_700_000_000)
-    desk.clock = Clock(now_s=lambda: float(next(seconds)), timer_s=lambda: float(next(seconds)))
-    texts = [answer.text for answer in ask_all(whole_app(desk), [("GET", "/openapi.json", {})] * 20)]
+    registry, seconds = open_registry(["base"]), count(1_700_000_000)
+    registry.clock = Clock(now_s=lambda: float(next(seconds)), timer_s=lambda: float(next(seconds)))
+    texts = [answer.text for answer in ask_all(whole_app(registry), [("GET", "/openapi.json", {})] * 20)]
     assert 2 <= len(set(texts)) <= 10
 
 

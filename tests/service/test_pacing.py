@@ -7,12 +7,12 @@ import heapq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.service.refusal_pacing import BATCH_S, BURST, MAX_DELAY_S, REFUSALS_PER_S, RefusalPacer
+from swapcli.service.refusal_pacing import BATCH_S, BURST, MAX_DELAY_S, REJECTIONS_PER_S, RejectionPacer
 
 
 @given(st.lists(st.floats(0.0, 0.2), min_size=1, max_size=300))
 def test_no_delay_is_longer_than_the_longest_and_few_refusals_have_none(pauses_s: list[float]) -> None:
-    pacer, now_s = RefusalPacer(), 0.0
+    pacer, now_s = RejectionPacer(), 0.0
     for number, pause_s in enumerate(pauses_s):
         now_s += pause_s
         delay_s = pacer.delay_s(now_s)
@@ -22,8 +22,8 @@ def test_no_delay_is_longer_than_the_longest_and_few_refusals_have_none(pauses_s
 
 @given(connections=st.integers(1, 2_000))
 def test_connections_that_ask_again_at_once_are_refused_at_a_bounded_pace(connections: int) -> None:
-    pacer, refused, due_s = RefusalPacer(), 0, [0.0] * connections
+    pacer, refused, due_s = RejectionPacer(), 0, [0.0] * connections
     while due_s[0] < 3.0:
         refused += 1
         heapq.heapreplace(due_s, due_s[0] + pacer.delay_s(due_s[0]))
-    assert refused <= BURST + 3.0 * max(REFUSALS_PER_S, connections / (MAX_DELAY_S - BATCH_S)) + connections
+    assert refused <= BURST + 3.0 * max(REJECTIONS_PER_S, connections / (MAX_DELAY_S - BATCH_S)) + connections

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.service.client_timeouts import Patience, prompt
+from swapcli.service.client_timeouts import IdleReaper, with_body_timeout
 from swapcli.service.request_context import BodyTooSlow
 from tests.service.serving import Serving, get, read_all, serving
 from tests.service.world import order, terms
@@ -48,14 +48,14 @@ EVENTS = st.lists(st.sampled_from(["asks", "is answered", "waits"]), max_size=40
 def test_a_connection_is_closed_once_nothing_has_been_asked_for_longer_than_patience(
     events: list[str], patience_s: int
 ) -> None:
-    patience, connection = Patience(patience_s), FakeConnection()
+    patience, connection = IdleReaper(patience_s), FakeConnection()
     idle_since = 0
     for now, event in enumerate(events):
         if event == "asks" and (connection.cycle is None or connection.cycle.response_complete):
             connection.cycle = FakeCycle()
         elif event == "is answered" and connection.cycle and not connection.cycle.response_complete:
             connection.cycle.response_complete, idle_since = True, now
-        patience.look([connection], now)
+        patience.close_idle([connection], now)
         is_idle = connection.cycle is None or connection.cycle.response_complete
         assert connection.closed == (is_idle and now - idle_since > patience_s)
         if connection.closed:
@@ -63,11 +63,11 @@ def test_a_connection_is_closed_once_nothing_has_been_asked_for_longer_than_pati
 
 
 def test_who_asks_and_is_answered_between_two_looks_is_not_idle() -> None:
-    patience, busy, gone = Patience(1), FakeConnection(), FakeConnection()
+    patience, busy, gone = IdleReaper(1), FakeConnection(), FakeConnection()
     for now in range(10):
         busy.cycle = FakeCycle()
         busy.cycle.response_complete = True
-        patience.look([busy, gone] if now < 1 else [busy], now)
+        patience.close_idle([busy, gone] if now < 1 else [busy], now)
     assert not busy.closed
     assert not gone.closed
 
@@ -82,7 +82,7 @@ def test_what_is_sent_in_time_is_received_as_it_is(pieces: list[bool]) -> None:
         return next(messages)
 
     async def received() -> list[Any]:
-        receive_prompt = prompt(receive, 5.0)
+        receive_prompt = with_body_timeout(receive, 5.0)
         return [await receive_prompt() for _ in sent]
 
     assert asyncio.run(received()) == sent
@@ -98,7 +98,7 @@ def test_only_the_body_has_to_be_prompt_not_the_clients_leaving() -> None:
             await asyncio.sleep(0.3)
             return {"type": "http.disconnect"}
 
-        receive_prompt = prompt(receive, 0.05)
+        receive_prompt = with_body_timeout(receive, 0.05)
         started_s = time.monotonic()
         if whole_first:
             await receive_prompt()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, StatedState, parse_state, parse_warnings
+from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, parse_state, parse_warnings
 from swapcli.config.settings import ServiceSettings
 from swapcli.model.market import Provenance
 from tests.cli.build import NOW_S, market_document, small_market
@@ -22,7 +22,7 @@ def service() -> Iterator[World]:
         yield served
 
 
-def stated(answer: httpx.Response) -> tuple[StatedState | None, tuple[str, ...]]:
+def stated(answer: httpx.Response) -> tuple[ReportedState | None, tuple[str, ...]]:
     assert answer.status_code == 200, answer.text
     return parse_state(answer.headers.get(STATE_HEADER)), parse_warnings(answer.headers.get(WARNINGS_HEADER)).codes
 
@@ -96,7 +96,7 @@ def test_state_from_the_chain_says_its_block_and_age(age_s: int, codes: tuple[st
     served = World({"testnet": lambda: market}, clock=FakeClock(NOW_S))
     try:
         answer = served.get("/testnet/v2/route", order("testnet"))
-        assert stated(answer) == (StatedState(Provenance.RECORDED, 1234, age_s), codes)
+        assert stated(answer) == (ReportedState(Provenance.RECORDED, 1234, age_s), codes)
         assert (WARNINGS_HEADER in answer.headers) == bool(codes)
     finally:
         served.close()
@@ -124,6 +124,6 @@ def test_the_description_has_the_headers_where_they_are_sent(service: World) -> 
 
 def test_the_thresholds_of_the_service_are_its_own() -> None:
     with world("testnet") as served:
-        served.desk.impact_warning_ppm = 1
+        served.registry.impact_warning_ppm = 1
         answer = served.get("/testnet/v2/route", order("testnet"))
         assert "PRICE_IMPACT_HIGH" in stated(answer)[1]

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from swapcli.errors import Cancelled, NoRoute, Overloaded
-from swapcli.service.worker import IsCancelled, Solver, Work, unless_left
+from swapcli.service.worker import IsCancelled, Work, Worker, cancel_on_disconnect
 
 
 @pytest.fixture
-def solver() -> Iterator[Solver]:
-    solver = Solver(max_queue=3)
+def solver() -> Iterator[Worker]:
+    solver = Worker(max_queue=3)
     yield solver
     solver.close()
 
@@ -46,7 +46,7 @@ async def until(condition: Callable[[], bool]) -> None:
     raise AssertionError("it did not happen")
 
 
-async def begun(solver: Solver, keeper: Gatekeeper) -> asyncio.Task[str]:
+async def begun(solver: Worker, keeper: Gatekeeper) -> asyncio.Task[str]:
     task = asyncio.create_task(solver.run(keeper))
     await until(keeper.has_begun.is_set)
     return task
@@ -59,7 +59,7 @@ def running(work: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(whole())
 
 
-def test_what_work_returns_and_raises_comes_back(solver: Solver) -> None:
+def test_what_work_returns_and_raises_comes_back(solver: Worker) -> None:
     async def work() -> None:
         assert await solver.run(lambda _: 17) == 17
         with pytest.raises(NoRoute, match="none"):
@@ -82,7 +82,7 @@ def fail(error: Exception) -> None:
     raise error
 
 
-def test_work_runs_one_after_the_other_in_the_order_in_which_it_came(solver: Solver) -> None:
+def test_work_runs_one_after_the_other_in_the_order_in_which_it_came(solver: Worker) -> None:
     async def work() -> None:
         keeper, seen = Gatekeeper(), list[int]()
         first = await begun(solver, keeper)
@@ -98,7 +98,7 @@ def test_work_runs_one_after_the_other_in_the_order_in_which_it_came(solver: Sol
     running(work)
 
 
-def test_a_full_queue_refuses_and_takes_again_once_there_is_room(solver: Solver) -> None:
+def test_a_full_queue_refuses_and_takes_again_once_there_is_room(solver: Worker) -> None:
     async def work() -> None:
         keeper = Gatekeeper()
         first = await begun(solver, keeper)
@@ -116,7 +116,7 @@ def test_a_full_queue_refuses_and_takes_again_once_there_is_room(solver: Solver)
 
 def test_clients_are_served_in_turn_and_none_fills_the_queue() -> None:
     async def work() -> None:
-        solver, keeper, seen = Solver(max_queue=8), Gatekeeper(), list[str]()
+        solver, keeper, seen = Worker(max_queue=8), Gatekeeper(), list[str]()
         first = await begun(solver, keeper)
 
         def order(client: str) -> asyncio.Task[None]:
@@ -137,7 +137,7 @@ def test_clients_are_served_in_turn_and_none_fills_the_queue() -> None:
 
 def test_in_a_full_queue_a_newcomer_takes_the_place_of_who_waits_with_the_most() -> None:
     async def work() -> None:
-        solver, keeper = Solver(max_queue=8), Gatekeeper()
+        solver, keeper = Worker(max_queue=8), Gatekeeper()
         first = await begun(solver, keeper)
         greedy = [asyncio.create_task(solver.run(giving(n), client=f"greedy {n % 4}")) for n in range(8)]
         await until(lambda: solver.queue_length == 8)
@@ -183,7 +183,7 @@ def test_a_client_with_short_orders_does_not_wait_for_long_ones() -> None:
 
     async def work() -> None:
         timer, seen, waits_s = Time(), list[str](), list[float]()
-        solver, keeper = Solver(max_queue=64, timer_s=timer), Gatekeeper()
+        solver, keeper = Worker(max_queue=64, timer_s=timer), Gatekeeper()
         first = await begun(solver, keeper)
         names = [f"long {n}" for n in range(8)]
 
@@ -206,7 +206,7 @@ def test_a_client_with_short_orders_does_not_wait_for_long_ones() -> None:
     running(work)
 
 
-async def short_orders(solver: Solver, timer: Time, seen: list[str], waits_s: list[float]) -> None:
+async def short_orders(solver: Worker, timer: Time, seen: list[str], waits_s: list[float]) -> None:
     for number in range(40):
         asked_s = timer()
         await solver.run(timer.steps(3, seen, f"short {number}"), client="short")
@@ -216,7 +216,7 @@ async def short_orders(solver: Solver, timer: Time, seen: list[str], waits_s: li
 def test_orders_of_equal_length_do_not_interrupt_each_other_and_take_turns() -> None:
     async def work() -> None:
         timer, seen = Time(), list[str]()
-        solver, keeper = Solver(max_queue=64, timer_s=timer), Gatekeeper()
+        solver, keeper = Worker(max_queue=64, timer_s=timer), Gatekeeper()
         first = await begun(solver, keeper)
         tasks = [
             asyncio.create_task(solver.run(timer.steps(10, seen, f"{client}{n}"), client=client))
@@ -235,7 +235,7 @@ def test_orders_of_equal_length_do_not_interrupt_each_other_and_take_turns() -> 
 def test_an_interrupted_order_gives_up_once_nobody_waits_for_it() -> None:
     async def work() -> None:
         timer, seen = Time(), list[str]()
-        solver = Solver(max_queue=8, timer_s=timer)
+        solver = Worker(max_queue=8, timer_s=timer)
         task = asyncio.create_task(solver.run(timer.steps(10**9, seen, "endless"), client="endless"))
         assert await solver.run(timer.steps(1, seen, "short"), client="short") == "short"
         task.cancel()
@@ -246,7 +246,7 @@ def test_an_interrupted_order_gives_up_once_nobody_waits_for_it() -> None:
     running(work)
 
 
-def test_urgent_work_overtakes_and_is_never_refused(solver: Solver) -> None:
+def test_urgent_work_overtakes_and_is_never_refused(solver: Worker) -> None:
     async def work() -> None:
         keeper, seen = Gatekeeper(), list[str]()
         first = await begun(solver, keeper)
@@ -261,7 +261,7 @@ def test_urgent_work_overtakes_and_is_never_refused(solver: Solver) -> None:
     running(work)
 
 
-def test_work_at_hand_hears_that_nobody_waits(solver: Solver) -> None:
+def test_work_at_hand_hears_that_nobody_waits(solver: Worker) -> None:
     async def work() -> None:
         keeper = Gatekeeper()
         task = await begun(solver, keeper)
@@ -272,7 +272,7 @@ def test_work_at_hand_hears_that_nobody_waits(solver: Solver) -> None:
     running(work)
 
 
-def test_work_that_nobody_waits_for_leaves_the_queue_at_once_and_never_runs(solver: Solver) -> None:
+def test_work_that_nobody_waits_for_leaves_the_queue_at_once_and_never_runs(solver: Worker) -> None:
     async def work() -> None:
         keeper, ran = Gatekeeper(), list[int]()
         first = await begun(solver, keeper)
@@ -291,7 +291,7 @@ def test_work_that_nobody_waits_for_leaves_the_queue_at_once_and_never_runs(solv
     running(work)
 
 
-def test_the_loop_goes_on_while_the_thread_computes(solver: Solver) -> None:
+def test_the_loop_goes_on_while_the_thread_computes(solver: Worker) -> None:
     async def work() -> None:
         until_s = time.perf_counter() + 0.3
         task = asyncio.create_task(solver.run(lambda _: spin(until_s)))
@@ -309,7 +309,7 @@ def spin(until_s: float) -> None:
         sum(range(100))
 
 
-def test_a_solver_serves_again_after_it_was_closed(solver: Solver) -> None:
+def test_a_solver_serves_again_after_it_was_closed(solver: Worker) -> None:
     async def work() -> None:
         for turn in range(3):
             assert await solver.run(giving(turn)) == turn
@@ -318,7 +318,7 @@ def test_a_solver_serves_again_after_it_was_closed(solver: Solver) -> None:
     running(work)
 
 
-def test_a_loop_that_ended_does_not_harm_the_thread(solver: Solver) -> None:
+def test_a_loop_that_ended_does_not_harm_the_thread(solver: Worker) -> None:
     keeper = Gatekeeper()
 
     async def leave() -> None:
@@ -338,14 +338,14 @@ def test_whoever_leaves_first_decides() -> None:
         def task(seconds: float, value: Any = None) -> asyncio.Task[Any]:
             return asyncio.create_task(after(seconds, value))
 
-        assert await unless_left(task(0, "answer"), task(5)) == "answer"
+        assert await cancel_on_disconnect(task(0, "answer"), task(5)) == "answer"
         slow, left = task(5), task(0)
         with pytest.raises(Cancelled):
-            await unless_left(slow, left)
+            await cancel_on_disconnect(slow, left)
         await asyncio.sleep(0)
         assert slow.cancelled()
         with pytest.raises(NoRoute):
-            await unless_left(asyncio.create_task(failing()), task(5))
+            await cancel_on_disconnect(asyncio.create_task(failing()), task(5))
 
     async def failing() -> None:
         raise NoRoute("none")
@@ -356,7 +356,7 @@ def test_whoever_leaves_first_decides() -> None:
 def test_cancelling_the_caller_cancels_both() -> None:
     async def work() -> None:
         one, other = (asyncio.create_task(asyncio.sleep(5)) for _ in range(2))
-        caller = asyncio.create_task(unless_left(one, other))
+        caller = asyncio.create_task(cancel_on_disconnect(one, other))
         await asyncio.sleep(0.01)
         caller.cancel()
         await asyncio.gather(caller, one, other, return_exceptions=True)

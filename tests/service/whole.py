@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from threading import Thread
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from swapcli.engine.load_market import open_market
 from swapcli.model.market import Market
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service.app import create_app
-from swapcli.service.market_registry import Desk
+from swapcli.service.market_registry import MarketRegistry
 
 BASE_URL = "http://service.example"
 
@@ -30,18 +30,20 @@ def market(name: str) -> Market:
     return open_market(name, network).market
 
 
-def open_desk(names: Iterable[str] | None = None) -> Desk:
-    """A desk whose markets are open."""
+def open_registry(names: Iterable[str] | None = None) -> MarketRegistry:
+    """A registry whose markets are open."""
     served = tuple(names or network_names())
-    desk = Desk([network(name) for name in served], {name: lambda name=name: market(name) for name in served})  # type: ignore[misc]
+    registry = MarketRegistry([network(name) for name in served], {name: partial(market, name) for name in served})
     for name in served:
-        desk.open(name)
-    return desk
+        registry.open_source(name)
+    return registry
 
 
-def whole_app(desk: Desk | None = None, settings: ServiceSettings | None = None, **others: Any) -> Starlette:
+def whole_app(
+    registry: MarketRegistry | None = None, settings: ServiceSettings | None = None, **others: Any
+) -> Starlette:
     """The application with its own description."""
-    return create_app(desk or open_desk(), settings or ServiceSettings(), **others)
+    return create_app(registry or open_registry(), settings or ServiceSettings(), **others)
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 from starlette.applications import Starlette
 
-from swapcli.api.timestamps import iso_utc
+from swapcli.api.timestamps import format_iso_utc
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
@@ -22,9 +22,9 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import display_address
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service.access_log import AccessLog
-from swapcli.service.access_policy import Keys, NoKeys
+from swapcli.service.access_policy import KeyLookup, NoKeys
 from swapcli.service.app import create_app
-from swapcli.service.market_registry import Desk, Opener
+from swapcli.service.market_registry import MarketOpener, MarketRegistry
 from tests.cli.build import NOW_S, USDC, market_document, small_market
 
 RECEIVER = "0x" + "12" * 20
@@ -65,19 +65,19 @@ class World:
 
     def __init__(
         self,
-        markets: Mapping[str, Opener],
+        markets: Mapping[str, MarketOpener],
         *,
         settings: ServiceSettings | None = None,
-        keys: Keys | None = None,
+        keys: KeyLookup | None = None,
         clock: FakeClock | None = None,
         client: str = "127.0.0.1",
     ) -> None:
         self.time = clock or FakeClock()
         networks = [network(name) if name in network_names() else opener().network for name, opener in markets.items()]
-        self.desk = Desk(networks, markets, self.time.clock)
+        self.registry = MarketRegistry(networks, markets, self.time.clock)
         self.log = io.StringIO()
         self.app: Starlette = create_app(
-            self.desk, settings or ServiceSettings(), keys=keys or NoKeys(), log=AccessLog(self.log)
+            self.registry, settings or ServiceSettings(), keys=keys or NoKeys(), log=AccessLog(self.log)
         )
         self._client = client
         self._runner = asyncio.Runner()
@@ -119,7 +119,7 @@ class World:
     @property
     def meta(self) -> Json:
         """What an answer of the second generation carries now."""
-        return {"apiVersion": "2.0", "timestamp": iso_utc(self.desk.now_ms())}
+        return {"apiVersion": "2.0", "timestamp": format_iso_utc(self.registry.now_ms())}
 
     def get(self, path: str, query: Mapping[str, object] | None = None, **request: Any) -> httpx.Response:
         return self.ask("GET", path, params=dict(query or {}), **request)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, NamedTuple
 
-from swapcli.api.route import parse
+from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import SLIPPAGE_RANGE
 from swapcli.cli import exit_codes, options
@@ -101,7 +101,7 @@ class _Given(NamedTuple):
 
 
 def _given(session: Session, network: Network, document: dict[str, object], destination: str | None) -> _Given:
-    result = parse(document, network)
+    result = parse_result(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.generation].check(session.settings.slippage_ppm)
     receiver = None if destination is None else address_of(destination, network, "--destination")
     return _Given(result, delivery_to(receiver, slippage_ppm, network))

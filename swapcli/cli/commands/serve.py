@@ -93,7 +93,7 @@ def serve(
     from swapcli.cli.service_sources import open_served
 
     served = open_served(session, options.listed(networks or ()), skip_bad_pools=skip_bad_pools)
-    names = [network.name for network in served.desk.served]
+    names = [network.name for network in served.desk.served_networks]
 
     def on_ready(url: str) -> None:
         line = json.dumps({"url": url, "pid": os.getpid(), "networks": names})
@@ -113,10 +113,10 @@ def _serve(
 ) -> int:
     # Whoever asks for help should not wait for a web server to be loaded.
     from swapcli.service.access_log import AccessLog
-    from swapcli.service.app import create_app, policy_of
+    from swapcli.service.app import create_app, get_policy
     from swapcli.service.log_writer import log_stream
-    from swapcli.service.market_followers import Keepers
-    from swapcli.service.reload import Reloader
+    from swapcli.service.market_followers import FollowerThreads
+    from swapcli.service.reload import PolicyReloader
     from swapcli.service.server import serve as run
 
     keys = _keys(session)
@@ -131,7 +131,7 @@ def _serve(
                 stream.write(_STRANGERS.format(settings.host) + "\n")
             on_ready(url)
 
-        with Keepers(served.kept, served.desk, log) as keepers:
+        with FollowerThreads(served.kept, served.desk, log) as keepers:
             service = create_app(
                 served.desk, settings, keys=keys, log=log, failures=keepers.failures, nodes=served.nodes
             )
@@ -147,7 +147,7 @@ def _serve(
                 on_ready=warn_and_tell,
                 # Where requests are counted, none should be lost while the first state is read.
                 is_prepared=keepers.are_settled if max_requests else None,
-                on_hangup=Reloader(policy_of(service), read_policy, log, served.desk.clock),
+                on_hangup=PolicyReloader(get_policy(service), read_policy, log, served.desk.clock),
                 max_requests=max_requests,
                 max_connections=settings.max_connections,
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from swapcli.api.slippage import Generation, percent
+from swapcli.api.slippage import Generation, format_percent
 from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd
 from swapcli.cli.render.text import block_words, clean
 from swapcli.engine.price_impact import ImpactBasis, impact_of
@@ -73,7 +73,7 @@ def _least(answer: Answer, terms: Terms) -> Iterator[Fact]:
     out, fee_bps = answer.order.token_out, terms.integrator.fee_bps if terms.integrator else 0
     least = min_received(after_fee(answer.result.output_amount, fee_bps), terms.slippage_ppm)
     shown = f"{whole_tokens(least, out.decimals)} {symbol(out)}"
-    yield Fact("At least", shown, f"with {percent(terms.slippage_ppm)} % slippage")
+    yield Fact("At least", shown, f"with {format_percent(terms.slippage_ppm)} % slippage")
 
 
 def _rate(answer: Answer, _: Terms) -> Iterator[Fact]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import percent
+from swapcli.api.slippage import format_percent
 from swapcli.cli.render.facts import Fact, symbol
 from swapcli.cli.render.text import clean
 from swapcli.cli.render.transactions import APPROVE, REVOKE, Sending
@@ -29,7 +29,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class PayloadView:
-    """A payload in words. `title`, `facts` and `receiver` say what it does, and are empty where a route says it."""
+    """A payload in words. `title`, `facts` and `recipient` say what it does, and are empty where a route says it."""
 
     blocks: tuple[Block, ...]
     title: str = ""
@@ -74,7 +74,7 @@ def _promises(payload: Payload, token_in: Token, token_out: Token, slippage_ppm:
     yield Fact("You sell", amount_words(route.amount_in, token_in), f"{route.amount_in} raw")
     yield Fact("You receive", amount_words(route.amount_out, token_out), f"{route.amount_out} raw")
     least = amount_words(route.min_received, token_out)
-    yield Fact("At least", least, f"with {percent(slippage_ppm)} % slippage")
+    yield Fact("At least", least, f"with {format_percent(slippage_ppm)} % slippage")
 
 
 def _block(sending: Sending, number: int, allowance: str, numbered: bool, full: bool) -> Block:

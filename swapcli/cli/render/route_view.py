@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from swapcli.api.route_result import WireSegment, WireSwap
+from swapcli.api.route_result import ResultSegment, ResultSwap
 from swapcli.cli.render.facts import Fact, facts_of, symbol
 from swapcli.cli.render.numbers import apportion, hundredths, short_tokens, significant
 from swapcli.cli.render.text import clean, origin_words
@@ -120,22 +120,22 @@ def _flows(answer: Answer) -> Iterator[int | None]:
     return (next(parts[_key(swap)]) for _, swap in _swaps(answer))
 
 
-def _swaps(answer: Answer) -> Iterator[tuple[WireSegment, WireSwap]]:
+def _swaps(answer: Answer) -> Iterator[tuple[ResultSegment, ResultSwap]]:
     """Every swap of the route with its segment, as they are shown."""
     segments = answer.result.segments
     return ((segment, swap) for segment in segments for hop in segment.hops for swap in _by_share(hop))
 
 
-def _by_share(hop: tuple[WireSwap, ...]) -> list[WireSwap]:
+def _by_share(hop: tuple[ResultSwap, ...]) -> list[ResultSwap]:
     """The pools of a hop as people look for them, the largest share first; the route has reasons of its own."""
     return sorted(hop, key=lambda swap: -swap.share)
 
 
-def _key(swap: WireSwap) -> FLOW_KEY:
+def _key(swap: ResultSwap) -> FLOW_KEY:
     return swap.pool_key, swap.token_in, swap.token_out
 
 
-def _pool_name(answer: Answer, swap: WireSwap) -> str:
+def _pool_name(answer: Answer, swap: ResultSwap) -> str:
     """The protocol and the fee; a service tells the fee of those pools alone that are known by it."""
     pool = answer.pools.get(swap.pool_key)
     fee_ppm = pool.fee_ppm if pool else swap.extra.get("fee")

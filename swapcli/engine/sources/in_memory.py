@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swapcli.api.route_result import RouteResult, result_of
+from swapcli.api.route_result import RouteResult, build_result
 from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Count, Health, check_market
@@ -148,7 +148,7 @@ class MarketSource:
         quote = found._replace(time_s=round(self._clock.timer_s() - started_s, 6))
         now_s = self._clock.now_s()
         timestamp_ms = int(now_s * 1000)
-        result = result_of(
+        result = build_result(
             quote, order, self.network, pools, ask.generation, timestamp_ms=timestamp_ms, integrator=ask.integrator
         )
         return Answer(

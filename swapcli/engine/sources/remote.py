@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.api.fields import plain
-from swapcli.api.network_variants import dialect_of
-from swapcli.api.requests import ExecuteBody, IntegratorWish, OrderQuery
+from swapcli.api.network_variants import network_variant
+from swapcli.api.requests import ExecuteRequest, IntegratorParameters, OrderRequest
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import Generation
 from swapcli.api.state_headers import parse_state, parse_warnings
@@ -126,7 +126,7 @@ class RemoteSource:
     def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
         """As `QuoteSource.quote_and_build`."""
         self._check_expressible(ask)
-        query = self._query(ask)._replace(slippage_ppm=delivery.slippage_ppm, destination=delivery.destination)
+        query = self._query(ask)._replace(slippage_ppm=delivery.slippage_ppm, recipient=delivery.destination)
         parsed = self._service.route_and_payload(query, ask.generation)
         assert parsed.result is not None
         answer = self._answer(ask, parsed.result)
@@ -137,7 +137,7 @@ class RemoteSource:
     def build(self, result: RouteResult, delivery: Delivery) -> Payload:
         """As `QuoteSource.build`."""
         self._check_generation(result.generation)
-        parsed = self._service.payload(ExecuteBody(result, delivery.slippage_ppm, delivery.destination))
+        parsed = self._service.payload(ExecuteRequest(result, delivery.slippage_ppm, delivery.destination))
         terms = Terms(delivery.slippage_ppm, delivery.destination, self._network, at_once=False)
         with self._service.held_to():
             return agreed_payload(parsed, result, terms)
@@ -182,21 +182,21 @@ class RemoteSource:
             known[address] = Token(address, f"{shown[:6]}…{shown[-4:]}", shown, 0)
         return known
 
-    def _query(self, ask: Ask) -> OrderQuery:
+    def _query(self, ask: Ask) -> OrderRequest:
         order, wish = ask.order, ask.integrator
-        return OrderQuery(
+        return OrderRequest(
             amount=order.amount,
             token_in=order.token_in.address,
             token_out=order.token_out.address,
             reverse=order.reverse,
             direct=order.direct,
             excluded=self._excluded(ask),
-            integrator=IntegratorWish(wish.address, wish.fee_bps, wish.surplus_bps) if wish else None,
+            integrator=IntegratorParameters(wish.address, wish.fee_bps, wish.surplus_bps) if wish else None,
         )
 
     def _excluded(self, ask: Ask) -> tuple[str, ...]:
         excluded = [info for info in self._network.protocols if info.amm_name in ask.order.excluded_protocols]
-        by_name = ask.generation is Generation.V1 and dialect_of(self._network.name).excludes_by_name
+        by_name = ask.generation is Generation.V1 and network_variant(self._network.name).excludes_by_name
         return tuple(info.amm_name if by_name else str(info.id) for info in excluded)
 
     def _check_expressible(self, ask: Ask) -> None:
@@ -212,7 +212,7 @@ class RemoteSource:
             raise _unsaid("a number of hops, other than by asking for direct swaps")
         if ask.integrator and ask.generation is Generation.V1:
             raise _unsaid("an integrator in v1")
-        if order.reverse and not (ask.generation is Generation.V1 and dialect_of(self._network.name).reverse):
+        if order.reverse and not (ask.generation is Generation.V1 and network_variant(self._network.name).reverse):
             raise _unsaid(f"the output that is wanted, on {self._network.name} in {ask.generation}")
 
     def _check_generation(self, generation: Generation) -> None:
