@@ -160,5 +160,5 @@ def test_every_family_of_the_catalogue_exists() -> None:
 
 
 def test_routing_names_no_family() -> None:
-    for file in (PACKAGE / "routing").glob("*.py"):
+    for file in (PACKAGE / "routing").rglob("*.py"):
         assert not any(name.startswith("swapcli.pools.") for name in imports(file)), file

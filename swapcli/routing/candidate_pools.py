@@ -8,8 +8,8 @@ from math import exp
 from typing import NamedTuple
 
 from swapcli.routing.certificate import extended
-from swapcli.routing.graph.graph import Arc, Graph
-from swapcli.routing.search.search import Outcome
+from swapcli.routing.graph.market_graph import Arc, Graph
+from swapcli.routing.search.route_search import Outcome
 from swapcli.routing.solver.dual import Prices
 
 FIRST_MARGIN = 0.01

@@ -13,7 +13,7 @@ from itertools import count
 from math import inf
 
 from swapcli.model.route import Certificate
-from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, Graph
 from swapcli.routing.solver.dual import Prices
 
 _ROUNDS = 12  # where a market holds arbitrage, values would rise without end

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route
-from swapcli.routing.graph.liquidity_bound import most_sold
 from swapcli.routing.replay import FlatSwap, execute, flatten
 from swapcli.routing.search.problem import Problem, SearchTimeUp
-from swapcli.routing.search.search import Outcome, Search
+from swapcli.routing.search.route_search import Outcome, Search
+from swapcli.routing.solver.liquidity_bound import most_sold
 from swapcli.routing.solver.newton import Check, unwatched
 
 _ROUNDS = 16

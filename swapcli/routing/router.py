@@ -16,11 +16,11 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Certificate, Quote
 from swapcli.model.token import Token
 from swapcli.routing.gas import BASE_GAS
-from swapcli.routing.graph.graph import Arc, Graph
-from swapcli.routing.graph.order_scale import OrderScales, drop_oldest
+from swapcli.routing.graph.dust_filter import OrderScales, drop_oldest
+from swapcli.routing.graph.market_graph import Arc, Graph
 from swapcli.routing.graph.usd_prices import reference_values, usd_prices
 from swapcli.routing.search.problem import Problem, SearchTimeUp, Task
-from swapcli.routing.search.search import Outcome, Search
+from swapcli.routing.search.route_search import Outcome, Search
 from swapcli.routing.solver.newton import Check, unwatched
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     from swapcli.routing.candidate_pools import Bids
-    from swapcli.routing.search.candidates import Candidate
+    from swapcli.routing.known_routes import Candidate
 
 _KEPT_GRAPHS = 8
 _MAX_UNITS = 2.0**256
@@ -143,7 +143,7 @@ class Router:
 
         path = scales.spot(target, max_hops).path(source)
         if not path:
-            from swapcli.routing.search.no_route import not_joined
+            from swapcli.routing.no_route import not_joined
 
             raise not_joined(order, graph)
         with suppress(SearchTimeUp):
@@ -154,13 +154,13 @@ class Router:
         else:
             found = search_for(order.amount).best() or self._searched_whole(search_for(order.amount).problem, graph)
         if candidates:
-            from swapcli.routing.search.candidates import with_candidates
+            from swapcli.routing.known_routes import with_candidates
 
             outcome = found if isinstance(found, Outcome) else None
             found = with_candidates(order, outcome, candidates, search_for) or found
         if isinstance(found, Outcome):
             return found
-        from swapcli.routing.search.no_route import not_found, not_found_in_time
+        from swapcli.routing.no_route import not_found, not_found_in_time
 
         try:
             refused = not_found(order, graph, (source, target), max_hops, check, found.amount_out if found else 0)
@@ -300,7 +300,7 @@ def _check_liquidity(order: Order, graph: Graph, path: Sequence[int], max_hops: 
     """Raise `NoRoute` if the order is larger than all the liquidity between its tokens, which `path` joins."""
     if _looks_feasible(graph, path, order):
         return
-    from swapcli.routing.search.no_route import beyond_liquidity
+    from swapcli.routing.no_route import beyond_liquidity
 
     refused = beyond_liquidity(order, graph, (path[0], path[-1]), max_hops, check)
     if refused:

@@ -29,7 +29,7 @@ from swapcli.model.order import Order
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from tests.bench.cases import orders_beside
-from tests.routing.dust import Worth, with_dust
+from tests.routing.dust_pools import Worth, with_dust
 
 _SEED = 5
 _WORTH_USD = 1e-4

@@ -14,7 +14,7 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import family
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.search.problem import FINE, Problem, Solved, Task
 

@@ -14,7 +14,7 @@ from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.routing import Router
 from swapcli.routing.certificate import certificate_for, extended, surplus
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import replay
 from swapcli.routing.solver.dual import Prices

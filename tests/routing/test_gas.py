@@ -15,7 +15,7 @@ from swapcli.model.route import SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.pools import family
 from swapcli.pools.concentrated import CROSSING_GAS
 from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, POOL_AGAIN_GAS, TOKEN_BETWEEN_GAS, route_gas
-from swapcli.routing.graph.graph import Arc
+from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.replay import replay
 from swapcli.routing.router import Router
 from tests.routing.build import (

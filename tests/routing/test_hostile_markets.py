@@ -19,9 +19,9 @@ from swapcli.model.order import Order
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from swapcli.routing.replay import replay
-from swapcli.routing.search.search import Search
+from swapcli.routing.search.route_search import Search
 from tests.routing.build import UNIT, graph_of, market, order, problem_on, random_market, token
-from tests.routing.dust import Worth, with_dust
+from tests.routing.dust_pools import Worth, with_dust
 
 MARKETS = Path(__file__).parent / "markets"
 LOSS = 1e-5

@@ -12,9 +12,9 @@ from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.routing import Router
-from swapcli.routing.graph.liquidity_bound import most_bought
-from swapcli.routing.search.no_route import beyond_liquidity
-from swapcli.routing.search.search import Search
+from swapcli.routing.no_route import beyond_liquidity
+from swapcli.routing.search.route_search import Search
+from swapcli.routing.solver.liquidity_bound import most_bought
 from swapcli.routing.solver.newton import unwatched
 from tests.routing.build import (
     concentrated,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from swapcli.model.pool import Pool
-from swapcli.routing.graph.price_moves import followed, followed_market, price_moves
+from swapcli.routing.price_moves import followed, followed_market, price_moves
 from tests.routing.build import UNIT, constant_product, market, random_market, seeds, token
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
-from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, Graph
 from swapcli.routing.replay import replay
-from swapcli.routing.search.search import Search
+from swapcli.routing.search.route_search import Search
 from swapcli.routing.search.single_path import best_single_path, single_route
 from tests.routing.build import graph_of, problem_of, problem_on, random_market, solved
 

@@ -33,8 +33,8 @@ from swapcli.routing.replay import replay
 
 if TYPE_CHECKING:
     from swapcli.routing.candidate_pools import Bids
-    from swapcli.routing.search.candidates import Candidate
-    from swapcli.routing.search.search import Outcome
+    from swapcli.routing.known_routes import Candidate
+    from swapcli.routing.search.route_search import Outcome
 
 Cancelled = Callable[[], bool]
 

@@ -19,11 +19,11 @@ from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market
 from swapcli.routing.candidate_pools import FIRST_MARGIN, own_pools
-from swapcli.routing.graph.price_moves import followed_market, price_moves
-from swapcli.routing.search.candidates import Candidate, is_better
+from swapcli.routing.known_routes import Candidate, is_better
+from swapcli.routing.price_moves import followed_market, price_moves
 
 if TYPE_CHECKING:
-    from swapcli.routing.search.search import Outcome
+    from swapcli.routing.search.route_search import Outcome
 
 TOLERANCE = 0.5e-4
 """Of the output: what pools that are not read may add together, half a basis point."""

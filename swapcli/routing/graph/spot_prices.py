@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 
-from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, Graph
 
 Values = dict[int, float]
 Slices = Mapping[int, float]

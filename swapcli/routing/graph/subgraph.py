@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from math import exp, inf, log, sqrt
 from typing import NamedTuple
 
-from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, Graph
 from swapcli.routing.search.flow import beyond_reach
 from swapcli.routing.solver.dual import Prices
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from heapq import heappop, heappush
 from math import inf, sqrt
 
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 
 _NEARBY = 1e-3
 """Of a rate. What a pool really pays while its rate falls by so much tells its depth: a slope alone costs nothing."""

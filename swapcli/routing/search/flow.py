@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from swapcli.routing.graph.graph import Arc
+from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.hop import Hop
 from swapcli.routing.solver.newton import Solution, Trade

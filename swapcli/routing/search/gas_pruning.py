@@ -15,7 +15,7 @@ from heapq import nlargest
 from math import inf
 
 from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
-from swapcli.routing.graph.graph import Arc
+from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.search.problem import ROUGH, Problem, Solved
 from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.newton import Trade

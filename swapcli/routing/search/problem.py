@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
-from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, Graph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.subgraph import arcs_among
 from swapcli.routing.search.flow import Link

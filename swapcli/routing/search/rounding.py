@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.search.flow import Flow, Link, flow_order
 from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.hop import Hop

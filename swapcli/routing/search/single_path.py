@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.gas import TOKEN_BETWEEN_GAS
-from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, Graph
 from swapcli.routing.search.problem import Problem
 
 _FRONT = 200  # tokens that a search over the market goes on from: more of them are of use in no market

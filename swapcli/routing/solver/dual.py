@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import exp, log
 
-from swapcli.routing.graph.graph import Arc
+from swapcli.routing.graph.market_graph import Arc
 
 Prices = dict[int, float]
 Ceiling = Callable[[int], float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, sqrt
 
-from swapcli.routing.graph.graph import Arc
+from swapcli.routing.graph.market_graph import Arc
 
 _ROUNDS = 150
 _CLOSE = 1e-9

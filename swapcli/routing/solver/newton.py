@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from math import exp, log
 from typing import NamedTuple
 
-from swapcli.routing.graph.graph import Arc
+from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.solver.dual import Ceiling, Dual, Point, Prices
 from swapcli.routing.solver.newton_model import Model, chords, model_step, promised
 

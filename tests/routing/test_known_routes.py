@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute, PoolError
 from swapcli.routing import Router
+from swapcli.routing.known_routes import Candidate
 from swapcli.routing.replay import replay
-from swapcli.routing.search.candidates import Candidate
 from tests.routing.build import UNIT, constant_product, market, order, random_market, seeds, token
 
 
@@ -68,7 +68,7 @@ def test_a_candidate_alone_makes_an_outcome_where_the_search_finds_none(monkeypa
     here, _ = two_pools()
     wanted = order(here.market, 0, 1, UNIT)
     found = here.search(wanted).found
-    monkeypatch.setattr("swapcli.routing.search.search.Search.best", lambda _: None)
+    monkeypatch.setattr("swapcli.routing.search.route_search.Search.best", lambda _: None)
     with pytest.raises(NoRoute):
         here.search(wanted)
     outcome = here.search(wanted, candidates=[Candidate(found.route, found.amount_in)])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools import family
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.solver.hop import Hop
 from tests.routing.build import UNIT, concentrated, constant_product, graph_of, market, random_market, seeds, token
 

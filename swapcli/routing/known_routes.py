@@ -8,7 +8,7 @@ from typing import NamedTuple
 from swapcli.model.order import Order
 from swapcli.model.route import Route
 from swapcli.routing.search.problem import Banned
-from swapcli.routing.search.search import Found, Outcome, Search
+from swapcli.routing.search.route_search import Found, Outcome, Search
 from swapcli.routing.solver.newton import Solution
 
 

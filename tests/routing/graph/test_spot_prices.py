@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
 from tests.routing.random_routes import simple_paths

@@ -14,7 +14,7 @@ from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.routing import Router
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.graph.usd_prices import mid_rate
 from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
 from tests.routing.random_routes import simple_paths

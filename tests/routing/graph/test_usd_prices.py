@@ -15,7 +15,7 @@ from swapcli.model.token import Token
 from swapcli.pools import family
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from swapcli.routing import Router
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.graph.usd_prices import mid_rate, usd_prices
 from tests.routing.build import UNIT, constant_product, graph_of, market, random_market, seeds, token
 from tests.routing.random_routes import simple_paths

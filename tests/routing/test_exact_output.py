@@ -13,11 +13,11 @@ from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.routing import Router
 from swapcli.routing.exact_output import Shortfall, route_for_output
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import replay
 from swapcli.routing.search.problem import Problem, Task
-from swapcli.routing.search.search import Outcome, Search
+from swapcli.routing.search.route_search import Outcome, Search
 from tests.routing.build import constant_product, market, order, random_market, seeds, token
 
 

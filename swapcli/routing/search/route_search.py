@@ -15,7 +15,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Route
 from swapcli.routing.certificate import extended
 from swapcli.routing.gas import BASE_GAS, route_gas
-from swapcli.routing.graph.graph import Arc
+from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import Replay, replay
 from swapcli.routing.search.active_set import grow, start_prices
@@ -129,7 +129,7 @@ class Search:
         found, solution = outcome.found, outcome.solution
         if found.replay.amount_out >= solution.value * (1.0 - _SHORT_OF_SOLUTION):
             return outcome
-        from swapcli.routing.search.exchange import exchanged
+        from swapcli.routing.search.share_reallocation import exchanged
 
         better = self.replayed(exchanged(outcome.problem, found.route, solution), found.amount_in)
         return outcome._replace(found=better) if better and better.net > found.net else outcome

@@ -7,8 +7,8 @@ from math import ceil, log10
 from swapcli.errors import NoRoute
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.model.token import Token, in_tokens
-from swapcli.routing.graph.graph import Graph
-from swapcli.routing.graph.liquidity_bound import best_rate, most_bought, most_sold
+from swapcli.routing.graph.market_graph import Graph
+from swapcli.routing.solver.liquidity_bound import best_rate, most_bought, most_sold
 from swapcli.routing.solver.newton import Check
 
 _FEW_UNITS = 1_000_000  # amounts that a hop or two in a token of few decimals may round to nothing

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph.graph import Graph
-from swapcli.routing.graph.order_scale import SLICE, OrderScales
+from swapcli.routing.graph.dust_filter import SLICE, OrderScales
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.usd_prices import mid_rate, reference_values, usd_prices
 from tests.routing.build import UNIT, constant_product, graph_of, random_market, seeds, token

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
 from swapcli.routing.gas import TOKEN_BETWEEN_GAS
-from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, Graph
 from swapcli.routing.replay import replay
 from swapcli.routing.search.problem import Problem
 from swapcli.routing.search.single_path import best_single_path, better_single_path, single_route

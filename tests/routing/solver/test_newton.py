@@ -13,7 +13,7 @@ from hypothesis.errors import UnsatisfiedAssumption
 
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
-from swapcli.routing.graph.graph import Arc
+from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.replay import replay
 from swapcli.routing.search.problem import Problem, Solved
 from swapcli.routing.solver.dual import TURNOVER, Prices

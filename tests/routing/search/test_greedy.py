@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, Graph
 from swapcli.routing.search.flow import flow_order
 from swapcli.routing.search.greedy import acyclic_order
 from swapcli.routing.search.single_path import best_single_path

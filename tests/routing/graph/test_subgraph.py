@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.model.token import Token
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.subgraph import Reach, arcs_among, detours
 from swapcli.routing.search.flow import distances

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from math import inf
 from typing import NamedTuple
 
-from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, Graph
 from swapcli.routing.solver.hop import Hop
 from swapcli.routing.solver.newton import Check, unwatched
 

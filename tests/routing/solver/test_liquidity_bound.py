@@ -14,8 +14,8 @@ from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route
-from swapcli.routing.graph.liquidity_bound import best_rate, most_bought, most_sold
 from swapcli.routing.replay import Replay, replay
+from swapcli.routing.solver.liquidity_bound import best_rate, most_bought, most_sold
 from tests.routing.build import (
     UNIT,
     concentrated,

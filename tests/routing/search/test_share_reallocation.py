@@ -12,8 +12,8 @@ from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.route import SHARES_PER_HOP, Route
 from swapcli.routing.replay import replay
-from swapcli.routing.search.exchange import exchanged
-from swapcli.routing.search.search import Outcome, Search
+from swapcli.routing.search.route_search import Outcome, Search
+from swapcli.routing.search.share_reallocation import exchanged
 from tests.routing.build import (
     constant_product,
     market,

@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import floor, log
 from typing import NamedTuple, TypeVar
 
-from swapcli.routing.graph.graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, Graph
 from swapcli.routing.graph.spot_prices import SpotPrices, amount_out
 
 SLICE = 1e-3

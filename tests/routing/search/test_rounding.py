@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.model.route import Route
-from swapcli.routing.graph.graph import Graph
+from swapcli.routing.graph.market_graph import Graph
 from swapcli.routing.search.acyclic import LEAST_HOP, made_acyclic, notable_flow
 from swapcli.routing.search.flow import Flow, Link, by_link, continuous_flow, flow_order
 from swapcli.routing.search.problem import Problem
