@@ -13,38 +13,38 @@ from itertools import count
 from math import inf
 
 from swapcli.model.route import Certificate
-from swapcli.routing.graph.market_graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.solver.dual import Prices
 
 _ROUNDS = 12  # where a market holds arbitrage, values would rise without end
-_LEAST_RATIO = 1e-250  # of two prices: below it curves overflow
+_MIN_PRICE_RATIO = 1e-250  # of two prices: below it curves overflow
 
 
-def certificate_for(
-    graph: Graph,
-    scaled: Graph,
+def build_certificate(
+    graph: MarketGraph,
+    filtered_graph: MarketGraph,
     prices: list[Prices],
     order: tuple[int, int, float],
     amount_out: int,
-    allowed: Callable[[Arc], bool],
+    is_allowed: Callable[[Arc], bool],
 ) -> Certificate:
     """The least bounds that any of `prices` gives: over all arcs of `graph`, and over those that `allowed` accepts.
 
-    `scaled` is the graph without dust, which prices are extended over.
+    `filtered_market` is the graph without dust, which prices are extended over.
 
     `order` is (source, target, amount in base units); a pool with several directions counts each as if it were a pool
     of its own, which can only raise the bound. Floats may put a bound a unit below what was delivered: none is less
     than `amount_out`.
     """
-    every = [_priced_from(graph, extended(scaled, known, order[1])) for known in prices]
-    bounds = [_bounds(graph, known, order, allowed) for known in every]
+    every = [_add_purchase_costs(graph, extend_prices(filtered_graph, known, order[1])) for known in prices]
+    bounds = [_dual_bounds(graph, known, order, is_allowed) for known in every]
     bound, acyclic = (max(min(column), float(amount_out)) for column in zip(*bounds, strict=True))
     pools = {arc.pool.key for arc in graph.arcs()}
     return Certificate(bound, _gap_bps(bound, amount_out), acyclic, _gap_bps(acyclic, amount_out), len(pools))
 
 
-def _bounds(
-    graph: Graph, prices: Prices, order: tuple[int, int, float], allowed: Callable[[Arc], bool]
+def _dual_bounds(
+    graph: MarketGraph, prices: Prices, order: tuple[int, int, float], allowed: Callable[[Arc], bool]
 ) -> tuple[float, float]:
     """The dual over all arcs and over the allowed ones."""
     source, _, amount = order
@@ -63,18 +63,18 @@ def surplus(arc: Arc, prices: Prices) -> float:
     price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0)
     if price_in <= 0.0 or price_out * arc.rate <= price_in:
         return 0.0
-    amount_in, amount_out, _ = arc.trade_to(max(price_in / price_out, _LEAST_RATIO))
+    amount_in, amount_out, _ = arc.trade_to(max(price_in / price_out, _MIN_PRICE_RATIO))
     return price_out * amount_out - price_in * amount_in
 
 
-def extended(graph: Graph, prices: Prices, target: int) -> Prices:
+def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
     """`prices` with a value for every token that can be sold, through any number of pools, into a priced one."""
     values = dict(prices)
     front = set(prices)
     for rounds in count():
         found: Prices = {}
         for j in front:
-            for i, rate in graph.best_into[j].items():
+            for i, rate in graph.best_rate_in[j].items():
                 value = values[j] * rate
                 if i in prices or (rounds >= _ROUNDS and i in values):
                     continue
@@ -88,14 +88,14 @@ def extended(graph: Graph, prices: Prices, target: int) -> Prices:
     return values
 
 
-def _priced_from(graph: Graph, prices: Prices) -> Prices:
+def _add_purchase_costs(graph: MarketGraph, prices: Prices) -> Prices:
     """`prices` with the least price at which each other token can be bought, through any number of pools."""
     costs = dict(prices)
     front = set(prices)
     for _ in range(_ROUNDS):
         found: Prices = {}
         for i in front:
-            for j, rate in graph.best[i].items():
+            for j, rate in graph.best_rate_out[i].items():
                 if j not in prices and costs[i] / rate < min(costs.get(j, inf), found.get(j, inf)):
                     found[j] = costs[i] / rate
         if not found:

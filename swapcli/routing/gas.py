@@ -17,7 +17,7 @@ from swapcli.routing.replay import Replay
 
 BASE_GAS = 90_300
 TOKEN_BETWEEN_GAS = 10_000
-POOL_AGAIN_GAS = -39_400
+REPEATED_POOL_GAS = -39_400
 """Added for each further step in a pool, which has been touched already."""
 NATIVE_GAS: Mapping[SwapType, int] = {
     SwapType.NATIVE_TO_TOKEN: -1_400,
@@ -27,10 +27,10 @@ NATIVE_GAS: Mapping[SwapType, int] = {
 """Added where the router wraps what is sold, or unwraps what is bought."""
 
 
-def route_gas(before: Mapping[str, Pool], done: Replay) -> int:
+def route_gas(pools: Mapping[str, Pool], result: Replay) -> int:
     """Gas units of a whole transaction between two tokens, from the pools `before` it by key and its replay."""
-    swaps = sum(before[key].gas_units(pool) for key, pool in done.pools_after.items())
-    again = Counter(step.pool for step in done.steps) - Counter(done.pools_after.keys())
-    swaps += sum(uses * (before[key].gas_units(before[key]) + POOL_AGAIN_GAS) for key, uses in again.items())
-    tokens = {token for step in done.steps for token in (step.token_in, step.token_out)}
+    swaps = sum(pools[key].gas_units(pool) for key, pool in result.pools_after.items())
+    again = Counter(step.pool for step in result.steps) - Counter(result.pools_after.keys())
+    swaps += sum(uses * (pools[key].gas_units(pools[key]) + REPEATED_POOL_GAS) for key, uses in again.items())
+    tokens = {token for step in result.steps for token in (step.token_in, step.token_out)}
     return BASE_GAS + swaps + TOKEN_BETWEEN_GAS * (len(tokens) - 2)

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from swapcli.model.order import Order
 from swapcli.model.route import Route
-from swapcli.routing.search.problem import Banned
-from swapcli.routing.search.route_search import Found, Outcome, Search
+from swapcli.routing.search.problem import Exclusions
+from swapcli.routing.search.route_search import RouteSearch, ScoredRoute, SearchResult
 from swapcli.routing.solver.newton import Solution
 
 
-class Candidate(NamedTuple):
+class KnownRoute(NamedTuple):
     """A route, and the input in base units that it was found for."""
 
     route: Route
@@ -24,7 +24,7 @@ class Candidate(NamedTuple):
         return frozenset(swap.pool for segment in self.route.segments for hop in segment.hops for swap in hop)
 
 
-def is_better(order: Order, found: Found, other: Found | None, by: float = 0.0) -> bool:
+def is_better(order: Order, found: ScoredRoute, other: ScoredRoute | None, margin: float = 0.0) -> bool:
     """Return whether `found` is better than `other` by more than the part `by` of its amount.
 
     Output net of gas counts, or for an order in reverse the input.
@@ -32,36 +32,39 @@ def is_better(order: Order, found: Found, other: Found | None, by: float = 0.0) 
     if other is None:
         return True
     if order.reverse:
-        return found.amount_in < other.amount_in * (1.0 - by)
-    return found.net > other.net + by * other.replay.amount_out
+        return found.amount_in < other.amount_in * (1.0 - margin)
+    return found.net > other.net + margin * other.replay.amount_out
 
 
-def with_candidates(
-    order: Order, outcome: Outcome | None, candidates: Iterable[Candidate], search_for: Callable[[int], Search]
-) -> Outcome | None:
+def best_of(
+    order: Order,
+    result: SearchResult | None,
+    known_routes: Iterable[KnownRoute],
+    search_for: Callable[[int], RouteSearch],
+) -> SearchResult | None:
     """Return `outcome` with the best of its route and `candidates`, of which those count whose pools are all there."""
-    for candidate in candidates:
+    for candidate in known_routes:
         search = search_for(candidate.amount_in if order.reverse else order.amount)
-        found = _replayed(order, candidate, search) if candidate.pools <= search.pools.keys() else None
-        if found and is_better(order, found, outcome.found if outcome else None):
-            outcome = outcome._replace(found=found) if outcome else _outcome(search, found)
-    return outcome
+        found = _score(order, candidate, search) if candidate.pools <= search.pools.keys() else None
+        if found and is_better(order, found, result.best if result else None):
+            result = result._replace(best=found) if result else _new_result(search, found)
+    return result
 
 
-def _replayed(order: Order, candidate: Candidate, search: Search) -> Found | None:
+def _score(order: Order, candidate: KnownRoute, search: RouteSearch) -> ScoredRoute | None:
     if not order.reverse:
-        return search.replayed(candidate.route, order.amount)
+        return search.score_route(candidate.route, order.amount)
     from swapcli.routing.exact_output import least_input
 
     amount = least_input(search.pools, candidate.route, order.amount, candidate.amount_in)
-    return search.replayed(candidate.route, amount) if amount is not None else None
+    return search.score_route(candidate.route, amount) if amount is not None else None
 
 
-def _outcome(search: Search, found: Found) -> Outcome:
+def _new_result(search: RouteSearch, found: ScoredRoute) -> SearchResult:
     """Return an outcome where no search had one: spot prices certify it, since any prices do."""
     problem = search.problem
     index = problem.graph.token_index
     tokens = {index[token] for step in found.replay.steps for token in (step.token_in, step.token_out)}
     prices = {token: problem.spot.value(token) for token in tokens}
-    priced = {token: price for token, price in prices.items() if price > 0.0} | {problem.task.target: 1.0}
-    return Outcome(problem, found, None, Solution(priced, [], found.net, 1.0, 0), Banned())
+    priced = {token: price for token, price in prices.items() if price > 0.0} | {problem.spec.target: 1.0}
+    return SearchResult(problem, found, None, Solution(priced, [], found.net, 1.0, 0), Exclusions())

@@ -7,59 +7,65 @@ from math import ceil, log10
 from swapcli.errors import NoRoute
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.model.token import Token, in_tokens
-from swapcli.routing.graph.market_graph import Graph
-from swapcli.routing.solver.liquidity_bound import best_rate, most_bought, most_sold
-from swapcli.routing.solver.newton import Check
+from swapcli.routing.graph.market_graph import MarketGraph
+from swapcli.routing.solver.liquidity_bound import best_spot_rate, max_input, max_output
+from swapcli.routing.solver.newton import CancelCheck
 
 _FEW_UNITS = 1_000_000  # amounts that a hop or two in a token of few decimals may round to nothing
 _NEAR_HOPS = 2  # paths that are looked at first: most orders that fit, fit there
 _DIGITS = 6  # of a bound, in messages
-_DRAINED = "every path runs out of liquidity"
+_OUT_OF_LIQUIDITY = "every path runs out of liquidity"
 
 Ends = tuple[int, int]
 
 
-def beyond_liquidity(order: Order, graph: Graph, ends: Ends, max_hops: int, check: Check) -> NoRoute | None:
+def exceeds_liquidity(
+    order: Order, graph: MarketGraph, endpoints: Ends, max_hops: int, check: CancelCheck
+) -> NoRoute | None:
     """The refusal of an order that is larger than anything the pools can take or pay; None where it may have a route.
 
     `ends` are the numbers of the order's tokens in `graph`.
     """
-    bound = most_bought if order.reverse else most_sold
+    bound = max_output if order.reverse else max_input
     for hops in (min(_NEAR_HOPS, max_hops), max_hops):
-        most = bound(graph, ends, hops, float(order.amount), check)
+        most = bound(graph, endpoints, hops, float(order.amount), check)
         if most >= order.amount:
             return None
     token, done, name = (order.token_out, "bought", "out") if order.reverse else (order.token_in, "sold", "in")
-    shown = _rounded_up(most)
+    shown = _round_up(most)
     can_be = f"at most {in_tokens(shown, token)} can be {done}" if shown else f"nothing can be {done}"
     hint = "try a smaller amount" if shown else "try another pair of tokens"
-    return _refused(order, f"{_DRAINED}; {can_be}", hint, **{f"max_amount_{name}": str(shown)})
+    return _no_route(order, f"{_OUT_OF_LIQUIDITY}; {can_be}", hint, **{f"max_amount_{name}": str(shown)})
 
 
-def not_found(order: Order, graph: Graph, ends: Ends, max_hops: int, check: Check, delivered: int = 0) -> NoRoute:
+def no_route_found(
+    order: Order, graph: MarketGraph, endpoints: Ends, max_hops: int, check: CancelCheck, delivered: int = 0
+) -> NoRoute:
     """The refusal of an order for which a search between joined tokens found nothing.
 
     `delivered` is the most output that a search for a wanted one came to.
     """
-    rate = best_rate(graph, ends, max_hops)
+    rate = best_spot_rate(graph, endpoints, max_hops)
     bought, sold = (order.amount, order.amount / rate) if order.reverse else (order.amount * rate, order.amount)
     if bought < 1:
-        return _refused(order, "it is too small: less than one smallest unit would change hands", "try a larger amount")
+        return _no_route(
+            order, "it is too small: less than one smallest unit would change hands", "try a larger amount"
+        )
     if delivered:
         reached = f"the most that a route was found for is {in_tokens(delivered, order.token_out)}"
-        return _refused(order, f"{_DRAINED}; {reached}", "try a smaller amount", max_found_out=str(delivered))
+        return _no_route(order, f"{_OUT_OF_LIQUIDITY}; {reached}", "try a smaller amount", max_found_out=str(delivered))
     if min(bought, sold) < _FEW_UNITS:
-        return _refused(order, "every path rounds to nothing or runs out of liquidity", "try another amount")
-    refused = beyond_liquidity(order, graph, ends, max_hops, check)
-    return refused or _refused(order, _DRAINED, "try a smaller amount")
+        return _no_route(order, "every path rounds to nothing or runs out of liquidity", "try another amount")
+    refused = exceeds_liquidity(order, graph, endpoints, max_hops, check)
+    return refused or _no_route(order, _OUT_OF_LIQUIDITY, "try a smaller amount")
 
 
-def not_found_in_time(order: Order) -> NoRoute:
+def search_timed_out(order: Order) -> NoRoute:
     """The refusal of an order for which the time of a search was too short."""
-    return _refused(order, "the search ran out of time", "allow more time with the setting solve_time_s")
+    return _no_route(order, "the search ran out of time", "allow more time with the setting solve_time_s")
 
 
-def not_joined(order: Order, graph: Graph) -> NoRoute:
+def tokens_not_connected(order: Order, graph: MarketGraph) -> NoRoute:
     """The refusal of an order whose tokens no path joins within its limits."""
     few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
     limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
@@ -71,7 +77,7 @@ def not_joined(order: Order, graph: Graph) -> NoRoute:
     return NoRoute(f"no route from {_names(order)} {limit}{without}: {tried}", hint=hint, details=_tokens(order))
 
 
-def _refused(order: Order, problem: str, hint: str, **details: object) -> NoRoute:
+def _no_route(order: Order, problem: str, hint: str, **details: object) -> NoRoute:
     message = f"no route from {_names(order)} for this amount: {problem}"
     return NoRoute(message, hint=hint, details=_tokens(order) | details)
 
@@ -88,7 +94,7 @@ def _tokens(order: Order) -> dict[str, object]:
     return {"token_in": order.token_in.address, "token_out": order.token_out.address}
 
 
-def _rounded_up(amount: float) -> int:
+def _round_up(amount: float) -> int:
     """A bound in base units with a few digits."""
     unit = 10 ** max(0, ceil(log10(amount)) - _DIGITS) if amount > 0.0 else 1
     return -(-int(amount) // unit) * unit

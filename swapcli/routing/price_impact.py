@@ -26,19 +26,19 @@ def route_impact(pools: Mapping[str, Pool], route: Route, amount_in: int, amount
     `amount_in`. None where a pool is paid for nothing. `pools` are in the state before the swap.
     """
     swaps = flatten(route)
-    flow = _flow(pools, swaps, float(amount_in))
+    flow = _probe_flow(pools, swaps, float(amount_in))
     probes = [
-        _flow(pools, flatten(Route((_main_part(segment),))), amount_in * PROBE_SHARE).amount_out
+        _probe_flow(pools, flatten(Route((_main_part(segment),))), amount_in * PROBE_SHARE).amount_out
         for segment in route.segments
         if segment.percent >= SHARES_PER_ROUTE * PROBE_SHARE
     ]
     best = max(probes, default=0.0)
-    if flow.lost is None or best <= 0.0:
+    if flow.impact is None or best <= 0.0:
         return None
     # Each of the last swaps rounds down by less than a unit, which is no price impact.
     paid = amount_out + sum(swap.token_out == swaps[-1].token_out for swap in swaps)
     beside_others = (1.0 - paid * PROBE_SHARE / best) / (1.0 - PROBE_SHARE)
-    return min(max(flow.lost, beside_others, 0.0), 1.0)
+    return min(max(flow.impact, beside_others, 0.0), 1.0)
 
 
 def _main_part(segment: Segment) -> Segment:
@@ -52,15 +52,15 @@ def _main_pools(hop: tuple[Swap, ...]) -> tuple[Swap, ...]:
     return (largest._replace(share=SHARES_PER_HOP - sum(swap.share for swap in kept)), *kept)
 
 
-class _Flow(NamedTuple):
+class _ProbedFlow(NamedTuple):
     """What a list of swaps pays in floats, and the part of the order that the size of its swaps costs, None where a
     probe is paid nothing."""
 
     amount_out: float
-    lost: float | None
+    impact: float | None
 
 
-def _flow(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: float) -> _Flow:
+def _probe_flow(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: float) -> _ProbedFlow:
     source, target = swaps[0].token_in, swaps[-1].token_out
     balances = {source: amount_in}
     parts = {source: 1.0}  # of the order that each token carries
@@ -71,7 +71,7 @@ def _flow(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: float
         curve = pools[swap.pool].curve(swap.token_in, swap.token_out)
         paid, probed = curve.amount_out(spend), curve.amount_out(spend * PROBE_SHARE)
         if probed <= 0.0 < spend:
-            return _Flow(0.0, None)
+            return _ProbedFlow(0.0, None)
         lost = (1.0 - paid * PROBE_SHARE / probed) / (1.0 - PROBE_SHARE) if spend else 0.0
         for held, taken, added in (
             (balances, spend, paid),
@@ -80,4 +80,4 @@ def _flow(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: float
         ):
             held[swap.token_in] -= taken
             held[swap.token_out] = held.get(swap.token_out, 0.0) + added
-    return _Flow(balances[target], 1.0 - kept[target] / parts[target] if parts[target] else None)
+    return _ProbedFlow(balances[target], 1.0 - kept[target] / parts[target] if parts[target] else None)

@@ -16,23 +16,23 @@ from typing import NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
-from swapcli.routing.solver.laplacian import Rows, solve
+from swapcli.routing.solver.laplacian import Rows, solve_laplacian
 
 _ROUNDS = 4  # of reweighting: outliers, as of drained pools, count for less each time
-_LEAST_SPREAD = 1e-6  # a hundredth of a basis point: below it all residuals are rounding
-_NORMAL = 1.4826  # standard deviations in a median absolute deviation of a normal distribution
-_GROUND = 1e-9  # weight that ties every token to no move at all, so that the system has one solution
-_LEAST_INPUT = 1_000  # base units: less is lost in rounding
-_SMALLEST_MOVE = 1e-7  # a hundredth of what the fee of any pool hides
+_MIN_SPREAD = 1e-6  # a hundredth of a basis point: below it all residuals are rounding
+_MAD_TO_SIGMA = 1.4826  # standard deviations in a median absolute deviation of a normal distribution
+_REGULARIZATION = 1e-9  # weight that ties every token to no move at all, so that the system has one solution
+_MIN_INPUT = 1_000  # base units: less is lost in rounding
+_MIN_MOVE = 1e-7  # a hundredth of what the fee of any pool hides
 
 
 class PriceMoves(NamedTuple):
-    """`of_token` are logarithms of how much each token's price has grown beside the others', by address.
+    """`log_growth` are logarithms of how much each token's price has grown beside the others', by address.
 
     `spread` is a robust standard deviation of what pools moved beside that.
     """
 
-    of_token: Mapping[str, float]
+    log_growth: Mapping[str, float]
     spread: float
 
 
@@ -51,7 +51,7 @@ def price_moves(before: Mapping[str, Pool], after: Mapping[str, Pool]) -> PriceM
     weights = [1.0] * len(changes)
     spread = 0.0
     for _ in range(_ROUNDS if changes else 0):
-        moves = _fitted(changes, weights)
+        moves = _fit_moves(changes, weights)
         residuals = [abs(moves[c.token] - moves[c.other] - c.growth) for c in changes]
         spread = _spread(changes, residuals)
         weights = [1.0 / (1.0 + (residual / spread) ** 2) for residual in residuals]
@@ -70,13 +70,13 @@ def _spread(changes: Sequence[_Change], residuals: Sequence[float]) -> float:
         if min(degrees[change.token], degrees[change.other]) > 1
     ]
     if not telling:
-        return _LEAST_SPREAD
+        return _MIN_SPREAD
     fitted = len({token for change, _ in telling for token in (change.token, change.other)}) - 1
     taken = len(telling) / max(len(telling) - fitted, 1)
-    return max(_NORMAL * median(residual for _, residual in telling) * sqrt(taken), _LEAST_SPREAD)
+    return max(_MAD_TO_SIGMA * median(residual for _, residual in telling) * sqrt(taken), _MIN_SPREAD)
 
 
-def followed_market(pools: Mapping[str, Pool], moves: PriceMoves) -> dict[str, Pool]:
+def shift_market(pools: Mapping[str, Pool], moves: PriceMoves) -> dict[str, Pool]:
     """Return `pools` as arbitrage would have left them after `moves`.
 
     A token that did not show how it moved is taken to have moved as its neighbours did on average: for a path through
@@ -84,30 +84,30 @@ def followed_market(pools: Mapping[str, Pool], moves: PriceMoves) -> dict[str, P
     """
     neighbours: dict[str, list[float]] = {}
     for pool in pools.values():
-        known = [moves.of_token[token] for token in pool.tokens if token in moves.of_token]
+        known = [moves.log_growth[token] for token in pool.tokens if token in moves.log_growth]
         for token in pool.tokens if known else ():
-            if token not in moves.of_token:
+            if token not in moves.log_growth:
                 neighbours.setdefault(token, []).extend(known)
     guessed = {token: fmean(found) for token, found in neighbours.items()}
-    moved = moves._replace(of_token={**moves.of_token, **guessed})
-    return {key: followed(pool, moved) for key, pool in pools.items()}
+    moved = moves._replace(log_growth={**moves.log_growth, **guessed})
+    return {key: shift_pool(pool, moved) for key, pool in pools.items()}
 
 
-def followed(pool: Pool, moves: PriceMoves) -> Pool:
+def shift_pool(pool: Pool, moves: PriceMoves) -> Pool:
     """Return `pool` as arbitrage would have left it after `moves`, the pool itself where it does not allow that."""
-    known = sorted((token for token in pool.tokens if token in moves.of_token), key=lambda t: moves.of_token[t])
+    known = sorted((token for token in pool.tokens if token in moves.log_growth), key=lambda t: moves.log_growth[t])
     for sold, bought in pairwise(known):
-        growth = moves.of_token[bought] - moves.of_token[sold]
-        if growth > _SMALLEST_MOVE:
-            pool = _shifted(pool, sold, bought, growth)
+        growth = moves.log_growth[bought] - moves.log_growth[sold]
+        if growth > _MIN_MOVE:
+            pool = _sell_to_move_price(pool, sold, bought, growth)
     return pool
 
 
-def _shifted(pool: Pool, sold: str, bought: str, growth: float) -> Pool:
+def _sell_to_move_price(pool: Pool, sold: str, bought: str, growth: float) -> Pool:
     try:
         curve = pool.curve(sold, bought)
         amount = int(curve.trade_to(curve.start_rate * exp(-growth))[0]) if curve.start_rate > 0.0 else 0
-        return pool.swap(sold, bought, amount)[1] if amount > _LEAST_INPUT else pool
+        return pool.swap(sold, bought, amount)[1] if amount > _MIN_INPUT else pool
     except (PoolError, ArithmeticError):
         return pool
 
@@ -131,7 +131,7 @@ def _log_mid(pool: Pool, token: str, other: str) -> float | None:
         return None
 
 
-def _fitted(changes: Iterable[_Change], weights: Iterable[float]) -> dict[str, float]:
+def _fit_moves(changes: Iterable[_Change], weights: Iterable[float]) -> dict[str, float]:
     """Return the tokens' moves for which the weighted squares of what they leave unexplained sum to the least."""
     numbers: dict[str, int] = {}
     off: Rows = []
@@ -142,7 +142,7 @@ def _fitted(changes: Iterable[_Change], weights: Iterable[float]) -> dict[str, f
             if address not in numbers:
                 numbers[address] = len(numbers)
                 off.append({})
-                diagonal.append(_GROUND)
+                diagonal.append(_REGULARIZATION)
                 right.append(0.0)
         i, j = numbers[change.token], numbers[change.other]
         off[i][j] = off[j][i] = off[i].get(j, 0.0) + weight
@@ -150,5 +150,5 @@ def _fitted(changes: Iterable[_Change], weights: Iterable[float]) -> dict[str, f
         diagonal[j] += weight
         right[i] += weight * change.growth
         right[j] -= weight * change.growth
-    found = solve(diagonal, off, right)
+    found = solve_laplacian(diagonal, off, right)
     return {address: found[number] for address, number in numbers.items()}

@@ -48,7 +48,7 @@ def flatten(route: Route) -> tuple[FlatSwap, ...]:
                 spent = weights.setdefault(swap.token_in, {})
                 key = (swap.pool, swap.token_out)
                 spent[key] = spent.get(key, 0) + segment.percent * swap.share
-    return tuple(swap for token in _in_flow_order(weights, appearance) for swap in _rates(token, weights[token]))
+    return tuple(swap for token in _execution_order(weights, appearance) for swap in _rates(token, weights[token]))
 
 
 def _check_shares(route: Route) -> None:
@@ -84,7 +84,7 @@ def _path(segment: Segment) -> list[str]:
     return tokens
 
 
-def _in_flow_order(weights: Mapping[str, Mapping[tuple[str, str], int]], appearance: Mapping[str, int]) -> list[str]:
+def _execution_order(weights: Mapping[str, Mapping[tuple[str, str], int]], appearance: Mapping[str, int]) -> list[str]:
     """Everything that flows into a token before what leaves it; first seen first among those that are ready."""
     onward = {token: {token_out for _, token_out in spent} for token, spent in weights.items()}
     waits_for = dict.fromkeys(weights, 0)

@@ -110,8 +110,8 @@ def measure(pools: int, world: World, count: int) -> list[Part]:
 
         ask = Ask(order, Generation.V2, gas_price_wei=0)
         try:
-            best = whole.search(ask).found.replay.amount_out
-            found = LiveSearch(source, ask, read, SYSTEM_CLOCK).run().outcome.found.replay.amount_out
+            best = whole.search(ask).best.replay.amount_out
+            found = LiveSearch(source, ask, read, SYSTEM_CLOCK).run().outcome.best.replay.amount_out
         except NoRoute:
             continue
         parts.append(Part((found / best - 1.0) * 1e4, asked[-1], len(asked)))

@@ -21,7 +21,7 @@ from swapcli.pools.constant_product import SOLIDLY_GAS, ConstantProduct
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
-from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, POOL_AGAIN_GAS, TOKEN_BETWEEN_GAS, route_gas
+from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, REPEATED_POOL_GAS, TOKEN_BETWEEN_GAS, route_gas
 from tests.chain.reading import GAS_PRICE_WEI
 from tests.chain.trading import Desk, Trade, open_desk
 
@@ -37,7 +37,7 @@ IN_USE: Mapping[str, int] = {
     "stableswap": StableSwap.swap_gas,
     "weighted": Weighted.swap_gas,
     "tick crossed": CROSSING_GAS,
-    "pool used again": POOL_AGAIN_GAS,
+    "pool used again": REPEATED_POOL_GAS,
     "token between": TOKEN_BETWEEN_GAS,
     "native in": NATIVE_GAS[SwapType.NATIVE_TO_TOKEN],
     "native out": NATIVE_GAS[SwapType.TOKEN_TO_NATIVE],

@@ -84,16 +84,16 @@ def test_the_answer_is_no_worse_than_what_any_part_that_was_read_led_to(
         return
     pools = found.source.market.pools
     assert pools == chain.part(chain.asked[-1]).pools
-    best = found.outcome.found
+    best = found.outcome.best
     assert replay(pools, best.route, best.amount_in) == best.replay
     for state in (known, *map(chain.part, chain.asked)):
-        _assert_no_worse(found.outcome.found.replay.amount_out, best.amount_in, order, state, pools)
+        _assert_no_worse(found.outcome.best.replay.amount_out, best.amount_in, order, state, pools)
 
 
 def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Market, pools: Mapping[str, Pool]) -> None:
     """Than the best route on some state is on the pools that were read."""
     try:
-        route = MarketSource(state, SYSTEM_CLOCK).search(ask(order)).found
+        route = MarketSource(state, SYSTEM_CLOCK).search(ask(order)).best
         done = replay(pools, route.route, route.amount_in)
     except (NoRoute, PoolError):
         return
@@ -113,7 +113,7 @@ def test_where_nothing_has_changed_the_answer_is_as_good_as_over_all_pools(seed:
         return
     chain = Chain(UNSETTLED, UNSETTLED)
     found = chain.search(order).run()
-    assert found.outcome.found.replay.amount_out >= whole.found.replay.amount_out
+    assert found.outcome.best.replay.amount_out >= whole.best.replay.amount_out
     assert len(chain.asked) == 1
     assert found.left_bps is None
 
@@ -130,7 +130,7 @@ def test_no_more_is_read_than_the_limits_allow(seed: int, magnitude: float, by: 
     order = _order(UNSETTLED, Random(seed), magnitude)
     source = MarketSource(UNSETTLED, SYSTEM_CLOCK)
     try:
-        own = {step.pool for step in source.search(ask(order)).found.replay.steps}
+        own = {step.pool for step in source.search(ask(order)).best.replay.steps}
         chain.search(order, FEW).run()
     except NoRoute:
         return
@@ -178,9 +178,9 @@ def test_pools_that_look_better_on_fresh_state_are_read_too() -> None:
     chain, order, far_off = one_collapsed()
     found = chain.search(order, FEW).run()
     assert far_off not in chain.asked[0]
-    assert far_off in {step.pool for step in found.outcome.found.replay.steps}
+    assert far_off in {step.pool for step in found.outcome.best.replay.steps}
     whole = MarketSource(chain.present, SYSTEM_CLOCK).search(ask(order))
-    assert found.outcome.found.replay.amount_out >= whole.found.replay.amount_out
+    assert found.outcome.best.replay.amount_out >= whole.best.replay.amount_out
     assert found.left_bps is None
 
 
@@ -190,8 +190,8 @@ def test_an_end_at_a_limit_says_what_may_be_left(limits: Limits) -> None:
     found = chain.search(order, limits).run()
     assert far_off not in chain.asked[-1]
     assert found.left_bps is not None
-    whole = MarketSource(chain.present, SYSTEM_CLOCK).search(ask(order)).found.replay.amount_out
-    reached = found.outcome.found.replay.amount_out
+    whole = MarketSource(chain.present, SYSTEM_CLOCK).search(ask(order)).best.replay.amount_out
+    reached = found.outcome.best.replay.amount_out
     assert (whole / reached - 1) * 1e4 <= found.left_bps
 
 

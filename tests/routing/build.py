@@ -14,9 +14,9 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import family
-from swapcli.routing.graph.market_graph import Graph
+from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
-from swapcli.routing.search.problem import FINE, Problem, Solved, Task
+from swapcli.routing.search.problem import FINE, CandidateSolution, RoutingProblem, SwapSpec
 
 Q96 = 1 << 96
 UNIT = 10**18
@@ -161,28 +161,28 @@ def _other_pool(
     return weighted(number, held, values, worth, [rng.randint(10, 80) for _ in members], fee)
 
 
-def graph_of(held: Market) -> Graph:
+def graph_of(held: Market) -> MarketGraph:
     """All pools of `held` as a graph whose token numbers are those of the market."""
-    return Graph(held.pools.values(), held.tokens)
+    return MarketGraph(held.pools.values(), held.tokens)
 
 
-def problem_of(held: Market, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> Problem:
+def problem_of(held: Market, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> RoutingProblem:
     """The order that sells `amount` of token 0 for token 1."""
     return problem_on(graph_of(held), amount, max_hops, gas_value)
 
 
-def problem_on(graph: Graph, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> Problem:
+def problem_on(graph: MarketGraph, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> RoutingProblem:
     """The same on a graph."""
-    return Problem(graph, SpotPrices(graph, 1, max_hops), Task(0, 1, amount, max_hops, gas_value))
+    return RoutingProblem(graph, SpotPrices(graph, 1, max_hops), SwapSpec(0, 1, amount, max_hops, gas_value))
 
 
-def solved(problem: Problem, tolerance: float = FINE) -> Solved | None:
+def solved(problem: RoutingProblem, tolerance: float = FINE) -> CandidateSolution | None:
     """The problem solved over the whole market, without growth; None where no path joins the two tokens."""
     prices = {t: price for t in range(len(problem.graph.addresses)) if (price := problem.spot.value(t)) > 0.0}
     if not problem.spot.path(0):
         return None
     arcs = problem.arcs_between(prices)
-    return Solved(problem.solve(arcs, prices | {1: 1.0}, tolerance), arcs)
+    return CandidateSolution(problem.solve(arcs, prices | {1: 1.0}, tolerance), arcs)
 
 
 def order(held: Market, i: int, j: int, amount: int) -> Order:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from swapcli.errors import NoRoute
 from swapcli.model.order import Order
 from swapcli.routing import Router
-from swapcli.routing.candidate_pools import own_pools
-from swapcli.routing.certificate import extended, surplus
+from swapcli.routing.candidate_pools import route_pools
+from swapcli.routing.certificate import extend_prices, surplus
 from swapcli.routing.replay import replay
 from tests.routing.build import UNIT, constant_product, graph_of, market, order, random_market, seeds, token
 
@@ -29,12 +29,12 @@ def test_no_pools_beside_some_add_more_than_they_bid(seed: int, digits: int, som
         outcome = Router(part).search(wanted)
     except NoRoute:
         return
-    bids = Router(whole).bids(wanted, outcome, set(keys), 0.0, whole=True)
+    bids = Router(whole).pool_gains(wanted, outcome, set(keys), 0.0, all_paths=True)
     assert set(bids.keys).isdisjoint(keys)
-    prices = extended(graph_of(whole), outcome.prices, 1)
+    prices = extend_prices(graph_of(whole), outcome.prices, 1)
     without = wanted.amount * prices[0] + sum(surplus(arc, prices) for arc in graph_of(part).arcs())
-    most = without + bids.left(0) * outcome.found.replay.amount_out
-    assert Router(whole).search(wanted).found.replay.amount_out <= most * (1 + TINY)
+    most = without + bids.remaining(0) * outcome.best.replay.amount_out
+    assert Router(whole).search(wanted).best.replay.amount_out <= most * (1 + TINY)
 
 
 def far_and_near() -> tuple[Router, Order, list[str]]:
@@ -49,17 +49,17 @@ def far_and_near() -> tuple[Router, Order, list[str]]:
 def test_a_pool_bids_that_is_within_the_margin() -> None:
     router, wanted, (best, next_best) = far_and_near()
     outcome = router.search(wanted)
-    assert own_pools(outcome) == (best,)
-    assert router.bids(wanted, outcome, {best}, 0.0).keys == ()
-    assert router.bids(wanted, outcome, {best}, 0.01).keys == (next_best,)
-    assert router.bids(wanted, outcome, {best, next_best}, 0.01).keys == ()
+    assert route_pools(outcome) == (best,)
+    assert router.pool_gains(wanted, outcome, {best}, 0.0).keys == ()
+    assert router.pool_gains(wanted, outcome, {best}, 0.01).keys == (next_best,)
+    assert router.pool_gains(wanted, outcome, {best, next_best}, 0.01).keys == ()
 
 
 def test_no_pool_bids_more_than_the_order_at_its_advantage() -> None:
     router, wanted, (best, _) = far_and_near()
-    bids = router.bids(wanted, router.search(wanted), {best}, 0.01)
-    assert 0.0 < bids.left(0) <= 0.0051
-    assert bids.left(1) == 0.0
+    bids = router.pool_gains(wanted, router.search(wanted), {best}, 0.01)
+    assert 0.0 < bids.remaining(0) <= 0.0051
+    assert bids.remaining(1) == 0.0
 
 
 @given(seeds, st.floats(1e-6, 0.1), st.integers(0, 12))
@@ -73,21 +73,21 @@ def test_enough_pools_are_the_best_bidders_and_leave_no_more_than_is_tolerated(
         outcome = router.search(wanted)
     except NoRoute:
         return
-    bids = router.bids(wanted, outcome, set(own_pools(outcome)), 0.01)
+    bids = router.pool_gains(wanted, outcome, set(route_pools(outcome)), 0.01)
     assert list(bids.gains) == sorted(bids.gains, reverse=True)
-    taken = bids.enough(tolerance, limit)
+    taken = bids.take_until(tolerance, limit)
     assert taken == bids.keys[: len(taken)]
     assert len(taken) <= limit
-    assert len(taken) == min(limit, len(bids.keys)) or bids.left(len(taken)) <= tolerance + TINY
+    assert len(taken) == min(limit, len(bids.keys)) or bids.remaining(len(taken)) <= tolerance + TINY
     if taken:
-        assert bids.left(len(taken) - 1) > tolerance - TINY
+        assert bids.remaining(len(taken) - 1) > tolerance - TINY
 
 
 def test_the_nearest_are_those_whose_rates_are_best() -> None:
     router, wanted, (best, next_best) = far_and_near()
     outcome = router.search(wanted)
-    assert router.nearest(wanted, outcome, {best}, 1) == (next_best,)
-    assert len(router.nearest(wanted, outcome, {best}, 9)) == 2
+    assert router.closest_pools(wanted, outcome, {best}, 1) == (next_best,)
+    assert len(router.closest_pools(wanted, outcome, {best}, 9)) == 2
 
 
 def test_prices_are_told_by_the_deepest_pool_with_each_anchor() -> None:
@@ -98,7 +98,7 @@ def test_prices_are_told_by_the_deepest_pool_with_each_anchor() -> None:
     held = market([shallow, deep, third], [weth, usdc, other])
     router = Router(held)
     assert held.network.stablecoins == (usdc.address,)
-    assert router.pricing([weth.address]) == (deep.key,)
-    assert set(router.pricing([other.address, weth.address])) == {third.key, deep.key}
-    assert router.pricing(["0xunknown"]) == ()
+    assert router.deepest_anchor_pools([weth.address]) == (deep.key,)
+    assert set(router.deepest_anchor_pools([other.address, weth.address])) == {third.key, deep.key}
+    assert router.deepest_anchor_pools(["0xunknown"]) == ()
     assert replay(held.pools, router.quote(Order(weth, usdc, UNIT)).route, UNIT).amount_out > 0

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.routing import Router
-from swapcli.routing.certificate import certificate_for, extended, surplus
-from swapcli.routing.graph.market_graph import Graph
+from swapcli.routing.certificate import build_certificate, extend_prices, surplus
+from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import replay
 from swapcli.routing.solver.dual import Prices
@@ -58,7 +58,7 @@ def test_at_any_prices_no_route_pays_more_than_the_bound(held: Market, amount: i
     graph, rng = graph_of(held), random.Random(seed)
     near = SpotPrices(graph, 1, 6).values
     prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, distance)) for t in range(6)} | {1: 1.0}
-    certificate = certificate_for(graph, graph, [prices], (0, 1, float(amount)), 1, lambda _: True)
+    certificate = build_certificate(graph, graph, [prices], (0, 1, float(amount)), 1, lambda _: True)
     for paid in outputs(held, amount, seed):
         assert paid <= certificate.bound * (1 + 1e-9)
     assert certificate.acyclic_bound == certificate.bound
@@ -85,8 +85,8 @@ def test_the_bound_is_the_least_of_those_of_all_prices(held: Market, amount: int
     graph, rng = graph_of(held), random.Random(amount)
     several = [{t: exp(rng.gauss(0, 1)) for t in range(6)} | {1: 1.0} for _ in range(3)]
     asked = (0, 1, float(amount))
-    single = [certificate_for(graph, graph, [prices], asked, 1, lambda _: True).bound for prices in several]
-    assert certificate_for(graph, graph, several, asked, 1, lambda _: True).bound == min(single)
+    single = [build_certificate(graph, graph, [prices], asked, 1, lambda _: True).bound for prices in several]
+    assert build_certificate(graph, graph, several, asked, 1, lambda _: True).bound == min(single)
 
 
 def test_a_market_without_arbitrage_is_certified_to_the_rounding() -> None:
@@ -112,7 +112,7 @@ def test_tokens_at_the_end_of_a_long_chain_have_a_value() -> None:
     """Else what they bring would be missing from the bound."""
     chain = [token(k) for k in range(60)]
     pools = [constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate(pairwise(chain))]
-    values = extended(graph_of(market(pools, chain)), {1: 1.0}, 1)
+    values = extend_prices(graph_of(market(pools, chain)), {1: 1.0}, 1)
     assert set(values) == set(range(60))
     assert values[59] == pytest.approx(0.997**58)
 
@@ -142,7 +142,7 @@ def test_an_arbitrage_that_a_route_cannot_run_counts_only_in_the_wider_bound() -
 def test_nothing_paid_is_infinitely_far_from_the_bound() -> None:
     held = market([constant_product(0, A, B, 10**24, 10**24)], [A, B])
     graph = graph_of(held)
-    assert certificate_for(graph, graph, [{0: 1.0, 1: 1.0}], (0, 1, 1e18), 0, lambda _: True).gap_bps == inf
+    assert build_certificate(graph, graph, [{0: 1.0, 1: 1.0}], (0, 1, 1e18), 0, lambda _: True).gap_bps == inf
 
 
 # --- its parts
@@ -165,7 +165,7 @@ def test_a_surplus_is_what_the_best_trade_is_worth(held: Market, seed: int) -> N
 
 def test_an_arc_that_loses_or_has_no_price_at_an_end_has_no_surplus() -> None:
     graph = graph_of(market([constant_product(0, A, B, 10**24, 10**24, 3000)], [A, B]))
-    (arc,) = graph.pairs[0][1]
+    (arc,) = graph.arcs_by_pair[0][1]
     assert surplus(arc, {0: 0.997, 1: 1.0}) == surplus(arc, {0: 1.0, 1: 1.0}) == 0.0
     assert surplus(arc, {0: 1.0}) == surplus(arc, {1: 1.0}) == surplus(arc, {0: 0.0, 1: 1.0}) == 0.0
     assert surplus(arc, {0: 0.996, 1: 1.0}) > 0.0
@@ -175,10 +175,10 @@ def test_an_arc_that_loses_or_has_no_price_at_an_end_has_no_surplus() -> None:
 def test_tokens_without_a_price_get_no_more_than_they_bring(held: Market, priced: set[int]) -> None:
     graph = graph_of(held)
     prices = priced_among(graph, priced)
-    values = extended(graph, prices, 1)
+    values = extend_prices(graph, prices, 1)
     assert all(values[t] == price for t, price in prices.items())
     for t in range(6):
-        brought = [rate * values[j] for j, rate in graph.best[t].items() if j in values]
+        brought = [rate * values[j] for j, rate in graph.best_rate_out[t].items() if j in values]
         assert (t in values) == (t in prices or bool(brought))
         assert t not in values or t in prices or 0.0 < values[t] <= max(brought) * (1 + 1e-12)
 
@@ -189,14 +189,14 @@ def test_without_arbitrage_they_get_all_that_they_bring_so_that_none_is_worth_se
 ) -> None:
     graph = graph_of(random_market(seed, every_family=True))
     prices = priced_among(graph, priced)
-    values = extended(graph, prices, 1)
+    values = extend_prices(graph, prices, 1)
     for t in values.keys() - prices.keys():
-        assert values[t] == pytest.approx(max(rate * values.get(j, 0.0) for j, rate in graph.best[t].items()))
+        assert values[t] == pytest.approx(max(rate * values.get(j, 0.0) for j, rate in graph.best_rate_out[t].items()))
     for arc in graph.arcs():
         if arc.token_in in values.keys() - prices.keys():
             assert surplus(arc, values) <= 1e-9 * UNIT * values[arc.token_in]
 
 
-def priced_among(graph: Graph, priced: set[int]) -> Prices:
+def priced_among(graph: MarketGraph, priced: set[int]) -> Prices:
     near = SpotPrices(graph, 1, 6).values
     return {t: near[t] for t in priced if t in near} | {1: 1.0}

@@ -13,11 +13,11 @@ from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.routing import Router
 from swapcli.routing.exact_output import Shortfall, route_for_output
-from swapcli.routing.graph.market_graph import Graph
+from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import replay
-from swapcli.routing.search.problem import Problem, Task
-from swapcli.routing.search.route_search import Outcome, Search
+from swapcli.routing.search.problem import RoutingProblem, SwapSpec
+from swapcli.routing.search.route_search import RouteSearch, SearchResult
 from tests.routing.build import constant_product, market, order, random_market, seeds, token
 
 
@@ -69,15 +69,15 @@ def test_a_pool_that_promises_a_price_for_nothing_hides_no_route(pool: str) -> N
         assert amount <= Router(alone).quote(replace(order(alone, 0, 1, wanted), reverse=True)).amount_in
 
 
-def searched(held: Market, wanted: int) -> tuple[Outcome | Shortfall, list[int]]:
-    """The outcome for `wanted` units of token 1, and the inputs that were tried for it."""
-    graph = Graph(held.pools.values(), held.tokens)
+def searched(held: Market, wanted: int) -> tuple[SearchResult | Shortfall, list[int]]:
+    """The outcome for `amount_out` units of token 1, and the inputs that were tried for it."""
+    graph = MarketGraph(held.pools.values(), held.tokens)
     spot = SpotPrices(graph, 1, 6)
     tried: list[int] = []
 
-    def search_for(amount: int) -> Search:
+    def search_for(amount: int) -> RouteSearch:
         tried.append(amount)
-        return Search(Problem(graph, spot, Task(0, 1, amount, 6, 0.0)), held.pools)
+        return RouteSearch(RoutingProblem(graph, spot, SwapSpec(0, 1, amount, 6, 0.0)), held.pools)
 
     return route_for_output(search_for, wanted), tried[1:]
 
@@ -89,9 +89,9 @@ def test_an_output_that_only_comes_in_steps_is_found(wanted: int) -> None:
     pools = [constant_product(0, a, coarse, 10**21, 10**3), constant_product(1, coarse, b, 10**3, 10**6)]
     held = market(pools, [a, b, coarse])
     outcome, tried = searched(held, wanted)
-    assert isinstance(outcome, Outcome)
-    route, amount = outcome.found.route, outcome.found.amount_in
-    assert replay(held.pools, route, amount).amount_out == outcome.found.replay.amount_out >= wanted
+    assert isinstance(outcome, SearchResult)
+    route, amount = outcome.best.route, outcome.best.amount_in
+    assert replay(held.pools, route, amount).amount_out == outcome.best.replay.amount_out >= wanted
     with suppress(PoolError):
         assert replay(held.pools, route, amount - 1).amount_out < wanted
     assert len(tried) <= 16

@@ -14,7 +14,7 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.route import SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.pools import family
 from swapcli.pools.concentrated import CROSSING_GAS
-from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, POOL_AGAIN_GAS, TOKEN_BETWEEN_GAS, route_gas
+from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, REPEATED_POOL_GAS, TOKEN_BETWEEN_GAS, route_gas
 from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.replay import replay
 from swapcli.routing.router import Router
@@ -62,7 +62,7 @@ def test_a_quote_tells_the_base_each_swap_and_each_token_between(seed: int, amou
     expected, seen = BASE_GAS, set[str]()
     for step in quote.steps:
         pool = held.pools[step.pool]
-        expected += pool.gas_units(pool) + POOL_AGAIN_GAS if step.pool in seen else pool.gas_units(after[step.pool])
+        expected += pool.gas_units(pool) + REPEATED_POOL_GAS if step.pool in seen else pool.gas_units(after[step.pool])
         seen.add(step.pool)
     between = {step.token_in for step in quote.steps} - {A.address}
     assert quote.gas_units == expected + len(between) * TOKEN_BETWEEN_GAS
@@ -108,9 +108,9 @@ def test_steps_count_and_a_further_one_in_the_same_pool_costs_less() -> None:
     done = replay({pool.key: pool}, Route((Segment(33, straight), Segment(67, round_about))), 1_000 * UNIT)
     assert len(done.steps) == 3
     assert route_gas({pool.key: pool}, done) == (
-        BASE_GAS + pool.swap_gas + 2 * (pool.swap_gas + POOL_AGAIN_GAS) + TOKEN_BETWEEN_GAS
+        BASE_GAS + pool.swap_gas + 2 * (pool.swap_gas + REPEATED_POOL_GAS) + TOKEN_BETWEEN_GAS
     )
-    assert -pool.swap_gas < POOL_AGAIN_GAS < 0
+    assert -pool.swap_gas < REPEATED_POOL_GAS < 0
 
 
 def test_every_tick_on_the_way_costs_the_same_on_top() -> None:

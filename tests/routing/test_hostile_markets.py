@@ -19,7 +19,7 @@ from swapcli.model.order import Order
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from swapcli.routing.replay import replay
-from swapcli.routing.search.route_search import Search
+from swapcli.routing.search.route_search import RouteSearch
 from tests.routing.build import UNIT, graph_of, market, order, problem_on, random_market, token
 from tests.routing.dust_pools import Worth, with_dust
 
@@ -189,8 +189,8 @@ def test_more_hops_never_pay_less(seed: int) -> None:
     held = random_market(seed, tokens=9, pools=20, noise=0.8)
     outputs = []
     for max_hops in range(2, 9):
-        found = Search(problem_on(graph_of(held), 10**20, max_hops), held.pools).best()
-        outputs.append(found.found.replay.amount_out if found else 0)
+        found = RouteSearch(problem_on(graph_of(held), 10**20, max_hops), held.pools).run()
+        outputs.append(found.best.replay.amount_out if found else 0)
     for fewer, more in pairwise(outputs):
         assert more >= fewer * (1 - LOSS)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute, PoolError
 from swapcli.routing import Router
-from swapcli.routing.known_routes import Candidate
+from swapcli.routing.known_routes import KnownRoute
 from swapcli.routing.replay import replay
 from tests.routing.build import UNIT, constant_product, market, order, random_market, seeds, token
 
@@ -21,20 +21,20 @@ def test_an_outcome_is_no_worse_than_a_candidate_of_another_state(seed: int, dig
     elsewhere, here = (random_market(seed, tokens=5, noise=noise) for noise in (6.0, 0.8))
     wanted = replace(order(here, 0, 1, 10**digits), reverse=in_reverse)
     try:
-        found = Router(elsewhere).search(wanted).found
+        found = Router(elsewhere).search(wanted).best
     except NoRoute:
         return
-    candidate = Candidate(found.route, found.amount_in)
+    candidate = KnownRoute(found.route, found.amount_in)
     try:
         alone = replay(here.pools, found.route, found.amount_in)
     except PoolError:
         return
-    outcome = Router(here).search(wanted, candidates=[candidate])
+    outcome = Router(here).search(wanted, known_routes=[candidate])
     if not in_reverse:
-        assert outcome.found.replay.amount_out >= alone.amount_out
+        assert outcome.best.replay.amount_out >= alone.amount_out
     elif alone.amount_out >= wanted.amount:
-        assert outcome.found.amount_in <= found.amount_in
-    best = outcome.found
+        assert outcome.best.amount_in <= found.amount_in
+    best = outcome.best
     assert replay(here.pools, best.route, best.amount_in).amount_out == best.replay.amount_out
 
 
@@ -49,17 +49,17 @@ def two_pools() -> tuple[Router, Router]:
 def test_a_candidate_over_pools_that_are_not_there_does_not_count() -> None:
     here, elsewhere = two_pools()
     wanted = order(here.market, 0, 1, UNIT)
-    found = elsewhere.search(wanted).found
-    outcome = here.search(wanted, candidates=[Candidate(found.route, found.amount_in)])
-    assert outcome.found == here.search(wanted).found
+    found = elsewhere.search(wanted).best
+    outcome = here.search(wanted, known_routes=[KnownRoute(found.route, found.amount_in)])
+    assert outcome.best == here.search(wanted).best
 
 
 def test_a_candidate_is_certified_as_any_route_is() -> None:
     here, _ = two_pools()
     wanted = order(here.market, 0, 1, UNIT)
-    found = here.search(wanted).found
-    with_it = here.search(wanted, candidates=[Candidate(found.route, UNIT)])
-    certificate = here.quote_of(wanted, with_it, certify=True).certificate
+    found = here.search(wanted).best
+    with_it = here.search(wanted, known_routes=[KnownRoute(found.route, UNIT)])
+    certificate = here.build_quote(wanted, with_it, certify=True).certificate
     assert certificate is not None
     assert 0.0 <= certificate.gap_bps < 1.0
 
@@ -67,12 +67,12 @@ def test_a_candidate_is_certified_as_any_route_is() -> None:
 def test_a_candidate_alone_makes_an_outcome_where_the_search_finds_none(monkeypatch: pytest.MonkeyPatch) -> None:
     here, _ = two_pools()
     wanted = order(here.market, 0, 1, UNIT)
-    found = here.search(wanted).found
-    monkeypatch.setattr("swapcli.routing.search.route_search.Search.best", lambda _: None)
+    found = here.search(wanted).best
+    monkeypatch.setattr("swapcli.routing.search.route_search.RouteSearch.run", lambda _: None)
     with pytest.raises(NoRoute):
         here.search(wanted)
-    outcome = here.search(wanted, candidates=[Candidate(found.route, found.amount_in)])
-    assert outcome.found.replay == found.replay
-    certificate = here.quote_of(wanted, outcome, certify=True).certificate
+    outcome = here.search(wanted, known_routes=[KnownRoute(found.route, found.amount_in)])
+    assert outcome.best.replay == found.replay
+    certificate = here.build_quote(wanted, outcome, certify=True).certificate
     assert certificate is not None
     assert certificate.bound >= found.replay.amount_out

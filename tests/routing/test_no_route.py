@@ -12,10 +12,10 @@ from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.routing import Router
-from swapcli.routing.no_route import beyond_liquidity
-from swapcli.routing.search.route_search import Search
-from swapcli.routing.solver.liquidity_bound import most_bought
-from swapcli.routing.solver.newton import unwatched
+from swapcli.routing.no_route import exceeds_liquidity
+from swapcli.routing.search.route_search import RouteSearch
+from swapcli.routing.solver.liquidity_bound import max_output
+from swapcli.routing.solver.newton import no_cancellation
 from tests.routing.build import (
     concentrated,
     constant_product,
@@ -86,13 +86,13 @@ def test_what_is_refused_before_the_search_has_no_route(seed: int, digits: float
     held = random_market(seed, tokens=4, pools=6, every_family=True)
     amount = int(10**digits)
     asked = replace(order(held, 0, 1, amount), reverse=reverse)
-    refused = beyond_liquidity(asked, graph_of(held), (0, 1), 6, unwatched)
+    refused = exceeds_liquidity(asked, graph_of(held), (0, 1), 6, no_cancellation)
     if refused is None:
         return
     inputs = [10**k for k in range(15, 36)] if reverse else [amount]
     for tried in inputs:
-        outcome = Search(problem_of(held, tried), held.pools).best()
-        assert outcome is None or (reverse and outcome.found.replay.amount_out < amount)
+        outcome = RouteSearch(problem_of(held, tried), held.pools).run()
+        assert outcome is None or (reverse and outcome.best.replay.amount_out < amount)
 
 
 def test_only_less_than_a_unit_is_too_small() -> None:
@@ -112,7 +112,7 @@ def test_a_wanted_output_that_no_input_was_found_for_is_told_the_most_that_was(s
     """More than any route over whole percents brings, and less than the pools hold."""
     held = random_market(seed, tokens=8, pools=30, every_family=True)
     asked = replace(order(held, 0, 1, 10**digits), reverse=True)
-    most = most_bought(graph_of(held), (0, 1), asked.max_hops)
+    most = max_output(graph_of(held), (0, 1), asked.max_hops)
     error = refusal(held, replace(asked, amount=int(most * 0.99)))
     assert "runs out of liquidity; the most that a route was found for is" in error.message
     assert 0 < int(str(error.details["max_found_out"])) < most * 0.99

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from swapcli.model.pool import Pool
-from swapcli.routing.price_moves import followed, followed_market, price_moves
+from swapcli.routing.price_moves import price_moves, shift_market, shift_pool
 from tests.routing.build import UNIT, constant_product, market, random_market, seeds, token
 
 
@@ -45,7 +45,7 @@ def test_the_moves_of_tokens_explain_what_arbitrage_did_to_their_pools(seed: int
     assert found.spread < 1e-5
     for pool in before.values():
         first, second = pool.tokens
-        told = found.of_token[first] - found.of_token[second]
+        told = found.log_growth[first] - found.log_growth[second]
         assert told == pytest.approx(worths[first] - worths[second], abs=1e-5)
 
 
@@ -59,8 +59,8 @@ def test_pools_not_looked_at_are_expected_where_they_are(seed: int) -> None:
     moves = price_moves(before, read)
     for key, pool in before.items():
         first, second = pool.tokens
-        if {first, second} <= moves.of_token.keys() and key not in read:
-            expected = followed(pool, moves)
+        if {first, second} <= moves.log_growth.keys() and key not in read:
+            expected = shift_pool(pool, moves)
             told, true = (log(rate(each, first, second)) for each in (expected, after[key]))
             assert told == pytest.approx(true, abs=pool.fee_ppm / 1e6 * 2 + 1e-3)
 
@@ -70,7 +70,7 @@ def test_one_drained_pool_is_no_move_of_its_tokens() -> None:
     before = {pool.key: pool for pool in (constant_product(k, a, b, 1000 * UNIT, 1000 * UNIT) for k in range(5))}
     drained = constant_product(0, a, b, 10**6 * UNIT, UNIT)
     moves = price_moves(before, {**before, drained.key: drained})
-    assert abs(moves.of_token[a.address] - moves.of_token[b.address]) < 1e-3
+    assert abs(moves.log_growth[a.address] - moves.log_growth[b.address]) < 1e-3
     assert moves.spread < 1e-3
 
 
@@ -82,15 +82,15 @@ def test_what_pools_move_by_themselves_is_the_spread() -> None:
         before[f"{k}"] = constant_product(k, a, b, 1000 * UNIT, 1000 * UNIT)
         after[f"{k}"] = constant_product(k, a, b, 1000 * UNIT, int(1100 * off * UNIT))
     moves = price_moves(before, after)
-    assert moves.of_token[a.address] - moves.of_token[b.address] == pytest.approx(log(1.1), abs=1e-3)
+    assert moves.log_growth[a.address] - moves.log_growth[b.address] == pytest.approx(log(1.1), abs=1e-3)
     assert moves.spread == pytest.approx(0.003, rel=0.3)
 
 
 def test_nothing_known_means_nothing_moved() -> None:
     held = market([constant_product(0, token(0), token(1), UNIT, UNIT)], [token(0), token(1)])
     moves = price_moves({}, held.pools)
-    assert not moves.of_token
-    assert followed_market(held.pools, moves) == held.pools
+    assert not moves.log_growth
+    assert shift_market(held.pools, moves) == held.pools
 
 
 def test_a_path_through_a_token_that_nobody_looked_at_moves_with_its_ends() -> None:
@@ -100,6 +100,6 @@ def test_a_path_through_a_token_that_nobody_looked_at_moves_with_its_ends() -> N
     into, out = constant_product(1, a, x, deep, deep, fee_ppm=1), constant_product(2, x, b, deep, deep, fee_ppm=1)
     moved = constant_product(0, a, b, deep, 2 * deep, fee_ppm=1)
     before = {pool.key: pool for pool in (between, into, out)}
-    expected = followed_market(before, price_moves(before, {moved.key: moved}))
+    expected = shift_market(before, price_moves(before, {moved.key: moved}))
     through = rate(expected[into.key], a.address, x.address) * rate(expected[out.key], x.address, b.address)
     assert through == pytest.approx(rate(moved, a.address, b.address), rel=1e-3)

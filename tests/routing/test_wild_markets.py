@@ -11,9 +11,9 @@ import pytest
 
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
-from swapcli.routing.graph.market_graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.replay import replay
-from swapcli.routing.search.route_search import Search
+from swapcli.routing.search.route_search import RouteSearch
 from swapcli.routing.search.single_path import best_single_path, single_route
 from tests.routing.build import graph_of, problem_of, problem_on, random_market, solved
 
@@ -43,7 +43,7 @@ def flooded(seed: int) -> Market:
 class Counting:
     """Counts the best trades that are worked out on a graph."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: MarketGraph) -> None:
         self.trades = 0
         for arc in graph.arcs():
             self._count(arc)
@@ -65,11 +65,11 @@ def test_a_quote_takes_bounded_work_and_pays_no_less_than_the_best_single_path(s
     held = flooded(seed)
     graph = graph_of(held)
     counting, problem = Counting(graph), problem_on(graph, AMOUNT)
-    outcome = Search(problem, held.pools).best()
+    outcome = RouteSearch(problem, held.pools).run()
     assert outcome is not None
     assert 0 < counting.trades < MOST_TRADES
     path = best_single_path(problem, graph.arcs())
-    assert outcome.found.replay.amount_out >= replay(held.pools, single_route(graph, path), AMOUNT).amount_out > 0
+    assert outcome.best.replay.amount_out >= replay(held.pools, single_route(graph, path), AMOUNT).amount_out > 0
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -32,9 +32,9 @@ from swapcli.routing.gas import NATIVE_GAS
 from swapcli.routing.replay import replay
 
 if TYPE_CHECKING:
-    from swapcli.routing.candidate_pools import Bids
-    from swapcli.routing.known_routes import Candidate
-    from swapcli.routing.search.route_search import Outcome
+    from swapcli.routing.candidate_pools import PoolGains
+    from swapcli.routing.known_routes import KnownRoute
+    from swapcli.routing.search.route_search import SearchResult
 
 Cancelled = Callable[[], bool]
 
@@ -58,7 +58,7 @@ class MarketSource:
         """The source once the market has become `market`, which differs in the pools with the keys `changed` alone."""
         moved = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
         if market.transfers == self.market.transfers:  # else other pools are routable than were before
-            moved._router = self._router.moved(moved._router.market, changed)
+            moved._router = self._router.with_changes(moved._router.market, changed)
         return moved
 
     @property
@@ -94,7 +94,9 @@ class MarketSource:
         same._router = self._router
         return same
 
-    def search(self, ask: Ask, candidates: Sequence[Candidate] = (), is_cancelled: Cancelled | None = None) -> Outcome:
+    def search(
+        self, ask: Ask, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
+    ) -> SearchResult:
         """Return what the search for an order ends with; it is no worse than `candidates` are on this market.
 
         Raises as `quote`. Native and wrapped native tokens are exchanged without a search.
@@ -106,22 +108,24 @@ class MarketSource:
             gas_price_wei=gas_price_wei,
             is_cancelled=is_cancelled,
             is_time_up=self._deadline(ask.solve_time_s),
-            candidates=candidates,
+            known_routes=candidates,
         )
 
-    def bids(self, ask: Ask, outcome: Outcome, taken: Set[str], margin: float, *, whole: bool = False) -> Bids:
+    def bids(
+        self, ask: Ask, outcome: SearchResult, taken: Set[str], margin: float, *, whole: bool = False
+    ) -> PoolGains:
         """Return what the market's pools beside those `taken` could add to an outcome; see `routing.considered`."""
         order = self._held_order(ask.order)
-        return self._router_for(order).bids(order, outcome, taken, margin, whole=whole)
+        return self._router_for(order).pool_gains(order, outcome, taken, margin, all_paths=whole)
 
-    def nearest(self, ask: Ask, outcome: Outcome, taken: Set[str], limit: int) -> tuple[str, ...]:
+    def nearest(self, ask: Ask, outcome: SearchResult, taken: Set[str], limit: int) -> tuple[str, ...]:
         """Return the keys of the pools beside those `taken` whose rates miss the best ones by least."""
         order = self._held_order(ask.order)
-        return self._router_for(order).nearest(order, outcome, taken, limit)
+        return self._router_for(order).closest_pools(order, outcome, taken, limit)
 
     def pricing_pools(self, ask: Ask) -> tuple[str, ...]:
         """Return the keys of pools that tell the prices of the order's tokens and of gas."""
-        return self._router.pricing([*self.ends(ask.order), self._wrapped(self.network.native).address])
+        return self._router.deepest_anchor_pools([*self.ends(ask.order), self._wrapped(self.network.native).address])
 
     def ends(self, order: Order) -> frozenset[str]:
         """The addresses of an order's tokens as pools hold them."""
@@ -139,7 +143,7 @@ class MarketSource:
         return self.answer(ask, self._searched(ask, is_cancelled), started_s, is_cancelled)
 
     def answer(
-        self, ask: Ask, outcome: Outcome | None, started_s: float, is_cancelled: Cancelled | None = None
+        self, ask: Ask, outcome: SearchResult | None, started_s: float, is_cancelled: Cancelled | None = None
     ) -> Answer:
         """Return the answer that an outcome of `search` makes, None standing for a wrap. The answer's time begins at
         `started_s` of the clock's timer."""
@@ -227,19 +231,19 @@ class MarketSource:
         market = replace(self.market, pools={**self.market.pools, **touched})
         return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
-    def _searched(self, ask: Ask, is_cancelled: Cancelled | None) -> Outcome | None:
+    def _searched(self, ask: Ask, is_cancelled: Cancelled | None) -> SearchResult | None:
         if is_wrapping(ask.order, self.network):
             return None
         return self.search(ask, is_cancelled=is_cancelled)
 
-    def _quote(self, ask: Ask, outcome: Outcome | None) -> tuple[Quote, Mapping[str, Pool]]:
+    def _quote(self, ask: Ask, outcome: SearchResult | None) -> tuple[Quote, Mapping[str, Pool]]:
         order, gas_price_wei = ask.order, ask.gas_price_wei
         if outcome is None:
             check_wrapper_allowed(order, self.network)
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
             return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=ask.certify)
         held = self._held_order(order)
-        quote = self._router_for(held).quote_of(held, outcome, gas_price_wei=gas_price_wei, certify=ask.certify)
+        quote = self._router_for(held).build_quote(held, outcome, gas_price_wei=gas_price_wei, certify=ask.certify)
         native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
         return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
 

@@ -18,12 +18,12 @@ from swapcli.engine.quote import Ask
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market
-from swapcli.routing.candidate_pools import FIRST_MARGIN, own_pools
-from swapcli.routing.known_routes import Candidate, is_better
-from swapcli.routing.price_moves import followed_market, price_moves
+from swapcli.routing.candidate_pools import PRICE_MARGIN, route_pools
+from swapcli.routing.known_routes import KnownRoute, is_better
+from swapcli.routing.price_moves import price_moves, shift_market
 
 if TYPE_CHECKING:
-    from swapcli.routing.search.route_search import Outcome
+    from swapcli.routing.search.route_search import SearchResult
 
 TOLERANCE = 0.5e-4
 """Of the output: what pools that are not read may add together, half a basis point."""
@@ -55,7 +55,7 @@ class LiveResult(NamedTuple):
     """
 
     source: MarketSource
-    outcome: Outcome
+    outcome: SearchResult
     searched_s: float
     left_bps: float | None
 
@@ -81,7 +81,7 @@ class LiveSearch:
     def __init__(self, known: MarketSource, ask: Ask, read: Read, clock: Clock, limits: Limits | None = None) -> None:
         self._known, self._ask, self._read, self._clock = known, ask, read, clock
         self._limits = limits or Limits()
-        self._candidates: list[Candidate] = []
+        self._candidates: list[KnownRoute] = []
         self._keys: dict[str, None] = {}
         self._max_pools = 0
         self._searched_s = 0.0
@@ -106,7 +106,7 @@ class LiveSearch:
         left_bps = expected.left * 1e4 if expected and wanted else None
         return LiveResult(fresh, outcome, self._searched_s, left_bps)
 
-    def _search(self, source: MarketSource) -> tuple[Outcome | None, NoRoute | None]:
+    def _search(self, source: MarketSource) -> tuple[SearchResult | None, NoRoute | None]:
         """Return the best on a source, and remember its route; or why there is none."""
         started_s = self._clock.timer_s()
         try:
@@ -117,7 +117,7 @@ class LiveSearch:
             return None, error
         finally:
             self._searched_s += self._clock.timer_s() - started_s
-        self._candidates.append(Candidate(outcome.found.route, outcome.found.amount_in))
+        self._candidates.append(KnownRoute(outcome.best.route, outcome.best.amount_in))
         return outcome, None
 
     def _timed_ask(self) -> Ask:
@@ -143,10 +143,10 @@ class LiveSearch:
         outcome, failure = self._search(self._known)
         own: tuple[str, ...] = ()
         if outcome:
-            own = own_pools(outcome)
+            own = route_pools(outcome)
             self._add(own)
-            bids = self._known.bids(self._ask, outcome, self._keys.keys(), FIRST_MARGIN)
-            self._add(bids.enough(TOLERANCE, self._limits.first_pools))
+            bids = self._known.bids(self._ask, outcome, self._keys.keys(), PRICE_MARGIN)
+            self._add(bids.take_until(TOLERANCE, self._limits.first_pools))
             missing = len(own) + min(_FEWEST, self._limits.first_pools) - len(self._keys)
             if missing > 0:
                 self._add(self._known.nearest(self._ask, outcome, self._keys.keys(), missing))
@@ -164,7 +164,7 @@ class LiveSearch:
             raise failure
         return touching
 
-    def _expected(self, fresh: MarketSource, outcome: Outcome | None) -> _Expected | None:
+    def _expected(self, fresh: MarketSource, outcome: SearchResult | None) -> _Expected | None:
         """Return what is to be expected of all known pools; None where reading more is of no use: nothing is unread, or
         nothing has changed, or what is unread cannot add much."""
         known, read = self._known.market.pools, fresh.market.pools
@@ -172,29 +172,29 @@ class LiveSearch:
         if not rest or (outcome and all(known[key] == pool for key, pool in read.items())):
             return None
         moves = price_moves(known, read)
-        pools = {**followed_market(rest, moves), **read}
+        pools = {**shift_market(rest, moves), **read}
         source = self._known.on(replace(fresh.market, pools={key: pools[key] for key in known if key in pools}))
         if outcome is None:
             return _Expected(source, moves.spread, inf)
-        left = source.bids(self._ask, outcome, self._keys.keys(), moves.spread, whole=True).left(0)
+        left = source.bids(self._ask, outcome, self._keys.keys(), moves.spread, whole=True).remaining(0)
         return _Expected(source, moves.spread, left) if left > TOLERANCE else None
 
-    def _wanted(self, expected: _Expected, outcome: Outcome | None, *, is_first: bool) -> tuple[str, ...]:
+    def _wanted(self, expected: _Expected, outcome: SearchResult | None, *, is_first: bool) -> tuple[str, ...]:
         """Return the keys of the pools to read next, the most useful first.
 
         They are those of a route that is expected to be better, and what could be better still. Where none is expected
         but pools have moved much by themselves, they are those that could be better if they did.
         """
         guess, _ = self._search(expected.source)
-        best = outcome.found if outcome else None
-        if guess and is_better(self._ask.order, guess.found, best, TOLERANCE):
-            own = [key for key in own_pools(guess) if key not in self._keys]
+        best = outcome.best if outcome else None
+        if guess and is_better(self._ask.order, guess.best, best, TOLERANCE):
+            own = [key for key in route_pools(guess) if key not in self._keys]
             taken = self._keys.keys() | set(own)
             bids = expected.source.bids(self._ask, guess, taken, expected.spread)
-            return (*own, *bids.enough(TOLERANCE, self._limits.pools))
+            return (*own, *bids.take_until(TOLERANCE, self._limits.pools))
         if outcome and is_first and expected.spread > UNSETTLED:
             bids = expected.source.bids(self._ask, outcome, self._keys.keys(), expected.spread)
-            return bids.enough(TOLERANCE, self._limits.pools)
+            return bids.take_until(TOLERANCE, self._limits.pools)
         return ()
 
     def _add(self, keys: Iterable[str]) -> None:

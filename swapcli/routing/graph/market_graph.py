@@ -14,7 +14,7 @@ from typing import TypeVar
 from swapcli.model.pool import Pool, RateCurve
 
 _JUST_BELOW = 1 - 1e-9
-_BEST_FEW = 5
+_DEPTH_ARCS = 5
 
 _V = TypeVar("_V")
 
@@ -35,7 +35,7 @@ class Arc:
         return self.trade_to(self.rate * _JUST_BELOW)[2]
 
 
-class Graph:
+class MarketGraph:
     """Arcs of the given pools. Tokens are numbered; `token_index` maps addresses to numbers.
 
     `pairs[i][j]` are the arcs that sell i for j, best first-unit rate first; `best[i][j]` is that rate, and
@@ -46,95 +46,102 @@ class Graph:
     def __init__(self, pools: Iterable[Pool], addresses: Iterable[str]) -> None:
         self.addresses = tuple(addresses)
         self.token_index: Mapping[str, int] = {address: k for k, address in enumerate(self.addresses)}
-        self._depths: dict[tuple[int, int], float] = {}
-        self.mids: dict[tuple[int, int], tuple[float, float]] = {}
+        self._pair_depths: dict[tuple[int, int], float] = {}
+        self.mid_price_cache: dict[tuple[int, int], tuple[float, float]] = {}
         size = len(self.addresses)
-        self.pairs: list[dict[int, list[Arc]]] = [{} for _ in range(size)]
+        self.arcs_by_pair: list[dict[int, list[Arc]]] = [{} for _ in range(size)]
         for pool in pools:
-            self._add(pool)
-        self.best: list[dict[int, float]] = [{} for _ in range(size)]
-        self.best_into: list[dict[int, float]] = [{} for _ in range(size)]
-        for i, targets in enumerate(self.pairs):
+            self._add_pool(pool)
+        self.best_rate_out: list[dict[int, float]] = [{} for _ in range(size)]
+        self.best_rate_in: list[dict[int, float]] = [{} for _ in range(size)]
+        for i, targets in enumerate(self.arcs_by_pair):
             for j in targets:
-                self._rank(i, j)
+                self._sort_arcs(i, j)
 
-    def moved(self, before: Iterable[Pool], after: Iterable[Pool], addresses: Iterable[str]) -> Graph:
+    def with_changes(self, before: Iterable[Pool], after: Iterable[Pool], addresses: Iterable[str]) -> MarketGraph:
         """The graph once its pools `before` have become `after`; `addresses` begin with its own.
 
         Takes as long as there are changes, not pools: what stays is shared by both graphs, and neither changes again.
         """
-        moved, gone, come = Graph((), addresses), tuple(before), tuple(after)
-        touched = {pair for pool in gone + come for pair in moved._pairs_of(pool)}
-        rows = {i for i, _ in touched}
-        moved._share(self, touched, rows)
-        keys = {pool.key for pool in gone}
-        for i, j in touched:
-            moved.pairs[i][j] = [arc for arc in moved.pairs[i].get(j, ()) if arc.pool.key not in keys]
-        for pool in come:
-            moved._add(pool)
-        for i, j in touched:
-            moved._rank(i, j)
-        if len(self.best) == len(moved.best) and all((j in self.best[i]) == (j in moved.best[i]) for i, j in touched):
-            moved._share_pruning(self, rows)
-        return moved
+        changed, removed, added = MarketGraph((), addresses), tuple(before), tuple(after)
+        changed_pairs = {pair for pool in removed + added for pair in changed._token_pairs(pool)}
+        rows = {i for i, _ in changed_pairs}
+        changed._copy_except(self, changed_pairs, rows)
+        keys = {pool.key for pool in removed}
+        for i, j in changed_pairs:
+            changed.arcs_by_pair[i][j] = [arc for arc in changed.arcs_by_pair[i].get(j, ()) if arc.pool.key not in keys]
+        for pool in added:
+            changed._add_pool(pool)
+        for i, j in changed_pairs:
+            changed._sort_arcs(i, j)
+        if len(self.best_rate_out) == len(changed.best_rate_out) and all(
+            (j in self.best_rate_out[i]) == (j in changed.best_rate_out[i]) for i, j in changed_pairs
+        ):
+            changed._copy_core(self, rows)
+        return changed
 
-    def narrowed(self, pairs: Mapping[tuple[int, int], tuple[list[Arc], float]]) -> Graph:
+    def with_arcs(self, replacements: Mapping[tuple[int, int], tuple[list[Arc], float]]) -> MarketGraph:
         """Return the graph with other arcs, and another best rate, between some pairs of tokens (in, out).
 
         The arcs are some of those that the pair has, in the same order; a pair without any is left out. What stays is
         shared by both graphs.
         """
-        narrowed = Graph((), self.addresses)
-        narrowed._share(self, pairs, {i for i, _ in pairs})
-        into = {j for _, j in pairs}
-        narrowed.best_into = _copied(self.best_into, into, len(self.addresses))
-        for (i, j), (arcs, best) in pairs.items():
-            narrowed.pairs[i][j] = arcs
+        graph = MarketGraph((), self.addresses)
+        graph._copy_except(self, replacements, {i for i, _ in replacements})
+        tokens_out = {j for _, j in replacements}
+        graph.best_rate_in = _copy_rows(self.best_rate_in, tokens_out, len(self.addresses))
+        for (i, j), (arcs, best_rate) in replacements.items():
+            graph.arcs_by_pair[i][j] = arcs
             if arcs:
-                narrowed.best[i][j] = narrowed.best_into[j][i] = best
+                graph.best_rate_out[i][j] = graph.best_rate_in[j][i] = best_rate
             else:
-                narrowed._forget(i, j)
-        return narrowed
+                graph._remove_pair(i, j)
+        return graph
 
-    def _pairs_of(self, pool: Pool) -> Iterable[tuple[int, int]]:
+    def _token_pairs(self, pool: Pool) -> Iterable[tuple[int, int]]:
         return permutations([self.token_index[token] for token in pool.tokens], 2)
 
-    def _share(self, other: Graph, touched: Iterable[tuple[int, int]], rows: Set[int]) -> None:
+    def _copy_except(
+        self, other: MarketGraph, changed_pairs: Iterable[tuple[int, int]], changed_rows: Set[int]
+    ) -> None:
         """Take what `other` knows, but for pairs that are `touched`: their rows are copied, and found out anew."""
         size = len(self.addresses)
-        self.pairs = _copied(other.pairs, rows, size)
-        self.best, self.best_into = _copied(other.best, rows, size), _copied(other.best_into, rows, size)
+        self.arcs_by_pair = _copy_rows(other.arcs_by_pair, changed_rows, size)
+        self.best_rate_out, self.best_rate_in = (
+            _copy_rows(other.best_rate_out, changed_rows, size),
+            _copy_rows(other.best_rate_in, changed_rows, size),
+        )
         # Copied in one go, since orders on `other` may be adding to them.
-        self._depths, self.mids = dict(other._depths), dict(other.mids)
-        for pair in touched:
-            self._depths.pop(pair, None)
-            self.mids.pop(pair, None)
+        self._pair_depths, self.mid_price_cache = dict(other._pair_depths), dict(other.mid_price_cache)
+        for pair in changed_pairs:
+            self._pair_depths.pop(pair, None)
+            self.mid_price_cache.pop(pair, None)
 
-    def _share_pruning(self, other: Graph, rows: Iterable[int]) -> None:
+    def _copy_core(self, other: MarketGraph, changed_rows: Iterable[int]) -> None:
         """Where the same pairs of tokens have pools, the same tokens lie in the core."""
-        vars(self)["_pruning"] = other._pruning
-        core = self.core
-        for name, own in (("core_best", self.best), ("core_best_into", self.best_into)):
+        vars(self)["_core_and_parents"] = other._core_and_parents
+        core = self.two_core
+        for name, own in (("core_rate_out", self.best_rate_out), ("core_rate_in", self.best_rate_in)):
             shared = list(getattr(other, name))
-            for i in rows:
+            for i in changed_rows:
                 shared[i] = {j: rate for j, rate in own[i].items() if j in core}
             vars(self)[name] = shared
 
-    def _rank(self, token_in: int, token_out: int) -> None:
+    def _sort_arcs(self, token_in: int, token_out: int) -> None:
         """Bring the arcs of a pair into order, and note the best; without any, forget the pair."""
-        arcs = self.pairs[token_in][token_out]
+        arcs = self.arcs_by_pair[token_in][token_out]
         if arcs:
             arcs.sort(key=lambda arc: -arc.rate)
-            self.best[token_in][token_out] = self.best_into[token_out][token_in] = arcs[0].rate
+            self.best_rate_out[token_in][token_out] = self.best_rate_in[token_out][token_in] = arcs[0].rate
         else:
-            self._forget(token_in, token_out)
+            self._remove_pair(token_in, token_out)
 
-    def _forget(self, token_in: int, token_out: int) -> None:
-        del self.pairs[token_in][token_out]
-        self.best[token_in].pop(token_out, None)
-        self.best_into[token_out].pop(token_in, None)
+    def _remove_pair(self, token_in: int, token_out: int) -> None:
+        del self.arcs_by_pair[token_in][token_out]
+        self.best_rate_out[token_in].pop(token_out, None)
+        self.best_rate_in[token_out].pop(token_in, None)
 
-    def _add(self, pool: Pool) -> None:
+    def _add_pool(self, pool: Pool) -> None:
         index = self.token_index
         for token_in in pool.tokens:
             for token_out in pool.tokens:
@@ -143,69 +150,69 @@ class Graph:
                 curve = pool.curve(token_in, token_out)
                 if curve.start_rate > 0.0:
                     arc = Arc(index[token_in], index[token_out], pool, curve)
-                    self.pairs[arc.token_in].setdefault(arc.token_out, []).append(arc)
+                    self.arcs_by_pair[arc.token_in].setdefault(arc.token_out, []).append(arc)
 
     def pair_depth(self, token_in: int, token_out: int) -> float:
         """Depth of the pair's best few arcs together, in input units; see `Arc.depth`."""
-        depth = self._depths.get((token_in, token_out))
+        depth = self._pair_depths.get((token_in, token_out))
         if depth is None:
-            arcs = self.pairs[token_in][token_out]
-            depth = self._depths[token_in, token_out] = sum(arc.depth for arc in arcs[:_BEST_FEW])
+            arcs = self.arcs_by_pair[token_in][token_out]
+            depth = self._pair_depths[token_in, token_out] = sum(arc.depth for arc in arcs[:_DEPTH_ARCS])
         return depth
 
     def arcs(self) -> Iterable[Arc]:
         """Every arc."""
-        return (arc for targets in self.pairs for arcs in targets.values() for arc in arcs)
+        return (arc for targets in self.arcs_by_pair for arcs in targets.values() for arc in arcs)
 
     def neighbours(self, token: int) -> set[int]:
         """Tokens that share a pool with `token`, in either direction."""
-        return self.best[token].keys() | self.best_into[token].keys()
+        return self.best_rate_out[token].keys() | self.best_rate_in[token].keys()
 
     @cached_property
-    def _pruning(self) -> tuple[set[int], dict[int, int]]:
-        around = {t: self.neighbours(t) for t in range(len(self.addresses))}
-        core, towards = set(around), {}
-        leaves = [t for t in core if len(around[t]) <= 1]
+    def _core_and_parents(self) -> tuple[set[int], dict[int, int]]:
+        neighbours = {t: self.neighbours(t) for t in range(len(self.addresses))}
+        core, parent = set(neighbours), {}
+        leaves = [t for t in core if len(neighbours[t]) <= 1]
         while leaves:
             leaf = leaves.pop()
             core.discard(leaf)
-            for t in around.pop(leaf, ()):
-                towards[leaf] = t
-                around[t].discard(leaf)
-                if len(around[t]) == 1:
+            for t in neighbours.pop(leaf, ()):
+                parent[leaf] = t
+                neighbours[t].discard(leaf)
+                if len(neighbours[t]) == 1:
                     leaves.append(t)
-        return core, towards
+        return core, parent
 
     @property
-    def core(self) -> set[int]:
+    def two_core(self) -> set[int]:
         """Tokens that lie on some cycle of pairs: only they can be intermediates for orders between other tokens.
 
         A token that one other token touches, or a tree of such tokens, is a dead end for everybody else.
         """
-        return self._pruning[0]
+        return self._core_and_parents[0]
 
     @cached_property
-    def core_best(self) -> list[dict[int, float]]:
+    def core_rate_out(self) -> list[dict[int, float]]:
         """`best` towards core tokens only."""
-        core = self.core
-        return [{j: rate for j, rate in row.items() if j in core} for row in self.best]
+        core = self.two_core
+        return [{j: rate for j, rate in row.items() if j in core} for row in self.best_rate_out]
 
     @cached_property
-    def core_best_into(self) -> list[dict[int, float]]:
-        """`best_into` from core tokens only."""
-        core = self.core
-        return [{i: rate for i, rate in row.items() if i in core} for row in self.best_into]
+    def core_rate_in(self) -> list[dict[int, float]]:
+        """`best_rate_in` from core tokens only."""
+        core = self.two_core
+        return [{i: rate for i, rate in row.items() if i in core} for row in self.best_rate_in]
 
-    def way_to_core(self, token: int) -> list[int]:
+    def path_to_core(self, token: int) -> list[int]:
         """`token` and the tokens between it and the core; ends in the core, or at the root of its tree."""
-        core, towards = self._pruning
-        way = [token]
-        while way[-1] not in core and way[-1] in towards:
-            way.append(towards[way[-1]])
-        return way
+        core, parent = self._core_and_parents
+        path = [token]
+        while path[-1] not in core and path[-1] in parent:
+            path.append(parent[path[-1]])
+        return path
 
 
-def _copied(rows: list[dict[int, _V]], changing: Set[int], size: int) -> list[dict[int, _V]]:
+def _copy_rows(rows: list[dict[int, _V]], changed: Set[int], size: int) -> list[dict[int, _V]]:
     """The same rows, but copies of those that will change, and empty ones behind them up to `size`."""
-    same = [dict(row) if i in changing else row for i, row in enumerate(rows)]
+    same = [dict(row) if i in changed else row for i, row in enumerate(rows)]
     return same + [{} for _ in range(size - len(rows))]

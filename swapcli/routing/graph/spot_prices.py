@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 
-from swapcli.routing.graph.market_graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, MarketGraph
 
 Values = dict[int, float]
 Slices = Mapping[int, float]
 
 _UNKNOWN = (0.0, -1)
-_TOO_GOOD = 2.0  # of a slice's value: that the slices of two tokens are worth so differently has to be proven
-_NEAR = 1e-2  # of a rate: pools that a slice moves by less count with the rate of their first unit
+_VERIFY_ABOVE = 2.0  # of a slice's value: that the slices of two tokens are worth so differently has to be proven
+_RATE_TOLERANCE = 1e-2  # of a rate: pools that a slice moves by less count with the rate of their first unit
 
 
 class SpotPrices:
@@ -33,11 +33,11 @@ class SpotPrices:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: MarketGraph,
         target: int,
         max_hops: int,
         slices: Slices | None = None,
-        avoid: frozenset[int] = frozenset(),
+        avoided_tokens: frozenset[int] = frozenset(),
     ) -> None:
         """Price the tokens from `target` backwards.
 
@@ -45,64 +45,64 @@ class SpotPrices:
         for a slice of the token that it takes, and no path passes through tokens without a slice. None stands for
         vanishing slices: pools count with the rates of their first units. No path passes through tokens to `avoid`.
         """
-        self._graph, self.target, self._max_hops, self._avoid = graph, target, max_hops, avoid
+        self._graph, self.target, self._max_hops, self._avoided_tokens = graph, target, max_hops, avoided_tokens
         self.slices = slices
-        self._allowed = (graph.core | set(graph.way_to_core(target))) - avoid - {target}
+        self._allowed = (graph.two_core | set(graph.path_to_core(target))) - avoided_tokens - {target}
         self.values: Values = {target: 1.0}
-        self._rounds: list[dict[int, tuple[float, int]]] = [{target: (1.0, target)}]
+        self._layers: list[dict[int, tuple[float, int]]] = [{target: (1.0, target)}]
         for _ in range(max_hops):
-            found = self._relax(self._rounds[-1])
+            found = self._relax(self._layers[-1])
             if not found:
                 break
-            self._rounds.append(found)
+            self._layers.append(found)
             self.values.update({t: value for t, (value, _) in found.items()})
 
     def _relax(self, front: dict[int, tuple[float, int]]) -> dict[int, tuple[float, int]]:
-        allowed, values, into = self._allowed, self.values, self._graph.best_into
+        allowed, values, into = self._allowed, self.values, self._graph.best_rate_in
         found: dict[int, tuple[float, int]] = {}
         for j, (value_j, _) in front.items():
             for i, rate in into[j].items():
                 value = value_j * rate
                 if i in allowed and value > values.get(i, 0.0) and value > found.get(i, _UNKNOWN)[0]:
                     if self.slices is not None:
-                        value = self._for_slice(i, j, value_j, max(values.get(i, 0.0), found.get(i, _UNKNOWN)[0]))
+                        value = self._slice_value(i, j, value_j, max(values.get(i, 0.0), found.get(i, _UNKNOWN)[0]))
                     if value:
                         found[i] = (value, j)
         return found
 
-    def _for_slice(self, i: int, j: int, value_j: float, beaten: float) -> float:
+    def _slice_value(self, i: int, j: int, value_j: float, threshold: float) -> float:
         """Return the value of a unit of i where a slice of it is sold for j; 0.0 where that is not above `beaten`."""
-        rate = self.rate(i, j, beaten / value_j)
-        if rate <= beaten / value_j:
+        rate = self.rate(i, j, threshold / value_j)
+        if rate <= threshold / value_j:
             return 0.0
         value = value_j * rate
         slices = self.slices or {}
-        if value * slices[i] > _TOO_GOOD * slices[self.target]:
-            value = min(value, self._sold(slices[i], [i, *self.path(j)]) / slices[i])
-        return value if value > beaten else 0.0
+        if value * slices[i] > _VERIFY_ABOVE * slices[self.target]:
+            value = min(value, self._sell_along(slices[i], [i, *self.path(j)]) / slices[i])
+        return value if value > threshold else 0.0
 
-    def _sold(self, amount: float, path: list[int]) -> float:
+    def _sell_along(self, amount: float, path: list[int]) -> float:
         """Return what a slice really brings, the best pool of each hop one after the other."""
         for i, j in pairwise(path):
-            amount = max(amount_out(arc, amount) for arc in self._graph.pairs[i][j])
+            amount = max(amount_out_for_all(arc, amount) for arc in self._graph.arcs_by_pair[i][j])
         return amount
 
-    def rate(self, token_in: int, token_out: int, beaten: float = 0.0) -> float:
+    def rate(self, token_in: int, token_out: int, min_rate: float = 0.0) -> float:
         """Return the best rate that a single pool offers for a slice of `token_in`, or `beaten` where none is above."""
         slice_in = self.slices.get(token_in, 0.0) if self.slices is not None else 0.0
         if self.slices is not None and not slice_in:
-            return beaten
-        for arc in self._graph.pairs[token_in].get(token_out, ()):
-            if arc.rate <= beaten:
+            return min_rate
+        for arc in self._graph.arcs_by_pair[token_in].get(token_out, ()):
+            if arc.rate <= min_rate:
                 break
-            beaten = max(beaten, _rate_for(arc, slice_in))
-        return beaten
+            min_rate = max(min_rate, _rate_for_slice(arc, slice_in))
+        return min_rate
 
-    def is_dust(self, token: int, part: float) -> bool:
+    def is_dust(self, token: int, min_fraction: float) -> bool:
         """Whether no path sells a slice of `token` for `part` of a slice of the target."""
         if self.slices is None or token == self.target:
             return False
-        return self.value(token) * self.slices.get(token, 0.0) < part * self.slices[self.target]
+        return self.value(token) * self.slices.get(token, 0.0) < min_fraction * self.slices[self.target]
 
     def allows(self, token: int) -> bool:
         """Whether paths may pass through `token`."""
@@ -110,41 +110,41 @@ class SpotPrices:
 
     def path(self, source: int) -> list[int]:
         """Tokens of the best path from `source` to the target, both included; empty when there is none."""
-        path = self.way_to_values(source)
-        if not path or self._avoid.intersection(path[1:]):
+        path = self.path_to_priced(source)
+        if not path or self._avoided_tokens.intersection(path[1:]):
             return []
         token = path.pop()
-        limit = min(len(self._rounds) - 1, self._max_hops - len(path))
+        limit = min(len(self._layers) - 1, self._max_hops - len(path))
         while token != self.target:
-            rounds = [k for k in range(limit, 0, -1) if token in self._rounds[k]]
+            rounds = [k for k in range(limit, 0, -1) if token in self._layers[k]]
             if not rounds:
                 return []
             path.append(token)
             limit = rounds[0] - 1
-            token = self._rounds[rounds[0]][token][1]
-        path = _without_loops([*path, token])
+            token = self._layers[rounds[0]][token][1]
+        path = _remove_loops([*path, token])
         return path if len(path) <= self._max_hops + 1 else []
 
-    def way_to_values(self, source: int) -> list[int]:
+    def path_to_priced(self, source: int) -> list[int]:
         """`source` and the tokens between it and the nearest one with a value, which ends it; empty without one."""
-        way = self._graph.way_to_core(source)
+        way = self._graph.path_to_core(source)
         entries = [k for k, t in enumerate(way) if t in self.values]
         way = way[: entries[0] + 1] if entries else []
-        return way if all(j in self._graph.best[i] for i, j in pairwise(way)) else []
+        return way if all(j in self._graph.best_rate_out[i] for i, j in pairwise(way)) else []
 
     @cached_property
-    def hops(self) -> dict[int, int]:
+    def hops_to_target(self) -> dict[int, int]:
         """The fewest hops to the target from each token that paths may pass through."""
-        return {t: hops for hops in range(len(self._rounds) - 1, -1, -1) for t in self._rounds[hops]}
+        return {t: hops for hops in range(len(self._layers) - 1, -1, -1) for t in self._layers[hops]}
 
-    def within(self, hops: int) -> Values:
+    def values_within(self, hops: int) -> Values:
         """What a unit of each token in the core can bring over at most `hops` hops: no path from any brings more."""
-        return self._within[min(hops, len(self._within) - 1)]
+        return self._values_by_hops[min(hops, len(self._values_by_hops) - 1)]
 
     @cached_property
-    def _within(self) -> list[Values]:
+    def _values_by_hops(self) -> list[Values]:
         known: list[Values] = [{}]
-        for found in self._rounds:
+        for found in self._layers:
             known.append(known[-1] | {t: value for t, (value, _) in found.items()})
         return known[1:]
 
@@ -162,20 +162,20 @@ class SpotPrices:
         return value
 
 
-def amount_out(arc: Arc, amount_in: float) -> float:
+def amount_out_for_all(arc: Arc, amount_in: float) -> float:
     """Return what `arc` pays for `amount_in`; 0.0 beyond its capacity, since a router must sell all that it holds."""
     return arc.curve.amount_out(amount_in) if amount_in <= arc.curve.capacity else 0.0
 
 
-def _rate_for(arc: Arc, amount_in: float) -> float:
+def _rate_for_slice(arc: Arc, amount_in: float) -> float:
     """Return the rate that `arc` offers for `amount_in`, or its first unit's where they are about the same."""
     if not amount_in:
         return arc.rate
-    rate = amount_out(arc, amount_in) / amount_in
-    return arc.rate if rate > arc.rate * (1.0 - _NEAR) else rate
+    rate = amount_out_for_all(arc, amount_in) / amount_in
+    return arc.rate if rate > arc.rate * (1.0 - _RATE_TOLERANCE) else rate
 
 
-def _without_loops(walk: list[int]) -> list[int]:
+def _remove_loops(walk: list[int]) -> list[int]:
     """The walk with every round trip cut out: arbitrage can make one look profitable."""
     path: list[int] = []
     for token in walk:

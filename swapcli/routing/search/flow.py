@@ -11,29 +11,29 @@ from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.hop import Hop
 from swapcli.routing.solver.newton import Solution, Trade
 
-Link = tuple[int, int]
+TokenPair = tuple[int, int]
 """(token in, token out) of a hop."""
 
 
-def by_link(trades: Iterable[Trade]) -> dict[Link, list[Trade]]:
+def trades_by_pair(trades: Iterable[Trade]) -> dict[TokenPair, list[Trade]]:
     """Trades of the same two tokens together."""
-    links: dict[Link, list[Trade]] = {}
+    links: dict[TokenPair, list[Trade]] = {}
     for trade in trades:
         links.setdefault((trade.arc.token_in, trade.arc.token_out), []).append(trade)
     return links
 
 
-def flow_values(solution: Solution) -> dict[Link, float]:
+def flow_values(solution: Solution) -> dict[TokenPair, float]:
     """What flows through each hop, as the value of its input in units of the output token."""
     prices = solution.prices
-    values: dict[Link, float] = {}
+    values: dict[TokenPair, float] = {}
     for trade in solution.trades:
         link = (trade.arc.token_in, trade.arc.token_out)
         values[link] = values.get(link, 0.0) + prices[link[0]] * trade.amount_in
     return values
 
 
-def flow_order(links: Iterable[Link]) -> list[int] | None:
+def topological_order(links: Iterable[TokenPair]) -> list[int] | None:
     """Tokens so that every hop leads forward; None when the hops form a cycle."""
     onward: dict[int, list[int]] = {}
     open_inflows: dict[int, int] = {}
@@ -53,7 +53,7 @@ def flow_order(links: Iterable[Link]) -> list[int] | None:
     return order if len(order) == len(open_inflows) else None
 
 
-def _on_cycles(values: Mapping[Link, float]) -> dict[Link, float]:
+def _drop_acyclic_ends(values: Mapping[TokenPair, float]) -> dict[TokenPair, float]:
     """What is left after peeling off the hops that cannot lie on a cycle."""
     remaining = dict(values)
     while True:
@@ -64,10 +64,10 @@ def _on_cycles(values: Mapping[Link, float]) -> dict[Link, float]:
         remaining = kept
 
 
-def cycle_breakers(values: Mapping[Link, float]) -> set[Link]:
+def feedback_arcs(values: Mapping[TokenPair, float]) -> set[TokenPair]:
     """Hops without which the flow is acyclic: the weaker of two opposite ones, then the weakest of each cycle left."""
     breakers = {link for link, v in values.items() if v < values.get(link[::-1], 0.0)}
-    remaining = _on_cycles({link: v for link, v in values.items() if link not in breakers})
+    remaining = _drop_acyclic_ends({link: v for link, v in values.items() if link not in breakers})
     while remaining:
         onward = {i: (i, j) for i, j in remaining}
         walk = [next(iter(onward))]
@@ -76,24 +76,24 @@ def cycle_breakers(values: Mapping[Link, float]) -> set[Link]:
         ring = walk[walk.index(walk[-1]) :]
         weakest = min(pairwise(ring), key=lambda link: remaining[link])
         breakers.add(weakest)
-        remaining = _on_cycles({link: v for link, v in remaining.items() if link != weakest})
+        remaining = _drop_acyclic_ends({link: v for link, v in remaining.items() if link != weakest})
     return breakers
 
 
-def beyond_reach(links: Iterable[Link], ends: tuple[int, int], max_hops: int) -> set[Link]:
+def unreachable_within(links: Iterable[TokenPair], endpoints: tuple[int, int], max_hops: int) -> set[TokenPair]:
     """Those of `links` that no path of at most `max_hops` of them leads over from end to end."""
     known = list(links)
-    from_source = distances(known, ends[0])
-    to_target = distances([(j, i) for i, j in known], ends[1])
+    from_source = hop_distances(known, endpoints[0])
+    to_target = hop_distances([(j, i) for i, j in known], endpoints[1])
     far = max_hops + 1
     return {(i, j) for i, j in known if from_source.get(i, far) + 1 + to_target.get(j, far) > max_hops}
 
 
-def longest_path(links: Iterable[Link]) -> list[Link]:
+def longest_path(links: Iterable[TokenPair]) -> list[TokenPair]:
     """A path of the acyclic `links` with the most hops."""
     known = list(links)
-    longest: dict[int, list[Link]] = {}
-    for token in flow_order(known) or []:
+    longest: dict[int, list[TokenPair]] = {}
+    for token in topological_order(known) or []:
         so_far = longest.get(token, [])
         for link in known:
             if link[0] == token and len(so_far) >= len(longest.get(link[1], [])):
@@ -101,7 +101,7 @@ def longest_path(links: Iterable[Link]) -> list[Link]:
     return max(longest.values(), key=len, default=[])
 
 
-def distances(links: Iterable[Link], start: int) -> dict[int, int]:
+def hop_distances(links: Iterable[TokenPair], start: int) -> dict[int, int]:
     """Hops from `start` to each token that `links` lead to."""
     onward: dict[int, list[int]] = {}
     for i, j in links:
@@ -114,24 +114,24 @@ def distances(links: Iterable[Link], start: int) -> dict[int, int]:
     return distance
 
 
-def worth_sold(trade: Trade, prices: Prices) -> float:
+def value_in(trade: Trade, prices: Prices) -> float:
     """Value of what a trade sells."""
     return prices[trade.arc.token_in] * trade.amount_in
 
 
-def worth_bought(trade: Trade, prices: Prices) -> float:
+def value_out(trade: Trade, prices: Prices) -> float:
     """Value of what a trade buys: it tells more where an order floods the pools and its own token is worth little."""
     return prices[trade.arc.token_out] * trade.amount_out
 
 
-def second_uses(
-    trades: Iterable[Trade], prices: Prices, worth: Callable[[Trade, Prices], float] = worth_sold
+def arcs_reusing_a_pool(
+    trades: Iterable[Trade], prices: Prices, trade_value: Callable[[Trade, Prices], float] = value_in
 ) -> set[int]:
     """Ids of arcs whose pool trades more in another direction: its state would change under the other trade."""
     strongest: dict[str, tuple[float, int]] = {}
     weaker: set[int] = set()
     for trade in trades:
-        use = (worth(trade, prices), id(trade.arc))
+        use = (trade_value(trade, prices), id(trade.arc))
         other = strongest.get(trade.arc.pool.key)
         strongest[trade.arc.pool.key] = use if other is None else max(use, other)
         if other is not None:
@@ -145,50 +145,52 @@ class Flow(NamedTuple):
     `shares[h]` sums to 1 over the hops that leave the source; `unit[t]` is base units of t per whole order.
     """
 
-    ends: tuple[int, int]
+    endpoints: tuple[int, int]
     hops: list[Hop]
     shares: list[float]
-    unit: dict[int, float]
+    amount_per_share: dict[int, float]
 
 
 def continuous_flow(
-    values: Mapping[Link, float],
-    nearby: Mapping[Link, list[Arc]],
-    ends: tuple[int, int],
+    values: Mapping[TokenPair, float],
+    usable_arcs: Mapping[TokenPair, list[Arc]],
+    endpoints: tuple[int, int],
     amount: float,
     prices: Prices,
-    least_share: float,
+    min_share: float,
 ) -> Flow:
     """The flow `values` run forward through the pools. Hops that carry less than `least_share` are left out.
 
     `nearby` are the arcs of each link that a hop may use; the best split over them is found anew.
     """
-    source, target = ends
-    values = _connected(values, source, target, least_share)
-    order = flow_order(values) or []
-    leaving: dict[int, list[Link]] = {}
+    source, target = endpoints
+    values = _drop_disconnected(values, source, target, min_share)
+    order = topological_order(values) or []
+    leaving: dict[int, list[TokenPair]] = {}
     for link in values:
         leaving.setdefault(link[0], []).append(link)
-    held, share = {source: amount}, {source: 1.0}
-    flow = Flow(ends, [], [], {})
+    balances, share = {source: amount}, {source: 1.0}
+    flow = Flow(endpoints, [], [], {})
     for token in order:
         total = sum(values[link] for link in leaving.get(token, ()))
-        flow.unit[token] = held[token] / share[token]
+        flow.amount_per_share[token] = balances[token] / share[token]
         for link in leaving.get(token, ()):
             part = values[link] / total
-            hop = Hop(nearby[link], prices[link[0]] / prices[link[1]])
-            got = hop.amount_out(min(held[token] * part, hop.capacity))
-            held[link[1]] = held.get(link[1], 0.0) + got
+            hop = Hop(usable_arcs[link], prices[link[0]] / prices[link[1]])
+            got = hop.amount_out(min(balances[token] * part, hop.capacity))
+            balances[link[1]] = balances.get(link[1], 0.0) + got
             share[link[1]] = share.get(link[1], 0.0) + share[token] * part
             flow.hops.append(hop)
             flow.shares.append(share[token] * part)
     return flow
 
 
-def _connected(values: Mapping[Link, float], source: int, target: int, least_share: float) -> dict[Link, float]:
+def _drop_disconnected(
+    values: Mapping[TokenPair, float], source: int, target: int, min_share: float
+) -> dict[TokenPair, float]:
     """Hops on paths from source to target, without those below `least_share` of the order."""
     total = sum(v for (i, _), v in values.items() if i == source)
-    kept = {link: v for link, v in values.items() if v >= least_share * total}
+    kept = {link: v for link, v in values.items() if v >= min_share * total}
     while True:
         starts, ends = {i for i, _ in kept} | {target}, {j for _, j in kept} | {source}
         smaller = {link: v for link, v in kept.items() if link[0] in ends and link[1] in starts}

@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from swapcli.routing.graph.market_graph import Arc
-from swapcli.routing.solver.newton import Check, unwatched
+from swapcli.routing.solver.newton import CancelCheck, no_cancellation
 
 _Entry = tuple[float, tuple[Arc, ...]]
 
 
 def acyclic_order(
-    arcs: Iterable[Arc], ends: tuple[int, int], amount: float, max_hops: int, slices: int, check: Check = unwatched
+    arcs: Iterable[Arc],
+    endpoints: tuple[int, int],
+    amount: float,
+    max_hops: int,
+    slices: int,
+    check: CancelCheck = no_cancellation,
 ) -> list[int]:
     """Tokens that the slices pass through, so that every hop used leads forward; empty when no path exists.
 
@@ -25,7 +30,7 @@ def acyclic_order(
     leaving: dict[int, list[Arc]] = {}
     for arc in arcs:
         leaving.setdefault(arc.token_in, []).append(arc)
-    state = _Sliced(leaving, *ends, max_hops)
+    state = _SlicedFlow(leaving, *endpoints, max_hops)
     for _ in range(slices):
         check()
         path = state.best_path(amount / slices)
@@ -35,7 +40,7 @@ def acyclic_order(
     return state.token_order()
 
 
-class _Sliced:
+class _SlicedFlow:
     """What the slices so far have sold to each arc, and which tokens come before which."""
 
     def __init__(self, leaving: dict[int, list[Arc]], source: int, target: int, max_hops: int) -> None:
@@ -52,12 +57,12 @@ class _Sliced:
             found: dict[int, _Entry] = {}
             for token, (held, path) in front.items():
                 for arc in self._leaving.get(token, ()):
-                    self._try(arc, held, path, best, found)
+                    self._extend(arc, held, path, best, found)
             best.update(found)
             front = {t: entry for t, entry in found.items() if t != self._target}
         return list(best[self._target][1]) if self._target in best else []
 
-    def _try(
+    def _extend(
         self, arc: Arc, held: float, path: tuple[Arc, ...], best: dict[int, _Entry], found: dict[int, _Entry]
     ) -> None:
         j = arc.token_out
@@ -66,7 +71,7 @@ class _Sliced:
             return
         if self._pools.get(arc.pool.key, id(arc)) != id(arc) or self._closes_cycle(arc, path):
             return
-        got = self._added(arc, held)
+        got = self._added_output(arc, held)
         if got > beaten:
             found[j] = (got, (*path, arc))
 
@@ -75,7 +80,7 @@ class _Sliced:
         later = self._after.get(arc.token_out, set())
         return arc.token_in in later or any(before.token_in in later for before in path)
 
-    def _added(self, arc: Arc, amount_in: float) -> float:
+    def _added_output(self, arc: Arc, amount_in: float) -> float:
         sold = self._sold.get(id(arc), 0.0)
         if sold + amount_in > arc.curve.capacity:
             return 0.0
@@ -85,15 +90,15 @@ class _Sliced:
         """Sell one slice along `path`."""
         held = amount
         for arc in path:
-            got = self._added(arc, held)
+            got = self._added_output(arc, held)
             self._sold[id(arc)] = self._sold.get(id(arc), 0.0) + held
             self._pools[arc.pool.key] = id(arc)
             held = got
         tokens = [self._source, *(arc.token_out for arc in path)]
         for k, token in enumerate(tokens):
-            self._come_after(token, tokens[k + 1 :])
+            self._record_order(token, tokens[k + 1 :])
 
-    def _come_after(self, token: int, later: list[int]) -> None:
+    def _record_order(self, token: int, later: list[int]) -> None:
         reached = set(later).union(*(self._after.get(t, set()) for t in later))
         for t, after in list(self._after.items()):
             if token in after:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
-from swapcli.routing.graph.market_graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
-from swapcli.routing.graph.subgraph import arcs_among
-from swapcli.routing.search.flow import Link
+from swapcli.routing.graph.subgraph import arcs_between
+from swapcli.routing.search.flow import TokenPair
 from swapcli.routing.solver.dual import Prices
-from swapcli.routing.solver.newton import MAX_ITERATIONS, Check, Solution, solve, unwatched
+from swapcli.routing.solver.newton import MAX_ITERATIONS, CancelCheck, Solution, minimize_dual, no_cancellation
 
 ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10
 """Tolerances: while the neighbourhood grows, for a route, for a certificate."""
@@ -21,7 +21,7 @@ class SearchTimeUp(Exception):
     """Ends a search that has run out of time; it never leaves the routing core."""
 
 
-class Task(NamedTuple):
+class SwapSpec(NamedTuple):
     """What is asked of a search. `gas_value` is the worth of one unit of gas in base units of the target.
 
     `check` is called all along. It raises `Cancelled` when the answer is no longer wanted, and `SearchTimeUp` when the
@@ -33,89 +33,89 @@ class Task(NamedTuple):
     amount: int
     max_hops: int
     gas_value: float = 0.0
-    check: Check = unwatched
+    check: CancelCheck = no_cancellation
 
     @property
-    def ends(self) -> tuple[int, int]:
+    def endpoints(self) -> tuple[int, int]:
         """Source and target."""
         return self.source, self.target
 
 
-class Banned(NamedTuple):
+class Exclusions(NamedTuple):
     """Directions that an acyclic route of the order cannot use beside the others: of pairs, and of single pools."""
 
-    links: frozenset[Link] = frozenset()
+    pairs: frozenset[TokenPair] = frozenset()
     arcs: frozenset[int] = frozenset()
 
     def allows(self, arc: Arc) -> bool:
         """Whether `arc` may be used."""
-        return (arc.token_in, arc.token_out) not in self.links and id(arc) not in self.arcs
+        return (arc.token_in, arc.token_out) not in self.pairs and id(arc) not in self.arcs
 
-    def also(self, links: Iterable[Link], arcs: Iterable[int] = ()) -> Banned:
+    def union(self, pairs: Iterable[TokenPair], arcs: Iterable[int] = ()) -> Exclusions:
         """These and more."""
-        return Banned(self.links.union(links), self.arcs.union(arcs))
+        return Exclusions(self.pairs.union(pairs), self.arcs.union(arcs))
 
 
-class Solved(NamedTuple):
+class CandidateSolution(NamedTuple):
     """A solution with the arcs that it was found over."""
 
     solution: Solution
     arcs: list[Arc]
-    banned: Banned = Banned()
+    exclusions: Exclusions = Exclusions()
 
 
-class Problem(NamedTuple):
+class RoutingProblem(NamedTuple):
     """Answers for one task: arcs to solve over, and solutions over them. No path passes through tokens to `avoid`."""
 
-    graph: Graph
+    graph: MarketGraph
     spot: SpotPrices
-    task: Task
-    avoid: frozenset[int] = frozenset()
+    spec: SwapSpec
+    avoided_tokens: frozenset[int] = frozenset()
 
-    def avoiding(self, tokens: frozenset[int]) -> Problem:
+    def without_tokens(self, tokens: frozenset[int]) -> RoutingProblem:
         """The same order without paths through `tokens`."""
-        avoid = self.avoid | tokens
-        spot = SpotPrices(self.graph, self.task.target, self.task.max_hops, self.spot.slices, avoid)
-        return Problem(self.graph, spot, self.task, avoid)
+        avoided = self.avoided_tokens | tokens
+        spot = SpotPrices(self.graph, self.spec.target, self.spec.max_hops, self.spot.slices, avoided)
+        return RoutingProblem(self.graph, spot, self.spec, avoided)
 
-    def vanishing_output(self) -> float:
+    def spot_output(self) -> float:
         """What the order would bring at the rates of a vanishing one: about the most that it can."""
-        return self.task.amount * self.spot.value(self.task.source)
+        return self.spec.amount * self.spot.value(self.spec.source)
 
     def order_value(self, prices: Prices) -> float:
         """Worth of the order's input at `prices`, in base units of the target."""
-        return self.task.amount * prices[self.task.source]
+        return self.spec.amount * prices[self.spec.source]
 
-    def arcs_between(self, tokens: Iterable[int], banned: Banned | None = None) -> list[Arc]:
+    def arcs_between(self, tokens: Iterable[int], exclusions: Exclusions | None = None) -> list[Arc]:
         """The arcs between `tokens` that a route may use."""
-        task = self.task
-        arcs = arcs_among(self.graph, list(tokens), task.ends, task.max_hops)
-        return [arc for arc in arcs if banned.allows(arc)] if banned else arcs
+        task = self.spec
+        arcs = arcs_between(self.graph, list(tokens), task.endpoints, task.max_hops)
+        return [arc for arc in arcs if exclusions.allows(arc)] if exclusions else arcs
 
-    def usable(self, arc: Arc, banned: Banned) -> bool:
+    def is_usable(self, arc: Arc, exclusions: Exclusions) -> bool:
         """Whether a route of this order may use `arc` at all."""
-        return arc.token_out != self.task.source and arc.token_in != self.task.target and banned.allows(arc)
+        return arc.token_out != self.spec.source and arc.token_in != self.spec.target and exclusions.allows(arc)
 
     def solve(
-        self, arcs: list[Arc], prices: Prices, tolerance: float = FINE, iterations: int = MAX_ITERATIONS
+        self, arcs: list[Arc], prices: Prices, tolerance: float = FINE, max_iterations: int = MAX_ITERATIONS
     ) -> Solution:
         """The dual's minimum over `arcs`, from `prices`, or what so many iterations make of it."""
-        task = self.task
-        return solve(
+        task = self.spec
+        return minimize_dual(
             arcs,
-            task.ends,
+            task.endpoints,
             float(task.amount),
             prices,
             self._ceiling,
             tolerance=tolerance,
-            iterations=iterations,
+            max_iterations=max_iterations,
             check=task.check,
         )
 
-    def resolved(self, solved: Solved, banned: Banned) -> Solved:
-        """`solved` over those of its arcs that `banned` allows, from its own prices."""
-        arcs = [arc for arc in solved.arcs if banned.allows(arc)]
-        return Solved(self.solve(arcs, solved.solution.prices), arcs, banned)
+    def solve_excluding(self, candidate: CandidateSolution, exclusions: Exclusions) -> CandidateSolution:
+        """`solved` over those of its arcs that `exclusions` allows, from its own prices."""
+        arcs = [arc for arc in candidate.arcs if exclusions.allows(arc)]
+        return CandidateSolution(self.solve(arcs, candidate.solution.prices), arcs, exclusions)
 
     def _ceiling(self, token: int) -> float:
         return self.spot.value(token) or inf

@@ -11,36 +11,36 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
-from swapcli.routing.graph.market_graph import Graph
-from swapcli.routing.search.flow import Flow, Link, flow_order
+from swapcli.routing.graph.market_graph import MarketGraph
+from swapcli.routing.search.flow import Flow, TokenPair, topological_order
 from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.hop import Hop
-from swapcli.routing.solver.newton import Check, unwatched
+from swapcli.routing.solver.newton import CancelCheck, no_cancellation
 
-Percents = dict[Link, int]
+Percents = dict[TokenPair, int]
 _MAX_MOVES = 400
-_FAR: tuple[float, tuple[Link, ...]] = (inf, ())
-_PENALTY = 1e3  # for what exceeds a hop's capacity: it would stay in the router
+_UNREACHED: tuple[float, tuple[TokenPair, ...]] = (inf, ())
+_OVERFLOW_PENALTY = 1e3  # for what exceeds a hop's capacity: it would stay in the router
 
 
-Losses = Mapping[Link, Callable[[int], float]]
+Losses = Mapping[TokenPair, Callable[[int], float]]
 """For each hop: the value lost where it carries so many percent."""
 
 
-def hop_losses(flow: Flow, prices: Prices, headroom: float) -> Losses:
+def hop_losses(flow: Flow, prices: Prices, capacity_margin: float) -> Losses:
     """Return what each hop of `flow` loses against its marginal prices. None is filled beyond `headroom`."""
-    stake = _stake(flow, prices)
-    return {(hop.token_in, hop.token_out): _loss(hop, flow, prices, headroom, stake) for hop in flow.hops}
+    order_value = _order_value(flow, prices)
+    return {(hop.token_in, hop.token_out): _loss(hop, flow, prices, capacity_margin, order_value) for hop in flow.hops}
 
 
-def whole_percents(flow: Flow, prices: Prices, losses: Losses, check: Check = unwatched) -> Percents:
+def whole_percents(flow: Flow, prices: Prices, losses: Losses, check: CancelCheck = no_cancellation) -> Percents:
     """Return the whole percents per hop that lose least against the continuous flow. Calls `check` once a move."""
     percents = _first_rounding(flow)
     links = list(losses)
-    scale = _stake(flow, prices) * 1e-13
+    scale = _order_value(flow, prices) * 1e-13
     for _ in range(_MAX_MOVES):
         check()
-        cycle = _gaining_cycle(links, percents, losses, scale)
+        cycle = _negative_cycle(links, percents, losses, scale)
         if not cycle:
             break
         for link, change in cycle:
@@ -48,34 +48,36 @@ def whole_percents(flow: Flow, prices: Prices, losses: Losses, check: Check = un
     return {link: n for link, n in percents.items() if n > 0}
 
 
-def _stake(flow: Flow, prices: Prices) -> float:
+def _order_value(flow: Flow, prices: Prices) -> float:
     """What the order is worth, before it moves the prices or after: a huge order's input is worth little in the end."""
-    source, target = flow.ends
-    return max(flow.unit[source] * prices[source], flow.unit.get(target, 0.0))
+    source, target = flow.endpoints
+    return max(flow.amount_per_share[source] * prices[source], flow.amount_per_share.get(target, 0.0))
 
 
-def _loss(hop: Hop, flow: Flow, prices: Prices, headroom: float, stake: float) -> Callable[[int], float]:
+def _loss(hop: Hop, flow: Flow, prices: Prices, capacity_margin: float, order_value: float) -> Callable[[int], float]:
     """Value lost by the hop when it carries n percent, against its marginal prices."""
     known = {0: 0.0}
     price_in, price_out = prices[hop.token_in], prices[hop.token_out]
-    unit = flow.unit[hop.token_in] / SHARES_PER_ROUTE
-    fine = _PENALTY * stake / flow.unit[hop.token_in]
+    unit = flow.amount_per_share[hop.token_in] / SHARES_PER_ROUTE
+    overflow_penalty = _OVERFLOW_PENALTY * order_value / flow.amount_per_share[hop.token_in]
 
     def loss(n: int) -> float:
         value = known.get(n)
         if value is None:
-            taken = min(unit * n, hop.capacity * headroom)
-            value = price_in * unit * n - price_out * hop.amount_out(taken) + fine * (unit * n - taken)
+            taken = min(unit * n, hop.capacity * capacity_margin)
+            value = price_in * unit * n - price_out * hop.amount_out(taken) + overflow_penalty * (unit * n - taken)
             known[n] = value
         return value
 
     return loss
 
 
-_Move = tuple[int, int, float, Link, int]  # from token, to token, cost, hop, change in percent
+_Move = tuple[int, int, float, TokenPair, int]  # from token, to token, cost, hop, change in percent
 
 
-def _gaining_cycle(links: list[Link], percents: Percents, losses: Losses, scale: float) -> list[tuple[Link, int]]:
+def _negative_cycle(
+    links: list[TokenPair], percents: Percents, losses: Losses, scale: float
+) -> list[tuple[TokenPair, int]]:
     """A cycle of single-percent moves that lowers the loss, by Bellman and Ford; empty when there is none."""
     moves: list[_Move] = []
     for link in links:
@@ -97,13 +99,13 @@ def _gaining_cycle(links: list[Link], percents: Percents, losses: Losses, scale:
                 last = move[1]
         if last is None:
             return []
-        cycle = _cycle_through(before)
+        cycle = _predecessor_cycle(before)
         if cycle:
             return cycle
     return []
 
 
-def _cycle_through(before: Mapping[int, _Move]) -> list[tuple[Link, int]]:
+def _predecessor_cycle(before: Mapping[int, _Move]) -> list[tuple[TokenPair, int]]:
     """A cycle in the graph of predecessors, if there is one by now."""
     done: set[int] = set()
     for start in before:
@@ -122,10 +124,10 @@ def _cycle_through(before: Mapping[int, _Move]) -> list[tuple[Link, int]]:
 def _first_rounding(flow: Flow) -> Percents:
     """Decompose the flow to paths, widest first, and round the paths by largest remainder."""
     shares = {(hop.token_in, hop.token_out): share for hop, share in zip(flow.hops, flow.shares, strict=True)}
-    paths = decompose(shares, flow.ends, len(flow.unit) + 1, 1e-6)
+    paths = decompose_into_paths(shares, flow.endpoints, len(flow.amount_per_share) + 1, 1e-6)
     total = sum(width for _, width in paths)
     exact = [width * SHARES_PER_ROUTE / total for _, width in paths]
-    whole = round_to(exact, SHARES_PER_ROUTE)
+    whole = largest_remainder(exact, SHARES_PER_ROUTE)
     percents: Percents = {}
     for (path, _), n in zip(paths, whole, strict=True):
         for link in path:
@@ -133,7 +135,7 @@ def _first_rounding(flow: Flow) -> Percents:
     return {link: n for link, n in percents.items() if n}
 
 
-def round_to(exact: list[float], total: int) -> list[int]:
+def largest_remainder(exact: list[float], total: int) -> list[int]:
     """Whole numbers near `exact` that sum to `total`: the largest remainders are rounded up."""
     whole = [int(x) for x in exact]
     by_remainder = sorted(range(len(exact)), key=lambda k: whole[k] - exact[k])
@@ -143,39 +145,41 @@ def round_to(exact: list[float], total: int) -> list[int]:
     return whole
 
 
-Path = tuple[list[Link], float]
+WeightedPath = tuple[list[TokenPair], float]
 """The hops of a path, and what it carries."""
 
 
-def decompose(amounts: Mapping[Link, float], ends: tuple[int, int], max_hops: int, least: float) -> list[Path]:
+def decompose_into_paths(
+    amounts: Mapping[TokenPair, float], endpoints: tuple[int, int], max_hops: int, min_width: float
+) -> list[WeightedPath]:
     """Paths of at most `max_hops` that carry the acyclic flow `amounts`, widest first: at most one per hop.
 
     Leaves paths narrower than `least`, and what only longer paths could carry.
     """
     left = dict(amounts)
-    paths: list[Path] = []
+    paths: list[WeightedPath] = []
     while True:
-        path = _widest_path(left, ends, max_hops)
+        path = _widest_path(left, endpoints, max_hops)
         width = min((left[link] for link in path), default=0.0)
-        if width <= least:
+        if width <= min_width:
             return paths
         paths.append((path, width))
         for link in path:
             left[link] -= width
 
 
-def _widest_path(left: Mapping[Link, float], ends: tuple[int, int], max_hops: int) -> list[Link]:
+def _widest_path(left: Mapping[TokenPair, float], endpoints: tuple[int, int], max_hops: int) -> list[TokenPair]:
     """The path from end to end whose narrowest hop is widest, found in one round a hop."""
-    source, target = ends
-    leaving: dict[int, list[tuple[Link, float]]] = {}
+    source, target = endpoints
+    leaving: dict[int, list[tuple[TokenPair, float]]] = {}
     for link, amount in left.items():
         if amount > 0:
             leaving.setdefault(link[0], []).append((link, amount))
     width: dict[int, float] = {source: inf}
-    paths: dict[int, tuple[Link, ...]] = {source: ()}
-    front: dict[int, tuple[float, tuple[Link, ...]]] = {source: (inf, ())}
+    paths: dict[int, tuple[TokenPair, ...]] = {source: ()}
+    front: dict[int, tuple[float, tuple[TokenPair, ...]]] = {source: (inf, ())}
     for _ in range(max_hops):
-        found: dict[int, tuple[float, tuple[Link, ...]]] = {}
+        found: dict[int, tuple[float, tuple[TokenPair, ...]]] = {}
         for token, (reach, path) in front.items():
             for link, amount in leaving.get(token, ()):
                 wide = min(reach, amount)
@@ -190,74 +194,86 @@ def _widest_path(left: Mapping[Link, float], ends: tuple[int, int], max_hops: in
 
 
 def build_route(
-    percents: Percents, losses: Losses, flow: Flow, graph: Graph, amount: float, max_hops: int, headroom: float
+    percents: Percents,
+    losses: Losses,
+    flow: Flow,
+    graph: MarketGraph,
+    amount: float,
+    max_hops: int,
+    capacity_margin: float,
 ) -> tuple[Route, int] | None:
     """Return the route that carries `percents`: paths widest first, pools filled again for what now reaches each hop.
 
     What only paths with too many hops could carry goes over those paths that lose least by it, and is given as a
     percent; None where every path has too many.
     """
-    paths = {tuple(path): int(width) for path, width in decompose(percents, flow.ends, max_hops, 0.5)}
+    paths = {tuple(path): int(width) for path, width in decompose_into_paths(percents, flow.endpoints, max_hops, 0.5)}
     if not paths:
         return None
     carried_by: Percents = {}
     for path, n in paths.items():
         for link in path:
             carried_by[link] = carried_by.get(link, 0) + n
-    rerouted = SHARES_PER_ROUTE - sum(paths.values())
-    for _ in range(rerouted):
-        path = _cheapest_path(carried_by, losses, flow.ends, max_hops)
+    rerouted_percent = SHARES_PER_ROUTE - sum(paths.values())
+    for _ in range(rerouted_percent):
+        path = _cheapest_path(carried_by, losses, flow.endpoints, max_hops)
         paths[path] = paths.get(path, 0) + 1
         for link in path:
             carried_by[link] = carried_by.get(link, 0) + 1
     hops = {(hop.token_in, hop.token_out): hop for hop in flow.hops}
     widest_first = sorted(paths.items(), key=lambda entry: -entry[1])
-    return route_over(widest_first, hops, graph, (flow.ends[0], amount), headroom), rerouted
+    return route_along(widest_first, hops, graph, (flow.endpoints[0], amount), capacity_margin), rerouted_percent
 
 
-def _cheapest_path(percents: Percents, losses: Losses, ends: tuple[int, int], max_hops: int) -> tuple[Link, ...]:
+def _cheapest_path(
+    percents: Percents, losses: Losses, endpoints: tuple[int, int], max_hops: int
+) -> tuple[TokenPair, ...]:
     """Return the path of at most `max_hops` hops that loses least by carrying one percent more."""
-    source, target = ends
+    source, target = endpoints
     costs = {link: loss(percents.get(link, 0) + 1) - loss(percents.get(link, 0)) for link, loss in losses.items()}
-    best: dict[int, tuple[float, tuple[Link, ...]]] = {source: (0.0, ())}
+    best: dict[int, tuple[float, tuple[TokenPair, ...]]] = {source: (0.0, ())}
     front = best
     for _ in range(max_hops):
-        found: dict[int, tuple[float, tuple[Link, ...]]] = {}
+        found: dict[int, tuple[float, tuple[TokenPair, ...]]] = {}
         for (i, j), cost in costs.items():
-            if i in front and front[i][0] + cost < min(best.get(j, _FAR)[0], found.get(j, _FAR)[0]):
+            if i in front and front[i][0] + cost < min(best.get(j, _UNREACHED)[0], found.get(j, _UNREACHED)[0]):
                 found[j] = (front[i][0] + cost, (*front[i][1], (i, j)))
         best = best | found
         front = found
     return best[target][1]
 
 
-def route_over(
-    paths: Sequence[tuple[Sequence[Link], int]],
-    hops: Mapping[Link, Hop],
-    graph: Graph,
+def route_along(
+    paths: Sequence[tuple[Sequence[TokenPair], int]],
+    hops: Mapping[TokenPair, Hop],
+    graph: MarketGraph,
     start: tuple[int, float],
-    headroom: float,
+    capacity_margin: float,
 ) -> Route:
     """Return the route of `paths` with their percents; each hop's pools are filled for what reaches it from `start`."""
     carried_by: Percents = {}
     for path, n in paths:
         for link in path:
             carried_by[link] = carried_by.get(link, 0) + n
-    swaps = _fill(carried_by, hops, graph, start, headroom)
+    swaps = _split_hops(carried_by, hops, graph, start, capacity_margin)
     return Route(tuple(Segment(n, tuple(swaps[link] for link in path)) for path, n in paths))
 
 
-def _fill(
-    percents: Percents, hops: Mapping[Link, Hop], graph: Graph, start: tuple[int, float], headroom: float
-) -> dict[Link, tuple[Swap, ...]]:
+def _split_hops(
+    percents: Percents,
+    hops: Mapping[TokenPair, Hop],
+    graph: MarketGraph,
+    start: tuple[int, float],
+    capacity_margin: float,
+) -> dict[TokenPair, tuple[Swap, ...]]:
     held = dict([start])
-    filled: dict[Link, tuple[Swap, ...]] = {}
-    for token in flow_order(percents) or []:
+    filled: dict[TokenPair, tuple[Swap, ...]] = {}
+    for token in topological_order(percents) or []:
         leaving = [link for link in percents if link[0] == token]
         total = sum(percents[link] for link in leaving)
         for link in leaving:
             hop, amount_in = hops[link], held[token] * percents[link] / total
-            shares, got = filled_hop(hop, amount_in, headroom)
+            shares, got = split_in_shares(hop, amount_in, capacity_margin)
             filled[link] = tuple(
                 Swap(hop.arcs[k].pool.key, graph.addresses[link[0]], graph.addresses[link[1]], share)
                 for k, share in shares
@@ -266,21 +282,21 @@ def _fill(
     return filled
 
 
-def filled_hop(hop: Hop, amount_in: float, headroom: float) -> tuple[list[tuple[int, int]], float]:
+def split_in_shares(hop: Hop, amount_in: float, capacity_margin: float) -> tuple[list[tuple[int, int]], float]:
     """The hop's pools with their shares of `amount_in`, as `Swap` has them, and what they pay together."""
-    shares = _pool_shares(hop, amount_in, headroom)
+    shares = _pool_shares(hop, amount_in, capacity_margin)
     return shares, sum(hop.arcs[k].curve.amount_out(amount_in * share / SHARES_PER_HOP) for k, share in shares)
 
 
-def _pool_shares(hop: Hop, amount_in: float, headroom: float) -> list[tuple[int, int]]:
+def _pool_shares(hop: Hop, amount_in: float, capacity_margin: float) -> list[tuple[int, int]]:
     """(arc, hundredths of a percent) of the pools worth a share; none gets more than `headroom` of its capacity.
 
     Largest first, but last the one with most room: the router rounds every rate down, and the last pool of a token gets
     what that leaves.
     """
     unit = amount_in / SHARES_PER_HOP
-    whole = round_to([x / unit for x in hop.fill(amount_in)], SHARES_PER_HOP)
-    limits = [int(min(SHARES_PER_HOP, arc.curve.capacity * headroom / unit)) for arc in hop.arcs]
+    whole = largest_remainder([x / unit for x in hop.split(amount_in)], SHARES_PER_HOP)
+    limits = [int(min(SHARES_PER_HOP, arc.curve.capacity * capacity_margin / unit)) for arc in hop.arcs]
     spill = 0
     for k, limit in enumerate(limits):
         spill += max(0, whole[k] - limit)

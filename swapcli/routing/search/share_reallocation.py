@@ -13,9 +13,9 @@ from itertools import groupby
 from math import inf, prod
 
 from swapcli.model.route import SHARES_PER_ROUTE, Route, Segment, Swap
-from swapcli.routing.search.flow import Link, beyond_reach, cycle_breakers, flow_order, flow_values
-from swapcli.routing.search.problem import Problem
-from swapcli.routing.search.rounding import filled_hop, route_over
+from swapcli.routing.search.flow import TokenPair, feedback_arcs, flow_values, topological_order, unreachable_within
+from swapcli.routing.search.problem import RoutingProblem
+from swapcli.routing.search.rounding import route_along, split_in_shares
 from swapcli.routing.solver.hop import Hop
 from swapcli.routing.solver.newton import Solution
 
@@ -34,7 +34,7 @@ Path = tuple[int, ...]
 """Numbers of links in a row."""
 
 
-def exchanged(problem: Problem, route: Route, solution: Solution) -> Route:
+def reallocate_shares(problem: RoutingProblem, route: Route, solution: Solution) -> Route:
     """`route`, which follows `solution`, with its percents on the paths where they bring most.
 
     With free gas these are all paths over the links that the solution trades on, and all its pools there; else those
@@ -43,17 +43,17 @@ def exchanged(problem: Problem, route: Route, solution: Solution) -> Route:
     uses = {(swap.pool, swap.token_in, swap.token_out) for swap in _swaps(route)}
     if len({pool for pool, _, _ in uses}) < len(uses):
         return route
-    return _Exchange(problem, route, solution).best_route()
+    return _Reallocation(problem, route, solution).best_route()
 
 
-class _Exchange:
+class _Reallocation:
     """Links and tokens are numbered in flow order, so that all that flows into a token is known before what leaves it:
     the source is token 0, the target the last one."""
 
-    def __init__(self, problem: Problem, route: Route, solution: Solution) -> None:
-        self._problem, self._amount = problem, float(problem.task.amount)
+    def __init__(self, problem: RoutingProblem, route: Route, solution: Solution) -> None:
+        self._problem, self._amount = problem, float(problem.spec.amount)
         hops = {(hop.token_in, hop.token_out): hop for hop in _hops(problem, route, solution)}
-        place = {token: k for k, token in enumerate(flow_order(hops) or [])}
+        place = {token: k for k, token in enumerate(topological_order(hops) or [])}
         self._links = sorted(hops, key=lambda link: place[link[0]])
         self._hops = [hops[link] for link in self._links]
         self._limits = [hop.capacity * _HEADROOM for hop in self._hops]
@@ -72,38 +72,42 @@ class _Exchange:
         for path, percent in self._percents.items():
             _add(self._carried, path, percent)
         self._work, self._is_rounded = 0, False
-        self._known: list[dict[float, float]] = [{} for _ in self._hops]
-        self._best = self._delivered(self._carried)
+        self._output_cache: list[dict[float, float]] = [{} for _ in self._hops]
+        self._best = self._output(self._carried)
 
     def best_route(self) -> Route:
         """The route after all exchanges that pay."""
         start, carried = self._percents.copy(), self._carried.copy()
-        if self._best < _DRAINED * self._problem.vanishing_output() or self._exchange(1, self._inviting(_FEW_TAKERS)):
-            self._settle(_STEPS)
+        if self._best < _DRAINED * self._problem.spot_output() or self._move_percents(
+            1, self._best_takers(_FEW_TAKERS)
+        ):
+            self._improve(_STEPS)
         promised = self._best
-        self._is_rounded, self._known = True, [{} for _ in self._hops]
-        self._best = self._delivered(self._carried)
+        self._is_rounded, self._output_cache = True, [{} for _ in self._hops]
+        self._best = self._output(self._carried)
         if abs(self._best - promised) > _COARSE * abs(promised):
-            begun = self._delivered(carried)
+            begun = self._output(carried)
             if begun > self._best:
                 self._best, self._carried, self._percents = begun, carried, start
             self._work = _MAX_WORK // 2
-            self._settle(_STEPS[1:])
+            self._improve(_STEPS[1:])
         paths = [([self._links[k] for k in path], percent) for path, percent in self._percents.items() if percent]
         hops = dict(zip(self._links, self._hops, strict=True))
-        return route_over(paths, hops, self._problem.graph, (self._problem.task.source, self._amount), _HEADROOM)
+        return route_along(paths, hops, self._problem.graph, (self._problem.spec.source, self._amount), _HEADROOM)
 
-    def _settle(self, steps: Sequence[int]) -> None:
+    def _improve(self, steps: Sequence[int]) -> None:
         for step in steps:
             while self._work < _MAX_WORK and (
-                self._exchange(step, self._inviting()) or self._exchange(step, list(self._percents))
+                self._move_percents(step, self._best_takers()) or self._move_percents(step, list(self._percents))
             ):
-                self._problem.task.check()
+                self._problem.spec.check()
 
-    def _exchange(self, step: int, takers: Sequence[Path]) -> bool:
+    def _move_percents(self, step: int, takers: Sequence[Path]) -> bool:
         """Move `step` percents between those paths for which that promises most; False if nothing paid."""
-        givers = [(self._changed(path, -step), path) for path, percent in self._percents.items() if percent >= step]
-        gains = [(self._changed(path, step), path) for path in takers]
+        givers = [
+            (self._delivered_after(path, -step), path) for path, percent in self._percents.items() if percent >= step
+        ]
+        gains = [(self._delivered_after(path, step), path) for path in takers]
         pairs = ((lost + won, giver, taker) for lost, giver in givers for won, taker in gains if giver != taker)
         has_paid = False
         for _, giver, taker in nlargest(_PROMISING, pairs):
@@ -112,14 +116,14 @@ class _Exchange:
             carried = self._carried.copy()
             _add(carried, giver, -step)
             _add(carried, taker, step)
-            delivered = self._delivered(carried)
+            delivered = self._output(carried)
             if delivered > self._best + _GAIN * abs(self._best):
                 self._best, self._carried, has_paid = delivered, carried, True
                 self._percents[giver] -= step
                 self._percents[taker] += step
         return has_paid
 
-    def _inviting(self, count: int = _TAKERS) -> list[Path]:
+    def _best_takers(self, count: int = _TAKERS) -> list[Path]:
         """`count` paths on which one more unit brings most."""
         if len(self._percents) <= count:
             return list(self._percents)
@@ -127,13 +131,13 @@ class _Exchange:
         rates = [hop.rate(amount) for hop, amount in zip(self._hops, amounts, strict=True)]
         return nlargest(count, self._percents, key=lambda path: prod([rates[k] for k in path]))
 
-    def _changed(self, path: Path, change: int) -> float:
+    def _delivered_after(self, path: Path, change: int) -> float:
         """What the route would deliver with so many percents more on one path."""
         carried = self._carried.copy()
         _add(carried, path, change)
-        return self._delivered(carried)
+        return self._output(carried)
 
-    def _delivered(self, carried: Sequence[int]) -> float:
+    def _output(self, carried: Sequence[int]) -> float:
         """What reaches the target when each link carries its percents; less than 0 by what hops would overflow by."""
         self._work += len(carried)
         amounts, delivered = self._amounts(carried)
@@ -150,17 +154,17 @@ class _Exchange:
             for k, onward in leaving if total else ():
                 if carried[k]:
                     amounts[k] = amount = held[token] * carried[k] / total
-                    held[onward] += self._paid(k, min(amount, self._limits[k]))
+                    held[onward] += self._hop_output(k, min(amount, self._limits[k]))
         return amounts, held[-1]
 
-    def _paid(self, k: int, amount: float) -> float:
+    def _hop_output(self, k: int, amount: float) -> float:
         """What link `k` pays for `amount`."""
-        known = self._known[k]
+        known = self._output_cache[k]
         paid = known.get(amount)
         if paid is None:
             hop = self._hops[k]
             self._work += 2 * len(hop.arcs)
-            paid = filled_hop(hop, amount, _HEADROOM)[1] if self._is_rounded else hop.amount_out(amount)
+            paid = split_in_shares(hop, amount, _HEADROOM)[1] if self._is_rounded else hop.amount_out(amount)
             known[amount] = paid
         return paid
 
@@ -169,7 +173,7 @@ class _Exchange:
         leaving, target = dict(self._leaving), len(self._leaving)
         found = 0
         front: list[tuple[Path, int]] = [((), 0)]
-        for _ in range(self._problem.task.max_hops):
+        for _ in range(self._problem.spec.max_hops):
             onward = [((*path, k), token) for path, held in front for k, token in leaving.get(held, ())]
             yield from (path for path, token in onward if token == target)
             front = [(path, token) for path, token in onward if token != target][:_MAX_PATHS]
@@ -178,19 +182,19 @@ class _Exchange:
                 return
 
 
-def _hops(problem: Problem, route: Route, solution: Solution) -> list[Hop]:
+def _hops(problem: RoutingProblem, route: Route, solution: Solution) -> list[Hop]:
     """The hops that flow may go through, without a cycle and each pool in one of them."""
-    index, pairs = problem.graph.token_index, problem.graph.pairs
-    uses: dict[str, Link] = {}
+    index, pairs = problem.graph.token_index, problem.graph.arcs_by_pair
+    uses: dict[str, TokenPair] = {}
     for swap in _swaps(route):
         uses[swap.pool] = (index[swap.token_in], index[swap.token_out])
     flow = dict.fromkeys(uses.values(), inf)
-    if problem.task.gas_value == 0.0:
+    if problem.spec.gas_value == 0.0:
         for trade in solution.trades:
             uses.setdefault(trade.arc.pool.key, (trade.arc.token_in, trade.arc.token_out))
         flow = flow_values(solution) | flow
-    links = set(uses.values()) - cycle_breakers(flow)
-    links -= beyond_reach(links, problem.task.ends, problem.task.max_hops)
+    links = set(uses.values()) - feedback_arcs(flow)
+    links -= unreachable_within(links, problem.spec.endpoints, problem.spec.max_hops)
     arcs = {(i, j): [arc for arc in pairs[i][j] if uses.get(arc.pool.key) == (i, j)] for i, j in links}
     return [Hop(arcs[link]) for link in sorted(links)]
 
@@ -199,7 +203,7 @@ def _swaps(route: Route) -> Iterator[Swap]:
     return (swap for segment in route.segments for hop in segment.hops for swap in hop)
 
 
-def _links(problem: Problem, segment: Segment) -> list[Link]:
+def _links(problem: RoutingProblem, segment: Segment) -> list[TokenPair]:
     index = problem.graph.token_index
     return [(index[hop[0].token_in], index[hop[0].token_out]) for hop in segment.hops]
 

@@ -21,7 +21,7 @@ from math import exp, log
 from swapcli.routing.graph.market_graph import Arc
 
 Prices = dict[int, float]
-Ceiling = Callable[[int], float]
+PriceCeiling = Callable[[int], float]
 
 TURNOVER = 1e-4
 """Part of all that is traded that an imbalance is held against beside the order: arbitrage can move far more than the
@@ -35,24 +35,24 @@ _MIN_PRICE, _MAX_PRICE = 1e-120, 1e120  # so that no ratio of two prices vanishe
 _EXHAUSTED = 1e-5  # of the source's ceiling: below this price the pools are full and nobody takes the rest
 
 _Side = tuple[int, float, Callable[[float], tuple[float, float, float]]]
-Live = tuple[int, int, int, float, float]
+ActiveArc = tuple[int, int, int, float, float]
 """An arc with what it carries: its number, token in, token out, flow (value in), conductance."""
 
 
-class Point:
+class DualPoint:
     """The dual at one set of prices: its value, each token's net inflow as value, and the arcs that trade.
 
     `scale` is the value that imbalances are held against, `residual` the worst of them as a part of it.
     """
 
-    __slots__ = ("gradient", "is_exhausted", "live", "prices", "residual", "scale", "value")
+    __slots__ = ("active_flows", "gradient", "imbalance_scale", "is_exhausted", "prices", "residual", "value")
 
     def __init__(self, problem: Dual, prices: list[float]) -> None:
         self.prices = prices
         gradient = [0.0] * len(prices)
         gradient[0] = problem.amount * prices[0]
         value = gradient[0]
-        live: list[Live] = []
+        live: list[ActiveArc] = []
         for k, (i, j, rate, trade_to) in enumerate(problem.arcs):
             price_in, price_out = prices[i], prices[j]
             if price_out * rate > price_in:
@@ -65,16 +65,16 @@ class Point:
                         value += got - spent
                     live.append((k, i, j, spent, price_in * slope))
         gradient[1] = 0.0
-        self.value, self.gradient, self.live = value, gradient, live
-        self.is_exhausted = gradient[0] > 0.0 and prices[0] <= problem.floor
-        self.scale = problem.amount * prices[0] + TURNOVER * sum([spent for _, _, _, spent, _ in live])
-        self.residual = max(map(abs, gradient)) / self.scale
+        self.value, self.gradient, self.active_flows = value, gradient, live
+        self.is_exhausted = gradient[0] > 0.0 and prices[0] <= problem.source_floor
+        self.imbalance_scale = problem.amount * prices[0] + TURNOVER * sum([spent for _, _, _, spent, _ in live])
+        self.residual = max(map(abs, gradient)) / self.imbalance_scale
 
 
 class Dual:
     """Tokens are renumbered: 0 is the source, 1 the target whose price stays 1."""
 
-    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float, ceiling: Ceiling) -> None:
+    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float, ceiling: PriceCeiling) -> None:
         self.tokens = [source, target]
         number = {source: 0, target: 1}
         for arc in arcs:
@@ -84,20 +84,22 @@ class Dual:
                     self.tokens.append(token)
         self.all_arcs = arcs
         self.ceiling = [ceiling(token) for token in self.tokens]
-        self.floor = min(self.ceiling[0] * _EXHAUSTED, _MAX_PRICE)
+        self.source_floor = min(self.ceiling[0] * _EXHAUSTED, _MAX_PRICE)
         self.amount = amount
         self.arcs = [(number[arc.token_in], number[arc.token_out], arc.rate, arc.trade_to) for arc in arcs]
 
-    def within(self, prices: list[float]) -> list[float]:
+    def clamp(self, prices: list[float]) -> list[float]:
         """`prices` cut to their ceilings, and the source's to a floor at which its pools count as full."""
-        cut = [max(min(price, top, _MAX_PRICE), _MIN_PRICE) for price, top in zip(prices, self.ceiling, strict=True)]
-        cut[0] = self.cut(0, cut[0])
-        return cut
+        clamped = [
+            max(min(price, top, _MAX_PRICE), _MIN_PRICE) for price, top in zip(prices, self.ceiling, strict=True)
+        ]
+        clamped[0] = self.clamp_one(0, clamped[0])
+        return clamped
 
-    def cut(self, token: int, price: float) -> float:
+    def clamp_one(self, token: int, price: float) -> float:
         """The same for the price of one token."""
         price = max(min(price, self.ceiling[token], _MAX_PRICE), _MIN_PRICE)
-        return price if token else max(price, self.floor)
+        return price if token else max(price, self.source_floor)
 
     @cached_property
     def depths(self) -> list[float]:
@@ -113,13 +115,13 @@ class Dual:
             sides[i][1].append((j, rate, trade_to))
         return sides
 
-    def _balanced_price(self, token: int, prices: list[float], close: float) -> float:
+    def _balanced_price(self, token: int, prices: list[float], tolerance: float) -> float:
         """The price of `token` at which a value of at most `close` piles up or is missing, the other prices held."""
         inward, outward = self._incident[token]
-        given = self.amount if token == 0 else 0.0
+        injected = self.amount if token == 0 else 0.0
 
         def surplus(price: float) -> float:
-            held = given
+            held = injected
             for i, rate, trade_to in inward:
                 if price * rate > prices[i]:
                     held += trade_to(prices[i] / price)[1]
@@ -128,19 +130,19 @@ class Dual:
                     held -= trade_to(price / prices[j])[0]
             return held
 
-        return _root(surplus, prices[token], close)
+        return _root(surplus, prices[token], tolerance)
 
-    def relaxed(self, point: Point) -> Point:
+    def coordinate_descent_step(self, point: DualPoint) -> DualPoint:
         """Each token's price in turn set to where its own inflow and outflow balance, the others held.
 
         Slower than Newton's method but immune to kinks: it never raises the dual.
         """
         prices = point.prices.copy()
-        least = _BALANCED * point.scale
+        tolerance = _BALANCED * point.imbalance_scale
         for token in sorted(range(len(prices)), key=lambda t: -abs(point.gradient[t])):
-            if token != 1 and abs(point.gradient[token]) > least:
-                prices[token] = self.cut(token, self._balanced_price(token, prices, least))
-        return Point(self, prices)
+            if token != 1 and abs(point.gradient[token]) > tolerance:
+                prices[token] = self.clamp_one(token, self._balanced_price(token, prices, tolerance))
+        return DualPoint(self, prices)
 
 
 def _root(rising: Callable[[float], float], start: float, close: float) -> float:

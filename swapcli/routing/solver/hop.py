@@ -16,13 +16,13 @@ _FULL = 1 - 1e-8
 class Hop:
     """`arcs` sell the same token for the same other one. Amounts are base units."""
 
-    __slots__ = ("arcs", "capacity", "hint", "token_in", "token_out")
+    __slots__ = ("arcs", "capacity", "initial_rate", "token_in", "token_out")
 
-    def __init__(self, arcs: Sequence[Arc], hint: float = 0.0) -> None:
+    def __init__(self, arcs: Sequence[Arc], initial_rate: float = 0.0) -> None:
         """`hint` is a marginal rate to start a search from."""
         self.arcs = tuple(arcs)
         self.token_in, self.token_out = arcs[0].token_in, arcs[0].token_out
-        self.hint = hint
+        self.initial_rate = initial_rate
         self.capacity = sum(arc.curve.capacity for arc in arcs)
 
     def amount_out(self, amount_in: float) -> float:
@@ -31,23 +31,23 @@ class Hop:
             return -inf
         if len(self.arcs) == 1:
             return self.arcs[0].curve.amount_out(amount_in)
-        return sum(arc.curve.amount_out(x) for arc, x in zip(self.arcs, self.fill(amount_in), strict=True))
+        return sum(arc.curve.amount_out(x) for arc, x in zip(self.arcs, self.split(amount_in), strict=True))
 
     def rate(self, amount_in: float) -> float:
         """Marginal rate at the best split of `amount_in`: that of the pools which have room for more; 0.0 without."""
-        filled = zip(self.arcs, self.fill(amount_in), strict=True)
+        filled = zip(self.arcs, self.split(amount_in), strict=True)
         return max((arc.curve.rate(x) for arc, x in filled if x < arc.curve.capacity * _FULL), default=0.0)
 
-    def fill(self, amount_in: float) -> list[float]:
+    def split(self, amount_in: float) -> list[float]:
         """What each arc gets, in their order: marginal rates equal where an arc gets anything."""
         arcs = self.arcs
         if len(arcs) == 1:
             return [amount_in]
         if amount_in >= self.capacity:
-            return _scaled([arc.curve.capacity for arc in arcs], amount_in)
-        return self._level(amount_in)
+            return _scale_to_total([arc.curve.capacity for arc in arcs], amount_in)
+        return self._find_common_rate(amount_in)
 
-    def _level(self, amount_in: float) -> list[float]:
+    def _find_common_rate(self, amount_in: float) -> list[float]:
         """Search the common rate between one that takes less than `amount_in` and one that takes more.
 
         Newton's method, and halving after a step that leaves more than half of what was missing: the supply of a pool
@@ -65,8 +65,8 @@ class Hop:
             amounts = [trade[0] for trade in trades]
             missing = amount_in - sum(amounts)
             if abs(missing) <= _CLOSE * amount_in:
-                self.hint = rate
-                return _scaled(amounts, amount_in)
+                self.initial_rate = rate
+                return _scale_to_total(amounts, amount_in)
             if missing > 0.0:
                 high, less = rate, amounts
             else:
@@ -78,12 +78,12 @@ class Hop:
             rate = _next_rate(rate, missing, slope, low, high)
             if not rate:  # not even the smallest rate takes that much
                 break
-        return _between(less, more, amount_in)
+        return _interpolate_jump(less, more, amount_in)
 
     def _first_guess(self, amount_in: float, high: float) -> float:
         """The hint, else the rate that the arc with the best first unit would end at."""
-        if 0.0 < self.hint < high:
-            return self.hint
+        if 0.0 < self.initial_rate < high:
+            return self.initial_rate
         guess = self.arcs[0].curve.rate(amount_in)
         return guess if 0.0 < guess < high else high * 0.999
 
@@ -100,17 +100,17 @@ def _next_rate(rate: float, missing: float, slope: float, low: float, high: floa
     return (low + high) / 2 if high < 2.0 * low else sqrt(low) * sqrt(high)
 
 
-def _between(less: list[float], more: list[float] | None, amount_in: float) -> list[float]:
+def _interpolate_jump(less: list[float], more: list[float] | None, amount_in: float) -> list[float]:
     """At a jump of the supply the last part is split in proportion to what each arc would add there."""
     if more is None:
-        return _scaled(less, amount_in)
+        return _scale_to_total(less, amount_in)
     short = amount_in - sum(less)
     span = sum(more) - sum(less)
     part = min(1.0, max(0.0, short / span)) if span > 0.0 else 0.0
-    return _scaled([a + part * (b - a) for a, b in zip(less, more, strict=True)], amount_in)
+    return _scale_to_total([a + part * (b - a) for a, b in zip(less, more, strict=True)], amount_in)
 
 
-def _scaled(amounts: list[float], total: float) -> list[float]:
+def _scale_to_total(amounts: list[float], total: float) -> list[float]:
     """The amounts in proportion, summing to `total`; an infinite one takes everything."""
     endless = [k for k, x in enumerate(amounts) if x == inf]
     if endless:

@@ -7,7 +7,7 @@ Rows = list[dict[int, float]]
 _TINY = 1e-300  # stands in for a pivot that cancelled out
 
 
-def solve(diagonal: list[float], off: Rows, right: list[float]) -> list[float]:
+def solve_laplacian(diagonal: list[float], off: Rows, right: list[float]) -> list[float]:
     """x with A x = right for the symmetric positive definite A = diag(diagonal) - off.
 
     `off[i][j] == off[j][i] >= 0` are conductances between i and j. All three arguments are consumed. Nodes with few

@@ -11,10 +11,10 @@ from math import exp, log
 from typing import NamedTuple
 
 from swapcli.routing.graph.market_graph import Arc
-from swapcli.routing.solver.dual import Ceiling, Dual, Point, Prices
-from swapcli.routing.solver.newton_model import Model, chords, model_step, promised
+from swapcli.routing.solver.dual import Dual, DualPoint, PriceCeiling, Prices
+from swapcli.routing.solver.newton_model import Model, minimize_model, predicted_decrease, secant_model
 
-Check = Callable[[], None]
+CancelCheck = Callable[[], None]
 """Asked now and then during long work; raises to end it."""
 
 MAX_ITERATIONS = 24
@@ -28,7 +28,7 @@ _SHRINKING = 0.1  # of the step where Newton's method fails over it
 _DAMPING = 0.25  # resistance to ground per unit of imbalance: where nothing conducts a price moves by four at most
 
 
-def unwatched() -> None:
+def no_cancellation() -> None:
     """The check of work that nobody ends early."""
 
 
@@ -51,16 +51,16 @@ class Solution(NamedTuple):
     iterations: int
 
 
-def solve(
+def minimize_dual(
     arcs: Sequence[Arc],
-    ends: tuple[int, int],
+    endpoints: tuple[int, int],
     amount: float,
     start: Prices,
-    ceiling: Ceiling,
+    ceiling: PriceCeiling,
     *,
     tolerance: float = 1e-5,
-    iterations: int = MAX_ITERATIONS,
-    check: Check = unwatched,
+    max_iterations: int = MAX_ITERATIONS,
+    check: CancelCheck = no_cancellation,
 ) -> Solution:
     """Minimise the dual over the prices of the tokens that `arcs` touch, from `start`.
 
@@ -70,32 +70,32 @@ def solve(
     or when nothing improves.
     Asks `check` once an iteration, of which there are at most `iterations`.
     """
-    problem = Dual(arcs, *ends, amount, ceiling)
-    point = Point(problem, problem.within([start[t] for t in problem.tokens]))
-    stalled, reach, slow = 0, _MAX_STEP, False
-    for iteration in range(iterations):
+    problem = Dual(arcs, *endpoints, amount, ceiling)
+    point = DualPoint(problem, problem.clamp([start[t] for t in problem.tokens]))
+    stalled, max_step, is_slow = 0, _MAX_STEP, False
+    for iteration in range(max_iterations):
         check()
         if point.residual <= tolerance:
-            return _solution(problem, point, iteration)
-        found = _newton(problem, point, reach, slow)
-        reach *= 1.0 if found else _SHRINKING
-        if found is None or found.residual > _SLOW * point.residual:
-            found = problem.relaxed(found or point)
-        if found.value >= point.value and found.residual >= point.residual:
-            return _solution(problem, point, iteration)
-        reach = min(_MAX_STEP, max(reach, _GROWTH * _distance(point, found)))
-        little = found.value > point.value * (1.0 - tolerance * _STALL) and found.residual < 1.0
-        stalled = stalled + 1 if little else 0
-        slow = found.residual > _SLOW * point.residual
-        point = found
+            return _build_solution(problem, point, iteration)
+        next_point = _newton_step(problem, point, max_step, is_slow)
+        max_step *= 1.0 if next_point else _SHRINKING
+        if next_point is None or next_point.residual > _SLOW * point.residual:
+            next_point = problem.coordinate_descent_step(next_point or point)
+        if next_point.value >= point.value and next_point.residual >= point.residual:
+            return _build_solution(problem, point, iteration)
+        max_step = min(_MAX_STEP, max(max_step, _GROWTH * _max_log_change(point, next_point)))
+        is_little_progress = next_point.value > point.value * (1.0 - tolerance * _STALL) and next_point.residual < 1.0
+        stalled = stalled + 1 if is_little_progress else 0
+        is_slow = next_point.residual > _SLOW * point.residual
+        point = next_point
         if stalled >= _STALLS:
-            return _solution(problem, point, iteration)
-    return _solution(problem, point, iterations)
+            return _build_solution(problem, point, iteration)
+    return _build_solution(problem, point, max_iterations)
 
 
-def _solution(problem: Dual, point: Point, iterations: int) -> Solution:
+def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solution:
     trades = []
-    for k, i, j, _, _ in point.live:
+    for k, i, j, _, _ in point.active_flows:
         arc = problem.all_arcs[k]
         amount_in, amount_out, _ = arc.trade_to(point.prices[i] / point.prices[j])
         surplus = point.prices[j] * amount_out - point.prices[i] * amount_in
@@ -104,29 +104,32 @@ def _solution(problem: Dual, point: Point, iterations: int) -> Solution:
     return Solution(prices, trades, point.value, point.residual, iterations)
 
 
-def _newton(problem: Dual, point: Point, reach: float, is_slow: bool) -> Point | None:
+def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool) -> DualPoint | None:
     """One accepted step of Newton's method from `point`, no price moving further than `reach`; None when none pays.
 
     An attempt that does not pay has shown what every arc does over that distance: the next model takes each arc's
     chord instead of its tangent, so that pools that wake up or run out on the way are met. Where that has been slow,
     the model has the idle arcs as well.
     """
-    model: Model = {entry[0]: entry for entry in point.live}
+    model: Model = {entry[0]: entry for entry in point.active_flows}
     damping = _DAMPING
     for attempt in range(_MAX_ATTEMPTS):
-        far = is_slow and attempt > 0
-        step = [max(-reach, min(reach, d)) for d in model_step(point, list(model.values()), damping, far)]
-        trial = Point(problem, problem.within([p * exp(d) for p, d in zip(point.prices, step, strict=True)]))
-        gain = point.value - trial.value
-        if gain > 0.2 * promised(point, model.values(), step) > 0.0:
+        is_line_search = is_slow and attempt > 0
+        step = [
+            max(-max_step, min(max_step, d))
+            for d in minimize_model(point, list(model.values()), damping, is_line_search)
+        ]
+        trial = DualPoint(problem, problem.clamp([p * exp(d) for p, d in zip(point.prices, step, strict=True)]))
+        decrease = point.value - trial.value
+        if decrease > 0.2 * predicted_decrease(point, model.values(), step) > 0.0:
             return trial
-        if gain >= 0.0 and trial.residual < 0.5 * point.residual:
+        if decrease >= 0.0 and trial.residual < 0.5 * point.residual:
             return trial
-        model = chords(problem, point, model, trial, range(len(problem.arcs)) if is_slow and not attempt else ())
+        model = secant_model(problem, point, model, trial, range(len(problem.arcs)) if is_slow and not attempt else ())
         damping *= 4.0
     return None
 
 
-def _distance(one: Point, other: Point) -> float:
+def _max_log_change(one: DualPoint, other: DualPoint) -> float:
     """The largest change of a logarithmic price between two points."""
     return max(abs(log(b / a)) for a, b in zip(one.prices, other.prices, strict=True))

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from math import log
 
 from swapcli.routing.solver import laplacian
-from swapcli.routing.solver.dual import Dual, Live, Point
+from swapcli.routing.solver.dual import ActiveArc, Dual, DualPoint
 
-Model = dict[int, Live]
+Model = dict[int, ActiveArc]
 """The arcs that may carry by number. A negative flow says how far an idle arc is from its start."""
 
 _FREE_ROUNDS, _SEARCH_ROUNDS = 3, 12
@@ -22,58 +22,60 @@ _LEVEL = 1e-3  # of the slope at its start: where a search ends
 _HELD = 1e6  # of the dual, as resistance: holds a price that has reached its floor
 
 
-def chords(problem: Dual, point: Point, model: Model, trial: Point, idle: Iterable[int]) -> Model:
+def secant_model(problem: Dual, point: DualPoint, model: Model, trial: DualPoint, idle: Iterable[int]) -> Model:
     """The model with the conductances that the arcs showed between `point` and `trial`, and with the `idle` arcs.
 
     The flow of an arc that does not trade at `point` is negative, so that in the model it starts where its pool does.
     """
-    there = {entry[0]: entry for entry in trial.live}
-    moved = [log(b / a) for a, b in zip(point.prices, trial.prices, strict=True)]
-    found: Model = {}
-    for k, i, j, flow, _ in point.live:
-        change = moved[j] - moved[i]
-        gained = (there[k][3] if k in there else 0.0) - flow
-        conductance = gained / change if change * gained > 0.0 else model[k][4]
-        found[k] = (k, i, j, flow, conductance)
-    for k in {*there, *model, *idle} - found.keys():
+    active_at_trial = {entry[0]: entry for entry in trial.active_flows}
+    log_changes = [log(b / a) for a, b in zip(point.prices, trial.prices, strict=True)]
+    secants: Model = {}
+    for k, i, j, flow, _ in point.active_flows:
+        change = log_changes[j] - log_changes[i]
+        added_flow = (active_at_trial[k][3] if k in active_at_trial else 0.0) - flow
+        conductance = added_flow / change if change * added_flow > 0.0 else model[k][4]
+        secants[k] = (k, i, j, flow, conductance)
+    for k in {*active_at_trial, *model, *idle} - secants.keys():
         i, j, rate, _ = problem.arcs[k]
         gap = log(point.prices[i] / (point.prices[j] * rate))
-        beyond = moved[j] - moved[i] - gap
-        if k in there and beyond > 0.0:
-            conductance = there[k][3] / beyond
+        change_after_start = log_changes[j] - log_changes[i] - gap
+        if k in active_at_trial and change_after_start > 0.0:
+            conductance = active_at_trial[k][3] / change_after_start
         else:
             conductance = model[k][4] if k in model else problem.depths[k] * point.prices[i]
-        found[k] = (k, i, j, -conductance * gap, conductance)
-    return found
+        secants[k] = (k, i, j, -conductance * gap, conductance)
+    return secants
 
 
-def model_step(point: Point, model: list[Live], damping: float, far: bool) -> list[float]:
+def minimize_model(point: DualPoint, model: list[ActiveArc], damping: float, with_line_search: bool) -> list[float]:
     """Change of each logarithmic price by the resistor model, in which no arc carries a negative flow.
 
     Which arcs carry is found in rounds; once that may go in circles, each round goes only as far as it helps.
     """
-    used = [entry for entry in model if entry[3] > 0.0] if far else model
-    at = [0.0] * len(point.prices)
-    for searching in range(-_FREE_ROUNDS, _SEARCH_ROUNDS if far else 0):
-        step = _linear_step(point, used, damping)
-        part = _helpful_part(point, model, damping, at, step) if searching >= 0 else 1.0
-        at = step if part == 1.0 else [a + part * (b - a) for a, b in zip(at, step, strict=True)]
-        carrying = [entry for entry in model if entry[3] + entry[4] * (at[entry[2]] - at[entry[1]]) > 0.0]
-        if part == 1.0 and carrying == used:
+    active = [entry for entry in model if entry[3] > 0.0] if with_line_search else model
+    position = [0.0] * len(point.prices)
+    for iteration in range(-_FREE_ROUNDS, _SEARCH_ROUNDS if with_line_search else 0):
+        step = _linear_step(point, active, damping)
+        fraction = _line_search(point, model, damping, position, step) if iteration >= 0 else 1.0
+        position = step if fraction == 1.0 else [a + fraction * (b - a) for a, b in zip(position, step, strict=True)]
+        carrying = [entry for entry in model if entry[3] + entry[4] * (position[entry[2]] - position[entry[1]]) > 0.0]
+        if fraction == 1.0 and carrying == active:
             break
-        used = carrying
-    return at
+        active = carrying
+    return position
 
 
-def _helpful_part(point: Point, model: list[Live], damping: float, at: list[float], step: list[float]) -> float:
+def _line_search(
+    point: DualPoint, model: list[ActiveArc], damping: float, position: list[float], target: list[float]
+) -> float:
     """How far to go from `at` to `step`, as a part: to where the model's dual, convex on the way, is least."""
-    way = [b - a for a, b in zip(at, step, strict=True)]
-    pull = _grounded(point)
-    linear = sum(p * w for p, w in zip(pull, way, strict=True))
-    resistance = _resistances(point, damping)
-    start = sum(r * a * w for r, a, w in zip(resistance, at, way, strict=True))
-    bend = sum(r * w * w for r, w in zip(resistance, way, strict=True))
-    arcs = [(f + g * (at[j] - at[i]), g, way[j] - way[i]) for _, i, j, f, g in model]
+    direction = [b - a for a, b in zip(position, target, strict=True)]
+    external = _injected_currents(point)
+    linear = sum(p * w for p, w in zip(external, direction, strict=True))
+    resistance = _damping_terms(point, damping)
+    start = sum(r * a * w for r, a, w in zip(resistance, position, direction, strict=True))
+    bend = sum(r * w * w for r, w in zip(resistance, direction, strict=True))
+    arcs = [(f + g * (position[j] - position[i]), g, direction[j] - direction[i]) for _, i, j, f, g in model]
     arcs = [(f, g * w, w) for f, g, w in arcs if f > 0.0 or f + g * w > 0.0]
 
     def slope(part: float) -> float:
@@ -97,17 +99,17 @@ def _helpful_part(point: Point, model: list[Live], damping: float, at: list[floa
     return part
 
 
-def _grounded(point: Point) -> list[float]:
+def _injected_currents(point: DualPoint) -> list[float]:
     """The gradient without the flows of the arcs."""
-    pull = point.gradient.copy()
-    for _, i, j, flow, _ in point.live:
-        pull[i] += flow
-        pull[j] -= flow
-    pull[1] = 0.0
-    return pull
+    currents = point.gradient.copy()
+    for _, i, j, flow, _ in point.active_flows:
+        currents[i] += flow
+        currents[j] -= flow
+    currents[1] = 0.0
+    return currents
 
 
-def _resistances(point: Point, damping: float) -> list[float]:
+def _damping_terms(point: DualPoint, damping: float) -> list[float]:
     """What holds each logarithmic price where it is, besides the arcs."""
     resistances = [1e-13 * point.value + damping * abs(pull) for pull in point.gradient]
     if point.is_exhausted:
@@ -115,12 +117,12 @@ def _resistances(point: Point, damping: float) -> list[float]:
     return resistances
 
 
-def _linear_step(point: Point, used: list[Live], damping: float) -> list[float]:
+def _linear_step(point: DualPoint, active: list[ActiveArc], damping: float) -> list[float]:
     """Balance every token's inflow over the conductances in use. Token 1 is ground."""
-    right = _grounded(point)
-    diagonal = _resistances(point, damping)
+    right = _injected_currents(point)
+    diagonal = _damping_terms(point, damping)
     off: laplacian.Rows = [{} for _ in right]
-    for _, i, j, flow, conductance in used:
+    for _, i, j, flow, conductance in active:
         right[i] -= flow
         right[j] += flow
         diagonal[i] += conductance
@@ -134,10 +136,10 @@ def _linear_step(point: Point, used: list[Live], damping: float) -> list[float]:
     for neighbour in off[1]:
         del off[neighbour][1]
     off[1], diagonal[1], right[1] = {}, 1.0, 0.0
-    return laplacian.solve(diagonal, off, [-pull for pull in right])
+    return laplacian.solve_laplacian(diagonal, off, [-pull for pull in right])
 
 
-def promised(point: Point, model: Iterable[Live], step: list[float]) -> float:
+def predicted_decrease(point: DualPoint, model: Iterable[ActiveArc], step: list[float]) -> float:
     """Decrease of the dual that the model predicts for `step`."""
     linear = sum(g * d for g, d in zip(point.gradient, step, strict=True))
     bend = 0.0

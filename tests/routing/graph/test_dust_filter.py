@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph.dust_filter import SLICE, OrderScales
-from swapcli.routing.graph.market_graph import Graph
+from swapcli.routing.graph.dust_filter import SLICE_FRACTION, DustFilter
+from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.usd_prices import mid_rate, reference_values, usd_prices
 from tests.routing.build import UNIT, constant_product, graph_of, random_market, seeds, token
@@ -15,13 +15,13 @@ from tests.routing.build import UNIT, constant_product, graph_of, random_market,
 A, USD, C, D = (token(number) for number in range(4))
 
 
-def graph(*pools: object) -> Graph:
-    return Graph(pools, [each.address for each in (A, USD, C, D)])  # type: ignore[arg-type]
+def graph(*pools: object) -> MarketGraph:
+    return MarketGraph(pools, [each.address for each in (A, USD, C, D)])  # type: ignore[arg-type]
 
 
-def scales(held: Graph) -> OrderScales:
+def scales(held: MarketGraph) -> DustFilter:
     values = reference_values(held, usd_prices(held, {1: 1.0}))
-    return OrderScales(held, lambda: values)
+    return DustFilter(held, lambda: values)
 
 
 DEEP = constant_product(0, A, USD, 10**3 * UNIT, 3 * 10**6 * UNIT)
@@ -45,26 +45,29 @@ def test_a_slice_brings_no_more_for_a_unit_than_a_vanishing_order(seed: int, wor
 def test_a_pool_of_next_to_nothing_sets_no_price_and_is_left_out(reserves: tuple[int, int]) -> None:
     dust = constant_product(3, C, USD, *reserves)
     order = 10 * UNIT
-    clean = scales(graph(DEEP, *BRIDGE)).scaled(0, 1, order, 6)
-    dusted = scales(graph(DEEP, *BRIDGE, dust)).scaled(0, 1, order, 6)
+    clean = scales(graph(DEEP, *BRIDGE)).filtered_market(0, 1, order, 6)
+    dusted = scales(graph(DEEP, *BRIDGE, dust)).filtered_market(0, 1, order, 6)
     assert dusted.spot.values == pytest.approx(clean.spot.values)
-    assert dusted.graph.best[2][1] == clean.graph.best[2][1]
-    assert {arc.pool.key for arc in dusted.graph.pairs[2][1]} == {BRIDGE[1].key}
+    assert dusted.graph.best_rate_out[2][1] == clean.graph.best_rate_out[2][1]
+    assert {arc.pool.key for arc in dusted.graph.arcs_by_pair[2][1]} == {BRIDGE[1].key}
 
 
 def test_a_pool_that_is_dust_to_a_large_order_serves_a_small_one() -> None:
     small = constant_product(3, A, USD, UNIT // 1_000, 4 * UNIT)
     held = scales(graph(DEEP, *BRIDGE, small))
-    keys = [{arc.pool.key for arc in held.scaled(0, 1, amount, 6).graph.pairs[0][1]} for amount in (UNIT // 10, 10**23)]
+    keys = [
+        {arc.pool.key for arc in held.filtered_market(0, 1, amount, 6).graph.arcs_by_pair[0][1]}
+        for amount in (UNIT // 10, 10**23)
+    ]
     assert keys == [{DEEP.key, small.key}, {DEEP.key}]
 
 
 def test_orders_of_about_one_size_share_a_market() -> None:
     held = scales(graph(DEEP, *BRIDGE))
-    assert held.scaled(0, 1, 20 * UNIT, 6) is held.scaled(0, 1, 21 * UNIT, 6)
-    spot = held.scaled(0, 1, 20 * UNIT, 6).spot
+    assert held.filtered_market(0, 1, 20 * UNIT, 6) is held.filtered_market(0, 1, 21 * UNIT, 6)
+    spot = held.filtered_market(0, 1, 20 * UNIT, 6).spot
     assert spot.slices is not None
-    assert SLICE / 16 * 20 * UNIT <= spot.slices[0] <= SLICE * 20 * UNIT
+    assert SLICE_FRACTION / 16 * 20 * UNIT <= spot.slices[0] <= SLICE_FRACTION * 20 * UNIT
 
 
 def test_a_pool_far_from_the_others_has_no_say_in_a_mid_rate() -> None:

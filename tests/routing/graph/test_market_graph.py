@@ -14,7 +14,7 @@ from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.routing import Router
-from swapcli.routing.graph.market_graph import Graph
+from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.usd_prices import mid_rate
 from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
@@ -33,7 +33,7 @@ def markets(draw: st.DrawFn) -> Market:
 graphs = markets().map(graph_of)
 
 
-def joined(*pairs: tuple[int, int], tokens: int) -> Graph:
+def joined(*pairs: tuple[int, int], tokens: int) -> MarketGraph:
     """A graph of one deep pool per pair."""
     known = [token(k) for k in range(tokens)]
     pools = [constant_product(n, known[i], known[j], 10**24, 10**24) for n, (i, j) in enumerate(pairs)]
@@ -59,25 +59,25 @@ def test_a_drained_pool_joins_nothing_in_the_direction_that_it_cannot_sell() -> 
 
 
 @given(graphs)
-def test_arcs_of_a_pair_stand_best_rate_first_and_the_first_is_the_best_of_the_pair(graph: Graph) -> None:
-    for i, targets in enumerate(graph.pairs):
-        assert graph.best[i].keys() == targets.keys()
+def test_arcs_of_a_pair_stand_best_rate_first_and_the_first_is_the_best_of_the_pair(graph: MarketGraph) -> None:
+    for i, targets in enumerate(graph.arcs_by_pair):
+        assert graph.best_rate_out[i].keys() == targets.keys()
         for j, arcs in targets.items():
             assert all((arc.token_in, arc.token_out) == (i, j) for arc in arcs)
             assert all(one.rate >= other.rate for one, other in pairwise(arcs))
-            assert graph.best[i][j] == graph.best_into[j][i] == max(arc.rate for arc in arcs)
-    assert sum(map(len, graph.best)) == sum(map(len, graph.best_into))
+            assert graph.best_rate_out[i][j] == graph.best_rate_in[j][i] == max(arc.rate for arc in arcs)
+    assert sum(map(len, graph.best_rate_out)) == sum(map(len, graph.best_rate_in))
 
 
 @given(graphs)
-def test_neighbours_share_a_pool_whichever_sells(graph: Graph) -> None:
+def test_neighbours_share_a_pool_whichever_sells(graph: MarketGraph) -> None:
     for t in range(len(graph.addresses)):
         shared = {arc.token_out for arc in graph.arcs() if arc.token_in == t}
         assert graph.neighbours(t) == shared | {arc.token_in for arc in graph.arcs() if arc.token_out == t}
 
 
 @given(graphs)
-def test_depth_is_the_input_that_a_small_fall_of_the_rate_takes(graph: Graph) -> None:
+def test_depth_is_the_input_that_a_small_fall_of_the_rate_takes(graph: MarketGraph) -> None:
     fall = 1e-6
     for arc in graph.arcs():
         taken = arc.curve.trade_to(arc.rate * (1 - fall))[0]
@@ -85,8 +85,8 @@ def test_depth_is_the_input_that_a_small_fall_of_the_rate_takes(graph: Graph) ->
 
 
 @given(graphs)
-def test_depth_of_a_pair_is_that_of_its_five_best_arcs(graph: Graph) -> None:
-    for i, targets in enumerate(graph.pairs):
+def test_depth_of_a_pair_is_that_of_its_five_best_arcs(graph: MarketGraph) -> None:
+    for i, targets in enumerate(graph.arcs_by_pair):
         for j, arcs in targets.items():
             ranked = sorted(arcs, key=lambda arc: -arc.rate)
             assert graph.pair_depth(i, j) == pytest.approx(sum(arc.depth for arc in ranked[:5]))
@@ -97,60 +97,60 @@ def test_depth_of_a_pair_is_that_of_its_five_best_arcs(graph: Graph) -> None:
 
 
 @given(graphs)
-def test_between_core_tokens_only_core_tokens_lie(graph: Graph) -> None:
-    for a, b in combinations(sorted(graph.core), 2):
+def test_between_core_tokens_only_core_tokens_lie(graph: MarketGraph) -> None:
+    for a, b in combinations(sorted(graph.two_core), 2):
         for path in simple_paths(graph.neighbours, a, b, 5):
-            assert set(path) <= graph.core
+            assert set(path) <= graph.two_core
 
 
 @given(graphs)
-def test_the_core_is_what_is_left_when_dead_ends_are_cut_off_one_by_one(graph: Graph) -> None:
+def test_the_core_is_what_is_left_when_dead_ends_are_cut_off_one_by_one(graph: MarketGraph) -> None:
     left = set(range(len(graph.addresses)))
     while dead_ends := {t for t in left if len(graph.neighbours(t) & left) <= 1}:
         left -= dead_ends
-    assert graph.core == left
+    assert graph.two_core == left
 
 
 @given(graphs)
-def test_every_path_from_a_dead_end_to_the_core_starts_with_its_way(graph: Graph) -> None:
+def test_every_path_from_a_dead_end_to_the_core_starts_with_its_way(graph: MarketGraph) -> None:
     for t in range(len(graph.addresses)):
-        way = graph.way_to_core(t)
+        way = graph.path_to_core(t)
         assert way[0] == t
         assert len(set(way)) == len(way)
         assert all(j in graph.neighbours(i) for i, j in pairwise(way))
-        assert not set(way[:-1]) & graph.core
-        for core_token in graph.core:
+        assert not set(way[:-1]) & graph.two_core
+        for core_token in graph.two_core:
             for path in simple_paths(graph.neighbours, t, core_token, 6):
                 assert path[: len(way)] == way
 
 
 @given(graphs)
-def test_ways_of_one_tree_meet(graph: Graph) -> None:
+def test_ways_of_one_tree_meet(graph: MarketGraph) -> None:
     """Two dead ends that are joined at all have a token of their ways in common, or both end in the core."""
     for a, b in combinations(range(len(graph.addresses)), 2):
         if any(simple_paths(graph.neighbours, a, b, len(graph.addresses))):
-            one, other = graph.way_to_core(a), graph.way_to_core(b)
-            assert set(one) & set(other) or {one[-1], other[-1]} <= graph.core
+            one, other = graph.path_to_core(a), graph.path_to_core(b)
+            assert set(one) & set(other) or {one[-1], other[-1]} <= graph.two_core
 
 
 def test_of_a_ring_with_a_tail_the_ring_is_the_core() -> None:
     graph = joined((0, 1), (1, 2), (2, 0), (2, 3), (3, 4), tokens=6)
-    assert graph.core == {0, 1, 2}
-    assert [graph.way_to_core(t) for t in (1, 4, 5)] == [[1], [4, 3, 2], [5]]
+    assert graph.two_core == {0, 1, 2}
+    assert [graph.path_to_core(t) for t in (1, 4, 5)] == [[1], [4, 3, 2], [5]]
 
 
 def test_of_a_tree_nothing_is_the_core_and_all_ways_lead_to_one_root() -> None:
     graph = joined((0, 1), (1, 2), (1, 3), tokens=4)
-    assert graph.core == set()
-    assert len({graph.way_to_core(t)[-1] for t in range(4)}) == 1
+    assert graph.two_core == set()
+    assert len({graph.path_to_core(t)[-1] for t in range(4)}) == 1
 
 
 @given(graphs)
-def test_best_rates_towards_and_from_the_core_leave_only_dead_ends_out(graph: Graph) -> None:
+def test_best_rates_towards_and_from_the_core_leave_only_dead_ends_out(graph: MarketGraph) -> None:
     for i, j in ((arc.token_in, arc.token_out) for arc in graph.arcs()):
-        assert graph.core_best[i].get(j) == (graph.best[i][j] if j in graph.core else None)
-        assert graph.core_best_into[j].get(i) == (graph.best[i][j] if i in graph.core else None)
-    assert all(set(row) <= graph.core for row in (*graph.core_best, *graph.core_best_into))
+        assert graph.core_rate_out[i].get(j) == (graph.best_rate_out[i][j] if j in graph.two_core else None)
+        assert graph.core_rate_in[j].get(i) == (graph.best_rate_out[i][j] if i in graph.two_core else None)
+    assert all(set(row) <= graph.two_core for row in (*graph.core_rate_out, *graph.core_rate_in))
 
 
 # --- moving on
@@ -182,21 +182,24 @@ def _traded(pool: Pool) -> Pool:
     return pool.swap(sold, bought, max(10**6, int(curve.trade_to(curve.start_rate * 0.99)[0])))[1]
 
 
-def told(graph: Graph) -> object:
+def told(graph: MarketGraph) -> object:
     """All that a graph says, in a form that can be compared."""
     tokens = range(len(graph.addresses))
     return (
         graph.addresses,
         graph.token_index,
-        [{j: sorted((-arc.rate, arc.pool.key) for arc in arcs) for j, arcs in row.items()} for row in graph.pairs],
-        graph.best,
-        graph.best_into,
-        [{j: graph.pair_depth(i, j) for j in row} for i, row in enumerate(graph.pairs)],
+        [
+            {j: sorted((-arc.rate, arc.pool.key) for arc in arcs) for j, arcs in row.items()}
+            for row in graph.arcs_by_pair
+        ],
+        graph.best_rate_out,
+        graph.best_rate_in,
+        [{j: graph.pair_depth(i, j) for j in row} for i, row in enumerate(graph.arcs_by_pair)],
         {(i, j): mid_rate(graph, i, j) for i, j in permutations(tokens, 2)},
-        graph.core,
-        graph.core_best,
-        graph.core_best_into,
-        [graph.way_to_core(t)[-1] in graph.core for t in tokens],
+        graph.two_core,
+        graph.core_rate_out,
+        graph.core_rate_in,
+        [graph.path_to_core(t)[-1] in graph.two_core for t in tokens],
     )
 
 
@@ -208,7 +211,7 @@ def test_a_graph_that_has_moved_is_the_one_that_is_built_from_what_became_of_its
     graph = graph_of(before)
     if is_known:
         told(graph)
-    moved = graph.moved(chosen(before, changed), chosen(after, changed), after.tokens)
+    moved = graph.with_changes(chosen(before, changed), chosen(after, changed), after.tokens)
     assert told(moved) == told(graph_of(after))
     assert told(graph) == told(graph_of(before)), "the former is as it was"
 
@@ -224,7 +227,7 @@ def test_a_router_that_has_moved_quotes_as_a_new_one(
     before, after, changed = move
     router = Router(before)
     router.warm()
-    moved, new = router.moved(after, changed), Router(after)
+    moved, new = router.with_changes(after, changed), Router(after)
     moved.warm()
     tokens = list(after.tokens.values())
     assert moved.usd_prices(*tokens) == new.usd_prices(*tokens)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph.market_graph import Graph
+from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
@@ -19,22 +19,24 @@ hop_limits = st.integers(1, 5)
 
 
 @st.composite
-def graphs(draw: st.DrawFn, noise: float = 0.8) -> Graph:
+def graphs(draw: st.DrawFn, noise: float = 0.8) -> MarketGraph:
     """From trees to nets; without arbitrage unless `noise` exceeds 1."""
     tokens = draw(st.integers(2, 8))
     pools = draw(st.integers(tokens, 3 * tokens))
     return graph_of(random_market(draw(seeds), tokens=tokens, pools=pools, noise=noise, every_family=True))
 
 
-def paths(graph: Graph, source: int, target: int, max_hops: int) -> Iterator[list[int]]:
-    return simple_paths(lambda t: graph.best[t], source, target, max_hops)
+def paths(graph: MarketGraph, source: int, target: int, max_hops: int) -> Iterator[list[int]]:
+    return simple_paths(lambda t: graph.best_rate_out[t], source, target, max_hops)
 
 
-def product(graph: Graph, path: list[int]) -> float:
-    return prod(graph.best[i][j] for i, j in pairwise(path))
+def product(graph: MarketGraph, path: list[int]) -> float:
+    return prod(graph.best_rate_out[i][j] for i, j in pairwise(path))
 
 
-def brute_value(graph: Graph, source: int, target: int, max_hops: int, avoid: frozenset[int] = frozenset()) -> float:
+def brute_value(
+    graph: MarketGraph, source: int, target: int, max_hops: int, avoid: frozenset[int] = frozenset()
+) -> float:
     """The best product over every simple path that passes through none of `avoid`."""
     return max(
         (product(graph, p) for p in paths(graph, source, target, max_hops) if not avoid & set(p[1:-1])), default=0.0
@@ -42,7 +44,7 @@ def brute_value(graph: Graph, source: int, target: int, max_hops: int, avoid: fr
 
 
 @given(graphs(), hop_limits)
-def test_values_are_the_best_product_over_all_paths_within_the_limit(graph: Graph, max_hops: int) -> None:
+def test_values_are_the_best_product_over_all_paths_within_the_limit(graph: MarketGraph, max_hops: int) -> None:
     for target in range(min(3, len(graph.addresses))):
         spot = SpotPrices(graph, target, max_hops)
         for t in range(len(graph.addresses)):
@@ -51,7 +53,7 @@ def test_values_are_the_best_product_over_all_paths_within_the_limit(graph: Grap
 
 
 @given(graphs(), hop_limits)
-def test_the_path_has_the_value_and_keeps_the_limit_where_any_path_does(graph: Graph, max_hops: int) -> None:
+def test_the_path_has_the_value_and_keeps_the_limit_where_any_path_does(graph: MarketGraph, max_hops: int) -> None:
     spot = SpotPrices(graph, 0, max_hops)
     for source in range(1, len(graph.addresses)):
         path = spot.path(source)
@@ -64,20 +66,20 @@ def test_the_path_has_the_value_and_keeps_the_limit_where_any_path_does(graph: G
 
 
 @given(graphs(noise=30), hop_limits)
-def test_with_arbitrage_a_path_is_found_where_there_is_one(graph: Graph, max_hops: int) -> None:
+def test_with_arbitrage_a_path_is_found_where_there_is_one(graph: MarketGraph, max_hops: int) -> None:
     spot = SpotPrices(graph, 0, max_hops)
     for source in range(1, len(graph.addresses)):
         path = spot.path(source)
         if any(paths(graph, source, 0, max_hops)):
             assert (path[0], path[-1]) == (source, 0)
             assert len(set(path)) == len(path) <= max_hops + 1
-            assert all(j in graph.best[i] for i, j in pairwise(path))
+            assert all(j in graph.best_rate_out[i] for i, j in pairwise(path))
         else:
             assert not path
 
 
 @given(graphs(), hop_limits)
-def test_no_arc_is_worth_a_trade_at_the_values_of_enough_hops(graph: Graph, more: int) -> None:
+def test_no_arc_is_worth_a_trade_at_the_values_of_enough_hops(graph: MarketGraph, more: int) -> None:
     spot = SpotPrices(graph, 0, len(graph.addresses) + more)
     for arc in graph.arcs():
         if arc.token_in in spot.values:
@@ -85,35 +87,35 @@ def test_no_arc_is_worth_a_trade_at_the_values_of_enough_hops(graph: Graph, more
 
 
 @given(graphs(), hop_limits)
-def test_more_hops_never_lower_a_value(graph: Graph, max_hops: int) -> None:
+def test_more_hops_never_lower_a_value(graph: MarketGraph, max_hops: int) -> None:
     fewer, more = (SpotPrices(graph, 0, limit) for limit in (max_hops, max_hops + 1))
     for t in range(len(graph.addresses)):
         assert more.value(t) >= fewer.value(t) * (1 - 1e-12)
 
 
 @given(graphs(), hop_limits, st.data())
-def test_no_path_passes_through_what_is_avoided(graph: Graph, max_hops: int, data: st.DataObject) -> None:
+def test_no_path_passes_through_what_is_avoided(graph: MarketGraph, max_hops: int, data: st.DataObject) -> None:
     avoid = frozenset(data.draw(st.sets(st.sampled_from(range(len(graph.addresses)))))) - {0}
-    spot = SpotPrices(graph, 0, max_hops, avoid=avoid)
+    spot = SpotPrices(graph, 0, max_hops, avoided_tokens=avoid)
     for source in set(range(1, len(graph.addresses))) - avoid:
         assert not avoid & set(spot.path(source))
         assert spot.value(source) == pytest.approx(brute_value(graph, source, 0, max_hops, avoid), rel=1e-12)
 
 
 @given(graphs(), hop_limits)
-def test_the_fewest_hops_are_those_of_the_shortest_path(graph: Graph, max_hops: int) -> None:
+def test_the_fewest_hops_are_those_of_the_shortest_path(graph: MarketGraph, max_hops: int) -> None:
     spot = SpotPrices(graph, 0, max_hops)
-    for t in graph.core - {0}:
+    for t in graph.two_core - {0}:
         lengths = [len(path) - 1 for path in paths(graph, t, 0, max_hops)]
-        assert spot.hops.get(t) == min(lengths, default=None)
+        assert spot.hops_to_target.get(t) == min(lengths, default=None)
 
 
 @given(graphs(noise=30), hop_limits)
-def test_the_target_is_worth_one_also_with_arbitrage(graph: Graph, max_hops: int) -> None:
+def test_the_target_is_worth_one_also_with_arbitrage(graph: MarketGraph, max_hops: int) -> None:
     """And no path gains by running through it."""
     spot = SpotPrices(graph, 0, max_hops)
     assert spot.value(0) == 1.0
-    for t in graph.core - {0}:
+    for t in graph.two_core - {0}:
         assert spot.value(t) >= brute_value(graph, t, 0, max_hops) * (1 - 1e-12)
     two = SpotPrices(graph, 0, 2)
     for t in range(1, len(graph.addresses)):
@@ -121,13 +123,13 @@ def test_the_target_is_worth_one_also_with_arbitrage(graph: Graph, max_hops: int
 
 
 @given(graphs() | graphs(noise=30), hop_limits)
-def test_no_path_of_so_many_hops_brings_more_than_the_values_within_them(graph: Graph, max_hops: int) -> None:
+def test_no_path_of_so_many_hops_brings_more_than_the_values_within_them(graph: MarketGraph, max_hops: int) -> None:
     spot = SpotPrices(graph, 0, max_hops)
-    assert spot.within(0) == {0: 1.0}
-    assert spot.within(max_hops) == spot.within(max_hops + 3) == spot.values
+    assert spot.values_within(0) == {0: 1.0}
+    assert spot.values_within(max_hops) == spot.values_within(max_hops + 3) == spot.values
     for hops in range(1, max_hops + 1):
-        known = spot.within(hops)
-        for source in graph.core - {0}:
+        known = spot.values_within(hops)
+        for source in graph.two_core - {0}:
             for path in paths(graph, source, 0, hops):
                 assert known[source] >= product(graph, path) * (1 - 1e-12)
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.model.token import Token
-from swapcli.routing.graph.market_graph import Graph
+from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
-from swapcli.routing.graph.subgraph import Reach, arcs_among, detours
-from swapcli.routing.search.flow import distances
-from swapcli.routing.search.problem import Problem
+from swapcli.routing.graph.subgraph import HopBudget, arcs_between, profitable_detours
+from swapcli.routing.search.flow import hop_distances
+from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.solver.dual import Prices
 from tests.routing.build import UNIT, constant_product, graph_of, market, problem_of, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
@@ -25,7 +25,7 @@ A, B, C, D, E = (token(k) for k in range(5))
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Graph:
+def graphs(draw: st.DrawFn) -> MarketGraph:
     return graph_of(
         random_market(draw(seeds), tokens=7, pools=draw(st.integers(7, 20)), every_family=draw(st.booleans()))
     )
@@ -36,29 +36,29 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 @given(graphs(), st.sets(st.integers(2, 6)), st.integers(1, 6))
 def test_every_arc_on_a_short_path_among_the_tokens_is_taken_and_no_useless_one(
-    graph: Graph, between: set[int], max_hops: int
+    graph: MarketGraph, between: set[int], max_hops: int
 ) -> None:
     tokens = {0, 1} | between
-    taken = arcs_among(graph, tokens, (0, 1), max_hops)
+    taken = arcs_between(graph, tokens, (0, 1), max_hops)
     assert len({id(arc) for arc in taken}) == len(taken)
     assert not any(arc.token_out == 0 or arc.token_in == 1 for arc in taken)
     assert all({arc.token_in, arc.token_out} <= tokens for arc in taken)
     links = {(arc.token_in, arc.token_out) for arc in taken}
-    assert sorted(map(id, taken)) == sorted(id(arc) for i, j in links for arc in graph.pairs[i][j])
-    for path in simple_paths(lambda t: graph.best[t].keys() & tokens, 0, 1, max_hops):
+    assert sorted(map(id, taken)) == sorted(id(arc) for i, j in links for arc in graph.arcs_by_pair[i][j])
+    for path in simple_paths(lambda t: graph.best_rate_out[t].keys() & tokens, 0, 1, max_hops):
         assert set(pairwise(path)) <= links
 
 
 @given(graphs(), st.sets(st.integers(2, 6)))
-def test_within_one_hop_there_are_only_direct_arcs(graph: Graph, between: set[int]) -> None:
-    direct = graph.pairs[0].get(1, [])
-    assert arcs_among(graph, {0, 1} | between, (0, 1), 1) == direct
+def test_within_one_hop_there_are_only_direct_arcs(graph: MarketGraph, between: set[int]) -> None:
+    direct = graph.arcs_by_pair[0].get(1, [])
+    assert arcs_between(graph, {0, 1} | between, (0, 1), 1) == direct
 
 
 # --- detours
 
 
-def inside(problem: Problem, tokens: set[int]) -> Prices | None:
+def inside(problem: RoutingProblem, tokens: set[int]) -> Prices | None:
     """Prices of a solution over `tokens`; None where they do not join the ends or it did not settle."""
     start = {t: price for t in tokens if (price := problem.spot.value(t)) > 0.0}
     arcs = problem.arcs_between(start)
@@ -74,7 +74,7 @@ def test_a_token_that_gains_is_sold_for_more_than_it_costs(
     prices = inside(problem, {0, 1} | between)
     if prices is None:
         return
-    offers = detours(problem.graph, prices, (0, 1), problem.order_value(prices), outside)
+    offers = profitable_detours(problem.graph, prices, (0, 1), problem.order_value(prices), outside)
     assert not offers.keys() & prices.keys()
     for x, offer in offers.items():
         if offer.gain > 0.0:
@@ -83,24 +83,24 @@ def test_a_token_that_gains_is_sold_for_more_than_it_costs(
             assert value > cost
 
 
-def chains(graph: Graph, prices: Prices, source: int, target: int, outside: int) -> Iterator[list[float]]:
+def chains(graph: MarketGraph, prices: Prices, source: int, target: int, outside: int) -> Iterator[list[float]]:
     """Rates along every path that passes through tokens without a price only."""
-    for path in simple_paths(lambda t: graph.best[t], source, target, outside):
+    for path in simple_paths(lambda t: graph.best_rate_out[t], source, target, outside):
         if not set(path[1:-1]) & prices.keys():
-            yield [graph.best[i][j] for i, j in pairwise(path)]
+            yield [graph.best_rate_out[i][j] for i, j in pairwise(path)]
 
 
-def cost_over(graph: Graph, prices: Prices, source: int, x: int, outside: int) -> float:
+def cost_over(graph: MarketGraph, prices: Prices, source: int, x: int, outside: int) -> float:
     """What a unit of x costs when it is bought for `source`."""
     return min((prices[source] / prod(rates) for rates in chains(graph, prices, source, x, outside)), default=inf)
 
 
-def value_over(graph: Graph, prices: Prices, x: int, target: int, outside: int) -> float:
+def value_over(graph: MarketGraph, prices: Prices, x: int, target: int, outside: int) -> float:
     """What a unit of x brings when it is sold for `target`."""
     return max((prices[target] * prod(rates) for rates in chains(graph, prices, x, target, outside)), default=0.0)
 
 
-def chain(length: int) -> Graph:
+def chain(length: int) -> MarketGraph:
     """A thin pool between the ends, and a deep way over `length` other tokens."""
     known = [token(k) for k in range(2 + length)]
     thin = constant_product(0, A, B, 10**21, 10**21)
@@ -113,21 +113,21 @@ def chain(length: int) -> Graph:
 def test_a_chain_of_outside_tokens_is_found_with_the_whole_way(length: int) -> None:
     """Over three outside tokens from each end, so that of a long way the ends meet in the middle."""
     graph = chain(length)
-    offers = detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3)
+    offers = profitable_detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3)
     assert set(offers) == set(range(2, 2 + length))
     for x, offer in offers.items():
         assert 0.9 < offer.price < 1.0
         if offer.gain > 0.0:
-            assert {x, *offer.way} == set(offers)
-    assert set(detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 1)) == ({2} if length == 1 else set())
+            assert {x, *offer.outside_path} == set(offers)
+    assert set(profitable_detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 1)) == ({2} if length == 1 else set())
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("max_hops", [1, 2, 3, 4, 5, 6])
 def test_a_chain_that_makes_every_path_too_long_is_not_offered(length: int, max_hops: int) -> None:
     graph = chain(length)
-    reach = Reach({0: 0, 1: 1}, {1: 0, 0: 1}, max_hops, SpotPrices(graph, 1, max_hops).hops)
-    offers = detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3, reach)
+    reach = HopBudget({0: 0, 1: 1}, {1: 0, 0: 1}, max_hops, SpotPrices(graph, 1, max_hops).hops_to_target)
+    offers = profitable_detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3, reach)
     assert set(offers) == (set(range(2, 2 + length)) if length < max_hops else set())
 
 
@@ -141,10 +141,12 @@ def test_whatever_is_offered_lies_on_a_path_that_is_short_enough(
     if prices is None:
         return
     links = {(arc.token_in, arc.token_out) for arc in problem.arcs_between(prices)}
-    reach = Reach(distances(links, 0), distances([(j, i) for i, j in links], 1), max_hops, problem.spot.hops)
-    out = distances([(i, j) for i, row in enumerate(problem.graph.best) for j in row if j], 0)
-    back = distances([(j, i) for i, row in enumerate(problem.graph.best) for j in row if i != 1], 1)
-    for x in detours(problem.graph, prices, (0, 1), problem.order_value(prices), 3, reach):
+    reach = HopBudget(
+        hop_distances(links, 0), hop_distances([(j, i) for i, j in links], 1), max_hops, problem.spot.hops_to_target
+    )
+    out = hop_distances([(i, j) for i, row in enumerate(problem.graph.best_rate_out) for j in row if j], 0)
+    back = hop_distances([(j, i) for i, row in enumerate(problem.graph.best_rate_out) for j in row if i != 1], 1)
+    for x in profitable_detours(problem.graph, prices, (0, 1), problem.order_value(prices), 3, reach):
         assert out[x] + back[x] <= max_hops
 
 
@@ -153,14 +155,14 @@ def test_a_token_whose_detour_loses_or_carries_nothing_is_not_offered() -> None:
     dear = [constant_product(1, A, C, 10**24, 10**24, 20_000), constant_product(2, C, B, 10**24, 10**24, 20_000)]
     tiny = [constant_product(3, A, D, 10**9, 10**9, 0), constant_product(4, D, B, 10**9, 10**9, 0)]
     graph = graph_of(market([direct, *dear, *tiny], [A, B, C, D]))
-    assert detours(graph, {0: 0.98, 1: 1.0}, (0, 1), float(UNIT), 1) == {}
-    cheaper = detours(graph, {0: 0.95, 1: 1.0}, (0, 1), float(UNIT), 1)
+    assert profitable_detours(graph, {0: 0.98, 1: 1.0}, (0, 1), float(UNIT), 1) == {}
+    cheaper = profitable_detours(graph, {0: 0.95, 1: 1.0}, (0, 1), float(UNIT), 1)
     assert set(cheaper) == {2}
     assert cheaper[2].price == pytest.approx(0.95**0.5, rel=1e-2)
-    assert cheaper[2].way == ()
+    assert cheaper[2].outside_path == ()
 
 
-def out_of_tune(*rates: tuple[Token, Token, float]) -> Graph:
+def out_of_tune(*rates: tuple[Token, Token, float]) -> MarketGraph:
     """Pools without fees at these rates of the first unit."""
     pools = [constant_product(k, i, j, 10**24, int(rate * 10**24), 0) for k, (i, j, rate) in enumerate(rates)]
     return graph_of(market(pools, [A, B, C, D]))
@@ -176,18 +178,18 @@ def out_of_tune(*rates: tuple[Token, Token, float]) -> Graph:
 )
 def test_arbitrage_between_the_pools_of_a_pair_hides_no_detour_over_it(rates: list[tuple[Token, Token, float]]) -> None:
     """The source only sells and the target only buys, though their pools would have them do both."""
-    assert set(detours(out_of_tune(*rates), {0: 1.0, 1: 1.0}, (0, 1), 1e20, 1)) == {2}
+    assert set(profitable_detours(out_of_tune(*rates), {0: 1.0, 1: 1.0}, (0, 1), 1e20, 1)) == {2}
 
 
 @pytest.mark.parametrize(("price", "is_offered"), [(0.95, True), (1.2, False)])
 def test_a_neighbour_with_arbitrage_takes_the_side_that_suits_the_others(price: float, is_offered: bool) -> None:
     """d is inside at a price; it would sell c at price / 1.05 and buy it at the price, and b pays 1 for c."""
     graph = out_of_tune((A, B, 0.9), (A, D, 0.9), (D, B, 0.9), (D, C, 1.05), (D, C, 1.0), (C, B, 1.0))
-    offers = detours(graph, {0: 1.0, 1: 1.0, 3: price}, (0, 1), 1e20, 1)
+    offers = profitable_detours(graph, {0: 1.0, 1: 1.0, 3: price}, (0, 1), 1e20, 1)
     assert (2 in offers) == is_offered
 
 
 def test_ways_that_gain_back_and_forth_lead_on_all_the_same() -> None:
     """Between c and d there is arbitrage; the way to b is over both."""
     graph = out_of_tune((A, B, 0.9), (A, C, 1.0), (C, D, 1.0), (C, D, 1.02), (D, B, 1.0))
-    assert set(detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3)) == {2, 3}
+    assert set(profitable_detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3)) == {2, 3}

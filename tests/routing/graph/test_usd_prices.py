@@ -15,7 +15,7 @@ from swapcli.model.token import Token
 from swapcli.pools import family
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from swapcli.routing import Router
-from swapcli.routing.graph.market_graph import Graph
+from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.usd_prices import mid_rate, usd_prices
 from tests.routing.build import UNIT, constant_product, graph_of, market, random_market, seeds, token
 from tests.routing.random_routes import simple_paths
@@ -23,7 +23,7 @@ from tests.routing.random_routes import simple_paths
 A, USD, C, D = (token(k) for k in range(4))
 
 
-def graph(*pools: Pool) -> Graph:
+def graph(*pools: Pool) -> MarketGraph:
     return graph_of(market(pools, [A, USD, C, D]))
 
 
@@ -45,10 +45,10 @@ def test_the_mid_rate_of_one_pool_is_its_ratio_whatever_the_fee(of_a: float, of_
 def test_the_mid_rate_lies_between_those_of_the_pools_and_the_depths_add_up(seed: int, every_family: bool) -> None:
     pair = graph_of(random_market(seed, tokens=2, pools=6, noise=30, every_family=every_family))
     rate, depth = mid_rate(pair, 0, 1)
-    back = {arc.pool.key: arc for arc in pair.pairs[1][0]}
-    mids = [(arc.rate / back[arc.pool.key].rate) ** 0.5 for arc in pair.pairs[0][1]]
+    back = {arc.pool.key: arc for arc in pair.arcs_by_pair[1][0]}
+    mids = [(arc.rate / back[arc.pool.key].rate) ** 0.5 for arc in pair.arcs_by_pair[0][1]]
     assert min(mids) * (1 - 1e-9) <= rate <= max(mids) * (1 + 1e-9)
-    paid = [arc.trade_to(arc.rate * 0.999)[1] * 1_000 for arc in pair.pairs[0][1]]
+    paid = [arc.trade_to(arc.rate * 0.999)[1] * 1_000 for arc in pair.arcs_by_pair[0][1]]
     assert depth == pytest.approx(sum(paid), rel=1e-9)
 
 
@@ -73,8 +73,8 @@ def one_way(number: int, a: Token, b: Token) -> Pool:
 
 def test_a_pool_that_trades_one_way_only_has_no_mid_rate() -> None:
     alone = graph(one_way(0, A, USD))
-    assert alone.pairs[0][1]
-    assert 0 not in alone.pairs[1]
+    assert alone.arcs_by_pair[0][1]
+    assert 0 not in alone.arcs_by_pair[1]
     assert mid_rate(alone, 0, 1) == (0.0, 0.0)
     assert usd_prices(alone, {1: 1.0}) == {1: 1.0}
     beside = graph(one_way(0, A, USD), pool(1, A, USD, 1, 3))
@@ -116,7 +116,7 @@ def test_of_a_tree_every_price_is_the_product_of_the_mid_rates_on_the_way(seed: 
     prices = usd_prices(held, {1: 1.0})
     for t in range(8):
         expected = 1.0
-        for i, j in pairwise(next(iter(simple_paths(lambda k: held.best[k], t, 1, 8)))):
+        for i, j in pairwise(next(iter(simple_paths(lambda k: held.best_rate_out[k], t, 1, 8)))):
             expected *= mid_rate(held, i, j)[0]
         assert prices[t] == pytest.approx(expected)
 

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from swapcli.errors import NoRoute
 from swapcli.model.order import Order
 from swapcli.routing import Router
-from swapcli.routing.search.active_set import grow
-from swapcli.routing.search.problem import Problem, Solved
+from swapcli.routing.search.active_set import expand_active_set
+from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
 from tests.routing.build import UNIT, constant_product, market, order, problem_of, random_market, seeds, solved, token
 
 amounts = st.floats(16, 21).map(lambda digits: int(10**digits))
 POOLS = 200
 
 
-def grown(problem: Problem) -> list[Solved]:
+def grown(problem: RoutingProblem) -> list[CandidateSolution]:
     """The stages of growth; none where no path is short enough."""
     path = problem.spot.path(0)
-    return grow(problem, [path]) if 2 <= len(path) <= problem.task.max_hops + 1 else []
+    return expand_active_set(problem, [path]) if 2 <= len(path) <= problem.spec.max_hops + 1 else []
 
 
 @given(seeds, amounts, st.booleans())
@@ -57,8 +57,8 @@ def test_in_sparse_markets_every_stage_lies_on_short_paths(seed: int, amount: in
 @given(seeds, amounts)
 def test_growth_keeps_away_from_what_is_avoided(seed: int, amount: int) -> None:
     problem = problem_of(random_market(seed, tokens=12, pools=40), amount)
-    avoid = frozenset(t for t in range(2, 12) if (seed >> t) % 2) & problem.graph.core
-    away = problem.avoiding(avoid)
+    avoid = frozenset(t for t in range(2, 12) if (seed >> t) % 2) & problem.graph.two_core
+    away = problem.without_tokens(avoid)
     for stage in grown(away):
         assert not any({arc.token_in, arc.token_out} & avoid for arc in stage.arcs)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.search.acyclic import LEAST_HOP, made_acyclic, notable_flow, shortened
-from swapcli.routing.search.flow import Link, beyond_reach, flow_order, flow_values, longest_path
-from swapcli.routing.search.problem import Problem, Solved
+from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, notable_flow, shorten_paths
+from swapcli.routing.search.flow import TokenPair, flow_values, longest_path, topological_order, unreachable_within
+from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.routing.search.single_path import best_single_path
 from tests.routing.build import constant_product, market, problem_of, random_market, seeds, solved, token
 from tests.routing.random_routes import simple_paths
@@ -20,15 +20,17 @@ hop_limits = st.integers(1, 6)
 noises = st.sampled_from([3, 30])
 
 
-def solved_market(seed: int, amount: int, noise: float, max_hops: int) -> tuple[Problem, Solved] | None:
+def solved_market(
+    seed: int, amount: int, noise: float, max_hops: int
+) -> tuple[RoutingProblem, CandidateSolution] | None:
     problem = problem_of(random_market(seed, pools=18, noise=noise, every_family=True), amount, max_hops)
     found = solved(problem)
     return (problem, found) if found and len(problem.spot.path(0)) <= max_hops + 1 else None
 
 
-def notable_pools(problem: Problem, found: Solved) -> list[str]:
+def notable_pools(problem: RoutingProblem, found: CandidateSolution) -> list[str]:
     """Pools that trade more than next to nothing, once per direction."""
-    prices, least = found.solution.prices, LEAST_HOP * problem.order_value(found.solution.prices)
+    prices, least = found.solution.prices, MIN_HOP_FRACTION * problem.order_value(found.solution.prices)
     return [t.arc.pool.key for t in found.solution.trades if t.amount_in * prices[t.arc.token_in] > least]
 
 
@@ -40,13 +42,13 @@ def test_the_flow_is_acyclic_uses_no_pool_twice_and_keeps_the_hop_limit(
     if drawn is None:
         return
     problem, found = drawn
-    results = made_acyclic(problem, found)
+    results = acyclic_candidates(problem, found)
     values = [result.solution.value for result in results]
     assert values == sorted(values, reverse=True)
     for result in results:
         flow = notable_flow(problem, result.solution)
-        assert flow_order(flow) is not None
-        assert beyond_reach(flow, problem.task.ends, max_hops) == set()
+        assert topological_order(flow) is not None
+        assert unreachable_within(flow, problem.spec.endpoints, max_hops) == set()
         pools = notable_pools(problem, result)
         assert len(set(pools)) == len(pools)
 
@@ -57,8 +59,8 @@ def test_only_arcs_that_were_banned_are_missing_and_none_of_them_trades(seed: in
     if drawn is None:
         return
     problem, found = drawn
-    result = made_acyclic(problem, found)[0]
-    assert [arc for arc in found.arcs if result.banned.allows(arc)] == result.arcs
+    result = acyclic_candidates(problem, found)[0]
+    assert [arc for arc in found.arcs if result.exclusions.allows(arc)] == result.arcs
     assert {id(t.arc) for t in result.solution.trades} <= {id(arc) for arc in result.arcs}
 
 
@@ -67,7 +69,7 @@ def test_fewer_arcs_never_raise_the_dual(seed: int, amount: int) -> None:
     drawn = solved_market(seed, amount, 3, 6)
     if drawn and drawn[1].solution.residual < 1e-2:
         problem, found = drawn
-        assert made_acyclic(problem, found)[0].solution.value <= found.solution.value * (1 + 1e-3)
+        assert acyclic_candidates(problem, found)[0].solution.value <= found.solution.value * (1 + 1e-3)
 
 
 @given(seeds, amounts)
@@ -75,7 +77,9 @@ def test_without_arbitrage_a_settled_flow_loses_no_more_than_what_is_not_looked_
     problem = problem_of(random_market(seed, pools=18), amount)
     found = solved(problem, 1e-6)
     if found and found.solution.residual <= 1e-6:
-        assert made_acyclic(problem, found)[0].solution.value >= found.solution.value * (1 - 10 * LEAST_HOP)
+        assert acyclic_candidates(problem, found)[0].solution.value >= found.solution.value * (
+            1 - 10 * MIN_HOP_FRACTION
+        )
 
 
 def test_a_ring_that_gains_is_opened() -> None:
@@ -88,7 +92,7 @@ def test_a_ring_that_gains_is_opened() -> None:
     assert found
     ring = {(2, 3), (3, 4), (4, 2)}
     assert ring <= flow_values(found.solution).keys()
-    result = made_acyclic(problem, found)[0]
+    result = acyclic_candidates(problem, found)[0]
     assert not ring <= notable_flow(problem, result.solution).keys()
     single = 1e22
     for arc in best_single_path(problem, problem.graph.arcs()):
@@ -119,14 +123,14 @@ def test_shortened_no_path_has_more_hops_than_allowed(seed: int, amount: int, ma
     if drawn is None:
         return
     problem, found = drawn
-    before = made_acyclic(problem, found)[0]
-    result = shortened(problem, before)
+    before = acyclic_candidates(problem, found)[0]
+    result = shorten_paths(problem, before)
     too_long = len(longest_path(notable_flow(problem, before.solution))) > max_hops
     assert (result is not None) == too_long
     if result:
         links = list(notable_flow(problem, result.solution))
         assert len(longest_path(links)) <= max_hops
-        assert flow_order(links) is not None
+        assert topological_order(links) is not None
         assert result.solution.value <= before.solution.value * (1 + 1e-3) or before.solution.residual > 1e-2
 
 
@@ -140,9 +144,9 @@ def test_a_flow_is_shortened_where_it_carries_least() -> None:
     assert free
     assert longest_path(notable_flow(problem, free.solution)) == [(0, 2), (2, 3), (3, 1)]
     limited = problem_of(market(pools, [a, b, c, d]), 5 * 10**21, max_hops=2)
-    result = shortened(limited, free)
+    result = shorten_paths(limited, free)
     assert result
-    carried: set[Link] = set(notable_flow(limited, result.solution))
+    carried: set[TokenPair] = set(notable_flow(limited, result.solution))
     assert carried == {(0, 2), (2, 1), (0, 3), (3, 1)}
     assert all(set(pairwise(p)) <= carried for p in simple_paths(lambda t: [j for i, j in carried if i == t], 0, 1, 2))
     assert result.solution.value == pytest.approx(free.solution.value, rel=0.05)

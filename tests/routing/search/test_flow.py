@@ -12,22 +12,22 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph.market_graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.search.flow import (
     Flow,
-    Link,
-    beyond_reach,
-    by_link,
+    TokenPair,
+    arcs_reusing_a_pool,
     continuous_flow,
-    cycle_breakers,
-    distances,
-    flow_order,
+    feedback_arcs,
     flow_values,
+    hop_distances,
     longest_path,
-    second_uses,
-    worth_bought,
-    worth_sold,
+    topological_order,
+    trades_by_pair,
+    unreachable_within,
+    value_in,
+    value_out,
 )
 from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.newton import Solution, Trade
@@ -42,7 +42,7 @@ dags = st.dictionaries(some_links.map(lambda link: (min(link), max(link))), valu
 """Links that lead from smaller to larger numbers."""
 
 
-def acyclic(links: Iterable[Link]) -> bool:
+def acyclic(links: Iterable[TokenPair]) -> bool:
     onward: dict[int, set[int]] = defaultdict(set)
     for i, j in links:
         onward[j].add(i)
@@ -53,7 +53,7 @@ def acyclic(links: Iterable[Link]) -> bool:
     return True
 
 
-def paths(links: Iterable[Link], source: int, target: int, max_hops: int) -> Iterable[list[int]]:
+def paths(links: Iterable[TokenPair], source: int, target: int, max_hops: int) -> Iterable[list[int]]:
     known = list(links)
     return simple_paths(lambda t: [j for i, j in known if i == t], source, target, max_hops)
 
@@ -62,8 +62,8 @@ def paths(links: Iterable[Link], source: int, target: int, max_hops: int) -> Ite
 
 
 @given(networks)
-def test_hops_have_an_order_exactly_when_they_form_no_cycle(links: Mapping[Link, float]) -> None:
-    order = flow_order(links)
+def test_hops_have_an_order_exactly_when_they_form_no_cycle(links: Mapping[TokenPair, float]) -> None:
+    order = topological_order(links)
     assert (order is not None) == acyclic(links)
     if order is not None:
         place = {t: k for k, t in enumerate(order)}
@@ -73,39 +73,41 @@ def test_hops_have_an_order_exactly_when_they_form_no_cycle(links: Mapping[Link,
 
 
 @given(networks)
-def test_without_its_breakers_a_flow_is_acyclic(links: Mapping[Link, float]) -> None:
-    breakers = cycle_breakers(links)
+def test_without_its_breakers_a_flow_is_acyclic(links: Mapping[TokenPair, float]) -> None:
+    breakers = feedback_arcs(links)
     assert breakers <= links.keys()
     assert acyclic(links.keys() - breakers)
 
 
 @given(networks)
-def test_an_acyclic_flow_has_no_breakers_and_no_breaker_lies_off_every_cycle(links: Mapping[Link, float]) -> None:
-    breakers = cycle_breakers(links)
+def test_an_acyclic_flow_has_no_breakers_and_no_breaker_lies_off_every_cycle(links: Mapping[TokenPair, float]) -> None:
+    breakers = feedback_arcs(links)
     assert breakers or acyclic(links)
     for i, j in breakers:
         assert any(paths(links, j, i, 7))
 
 
 @given(networks)
-def test_of_two_opposite_hops_the_weaker_is_a_breaker(links: Mapping[Link, float]) -> None:
-    breakers = cycle_breakers(links)
+def test_of_two_opposite_hops_the_weaker_is_a_breaker(links: Mapping[TokenPair, float]) -> None:
+    breakers = feedback_arcs(links)
     for link, value in links.items():
         if value < links.get(link[::-1], 0.0):
             assert link in breakers
 
 
 def test_of_two_opposite_hops_that_carry_the_same_one_is_kept() -> None:
-    assert len(cycle_breakers({(0, 1): 1.0, (1, 0): 1.0})) == 1
+    assert len(feedback_arcs({(0, 1): 1.0, (1, 0): 1.0})) == 1
 
 
 def test_the_weakest_hop_of_a_ring_is_its_breaker() -> None:
-    assert cycle_breakers({(0, 1): 5.0, (1, 2): 2.0, (2, 0): 3.0, (0, 3): 1.0}) == {(1, 2)}
+    assert feedback_arcs({(0, 1): 5.0, (1, 2): 2.0, (2, 0): 3.0, (0, 3): 1.0}) == {(1, 2)}
 
 
 @given(networks, st.integers(1, 5))
-def test_a_hop_on_a_path_within_the_limit_is_never_beyond_reach(links: Mapping[Link, float], max_hops: int) -> None:
-    beyond = beyond_reach(links, (0, 6), max_hops)
+def test_a_hop_on_a_path_within_the_limit_is_never_beyond_reach(
+    links: Mapping[TokenPair, float], max_hops: int
+) -> None:
+    beyond = unreachable_within(links, (0, 6), max_hops)
     assert beyond <= links.keys()
     for path in paths(links, 0, 6, max_hops):
         assert not beyond & set(pairwise(path))
@@ -113,14 +115,14 @@ def test_a_hop_on_a_path_within_the_limit_is_never_beyond_reach(links: Mapping[L
 
 @given(dags, st.integers(1, 5))
 def test_of_an_acyclic_flow_all_hops_but_those_on_such_paths_are_beyond_reach(
-    links: Mapping[Link, float], max_hops: int
+    links: Mapping[TokenPair, float], max_hops: int
 ) -> None:
     on_paths = {link for path in paths(links, 0, 6, max_hops) for link in pairwise(path)}
-    assert beyond_reach(links, (0, 6), max_hops) == links.keys() - on_paths
+    assert unreachable_within(links, (0, 6), max_hops) == links.keys() - on_paths
 
 
 @given(dags)
-def test_the_longest_path_is_a_path_and_none_is_longer(links: Mapping[Link, float]) -> None:
+def test_the_longest_path_is_a_path_and_none_is_longer(links: Mapping[TokenPair, float]) -> None:
     path = longest_path(links)
     assert set(path) <= links.keys()
     assert all(one[1] == other[0] for one, other in pairwise(path))
@@ -129,8 +131,8 @@ def test_the_longest_path_is_a_path_and_none_is_longer(links: Mapping[Link, floa
 
 
 @given(networks, nodes)
-def test_distances_are_the_fewest_hops(links: Mapping[Link, float], start: int) -> None:
-    found = distances(links, start)
+def test_distances_are_the_fewest_hops(links: Mapping[TokenPair, float], start: int) -> None:
+    found = hop_distances(links, start)
     for t in range(7):
         fewest = min((len(path) - 1 for path in paths(links, start, t, 7)), default=None)
         assert found.get(t) == fewest
@@ -150,12 +152,12 @@ def trades(draw: st.DrawFn) -> tuple[list[Trade], Prices]:
     }
 
 
-@given(trades(), st.sampled_from([worth_sold, worth_bought]))
+@given(trades(), st.sampled_from([value_in, value_out]))
 def test_without_second_uses_every_pool_trades_once_and_most(
     drawn: tuple[list[Trade], Prices], worth: Callable[[Trade, Prices], float]
 ) -> None:
     made, prices = drawn
-    weaker = second_uses(made, prices, worth)
+    weaker = arcs_reusing_a_pool(made, prices, worth)
     kept = [t for t in made if id(t.arc) not in weaker]
     assert len({t.arc.pool.key for t in kept}) == len(kept)
     assert {t.arc.pool.key for t in kept} == {t.arc.pool.key for t in made}
@@ -168,13 +170,13 @@ def test_a_trade_at_its_own_price_is_worth_as_much_on_both_sides(drawn: tuple[li
     made, prices = drawn
     for trade in made:
         fair = prices | {trade.arc.token_out: prices[trade.arc.token_in] * trade.amount_in / trade.amount_out}
-        assert worth_bought(trade, fair) == pytest.approx(worth_sold(trade, fair))
+        assert value_out(trade, fair) == pytest.approx(value_in(trade, fair))
 
 
 @given(trades())
 def test_trades_of_the_same_two_tokens_go_together_and_their_values_add_up(drawn: tuple[list[Trade], Prices]) -> None:
     made, prices = drawn
-    together = by_link(made)
+    together = trades_by_pair(made)
     assert sorted(map(id, (t for group in together.values() for t in group))) == sorted(map(id, made))
     flowing = flow_values(Solution(prices, made, 0.0, 0.0, 0))
     assert flowing.keys() == together.keys()
@@ -187,30 +189,30 @@ def test_trades_of_the_same_two_tokens_go_together_and_their_values_add_up(drawn
 
 
 @st.composite
-def carried(draw: st.DrawFn) -> tuple[Flow, dict[Link, float], Graph, float, float]:
+def carried(draw: st.DrawFn) -> tuple[Flow, dict[TokenPair, float], MarketGraph, float, float]:
     """A flow over random hops of a market, with values from next to nothing to all; some lead nowhere."""
     graph = graph_of(random_market(draw(seeds), tokens=6, pools=14, every_family=True))
     rng = random.Random(draw(seeds))
     place = [0, *rng.sample(range(2, 6), 4), 1]
     prices = SpotPrices(graph, 1, 6).values
-    links = [(i, j) for i in place for j in graph.pairs[i] if place.index(i) < place.index(j)]
+    links = [(i, j) for i in place for j in graph.arcs_by_pair[i] if place.index(i) < place.index(j)]
     wanted = {link: 10 ** rng.uniform(-5, 0) for link in links if rng.random() < 0.8}
     least = draw(st.sampled_from([0.0, 1e-4, 1e-2]))
     assume(any(paths(wanted, 0, 1, 6)) and all(t in prices for t in range(6)))
     amount = 10 ** draw(st.floats(14, 20))
     flow = continuous_flow(
-        wanted, {link: graph.pairs[link[0]][link[1]] for link in wanted}, (0, 1), amount, prices, least
+        wanted, {link: graph.arcs_by_pair[link[0]][link[1]] for link in wanted}, (0, 1), amount, prices, least
     )
     return flow, wanted, graph, amount, least
 
 
-def through(flow: Flow) -> dict[Link, float]:
+def through(flow: Flow) -> dict[TokenPair, float]:
     return {(hop.token_in, hop.token_out): share for hop, share in zip(flow.hops, flow.shares, strict=True)}
 
 
 @given(carried())
 def test_shares_of_a_flow_are_one_at_both_ends_and_conserved_between(
-    drawn: tuple[Flow, dict[Link, float], Graph, float, float],
+    drawn: tuple[Flow, dict[TokenPair, float], MarketGraph, float, float],
 ) -> None:
     flow = drawn[0]
     assume(flow.hops)
@@ -226,11 +228,11 @@ def test_shares_of_a_flow_are_one_at_both_ends_and_conserved_between(
 
 @given(carried())
 def test_a_flow_divides_a_token_in_proportion_to_its_values_and_drops_what_leads_nowhere(
-    drawn: tuple[Flow, dict[Link, float], Graph, float, float],
+    drawn: tuple[Flow, dict[TokenPair, float], MarketGraph, float, float],
 ) -> None:
     flow, wanted, _, _, least = drawn
     shares = through(flow)
-    order = flow_order(shares) or []
+    order = topological_order(shares) or []
     assert [order.index(hop.token_in) for hop in flow.hops] == sorted(order.index(hop.token_in) for hop in flow.hops)
     leaving = sum(value for (i, _), value in wanted.items() if i == 0)
     for link, value in wanted.items():
@@ -246,23 +248,23 @@ def test_a_flow_divides_a_token_in_proportion_to_its_values_and_drops_what_leads
 
 @given(carried())
 def test_the_unit_of_a_token_is_what_the_hops_before_deliver(
-    drawn: tuple[Flow, dict[Link, float], Graph, float, float],
+    drawn: tuple[Flow, dict[TokenPair, float], MarketGraph, float, float],
 ) -> None:
     flow, _, _, amount, _ = drawn
     assume(flow.hops)
-    assert flow.unit[0] == amount
+    assert flow.amount_per_share[0] == amount
     arriving: dict[int, float] = defaultdict(float)
     arrived: dict[int, float] = defaultdict(float)
     for hop, share in zip(flow.hops, flow.shares, strict=True):
-        sold = min(flow.unit[hop.token_in] * share, hop.capacity)
+        sold = min(flow.amount_per_share[hop.token_in] * share, hop.capacity)
         arriving[hop.token_out] += hop.amount_out(sold)
         arrived[hop.token_out] += share
     for t, total in arriving.items():
-        assert flow.unit[t] == pytest.approx(total / arrived[t], rel=1e-6)
+        assert flow.amount_per_share[t] == pytest.approx(total / arrived[t], rel=1e-6)
 
 
 def test_a_flow_without_a_path_has_no_hops() -> None:
     graph = graph_of(random_market(0))
     assert continuous_flow({}, {}, (0, 1), 1e18, {0: 1.0, 1: 1.0}, 0.0).hops == []
-    (link, arcs), *_ = [((0, j), arcs) for j, arcs in graph.pairs[0].items() if j != 1]
+    (link, arcs), *_ = [((0, j), arcs) for j, arcs in graph.arcs_by_pair[0].items() if j != 1]
     assert continuous_flow({link: 1.0}, {link: list[Arc](arcs)}, (0, 1), 1e18, {0: 1.0, link[1]: 1.0}, 0.0).hops == []

@@ -14,8 +14,8 @@ from swapcli.model.market import Market
 from swapcli.model.route import Quote
 from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
 from swapcli.routing.router import Router
-from swapcli.routing.search.gas_pruning import promise, thinned
-from swapcli.routing.search.problem import Problem, Solved
+from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
+from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
 from tests.routing.build import UNIT, constant_product, market, order, problem_of, random_market, seeds, solved, token
 
 parts = st.floats(-5, -1).map(lambda digits: 10**digits)
@@ -30,7 +30,7 @@ def gas_price(amount: int, part: float) -> int:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[Problem, Solved]:
+def problems(draw: st.DrawFn) -> tuple[RoutingProblem, CandidateSolution]:
     """A problem over a market of every family with gas, and its solution without."""
     amount = draw(amounts)
     held = random_market(draw(seeds), pools=18, every_family=True)
@@ -44,27 +44,29 @@ def problems(draw: st.DrawFn) -> tuple[Problem, Solved]:
 
 @given(problems())
 def test_they_are_some_of_the_pools_each_set_once_and_those_that_promise_most_first(
-    drawn: tuple[Problem, Solved],
+    drawn: tuple[RoutingProblem, CandidateSolution],
 ) -> None:
     problem, found = drawn
-    stages = thinned(problem, found, MOST)
+    stages = prune_for_gas(problem, found, MOST)
     used = {id(trade.arc) for trade in found.solution.trades}
     sets = [frozenset(map(id, stage.arcs)) for stage in stages]
     assert len(set(sets)) == len(sets) <= MOST
     assert all(kept < used for kept in sets)
-    promises = [promise(problem, stage) for stage in stages]
+    promises = [estimated_net_output(problem, stage) for stage in stages]
     assert promises == sorted(promises, reverse=True)
-    assert promises[:1] == [promise(problem, stage) for stage in thinned(problem, found, 1)]
+    assert promises[:1] == [estimated_net_output(problem, stage) for stage in prune_for_gas(problem, found, 1)]
 
 
 @given(problems())
-def test_a_promise_is_the_value_less_the_gas_of_each_pool_and_each_token_between(drawn: tuple[Problem, Solved]) -> None:
+def test_a_promise_is_the_value_less_the_gas_of_each_pool_and_each_token_between(
+    drawn: tuple[RoutingProblem, CandidateSolution],
+) -> None:
     problem, found = drawn
     trades = found.solution.trades
     between = {trade.arc.token_in for trade in trades} - {0}
     least = BASE_GAS + TOKEN_BETWEEN_GAS * len(between) + sum(t.arc.pool.gas_units(t.arc.pool) for t in trades)
-    gas = found.solution.value - promise(problem, found)
-    assert gas >= least * problem.task.gas_value * (1 - 1e-9) - found.solution.value * 1e-12
+    gas = found.solution.value - estimated_net_output(problem, found)
+    assert gas >= least * problem.spec.gas_value * (1 - 1e-9) - found.solution.value * 1e-12
 
 
 @given(seeds, amounts)
@@ -72,7 +74,7 @@ def test_where_gas_is_free_or_next_to_nothing_every_pool_stays(seed: int, amount
     problem = problem_of(random_market(seed, every_family=True), amount)
     found = solved(problem)
     if found:
-        assert thinned(problem, found, MOST) == []
+        assert prune_for_gas(problem, found, MOST) == []
 
 
 def test_of_many_alike_as_many_stay_as_gas_allows_and_fewer_the_dearer_it_is() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph.market_graph import Arc, Graph
-from swapcli.routing.search.flow import flow_order
+from swapcli.routing.graph.market_graph import Arc, MarketGraph
+from swapcli.routing.search.flow import topological_order
 from swapcli.routing.search.greedy import acyclic_order
 from swapcli.routing.search.single_path import best_single_path
 from tests.routing.build import (
@@ -31,7 +31,7 @@ A, B, C = (token(k) for k in range(3))
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Graph:
+def graphs(draw: st.DrawFn) -> MarketGraph:
     """With arbitrage, of every family."""
     noise = draw(st.sampled_from([0.8, 3, 30]))
     return graph_of(random_market(draw(seeds), pools=draw(st.integers(6, 18)), noise=noise, every_family=True))
@@ -45,10 +45,10 @@ def delivered(path: list[Arc], amount: float) -> float:
 
 @given(graphs(), amounts, hop_limits, slice_counts)
 def test_the_source_comes_first_the_target_last_and_no_token_twice(
-    graph: Graph, amount: float, max_hops: int, slices: int
+    graph: MarketGraph, amount: float, max_hops: int, slices: int
 ) -> None:
     order = acyclic_order(graph.arcs(), (0, 1), amount, max_hops, slices)
-    reachable = any(simple_paths(lambda t: graph.best[t], 0, 1, max_hops))
+    reachable = any(simple_paths(lambda t: graph.best_rate_out[t], 0, 1, max_hops))
     assert reachable or not order
     if order:
         assert (order[0], order[-1]) == (0, 1)
@@ -57,19 +57,19 @@ def test_the_source_comes_first_the_target_last_and_no_token_twice(
 
 @given(graphs(), amounts, hop_limits, slice_counts)
 def test_every_token_lies_on_a_path_within_the_limit_that_leads_forward(
-    graph: Graph, amount: float, max_hops: int, slices: int
+    graph: MarketGraph, amount: float, max_hops: int, slices: int
 ) -> None:
     order = acyclic_order(graph.arcs(), (0, 1), amount, max_hops, slices)
     place = {t: k for k, t in enumerate(order)}
 
     def onward(t: int) -> list[int]:
-        return [j for j in graph.best[t] if place.get(j, -1) > place[t]]
+        return [j for j in graph.best_rate_out[t] if place.get(j, -1) > place[t]]
 
     forward = list(simple_paths(onward, 0, 1, max_hops)) if order else []
     assert {t for path in forward for t in path} == set(order)
 
 
-def sliced(graph: Graph, amount: float, max_hops: int, slices: int) -> set[int]:
+def sliced(graph: MarketGraph, amount: float, max_hops: int, slices: int) -> set[int]:
     """Tokens that a flow of slices passes through, each slice on the best of all paths of arcs."""
     sold: dict[int, float] = {}
     forward: set[tuple[int, int]] = set()
@@ -84,10 +84,10 @@ def sliced(graph: Graph, amount: float, max_hops: int, slices: int) -> set[int]:
             held = arc.curve.amount_out(before + held) - arc.curve.amount_out(before)
         return held, amounts_in
 
-    everywhere = list(simple_paths(lambda t: graph.best[t], 0, 1, max_hops))
+    everywhere = list(simple_paths(lambda t: graph.best_rate_out[t], 0, 1, max_hops))
     for _ in range(slices):
-        usable = [p for p in everywhere if flow_order(forward | set(pairwise(p))) is not None]
-        choices = [arcs for p in usable for arcs in product(*(graph.pairs[i][j] for i, j in pairwise(p)))]
+        usable = [p for p in everywhere if topological_order(forward | set(pairwise(p))) is not None]
+        choices = [arcs for p in usable for arcs in product(*(graph.arcs_by_pair[i][j] for i, j in pairwise(p)))]
         best = max(choices, key=lambda arcs: added(arcs)[0], default=())
         paid, amounts_in = added(best)
         if not paid:
@@ -107,7 +107,7 @@ def test_without_arbitrage_every_slice_takes_the_best_of_all_paths(
 
 
 @given(graphs(), amounts, hop_limits)
-def test_one_slice_takes_the_best_single_path(graph: Graph, amount: float, max_hops: int) -> None:
+def test_one_slice_takes_the_best_single_path(graph: MarketGraph, amount: float, max_hops: int) -> None:
     order = acyclic_order(graph.arcs(), (0, 1), amount, max_hops, 1)
     best = best_single_path(problem_on(graph, int(amount), max_hops), graph.arcs())
     pools = [arc.pool.key for arc in best]
@@ -115,7 +115,7 @@ def test_one_slice_takes_the_best_single_path(graph: Graph, amount: float, max_h
         return
     paid = amount
     for i, j in pairwise(order):
-        paid = max(arc.curve.amount_out(paid) for arc in graph.pairs[i][j])
+        paid = max(arc.curve.amount_out(paid) for arc in graph.arcs_by_pair[i][j])
     assert paid == pytest.approx(delivered(best, amount), rel=1e-6)
 
 

@@ -12,11 +12,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.model.route import Route
-from swapcli.routing.graph.market_graph import Graph
-from swapcli.routing.search.acyclic import LEAST_HOP, made_acyclic, notable_flow
-from swapcli.routing.search.flow import Flow, Link, by_link, continuous_flow, flow_order
-from swapcli.routing.search.problem import Problem
-from swapcli.routing.search.rounding import Percents, build_route, decompose, hop_losses, round_to, whole_percents
+from swapcli.routing.graph.market_graph import MarketGraph
+from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, notable_flow
+from swapcli.routing.search.flow import Flow, TokenPair, continuous_flow, topological_order, trades_by_pair
+from swapcli.routing.search.problem import RoutingProblem
+from swapcli.routing.search.rounding import (
+    Percents,
+    build_route,
+    decompose_into_paths,
+    hop_losses,
+    largest_remainder,
+    whole_percents,
+)
 from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.hop import Hop
 from tests.routing.build import concentrated, constant_product, market, problem_of, random_market, seeds, solved, token
@@ -25,23 +32,25 @@ from tests.routing.random_routes import parts_of, simple_paths
 amounts = st.floats(15, 23).map(lambda digits: int(10**digits))
 headrooms = st.sampled_from([1 - 2e-4, 0.98])
 
-Rounded = tuple[Problem, Flow, Prices]
+Rounded = tuple[RoutingProblem, Flow, Prices]
 
 
 def rounded(flow: Flow, prices: Prices, headroom: float) -> Percents:
     return whole_percents(flow, prices, hop_losses(flow, prices, headroom))
 
 
-def flow_of(problem: Problem) -> tuple[Flow, Prices] | None:
+def flow_of(problem: RoutingProblem) -> tuple[Flow, Prices] | None:
     """The optimum of a problem as a flow, over the pools that trade in it; None where the pools cannot carry it."""
     found = solved(problem)
-    solution = made_acyclic(problem, found)[0].solution if found else None
+    solution = acyclic_candidates(problem, found)[0].solution if found else None
     if solution is None or len(solution.trades) == 0:
         return None
-    nearby = {link: [trade.arc for trade in trades] for link, trades in by_link(solution.trades).items()}
+    nearby = {link: [trade.arc for trade in trades] for link, trades in trades_by_pair(solution.trades).items()}
     values = notable_flow(problem, solution)
-    amount = float(problem.task.amount)
-    return continuous_flow(values, nearby, problem.task.ends, amount, solution.prices, LEAST_HOP), solution.prices
+    amount = float(problem.spec.amount)
+    return continuous_flow(
+        values, nearby, problem.spec.endpoints, amount, solution.prices, MIN_HOP_FRACTION
+    ), solution.prices
 
 
 @st.composite
@@ -54,26 +63,26 @@ def flows(draw: st.DrawFn, tokens: int = 6, pools: int = 14) -> Rounded:
     return problem, *found
 
 
-def links_of(flow: Flow) -> list[Link]:
+def links_of(flow: Flow) -> list[TokenPair]:
     return [(hop.token_in, hop.token_out) for hop in flow.hops]
 
 
 def stake_of(flow: Flow, prices: Prices) -> float:
     """What the order is worth at the end or brings, whichever is more: the scale of all losses."""
-    return max(flow.unit[0] * prices[0], flow.unit[1])
+    return max(flow.amount_per_share[0] * prices[0], flow.amount_per_share[1])
 
 
-def model_loss(flow: Flow, prices: Prices, headroom: float) -> Callable[[Link, int], float]:
+def model_loss(flow: Flow, prices: Prices, headroom: float) -> Callable[[TokenPair, int], float]:
     """What a hop loses when it carries n percent: its value in, less that of its output, and a fine for excess."""
-    hops: dict[Link, Hop] = dict(zip(links_of(flow), flow.hops, strict=True))
-    known: dict[tuple[Link, int], float] = {}
+    hops: dict[TokenPair, Hop] = dict(zip(links_of(flow), flow.hops, strict=True))
+    known: dict[tuple[TokenPair, int], float] = {}
     stake = stake_of(flow, prices)
 
-    def loss(link: Link, n: int) -> float:
+    def loss(link: TokenPair, n: int) -> float:
         if (link, n) not in known:
-            hop, sold = hops[link], flow.unit[link[0]] * n / 100
+            hop, sold = hops[link], flow.amount_per_share[link[0]] * n / 100
             taken = min(sold, hop.capacity * headroom)
-            excess = (sold - taken) / flow.unit[link[0]] * stake * 1e3
+            excess = (sold - taken) / flow.amount_per_share[link[0]] * stake * 1e3
             known[link, n] = prices[link[0]] * sold - prices[link[1]] * (hop.amount_out(taken) if taken else 0) + excess
         return known[link, n]
 
@@ -83,16 +92,16 @@ def model_loss(flow: Flow, prices: Prices, headroom: float) -> Callable[[Link, i
 def first_rounding(flow: Flow) -> Percents:
     """Paths by largest remainder."""
     shares = dict(zip(links_of(flow), flow.shares, strict=True))
-    paths = decompose(shares, flow.ends, len(shares), 1e-6)
+    paths = decompose_into_paths(shares, flow.endpoints, len(shares), 1e-6)
     total = sum(width for _, width in paths)
     percents: Percents = defaultdict(int)
-    for (path, _), n in zip(paths, round_to([width * 100 / total for _, width in paths], 100), strict=True):
+    for (path, _), n in zip(paths, largest_remainder([width * 100 / total for _, width in paths], 100), strict=True):
         for link in path:
             percents[link] += n
     return percents
 
 
-def assert_carries(percents: Mapping[Link, int], ends: tuple[int, int]) -> None:
+def assert_carries(percents: Mapping[TokenPair, int], ends: tuple[int, int]) -> None:
     """A hundred percent from end to end, and nothing piles up on the way."""
     balance: dict[int, int] = defaultdict(int)
     for (i, j), n in percents.items():
@@ -111,7 +120,7 @@ def test_a_rounded_flow_carries_a_hundred_percent_from_end_to_end(drawn: Rounded
     problem, flow, prices = drawn
     percents = rounded(flow, prices, headroom)
     assert percents.keys() <= set(links_of(flow))
-    assert_carries(percents, problem.task.ends)
+    assert_carries(percents, problem.spec.endpoints)
 
 
 @given(flows(), headrooms)
@@ -133,7 +142,7 @@ def test_moving_percents_from_one_path_to_another_never_lowers_the_loss(
     problem, flow, prices = drawn
     percents, rng = rounded(flow, prices, headroom), random.Random(seed)
     loss, scale = model_loss(flow, prices, headroom), stake_of(flow, prices)
-    paths = [p for p, _ in zip(every_path(flow, problem.task.ends), range(200), strict=False)]
+    paths = [p for p, _ in zip(every_path(flow, problem.spec.endpoints), range(200), strict=False)]
     for _ in range(20):
         moved, n = defaultdict(int, percents), rng.choice([1, 1, 2, 5, 20])
         for link in pairwise(rng.choice(paths)):
@@ -209,7 +218,7 @@ def test_no_hop_is_filled_beyond_its_headroom_where_another_has_room() -> None:
     capacity = dict(zip(links_of(flow), flow.hops, strict=True))[0, 1].capacity
     for headroom in (1 - 2e-4, 0.9, 0.5):
         n = rounded(flow, prices, headroom)[0, 1]
-        assert n == int(headroom * capacity * 100 / problem.task.amount)
+        assert n == int(headroom * capacity * 100 / problem.spec.amount)
 
 
 def test_no_hop_stops_at_being_taken_up_and_down() -> None:
@@ -236,7 +245,7 @@ def test_a_pool_that_a_huge_order_fills_gets_no_more_than_it_takes(part: float) 
     assert found
     hop = dict(zip(links_of(found[0]), found[0].hops, strict=True))[0, 1]
     percents = rounded(*found, 1.0)
-    assert percents.get((0, 1), 0) == int(100 * hop.capacity / problem.task.amount)
+    assert percents.get((0, 1), 0) == int(100 * hop.capacity / problem.spec.amount)
     assert_carries(percents, (0, 1))
 
 
@@ -246,7 +255,7 @@ def test_a_pool_that_a_huge_order_fills_gets_no_more_than_it_takes(part: float) 
 @given(st.lists(st.floats(0.001, 1), min_size=1, max_size=20), st.sampled_from([100, 10_000]))
 def test_rounding_to_a_sum_gives_the_sum_and_moves_no_part_by_a_whole(weights: list[float], total: int) -> None:
     exact = [weight * total / sum(weights) for weight in weights]
-    whole = round_to(exact, total)
+    whole = largest_remainder(exact, total)
     assert sum(whole) == total
     assert all(abs(n - x) < 1 + 1e-6 for n, x in zip(whole, exact, strict=True))
     cut_off = [x - int(x) for n, x in zip(whole, exact, strict=True) if n == int(x)]
@@ -269,8 +278,8 @@ def whole_flows(draw: st.DrawFn) -> tuple[Percents, int]:
 @given(whole_flows(), st.integers(1, 5))
 def test_decomposed_paths_add_up_to_the_flow_widest_first(drawn: tuple[Percents, int], max_hops: int) -> None:
     percents, _ = drawn
-    paths = decompose(percents, (0, 5), max_hops, 0.5)
-    carried: dict[Link, float] = defaultdict(float)
+    paths = decompose_into_paths(percents, (0, 5), max_hops, 0.5)
+    carried: dict[TokenPair, float] = defaultdict(float)
     for path, width in paths:
         assert 0 < len(path) <= max_hops
         assert (path[0][0], path[-1][1]) == (0, 5)
@@ -288,7 +297,7 @@ def test_decomposed_paths_add_up_to_the_flow_widest_first(drawn: tuple[Percents,
 def test_what_decomposing_leaves_only_longer_paths_could_carry(drawn: tuple[Percents, int], max_hops: int) -> None:
     percents, _ = drawn
     left = dict(percents)
-    for path, width in decompose(percents, (0, 5), max_hops, 0.5):
+    for path, width in decompose_into_paths(percents, (0, 5), max_hops, 0.5):
         for link in path:
             left[link] -= int(width)
     onward = [link for link, n in left.items() if n > 0]
@@ -302,7 +311,7 @@ def the_route(
     percents: Percents,
     flow: Flow,
     prices: Prices,
-    graph: Graph,
+    graph: MarketGraph,
     amount: float,
     max_hops: int,
     headroom: float,
@@ -315,19 +324,19 @@ def the_route(
     return built[0]
 
 
-Built = tuple[Route, Percents, Flow, Graph, float, float]
+Built = tuple[Route, Percents, Flow, MarketGraph, float, float]
 
 
 @st.composite
 def built(draw: st.DrawFn) -> Built:
     problem, flow, prices = draw(flows())
-    headroom, amount = draw(headrooms), float(problem.task.amount)
+    headroom, amount = draw(headrooms), float(problem.spec.amount)
     percents = rounded(flow, prices, headroom)
     route = the_route(percents, flow, prices, problem.graph, amount, 6, headroom)
     return route, percents, flow, problem.graph, amount, headroom
 
 
-def carried_by(route: Route, graph: Graph) -> Percents:
+def carried_by(route: Route, graph: MarketGraph) -> Percents:
     percents: Percents = defaultdict(int)
     for segment in route.segments:
         for hop in segment.hops:
@@ -335,7 +344,7 @@ def carried_by(route: Route, graph: Graph) -> Percents:
     return percents
 
 
-def arriving(route: Route, graph: Graph, amount: float) -> Iterator[tuple[Hop, float, dict[str, int]]]:
+def arriving(route: Route, graph: MarketGraph, amount: float) -> Iterator[tuple[Hop, float, dict[str, int]]]:
     """Per hop its pools, the amount that reaches it, and the pools' shares."""
     percents = carried_by(route, graph)
     shares = {
@@ -344,12 +353,12 @@ def arriving(route: Route, graph: Graph, amount: float) -> Iterator[tuple[Hop, f
         for hop in segment.hops
     }
     held = defaultdict(float, {0: amount})
-    for t in flow_order(percents) or []:
+    for t in topological_order(percents) or []:
         total = sum(n for (i, _), n in percents.items() if i == t)
         for link, n in percents.items():
             if link[0] == t:
                 sold = held[t] * n / total
-                arcs = [arc for arc in graph.pairs[link[0]][link[1]] if arc.pool.key in shares[link]]
+                arcs = [arc for arc in graph.arcs_by_pair[link[0]][link[1]] if arc.pool.key in shares[link]]
                 held[link[1]] += sum(arc.curve.amount_out(sold * shares[link][arc.pool.key] / 10_000) for arc in arcs)
                 yield Hop(arcs), sold, shares[link]
 
@@ -390,7 +399,7 @@ def test_no_pool_gets_more_than_its_headroom_where_the_hop_has_room(drawn: Built
 def test_pools_are_filled_for_what_reaches_them_to_the_hundredth_of_a_percent(drawn: Built) -> None:
     route, _, _, graph, amount, headroom = drawn
     for hop, sold, shares in arriving(route, graph, amount):
-        exact = [x / sold * 10_000 for x in hop.fill(sold)]
+        exact = [x / sold * 10_000 for x in hop.split(sold)]
         if all(x < headroom * arc.curve.capacity * 10_000 / sold - 2 for arc, x in zip(hop.arcs, exact, strict=True)):
             for arc, x in zip(hop.arcs, exact, strict=True):
                 assert abs(shares[arc.pool.key] - x) <= 1 + len(hop.arcs) * 0.1
@@ -411,10 +420,10 @@ def test_the_last_pool_of_a_hop_is_the_one_with_most_room(drawn: Built) -> None:
 def test_what_needs_too_many_hops_goes_over_shorter_paths(drawn: Rounded, max_hops: int) -> None:
     problem, flow, prices = drawn
     percents = rounded(flow, prices, 1.0)
-    within = decompose(percents, flow.ends, max_hops, 0.5)
+    within = decompose_into_paths(percents, flow.endpoints, max_hops, 0.5)
     assume(within)
     widths = [int(width) for _, width in within]
-    rerouted, amount = 100 - sum(widths), float(problem.task.amount)
+    rerouted, amount = 100 - sum(widths), float(problem.spec.amount)
     route = the_route(percents, flow, prices, problem.graph, amount, max_hops, 1.0, rerouted)
     assert all(len(segment.hops) <= max_hops for segment in route.segments)
     assert sum(segment.percent for segment in route.segments) == 100
@@ -426,5 +435,5 @@ def test_without_a_path_that_is_short_enough_there_is_no_route(drawn: Rounded, m
     problem, flow, prices = drawn
     percents = rounded(flow, prices, 1.0)
     losses = hop_losses(flow, prices, 1.0)
-    built = build_route(percents, losses, flow, problem.graph, float(problem.task.amount), max_hops, 1.0)
-    assert (built is None) == (not decompose(percents, flow.ends, max_hops, 0.5))
+    built = build_route(percents, losses, flow, problem.graph, float(problem.spec.amount), max_hops, 1.0)
+    assert (built is None) == (not decompose_into_paths(percents, flow.endpoints, max_hops, 0.5))

@@ -12,8 +12,8 @@ from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.route import SHARES_PER_HOP, Route
 from swapcli.routing.replay import replay
-from swapcli.routing.search.route_search import Outcome, Search
-from swapcli.routing.search.share_reallocation import exchanged
+from swapcli.routing.search.route_search import RouteSearch, SearchResult
+from swapcli.routing.search.share_reallocation import reallocate_shares
 from tests.routing.build import (
     constant_product,
     market,
@@ -47,15 +47,15 @@ def drained(seed: int) -> Market:
 def test_orders_that_drain_a_market_get_most_of_what_it_has(seed: int, size: int, least: float) -> None:
     """Rounded as if a percent were worth the same everywhere they got 14 to 92 % of it."""
     held = drained(seed)
-    outcome = Search(problem_of(held, 10**size), held.pools).best()
+    outcome = RouteSearch(problem_of(held, 10**size), held.pools).run()
     assert outcome is not None
-    assert outcome.found.replay.amount_out >= least * outcome.solution.value
+    assert outcome.best.replay.amount_out >= least * outcome.solution.value
 
 
-def searched(held: Market, amount: int, gas_part: float) -> tuple[Search, Outcome | None]:
-    worth = problem_of(held, amount).vanishing_output()
-    search = Search(problem_of(held, amount, gas_value=gas_part * worth / 1e6), held.pools)
-    return search, search._best()
+def searched(held: Market, amount: int, gas_part: float) -> tuple[RouteSearch, SearchResult | None]:
+    worth = problem_of(held, amount).spot_output()
+    search = RouteSearch(problem_of(held, amount, gas_value=gas_part * worth / 1e6), held.pools)
+    return search, search._search_problem()
 
 
 @settings(max_examples=12)
@@ -66,13 +66,13 @@ def test_an_exchanged_route_is_one_that_pays_no_less(seed: int, size: float, gas
     search, before = searched(held, int(10**size), gas_part)
     if before is None:
         return
-    route = exchanged(before.problem, before.found.route, before.solution)
+    route = reallocate_shares(before.problem, before.best.route, before.solution)
     assert sum(segment.percent for segment in route.segments) == 100
     assert all(sum(swap.share for swap in hop) == SHARES_PER_HOP for s in route.segments for hop in s.hops)
-    assert max(len(segment.hops) for segment in route.segments) <= search.task.max_hops
-    after = search.best()
+    assert max(len(segment.hops) for segment in route.segments) <= search.spec.max_hops
+    after = search.run()
     assert after is not None
-    assert after.found.net >= before.found.net
+    assert after.best.net >= before.best.net
 
 
 @settings(max_examples=10)
@@ -81,8 +81,8 @@ def test_with_gas_no_pool_is_added(seed: int, size: float) -> None:
     _, before = searched(drained(seed), int(10**size), 1e-6)
     if before is None:
         return
-    route = exchanged(before.problem, before.found.route, before.solution)
-    assert pools_of(route) <= pools_of(before.found.route)
+    route = reallocate_shares(before.problem, before.best.route, before.solution)
+    assert pools_of(route) <= pools_of(before.best.route)
 
 
 def pools_of(route: Route) -> set[str]:
@@ -102,9 +102,9 @@ def test_no_percent_would_bring_more_on_another_of_the_routes_paths(size: int) -
         constant_product(5, s, t, 10**21, 10**21),
     ]
     held = market(pools, known)
-    outcome = Search(problem_of(held, 10**size), held.pools).best()
+    outcome = RouteSearch(problem_of(held, 10**size), held.pools).run()
     assert outcome is not None
-    route, paid = outcome.found.route, outcome.found.replay.amount_out
+    route, paid = outcome.best.route, outcome.best.replay.amount_out
     for giver, taker in permutations(range(len(route.segments)), 2):
         moved = [
             segment._replace(percent=segment.percent + (k == taker) - (k == giver))
@@ -121,8 +121,8 @@ def test_a_route_that_uses_a_pool_twice_stays_as_it_is() -> None:
     held = drained(16)
     _, before = searched(held, 10**24, 0.0)
     assert before is not None
-    segment = before.found.route.segments[0]
+    segment = before.best.route.segments[0]
     first = segment.hops[0][0]
     again = first._replace(token_in=first.token_out, token_out=first.token_in)
     twice = Route((segment._replace(percent=100, hops=(*segment.hops, (again,))),))
-    assert exchanged(before.problem, twice, before.solution) is twice
+    assert reallocate_shares(before.problem, twice, before.solution) is twice

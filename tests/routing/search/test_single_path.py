@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
 from swapcli.routing.gas import TOKEN_BETWEEN_GAS
-from swapcli.routing.graph.market_graph import Arc, Graph
+from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.replay import replay
-from swapcli.routing.search.problem import Problem
+from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.single_path import best_single_path, better_single_path, single_route
 from tests.routing.build import (
     amounts,
@@ -33,10 +33,10 @@ from tests.routing.random_routes import simple_paths
 hop_limits = st.integers(1, 4)
 
 
-def every_path(graph: Graph, max_hops: int) -> Iterator[tuple[Arc, ...]]:
+def every_path(graph: MarketGraph, max_hops: int) -> Iterator[tuple[Arc, ...]]:
     """All choices of one arc per hop over all paths from token 0 to token 1."""
-    for path in simple_paths(lambda t: graph.best[t], 0, 1, max_hops):
-        yield from product(*(graph.pairs[i][j] for i, j in pairwise(path)))
+    for path in simple_paths(lambda t: graph.best_rate_out[t], 0, 1, max_hops):
+        yield from product(*(graph.arcs_by_pair[i][j] for i, j in pairwise(path)))
 
 
 def delivered(path: tuple[Arc, ...] | list[Arc], amount: float) -> float:
@@ -48,13 +48,13 @@ def delivered(path: tuple[Arc, ...] | list[Arc], amount: float) -> float:
     return amount
 
 
-def left(problem: Problem, path: tuple[Arc, ...] | list[Arc]) -> float:
+def left(problem: RoutingProblem, path: tuple[Arc, ...] | list[Arc]) -> float:
     """What a path pays less the gas of its pools; nothing, and the gas all the same, where a pool cannot take it."""
     gas = sum(arc.pool.gas_units(arc.pool) for arc in path) + TOKEN_BETWEEN_GAS * (len(path) - 1)
-    return delivered(path, float(problem.task.amount)) - gas * problem.task.gas_value
+    return delivered(path, float(problem.spec.amount)) - gas * problem.spec.gas_value
 
 
-def found(graph: Graph, amount: int, max_hops: int) -> list[Arc]:
+def found(graph: MarketGraph, amount: int, max_hops: int) -> list[Arc]:
     return best_single_path(problem_on(graph, amount, max_hops), graph.arcs())
 
 
@@ -76,7 +76,7 @@ def test_is_a_path_within_the_limit_also_with_arbitrage(seed: int, amount: int, 
         assert tokens[-1] == 1
         assert len(set(tokens)) == len(tokens) <= max_hops + 1
         assert delivered(path, amount) >= max(
-            (delivered((arc,), amount) for arc in graph.pairs[0].get(1, [])), default=0
+            (delivered((arc,), amount) for arc in graph.arcs_by_pair[0].get(1, [])), default=0
         )
 
 
@@ -105,7 +105,7 @@ def test_with_gas_it_leaves_about_as_much_as_the_best_of_all(
 ) -> None:
     """The gas of a swap is up to the worth of the order. About: on the way gas counts at the rates of small amounts."""
     graph = graph_of(random_market(seed, tokens=5, pools=12, every_family=every_family))
-    gas_value = problem_on(graph, amount, max_hops).vanishing_output() * 10**digits / 100_000
+    gas_value = problem_on(graph, amount, max_hops).spot_output() * 10**digits / 100_000
     problem = problem_on(graph, amount, max_hops, gas_value)
     paths = [path for path in every_path(graph, max_hops) if delivered(path, amount)]
     best = max((left(problem, path) for path in paths), default=None)

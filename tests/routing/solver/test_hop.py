@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools import family
-from swapcli.routing.graph.market_graph import Graph
+from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.solver.hop import Hop
 from tests.routing.build import UNIT, concentrated, constant_product, graph_of, market, random_market, seeds, token
 
@@ -27,13 +27,13 @@ def hops(draw: st.DrawFn, most: int = 8) -> Hop:
     held = random_market(
         draw(seeds), tokens=draw(st.integers(2, 3)), pools=draw(st.integers(2, most)), noise=noise, every_family=True
     )
-    arcs = graph_of(held).pairs[0].get(1, [])
+    arcs = graph_of(held).arcs_by_pair[0].get(1, [])
     assume(arcs)
     return Hop(arcs)
 
 
 def hop_of(*pools: Pool, hint: float = 0.0) -> Hop:
-    return Hop(graph_of(market(pools, [A, B])).pairs[0][1], hint)
+    return Hop(graph_of(market(pools, [A, B])).arcs_by_pair[0][1], hint)
 
 
 parts = st.floats(-6, 0.5).map(lambda exponent: 10.0**exponent)
@@ -46,7 +46,7 @@ def amount_for(hop: Hop, part: float) -> float:
 
 
 def full_pools(hop: Hop, amount: float) -> bool:
-    return any(x > 0.999999 * arc.curve.capacity for arc, x in zip(hop.arcs, hop.fill(amount), strict=True))
+    return any(x > 0.999999 * arc.curve.capacity for arc, x in zip(hop.arcs, hop.split(amount), strict=True))
 
 
 def output(hop: Hop, split: list[float]) -> float:
@@ -56,7 +56,7 @@ def output(hop: Hop, split: list[float]) -> float:
 @given(hops(), parts)
 def test_the_parts_sum_to_the_amount_and_none_exceeds_its_pool(hop: Hop, part: float) -> None:
     amount = amount_for(hop, part)
-    split = hop.fill(amount)
+    split = hop.split(amount)
     assert sum(split) == pytest.approx(amount, rel=1e-12)
     for arc, x in zip(hop.arcs, split, strict=True):
         assert 0.0 <= x <= arc.curve.capacity * (1 + 1e-9)
@@ -65,7 +65,7 @@ def test_the_parts_sum_to_the_amount_and_none_exceeds_its_pool(hop: Hop, part: f
 @given(hops(), parts)
 def test_no_pool_would_take_a_little_of_another_s_part_at_a_better_rate(hop: Hop, part: float) -> None:
     amount = amount_for(hop, part)
-    split = hop.fill(amount)
+    split = hop.split(amount)
     given_up = [arc.curve.rate(x * (1 - 1e-8)) for arc, x in zip(hop.arcs, split, strict=True) if x > 1e-8 * amount]
     offered = [arc.curve.rate(x * (1 + 1e-8) + 1e-8 * amount) for arc, x in zip(hop.arcs, split, strict=True)]
     assert max(offered) <= min(given_up) * (1 + 1e-4) + 1e-9 * hop.arcs[0].rate
@@ -75,7 +75,7 @@ def test_no_pool_would_take_a_little_of_another_s_part_at_a_better_rate(hop: Hop
 def test_no_other_split_delivers_more(hop: Hop, part: float, seed: int) -> None:
     amount, rng = amount_for(hop, part), random.Random(seed)
     best = hop.amount_out(amount)
-    assert best == pytest.approx(output(hop, hop.fill(amount)), rel=1e-12)
+    assert best == pytest.approx(output(hop, hop.split(amount)), rel=1e-12)
     for _ in range(20):
         weights = [rng.random() ** rng.choice([1, 8]) for _ in hop.arcs]
         split = [amount * weight / sum(weights) for weight in weights]
@@ -86,7 +86,7 @@ def test_no_other_split_delivers_more(hop: Hop, part: float, seed: int) -> None:
 @given(hops(), parts)
 def test_moving_a_thousandth_between_two_pools_gains_nothing(hop: Hop, part: float) -> None:
     amount = amount_for(hop, part)
-    split = hop.fill(amount)
+    split = hop.split(amount)
     best = output(hop, split)
     for k, j in permutations(range(len(split)), 2):
         moved = split.copy()
@@ -121,24 +121,24 @@ def test_output_is_increasing_and_concave_and_the_rate_is_its_slope(hop: Hop, pa
 @given(hops(), parts, st.floats(1e-12, 1e12))
 def test_the_hint_and_earlier_questions_do_not_matter(hop: Hop, part: float, hint: float) -> None:
     amount = amount_for(hop, part)
-    fresh = output(hop, Hop(hop.arcs).fill(amount))
-    assert output(hop, Hop(hop.arcs, hint).fill(amount)) == pytest.approx(fresh, rel=1e-9)
+    fresh = output(hop, Hop(hop.arcs).split(amount))
+    assert output(hop, Hop(hop.arcs, hint).split(amount)) == pytest.approx(fresh, rel=1e-9)
     for other in (amount * 1e-3, amount, min(amount * 30, hop.capacity), amount):
-        hop.fill(other)
-    assert output(hop, hop.fill(amount)) == pytest.approx(fresh, rel=1e-9)
+        hop.split(other)
+    assert output(hop, hop.split(amount)) == pytest.approx(fresh, rel=1e-9)
 
 
 @given(parts, st.integers(1, 6))
 def test_equal_pools_share_equally(part: float, count: int) -> None:
     hop = hop_of(*(constant_product(k, A, B, 10**24, 10**23) for k in range(count)))
     amount = amount_for(hop, part)
-    assert hop.fill(amount) == pytest.approx([amount / count] * count, rel=1e-6)
+    assert hop.split(amount) == pytest.approx([amount / count] * count, rel=1e-6)
 
 
 def test_a_single_pool_gets_everything_and_answers_for_the_hop() -> None:
     pool = constant_product(0, A, B, 10**24, 10**24)
     hop = hop_of(pool)
-    assert hop.fill(1e20) == [1e20]
+    assert hop.split(1e20) == [1e20]
     curve = pool.curve(A.address, B.address)
     assert (hop.amount_out(1e20), hop.rate(1e20)) == (curve.amount_out(1e20), curve.rate(1e20))
 
@@ -150,7 +150,7 @@ def test_a_hop_with_a_pool_near_parity_is_filled_level(seed: int, part: float) -
     held = random_market(
         seed, tokens=rng.choice([2, 3]), pools=rng.randint(2, 8), noise=rng.choice([0.0, 0.8, 30]), every_family=True
     )
-    hop = Hop(graph_of(held).pairs[0][1])
+    hop = Hop(graph_of(held).arcs_by_pair[0][1])
     amount = amount_for(hop, part)
     low, high = log(1e-30), log(max(arc.rate for arc in hop.arcs))
     for _ in range(200):
@@ -170,14 +170,14 @@ NARROW = (concentrated(0, A, B, 10**21, 1.0, 600), concentrated(1, A, B, 10**22,
 def test_at_capacity_every_pool_is_full_and_beyond_there_is_no_output() -> None:
     hop = hop_of(*NARROW)
     assert hop.capacity == sum(arc.curve.capacity for arc in hop.arcs)
-    assert hop.fill(hop.capacity) == pytest.approx([arc.curve.capacity for arc in hop.arcs])
+    assert hop.split(hop.capacity) == pytest.approx([arc.curve.capacity for arc in hop.arcs])
     assert hop.amount_out(hop.capacity) == pytest.approx(sum(arc.curve.amount_out(inf) for arc in hop.arcs))
     assert hop.amount_out(hop.capacity * (1 + 1e-9)) == -inf
 
 
 def test_beyond_capacity_the_parts_still_sum_to_the_amount() -> None:
     hop = hop_of(*NARROW)
-    assert sum(hop.fill(3 * hop.capacity)) == pytest.approx(3 * hop.capacity)
+    assert sum(hop.split(3 * hop.capacity)) == pytest.approx(3 * hop.capacity)
 
 
 @given(st.floats(0.0, 1.0))
@@ -186,7 +186,7 @@ def test_a_pool_that_is_full_leaves_the_rest_to_the_others(part: float) -> None:
     hop = hop_of(narrow, deep)
     full = [arc.curve.capacity for arc in hop.arcs if arc.pool is narrow]
     amount = full[0] * 200 * (1 + part)
-    taken = {arc.pool.key: x for arc, x in zip(hop.arcs, hop.fill(amount), strict=True)}
+    taken = {arc.pool.key: x for arc, x in zip(hop.arcs, hop.split(amount), strict=True)}
     least = hop.rate(amount)
     if least < narrow.curve(A.address, B.address).rate(full[0] * 0.999999):
         assert taken[narrow.key] == pytest.approx(full[0], rel=1e-6)
@@ -215,7 +215,7 @@ def wrapping(other: Pool) -> Hop:
     wrapper = family("wrapper").from_state(
         PoolIdentity(A.address, "wrapper", (ZERO_ADDRESS, A.address), (18, 18), 0), {}
     )
-    return Hop(Graph([wrapper, other], [ZERO_ADDRESS, A.address]).pairs[0][1])
+    return Hop(MarketGraph([wrapper, other], [ZERO_ADDRESS, A.address]).arcs_by_pair[0][1])
 
 
 def beside(native_reserve: int, wrapped_reserve: int) -> Pool:
@@ -230,7 +230,7 @@ def test_a_pool_without_limit_takes_what_others_would_do_at_a_worse_rate(part: f
     hop = wrapping(better)
     down_to_parity = better.curve(ZERO_ADDRESS, A.address).trade_to(1.0)[0]
     amount = part * down_to_parity
-    taken = {arc.pool.key: x for arc, x in zip(hop.arcs, hop.fill(amount), strict=True)}
+    taken = {arc.pool.key: x for arc, x in zip(hop.arcs, hop.split(amount), strict=True)}
     assert taken[better.key] == pytest.approx(min(amount, down_to_parity), rel=1e-6)
     assert sum(taken.values()) == pytest.approx(amount)
     assert hop.capacity == inf
@@ -239,5 +239,5 @@ def test_a_pool_without_limit_takes_what_others_would_do_at_a_worse_rate(part: f
 def test_a_pool_that_starts_below_an_endless_one_gets_nothing() -> None:
     worse = beside(10**24, 10**24)
     hop = wrapping(worse)
-    taken = {arc.pool.key: x for arc, x in zip(hop.arcs, hop.fill(float(UNIT)), strict=True)}
+    taken = {arc.pool.key: x for arc, x in zip(hop.arcs, hop.split(float(UNIT)), strict=True)}
     assert taken == {A.address: pytest.approx(UNIT), worse.key: 0.0}

@@ -30,7 +30,7 @@ def test_the_solution_balances_every_node(network: Network) -> None:
         off[i][j] = off[j][i] = conductance
         diagonal[i] += conductance
         diagonal[j] += conductance
-    x = laplacian.solve(diagonal.copy(), [row.copy() for row in off], right.copy())
+    x = laplacian.solve_laplacian(diagonal.copy(), [row.copy() for row in off], right.copy())
     scale = max(map(abs, right)) + 1e-9
     for i in range(size):
         leaving = diagonal[i] * x[i] - sum(g * x[j] for j, g in off[i].items())

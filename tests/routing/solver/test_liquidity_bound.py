@@ -15,7 +15,7 @@ from swapcli.model.market import Market
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route
 from swapcli.routing.replay import Replay, replay
-from swapcli.routing.solver.liquidity_bound import best_rate, most_bought, most_sold
+from swapcli.routing.solver.liquidity_bound import best_spot_rate, max_input, max_output
 from tests.routing.build import (
     UNIT,
     concentrated,
@@ -51,7 +51,7 @@ def test_no_route_moves_more_than_the_bounds(seed: int, draw: int, noise: float)
     """Any route, also one that is a poor deal: dumping a token into thin pools absorbs most of it."""
     held, rng = random_market(seed, pools=18, noise=noise, every_family=True), random.Random(draw)
     graph = graph_of(held)
-    sold, bought, rate = (bound(graph, ENDS, HOPS) for bound in (most_sold, most_bought, best_rate))
+    sold, bought, rate = (bound(graph, ENDS, HOPS) for bound in (max_input, max_output, best_spot_rate))
     for _ in range(5):
         route = random_route(rng, held)
         if route is None or uses_a_pool_twice(route):
@@ -112,31 +112,31 @@ def test_along_a_single_path_the_bounds_are_what_it_can_move(pools: list[Pool], 
     held = chained(*pools)
     sold, bought = largest(held, tokens, 10**30)
     graph = graph_of(held)
-    assert sold <= most_sold(graph, ENDS, HOPS) <= sold * 1.001
-    assert bought <= most_bought(graph, ENDS, HOPS) <= bought * 1.001
+    assert sold <= max_input(graph, ENDS, HOPS) <= sold * 1.001
+    assert bought <= max_output(graph, ENDS, HOPS) <= bought * 1.001
 
 
 def test_parallel_paths_add_up_and_the_hop_limit_counts() -> None:
     held = chained(narrow(0, 0, 1), narrow(1, 0, 2), narrow(2, 2, 1))
     graph, one = graph_of(held), graph_of(chained(narrow(0, 0, 1)))
-    single = most_sold(one, ENDS, HOPS)
-    assert most_sold(graph, ENDS, 1) == pytest.approx(single)
-    assert most_sold(graph, ENDS, 2) == pytest.approx(2 * single, rel=0.05)
-    assert most_bought(graph, ENDS, 2) == pytest.approx(2 * most_bought(graph, ENDS, 1), rel=0.05)
+    single = max_input(one, ENDS, HOPS)
+    assert max_input(graph, ENDS, 1) == pytest.approx(single)
+    assert max_input(graph, ENDS, 2) == pytest.approx(2 * single, rel=0.05)
+    assert max_output(graph, ENDS, 2) == pytest.approx(2 * max_output(graph, ENDS, 1), rel=0.05)
 
 
 def test_where_nothing_leads_nothing_can_be_moved() -> None:
     graph = graph_of(chained(narrow(0, 0, 2)))
-    assert most_sold(graph, ENDS, HOPS) == most_bought(graph, ENDS, HOPS) == best_rate(graph, ENDS, HOPS) == 0.0
+    assert max_input(graph, ENDS, HOPS) == max_output(graph, ENDS, HOPS) == best_spot_rate(graph, ENDS, HOPS) == 0.0
 
 
 @settings(max_examples=30)
 @given(seeds, digits)
 def test_what_is_enough_ends_the_work_without_changing_the_verdict(seed: int, size: float) -> None:
     graph, amount = graph_of(random_market(seed, pools=18, every_family=True)), 10**size
-    for bound in (most_sold, most_bought):
+    for bound in (max_input, max_output):
         known = bound(graph, ENDS, HOPS)
-        assert bound(graph, ENDS, HOPS, enough=amount) in ((inf, known) if amount <= known else (known,))
+        assert bound(graph, ENDS, HOPS, sufficient=amount) in ((inf, known) if amount <= known else (known,))
 
 
 def test_the_work_can_be_ended() -> None:
@@ -145,6 +145,6 @@ def test_the_work_can_be_ended() -> None:
     def leave() -> None:
         raise TimeoutError
 
-    for bound in (most_sold, most_bought):
+    for bound in (max_input, max_output):
         with pytest.raises(TimeoutError):
             bound(graph, ENDS, HOPS, check=leave)

@@ -15,7 +15,7 @@ from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.replay import replay
-from swapcli.routing.search.problem import Problem, Solved
+from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.routing.solver.dual import TURNOVER, Prices
 from swapcli.routing.solver.newton import Solution
 from tests.routing.build import (
@@ -41,7 +41,7 @@ def markets(draw: st.DrawFn, noise: float = 0.8) -> Market:
     return random_market(draw(seeds), pools=draw(st.integers(6, 20)), noise=noise, every_family=draw(st.booleans()))
 
 
-def found(problem: Problem, tolerance: float = 1e-5) -> Solved:
+def found(problem: RoutingProblem, tolerance: float = 1e-5) -> CandidateSolution:
     result = solved(problem, tolerance)
     if result is None:
         raise UnsatisfiedAssumption

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
-from swapcli.routing.solver.dual import Dual, Live, Point
-from swapcli.routing.solver.newton_model import chords, model_step, promised
+from swapcli.routing.solver.dual import ActiveArc, Dual, DualPoint
+from swapcli.routing.solver.newton_model import minimize_model, predicted_decrease, secant_model
 from tests.routing.build import problem_of, random_market, seeds
 
 DAMPING = 0.25
 amounts = st.floats(15, 21).map(lambda digits: int(10**digits))
 
-Drawn = tuple[Dual, Point]
+Drawn = tuple[Dual, DualPoint]
 
 
 @st.composite
@@ -28,25 +28,25 @@ def points(draw: st.DrawFn) -> Drawn:
     prices = {t: price for t in range(len(held.tokens)) if (price := problem.spot.value(t)) > 0.0} | {1: 1.0}
     if not problem.spot.path(0):
         raise UnsatisfiedAssumption
-    dual = Dual(problem.arcs_between(prices), 0, 1, float(problem.task.amount), lambda t: prices[t])
+    dual = Dual(problem.arcs_between(prices), 0, 1, float(problem.spec.amount), lambda t: prices[t])
     rng, spread = random.Random(draw(seeds)), draw(st.sampled_from([1e-4, 1e-2, 1.0]))
     lower = [prices[t] * (1 - spread * rng.random() * 0.5) if t != 1 else 1.0 for t in dual.tokens]
-    return dual, Point(dual, dual.within(lower))
+    return dual, DualPoint(dual, dual.clamp(lower))
 
 
-def complete(dual: Dual, point: Point) -> dict[int, Live]:
+def complete(dual: Dual, point: DualPoint) -> dict[int, ActiveArc]:
     """The model of a point with all arcs, as seen from a trial that is the point itself."""
-    return chords(dual, point, {entry[0]: entry for entry in point.live}, point, range(len(dual.arcs)))
+    return secant_model(dual, point, {entry[0]: entry for entry in point.active_flows}, point, range(len(dual.arcs)))
 
 
-def flows(model: dict[int, Live], step: list[float]) -> dict[int, float]:
+def flows(model: dict[int, ActiveArc], step: list[float]) -> dict[int, float]:
     return {k: max(0.0, flow + g * (step[j] - step[i])) for k, (_, i, j, flow, g) in model.items()}
 
 
 @given(points())
 def test_in_the_model_an_idle_arc_starts_at_its_start_rate(drawn: Drawn) -> None:
     dual, point = drawn
-    live = {entry[0] for entry in point.live}
+    live = {entry[0] for entry in point.active_flows}
     for k, (_, i, j, flow, g) in complete(dual, point).items():
         if k in live:
             assert flow > 0.0
@@ -60,9 +60,9 @@ def test_a_step_balances_every_token_over_flows_that_are_not_negative(drawn: Dra
     """What flows in and out after the step adds up, but for what the resistance to ground takes."""
     dual, point = drawn
     model = complete(dual, point)
-    step = model_step(point, list(model.values()), DAMPING, far=True)
+    step = minimize_model(point, list(model.values()), DAMPING, with_line_search=True)
     after = flows(model, step)
-    before = {entry[0]: entry[3] for entry in point.live}
+    before = {entry[0]: entry[3] for entry in point.active_flows}
     balance = list(point.gradient)
     for k, (_, i, j, _, _) in model.items():
         change = after[k] - before.get(k, 0.0)
@@ -81,13 +81,13 @@ def test_no_other_step_promises_more(drawn: Drawn, seed: int) -> None:
     """Within the model, and with the resistance to ground counted."""
     dual, point = drawn
     model, rng = complete(dual, point), random.Random(seed)
-    step = model_step(point, list(model.values()), DAMPING, far=True)
+    step = minimize_model(point, list(model.values()), DAMPING, with_line_search=True)
     if point.is_exhausted:
         return
 
     def worth(given_step: list[float]) -> float:
         held = sum(DAMPING * abs(g) * d * d for g, d in zip(point.gradient, given_step, strict=True)) / 2
-        return promised(point, model.values(), given_step) - held
+        return predicted_decrease(point, model.values(), given_step) - held
 
     best = worth(step)
     assert best >= -1e-9 * point.value
