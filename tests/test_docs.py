@@ -17,7 +17,7 @@ import pytest
 
 from swapcli.cli.app import Root
 from swapcli.cli.commands.help import ORDER, TOPICS, topic_text
-from swapcli.cli.completion_scripts import nodes
+from swapcli.cli.completion_scripts import command_nodes
 from swapcli.cli.exit_codes import INTERRUPTED, MEANING
 from swapcli.config.display import example_config
 from swapcli.engine.load_market import open_market
@@ -213,20 +213,20 @@ def test_the_readme_is_short() -> None:
 
 def test_help_lists_every_topic() -> None:
     assert {file.stem for file in TOPICS.glob("*.txt")} == set(ORDER)
-    assert set(re.findall(r"^  ([a-z-]+) {2,}\S", swapcli("help").out, re.MULTILINE)) == set(ORDER)
+    assert set(re.findall(r"^  ([a-z-]+) {2,}\S", swapcli("help").stdout, re.MULTILINE)) == set(ORDER)
 
 
 @pytest.mark.parametrize("topic", ORDER)
 def test_help_prints_each_topic(topic: str) -> None:
-    text = swapcli("help", topic).out
+    text = swapcli("help", topic).stdout
     assert text.startswith((TOPICS / f"{topic}.txt").read_text())
     assert all(len(line) <= 85 or line.startswith("  $ ") for line in text.splitlines())
 
 
 def test_an_unknown_topic_is_a_usage_error_that_lists_them() -> None:
     ran = swapcli("help", "nothing")
-    assert ran.status == 2
-    assert all(topic in ran.err for topic in ORDER)
+    assert ran.exit_code == 2
+    assert all(topic in ran.stderr for topic in ORDER)
 
 
 def test_the_exit_codes_topic_lists_every_status() -> None:
@@ -241,7 +241,7 @@ def test_the_warnings_topic_lists_every_code() -> None:
 
 @pytest.mark.parametrize("page", [README, *map(topic_text, ORDER)], ids=["readme", *ORDER])
 def test_every_option_in_the_docs_exists(page: str) -> None:
-    known = {name for node in nodes() for option in node.options for name in option.names}
+    known = {name for node in command_nodes() for option in node.options for name in option.names}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page)) <= known
 
 
@@ -268,13 +268,13 @@ def test_the_example_settings_are_the_ones_that_init_writes_and_change_nothing()
     "path",
     [
         node.path
-        for node in nodes()
-        if node.path and node.path not in {each.path[:1] for each in nodes() if len(each.path) > 1}
+        for node in command_nodes()
+        if node.path and node.path not in {each.path[:1] for each in command_nodes() if len(each.path) > 1}
     ],
 )
 def test_the_example_in_a_help_page_works(path: tuple[str, ...], tmp_path: Path, node: str) -> None:
     example = re.compile(r'^ +(?:Example: )?((?:[A-Z_]+=\S+ |eval "\$\()?swapcli .+)$', re.MULTILINE)
-    examples = example.findall(re.sub(r" \\\n +", " ", swapcli(*path, "--help").out))
+    examples = example.findall(re.sub(r" \\\n +", " ", swapcli(*path, "--help").stdout))
     assert examples
     for command in examples:
         line = command.replace("jq -r .outputAmount", "cat").replace(NODE, node)

@@ -22,7 +22,7 @@ BANNED = {
 }  # fmt: skip
 UNNEEDED = {
     "what people see": (
-        "cli.render.route_view", "cli.render.plain", "cli.render.table", "cli.render.listing", "cli.errors",
+        "cli.render.route_view", "cli.render.plain", "cli.render.table", "cli.render.list_view", "cli.errors",
     ),
     "other commands": (
         "cli.order_batch", "cli.commands.config", "cli.commands.networks", "cli.commands.tokens",
@@ -65,7 +65,7 @@ def loaded_after(*arguments: str, stdin: str = "") -> set[str]:
 @cache
 def loaded_by(command: str) -> frozenset[str]:
     """What one of `ONE_SHOT` loads; `execute` gets a route."""
-    route = swapcli(*ONE_SHOT["route"]).out if command == "execute" else ""
+    route = swapcli(*ONE_SHOT["route"]).stdout if command == "execute" else ""
     return frozenset(loaded_after(*ONE_SHOT[command], stdin=route))
 
 

@@ -25,17 +25,17 @@ def parse_amount(text: str, decimals: int, symbol: str) -> int:
             hint=f"write at most {decimals} digits after the point",
             details={"decimals": decimals},
         )
-    return _in_range(text, (match[1] or "0") + fraction.ljust(decimals, "0"))
+    return _parse_digits(text, (match[1] or "0") + fraction.ljust(decimals, "0"))
 
 
 def parse_raw_amount(text: str) -> int:
     """An amount in base units ("1500000"). Raises `InvalidAmount`."""
     if not _WHOLE.fullmatch(text):
         raise _not_an_amount(text, "with --raw, write the smallest units as a whole number")
-    return _in_range(text, text)
+    return _parse_digits(text, text)
 
 
-def _in_range(text: str, digits: str) -> int:
+def _parse_digits(text: str, digits: str) -> int:
     digits = digits.lstrip("0")
     if not digits:
         raise InvalidAmount("amount must be above zero", hint="the least is one smallest unit: 1 with --raw")

@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from swapcli import __version__
 from swapcli.cli import exit_codes
-from swapcli.cli.lazy_group import CONTEXT, Entry, LazyGroup
+from swapcli.cli.lazy_group import CONTEXT_SETTINGS, CommandEntry, LazyGroup
 
 PROGRAM = "swapcli"
 
@@ -23,29 +23,41 @@ class Root(LazyGroup):
     """All commands, in the order of the overview."""
 
     entries = {  # noqa: RUF012 (the base class declares it)
-        "route": Entry("swapcli.cli.commands.route", "Quote", "Find the best route for a swap."),
-        "calldata": Entry("swapcli.cli.commands.calldata", "Build", "Find the best route and build its transaction."),
-        "execute": Entry("swapcli.cli.commands.execute", "Build", "Build the transaction of a route."),
-        "router": Entry("swapcli.cli.commands.router", "Build", "Deploy a router for what swapcli calldata makes."),
-        "sync": Entry(
+        "route": CommandEntry("swapcli.cli.commands.route", "Quote", "Find the best route for a swap."),
+        "calldata": CommandEntry(
+            "swapcli.cli.commands.calldata", "Build", "Find the best route and build its transaction."
+        ),
+        "execute": CommandEntry("swapcli.cli.commands.execute", "Build", "Build the transaction of a route."),
+        "router": CommandEntry(
+            "swapcli.cli.commands.router", "Build", "Deploy a router for what swapcli calldata makes."
+        ),
+        "sync": CommandEntry(
             "swapcli.cli.commands.sync", "Keep", "Fill a store with the pools of a network, read from a node."
         ),
-        "market": Entry("swapcli.cli.commands.market", "Keep", "Import, export and describe what swapcli sync keeps."),
-        "serve": Entry("swapcli.cli.commands.serve", "Run", "Serve routes and payloads over HTTP."),
-        "health": Entry("swapcli.cli.commands.health", "Run", "Check that every network is answered for."),
-        "keys": Entry("swapcli.cli.commands.keys", "Run", "Make, list and revoke the API keys of swapcli serve."),
-        "networks": Entry("swapcli.cli.commands.networks", "Look up", "List the networks."),
-        "tokens": Entry("swapcli.cli.commands.tokens", "Look up", "List the tokens of a network's market."),
-        "protocols": Entry("swapcli.cli.commands.protocols", "Look up", "List the protocols of a network."),
-        "config": Entry("swapcli.cli.commands.config", "Configure", "Show settings and where they come from."),
-        "help": Entry("swapcli.cli.commands.help", "Configure", "Explain a topic, such as live prices or exit codes."),
-        "completion": Entry("swapcli.cli.commands.completion", "Configure", "Print the completion script of a shell."),
+        "market": CommandEntry(
+            "swapcli.cli.commands.market", "Keep", "Import, export and describe what swapcli sync keeps."
+        ),
+        "serve": CommandEntry("swapcli.cli.commands.serve", "Run", "Serve routes and payloads over HTTP."),
+        "health": CommandEntry("swapcli.cli.commands.health", "Run", "Check that every network is answered for."),
+        "keys": CommandEntry(
+            "swapcli.cli.commands.keys", "Run", "Make, list and revoke the API keys of swapcli serve."
+        ),
+        "networks": CommandEntry("swapcli.cli.commands.networks", "Look up", "List the networks."),
+        "tokens": CommandEntry("swapcli.cli.commands.tokens", "Look up", "List the tokens of a network's market."),
+        "protocols": CommandEntry("swapcli.cli.commands.protocols", "Look up", "List the protocols of a network."),
+        "config": CommandEntry("swapcli.cli.commands.config", "Configure", "Show settings and where they come from."),
+        "help": CommandEntry(
+            "swapcli.cli.commands.help", "Configure", "Explain a topic, such as live prices or exit codes."
+        ),
+        "completion": CommandEntry(
+            "swapcli.cli.commands.completion", "Configure", "Print the completion script of a shell."
+        ),
     }
 
 
 app = typer.Typer(
     cls=Root,
-    context_settings=CONTEXT,
+    context_settings=CONTEXT_SETTINGS,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -109,9 +121,9 @@ def _call(arguments: Sequence[str]) -> int:
 
 
 def _tell(error: BaseException, arguments: Sequence[str]) -> int:
-    from swapcli.cli.errors import fault_of, tell, wants_json
+    from swapcli.cli.errors import is_json_requested, print_error, report_of
 
-    return tell(fault_of(error, debug="--debug" in arguments[:1]), as_json=wants_json(arguments))
+    return print_error(report_of(error, debug="--debug" in arguments[:1]), as_json=is_json_requested(arguments))
 
 
 def _prepare_streams() -> None:

@@ -8,7 +8,7 @@ from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidDeadline
 
 _FROM_NOW = re.compile(r"\+?([0-9]{1,12})([smh])|\+([0-9]{1,12})", re.IGNORECASE)
-_MOMENT = re.compile(r"[0-9]{1,12}")
+_UNIX_TIME = re.compile(r"[0-9]{1,12}")
 _UNIT_S = {"s": 1, "m": 60, "h": 3_600}
 _SHOWN_CHARACTERS = 40
 
@@ -21,7 +21,7 @@ def parse_deadline_s(text: str, now_s: float) -> int:
     if match := _FROM_NOW.fullmatch(text):
         count, unit = int(match[1] or match[3]), (match[2] or "s").lower()
         deadline_s = int(now_s) + count * _UNIT_S[unit]
-    elif _MOMENT.fullmatch(text):
+    elif _UNIX_TIME.fullmatch(text):
         deadline_s = int(text)
     else:
         raise InvalidDeadline(

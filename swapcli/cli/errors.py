@@ -13,14 +13,14 @@ from pathlib import Path
 import typer
 
 from swapcli.cli import exit_codes
-from swapcli.cli.output import to_stderr
+from swapcli.cli.output import print_to_stderr
 from swapcli.errors import SwapcliError
 
 _NUMBER = re.compile(r"-[.0-9]").match
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ErrorReport:
     """What is told about an error, whoever raised it."""
 
     code: str
@@ -30,29 +30,29 @@ class Fault:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
-def fault_of(error: BaseException, *, debug: bool = False) -> Fault:
+def report_of(error: BaseException, *, debug: bool = False) -> ErrorReport:
     """The fault of an error: what it says of itself if it was raised on purpose, else a defect in one sentence.
 
     `debug` adds to a defect where it arose.
     """
     if isinstance(error, SwapcliError):
-        return Fault(error.code, error.message, exit_codes.status_of(error), error.hint, error.details)
+        return ErrorReport(error.code, error.message, exit_codes.status_of(error), error.hint, error.details)
     if isinstance(error, typer.TyperException):
-        return _usage(error)
+        return _usage_report(error)
     if isinstance(error, KeyboardInterrupt):
-        return Fault("INTERRUPTED", "interrupted", exit_codes.INTERRUPTED)
+        return ErrorReport("INTERRUPTED", "interrupted", exit_codes.INTERRUPTED)
     if isinstance(error, OSError):
-        return Fault("IO_ERROR", f"cannot read or write: {error.strerror or error}", exit_codes.INTERNAL)
-    return _defect(error, debug)
+        return ErrorReport("IO_ERROR", f"cannot read or write: {error.strerror or error}", exit_codes.INTERNAL)
+    return _internal_report(error, debug)
 
 
-def tell(fault: Fault, *, as_json: bool) -> int:
+def print_error(report: ErrorReport, *, as_json: bool) -> int:
     """Writes `fault` to stderr and returns its exit status."""
-    to_stderr(_json(fault) if as_json else _sentence(fault))
-    return fault.exit_code
+    print_to_stderr(_as_json(report) if as_json else _as_text(report))
+    return report.exit_code
 
 
-def wants_json(arguments: Sequence[str]) -> bool:
+def is_json_requested(arguments: Sequence[str]) -> bool:
     """Is JSON asked for, by an option or the settings? Known before anything is parsed: parsing may be what fails."""
     options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
     if "--json" in options or "--plain" in options or "--table" in options:
@@ -65,25 +65,27 @@ def wants_json(arguments: Sequence[str]) -> bool:
     return glance("output", os.environ, Path(named[-1]) if named else None, home()) == "json"
 
 
-def _usage(error: typer.TyperException) -> Fault:
+def _usage_report(error: typer.TyperException) -> ErrorReport:
     if _NUMBER(getattr(error, "option_name", "")):
-        return Fault("USAGE", "an amount has no sign", exit_codes.USAGE, hint='write it as in "1.5"')
+        return ErrorReport("USAGE", "an amount has no sign", exit_codes.USAGE, hint='write it as in "1.5"')
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "swapcli"
-    return Fault("USAGE", error.format_message(), exit_codes.USAGE, hint=f"{command} --help explains the usage")
+    return ErrorReport("USAGE", error.format_message(), exit_codes.USAGE, hint=f"{command} --help explains the usage")
 
 
-def _defect(error: BaseException, debug: bool) -> Fault:
+def _internal_report(error: BaseException, debug: bool) -> ErrorReport:
     said = " ".join(str(error).split())
     message = f"internal error: {type(error).__name__}{': ' if said else ''}{said}"
     if not debug:
-        return Fault("INTERNAL", message, exit_codes.INTERNAL, "this is a defect; swapcli --debug shows where")
+        return ErrorReport("INTERNAL", message, exit_codes.INTERNAL, "this is a defect; swapcli --debug shows where")
     import traceback
 
-    return Fault("INTERNAL", message, exit_codes.INTERNAL, details={"traceback": traceback.format_exception(error)})
+    return ErrorReport(
+        "INTERNAL", message, exit_codes.INTERNAL, details={"traceback": traceback.format_exception(error)}
+    )
 
 
-def _json(fault: Fault) -> str:
+def _as_json(fault: ErrorReport) -> str:
     document = {
         "code": fault.code,
         "message": fault.message,
@@ -94,7 +96,7 @@ def _json(fault: Fault) -> str:
     return json.dumps(document, default=str)
 
 
-def _sentence(fault: Fault) -> str:
+def _as_text(fault: ErrorReport) -> str:
     lines = [f"error: {fault.message}"]
     if fault.hint:
         lines.append(f"hint:  {fault.hint}")

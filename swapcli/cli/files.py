@@ -15,19 +15,19 @@ STDIN = "-"
 
 def read_file(name: str) -> bytes:
     """The whole file. Raises `InvalidInput` where it cannot be read."""
-    with _readable(name):
+    with _read_errors(name):
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
 
 
 def read_lines(name: str) -> Iterator[bytes]:
     """The lines of a file as they come, so that a pipe is answered line by line. Raises `InvalidInput`."""
-    with _readable(name):
+    with _read_errors(name):
         lines = sys.stdin.buffer if name == STDIN else Path(name).open("rb")  # noqa: SIM115 (closed below)
     with lines:
         yield from lines
 
 
-def write_whole(name: str, text: str) -> None:
+def write_atomically(name: str, text: str) -> None:
     """Whoever reads the file finds what it held before, or all of `text`. What is no file, such as a pipe, just gets
     the text. Raises `InvalidInput` where it cannot be written."""
     file = Path(name)
@@ -47,13 +47,13 @@ def write_whole(name: str, text: str) -> None:
         raise InvalidInput(f"cannot write {name}: {reason}", details={"file": name}) from None
 
 
-def is_terminal() -> bool:
+def is_stdin_terminal() -> bool:
     """Would reading stdin wait for somebody to type?"""
     return sys.stdin.isatty()
 
 
 @contextmanager
-def _readable(name: str) -> Iterator[None]:
+def _read_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:

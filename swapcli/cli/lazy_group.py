@@ -16,18 +16,18 @@ from typer.main import get_command
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
 
-CONTEXT = {"help_option_names": ["-h", "--help"]}
+CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """A command by name: the module whose `app` it is, its place in the overview, and one line of help."""
 
     module: str
-    section: str
+    panel: str
     summary: str
 
 
-class GroupedCommand(TyperCommand):
+class PanelCommand(TyperCommand):
     """A command whose help groups its options by their panel."""
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
@@ -50,7 +50,7 @@ def _panel(parameter: Parameter) -> str:
     return getattr(parameter, "rich_help_panel", None) or default
 
 
-class Misused(typer.BadParameter):
+class UsageError(typer.BadParameter):
     """Arguments that do not go together, said in one sentence."""
 
     def format_message(self) -> str:
@@ -60,7 +60,7 @@ class Misused(typer.BadParameter):
 class LazyGroup(TyperGroup):
     """A group whose commands are imported when they are called; subclasses give the table."""
 
-    entries: dict[str, Entry]
+    entries: dict[str, CommandEntry]
 
     def __init__(self, **attributes: object) -> None:
         super().__init__(**attributes)  # type: ignore[arg-type]
@@ -70,20 +70,20 @@ class LazyGroup(TyperGroup):
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         del ctx
         entry = self.entries.get(cmd_name)
-        return load(cmd_name, entry) if entry else None
+        return load_command(cmd_name, entry) if entry else None
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         del ctx
-        for section in _in_order(entry.section for entry in self.entries.values()):
+        for section in _in_order(entry.panel for entry in self.entries.values()):
             with formatter.section(section):
-                formatter.write_dl([(n, e.summary) for n, e in self.entries.items() if e.section == section])
+                formatter.write_dl([(n, e.summary) for n, e in self.entries.items() if e.panel == section])
 
 
 def _in_order(names: Iterable[str]) -> Iterable[str]:
     return dict.fromkeys(names)
 
 
-def load(name: str, entry: Entry) -> Command:
+def load_command(name: str, entry: CommandEntry) -> Command:
     """The command of an entry, imported now."""
     command = get_command(import_module(entry.module).app)
     command.name = name
@@ -94,7 +94,7 @@ def new_app(summary: str | None = None) -> typer.Typer:
     """A Typer application with the settings that all commands share."""
     return typer.Typer(
         help=summary,
-        context_settings=CONTEXT,
+        context_settings=CONTEXT_SETTINGS,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,

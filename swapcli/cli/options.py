@@ -185,7 +185,7 @@ class PayloadOptions(NamedTuple):
         return {"max_impact": self.max_impact}
 
 
-class FormOptions(NamedTuple):
+class OutputOptions(NamedTuple):
     """The options of every command that answers: how the answer is written, and which settings hold."""
 
     json: Annotated[bool, option("--json", "One JSON document; errors are JSON too.", OUTPUT)] = False
@@ -198,12 +198,12 @@ class FormOptions(NamedTuple):
     config: ConfigFile = None
 
 
-def listed(values: Iterable[str]) -> list[str]:
+def split_lists(values: Iterable[str]) -> list[str]:
     """The names in the values of an option that takes lists with commas and may be repeated."""
     return [name.strip() for each in values for name in each.split(",") if name.strip()]
 
 
-def with_options(command: Callable[..., T]) -> Callable[..., T]:
+def with_option_groups(command: Callable[..., T]) -> Callable[..., T]:
     """`command`, whose parameters of a group of options are parsed as the group's single options, in its place."""
     written = signature(command, eval_str=True)
     groups = {name: p.annotation for name, p in written.parameters.items() if _is_group(p.annotation)}
@@ -212,7 +212,7 @@ def with_options(command: Callable[..., T]) -> Callable[..., T]:
         taken = {name: group(*map(values.pop, group._fields)) for name, group in groups.items()}
         return command(**taken, **values)
 
-    single = [each for p in written.parameters.values() for each in (_members(p) if p.name in groups else [p])]
+    single = [each for p in written.parameters.values() for each in (_group_parameters(p) if p.name in groups else [p])]
     seen_by_typer = written.replace(parameters=[each.replace(kind=Parameter.KEYWORD_ONLY) for each in single])
     update_wrapper(parsed, command).__signature__ = seen_by_typer  # type: ignore[attr-defined]
     return parsed
@@ -222,7 +222,7 @@ def _is_group(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, tuple)
 
 
-def _members(group: Parameter) -> Iterator[Parameter]:
+def _group_parameters(group: Parameter) -> Iterator[Parameter]:
     for name, annotation in group.annotation.__annotations__.items():
         default = group.annotation._field_defaults[name]
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

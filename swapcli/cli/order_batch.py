@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from swapcli.api.route import render_no_route
 from swapcli.cli import exit_codes
 from swapcli.cli.amounts import parse_raw_amount
-from swapcli.cli.errors import fault_of
-from swapcli.cli.render.json import dump
+from swapcli.cli.errors import report_of
+from swapcli.cli.render.json import to_json
 from swapcli.errors import InvalidInput, SwapcliError
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
@@ -32,60 +32,60 @@ def run_batch(lines: Iterable[bytes], answer: Callable[[BatchOrder], Mapping[str
 
     An order that fails has a result that says so. Raises `InvalidInput`, naming the line, where one is not an order.
     """
-    _collect_garbage()
+    _enable_garbage_collection()
     statuses = set()
-    for number, line in _filled(lines):
-        entry = _read_entry(line, number)
-        status, result = _outcome(entry, answer)
+    for number, line in _numbered_lines(lines):
+        entry = _parse_entry(line, number)
+        status, result = _answer_entry(entry, answer)
         statuses.add(status)
-        print(dump({"id": entry["id"], "result": result}), flush=True)
+        print(to_json({"id": entry["id"], "result": result}), flush=True)
     return exit_codes.worst(statuses)
 
 
-def _collect_garbage() -> None:
+def _enable_garbage_collection() -> None:
     """A start without garbage collection suits one order; over many, the market itself is all that may stay."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
 
 
-def _filled(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+def _numbered_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
 
 
-def _outcome(
+def _answer_entry(
     entry: dict[str, object], answer: Callable[[BatchOrder], Mapping[str, object]]
 ) -> tuple[int, Mapping[str, object]]:
     try:
-        return exit_codes.OK, answer(_order(entry))
+        return exit_codes.OK, answer(_parse_order(entry))
     except SwapcliError as error:
         return exit_codes.status_of(error), render_no_route(error.message)
     except Exception as error:
         # One order that brings a defect to light must not silence the others.
-        return exit_codes.INTERNAL, render_no_route(fault_of(error).message)
+        return exit_codes.INTERNAL, render_no_route(report_of(error).message)
 
 
-def _read_entry(line: bytes, number: int) -> dict[str, object]:
+def _parse_entry(line: bytes, number: int) -> dict[str, object]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
         # Python's own sentence names line 1, which here is always another one.
-        raise _not_an_order(number, f"is not JSON: {getattr(error, 'msg', error)}") from error
+        raise _invalid_line(number, f"is not JSON: {getattr(error, 'msg', error)}") from error
     if not isinstance(entry, dict):
-        raise _not_an_order(number, "is not a JSON object")
+        raise _invalid_line(number, "is not a JSON object")
     missing = [key for key in KEYS if key not in entry]
     if missing:
-        raise _not_an_order(number, f"has no {', '.join(missing)}")
+        raise _invalid_line(number, f"has no {', '.join(missing)}")
     if not isinstance(entry["id"], str | int) or isinstance(entry["id"], bool):
-        raise _not_an_order(number, "has an id that is neither a string nor an integer")
+        raise _invalid_line(number, "has an id that is neither a string nor an integer")
     return entry
 
 
-def _not_an_order(number: int, problem: str) -> InvalidInput:
+def _invalid_line(number: int, problem: str) -> InvalidInput:
     return InvalidInput(f"line {number} of the batch {problem}", hint=EXAMPLE, details={"line": number})
 
 
-def _order(entry: dict[str, object]) -> BatchOrder:
+def _parse_order(entry: dict[str, object]) -> BatchOrder:
     token_in, token_out, amount = entry["token_in"], entry["token_out"], entry["amount_in"]
     if not isinstance(token_in, str) or not isinstance(token_out, str):
         raise InvalidInput("token_in and token_out must be strings")

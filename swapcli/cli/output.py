@@ -8,19 +8,19 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from swapcli.cli.render.json import dump
-from swapcli.cli.render.text import clean
+from swapcli.cli.render.json import to_json
+from swapcli.cli.render.text import printable
 from swapcli.errors import InvalidOption
 from swapcli.model.warning import QuoteWarning
 
 if TYPE_CHECKING:
-    from swapcli.cli.render.detail_view import Sheet
-    from swapcli.cli.render.listing import Listing
+    from swapcli.cli.render.detail_view import DetailView
+    from swapcli.cli.render.list_view import ListView
     from swapcli.cli.render.payload_view import PayloadView
     from swapcli.cli.render.route_view import RouteView
 
 
-class Form(StrEnum):
+class OutputFormat(StrEnum):
     """How a result is written."""
 
     JSON = "json"
@@ -35,48 +35,48 @@ class Output(NamedTuple):
     to hold that error's one document.
     """
 
-    form: Form
+    format: OutputFormat
     color: str
-    held: list[str]
+    deferred: list[str]
 
-    def remark(self, sentence: str) -> None:
+    def note(self, sentence: str) -> None:
         """A remark for people: now, or where JSON is asked for, after the result."""
-        self._tell(f"note: {sentence}")
+        self._print_note(f"note: {sentence}")
 
     def warn(self, warnings: Iterable[QuoteWarning]) -> None:
         """Print warnings for people: now, or where JSON is asked for, after the result."""
         for warning in warnings:
-            self._tell(f"warning: {clean(warning.message)}")
+            self._print_note(f"warning: {printable(warning.message)}")
 
-    def _tell(self, line: str) -> None:
-        if self.form is Form.JSON:
-            self.held.append(line)
+    def _print_note(self, line: str) -> None:
+        if self.format is OutputFormat.JSON:
+            self.deferred.append(line)
         else:
-            to_stderr(line)
+            print_to_stderr(line)
 
-    def tell_remarks(self) -> None:
+    def flush_notes(self) -> None:
         """Says what was held back; the result is out."""
-        for line in self.held:
-            to_stderr(line)
-        self.held.clear()
+        for line in self.deferred:
+            print_to_stderr(line)
+        self.deferred.clear()
 
-    def document(self, document: object) -> None:
+    def print_document(self, document: object) -> None:
         """One JSON document: on a terminal indented, else on one line."""
-        print(dump(document, indent=2 if sys.stdout.isatty() else None))
-        self.tell_remarks()
+        print(to_json(document, indent=2 if sys.stdout.isatty() else None))
+        self.flush_notes()
 
-    def line(self, document: object) -> None:
+    def print_line(self, document: object) -> None:
         """One JSON document of many, a line each, told at once."""
-        print(dump(document), flush=True)
-        self.tell_remarks()
+        print(to_json(document), flush=True)
+        self.flush_notes()
 
-    def route(self, view: RouteView) -> None:
+    def print_route(self, view: RouteView) -> None:
         """A route for people, after its warnings."""
         self.warn(view.warnings)
-        self._draw(view)
+        self._print_route_view(view)
 
-    def _draw(self, view: RouteView) -> None:
-        if self.form is Form.PLAIN:
+    def _print_route_view(self, view: RouteView) -> None:
+        if self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import route_text
 
             print(route_text(view))
@@ -85,12 +85,12 @@ class Output(NamedTuple):
 
             print_route(view, new_console(self.color))
 
-    def payload(self, view: PayloadView, route: RouteView | None = None) -> None:
+    def print_payload(self, view: PayloadView, route: RouteView | None = None) -> None:
         """A payload for people, after the route that it carries out where that is told too. Warns of nothing."""
         if route:
-            self._draw(route)
+            self._print_route_view(route)
             print()
-        if self.form is Form.PLAIN:
+        if self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import payload_text
 
             print(payload_text(view))
@@ -99,49 +99,53 @@ class Output(NamedTuple):
 
             print_payload(view, new_console(self.color))
 
-    def listing(self, listing: Listing) -> None:
+    def print_list(self, listing: ListView) -> None:
         """A list."""
-        if self.form is Form.JSON:
-            self.document(list(listing.documents))
-        elif self.form is Form.PLAIN:
-            from swapcli.cli.render.plain import listing_text
+        if self.format is OutputFormat.JSON:
+            self.print_document(list(listing.documents))
+        elif self.format is OutputFormat.PLAIN:
+            from swapcli.cli.render.plain import list_text
 
-            print(listing_text(listing))
+            print(list_text(listing))
         else:
-            from swapcli.cli.render.table import new_console, print_listing
+            from swapcli.cli.render.table import new_console, print_list
 
-            print_listing(listing, new_console(self.color))
+            print_list(listing, new_console(self.color))
 
-    def sheet(self, sheet: Sheet) -> None:
+    def print_details(self, sheet: DetailView) -> None:
         """One thing in figures, for people."""
-        if self.form is Form.PLAIN:
-            from swapcli.cli.render.plain import sheet_text
+        if self.format is OutputFormat.PLAIN:
+            from swapcli.cli.render.plain import detail_text
 
-            print(sheet_text(sheet))
+            print(detail_text(sheet))
         else:
-            from swapcli.cli.render.table import new_console, print_sheet
+            from swapcli.cli.render.table import new_console, print_details
 
-            print_sheet(sheet, new_console(self.color))
+            print_details(sheet, new_console(self.color))
 
 
-def choose_form(*, json: bool, plain: bool, table: bool, default: str) -> Form:
+def choose_format(*, json: bool, plain: bool, table: bool, default: str) -> OutputFormat:
     """The form asked for, else the default; "auto" is a table on a terminal and plain text elsewhere."""
-    asked = [form for form, wanted in ((Form.JSON, json), (Form.PLAIN, plain), (Form.TABLE, table)) if wanted]
+    asked = [
+        form
+        for form, wanted in ((OutputFormat.JSON, json), (OutputFormat.PLAIN, plain), (OutputFormat.TABLE, table))
+        if wanted
+    ]
     if len(asked) > 1:
         raise InvalidOption(" and ".join(f"--{form}" for form in asked) + " exclude each other")
     if asked:
         return asked[0]
     if default != "auto":
-        return Form(default)
-    return Form.TABLE if sys.stdout.isatty() else Form.PLAIN
+        return OutputFormat(default)
+    return OutputFormat.TABLE if sys.stdout.isatty() else OutputFormat.PLAIN
 
 
-def note(sentence: str) -> None:
+def print_note(sentence: str) -> None:
     """A remark for people."""
-    to_stderr(f"note: {sentence}")
+    print_to_stderr(f"note: {sentence}")
 
 
-def to_stderr(text: str) -> None:
+def print_to_stderr(text: str) -> None:
     """Writes `text`; that nobody can read it must not undo the result."""
     with suppress(OSError):
         print(text, file=sys.stderr)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swapcli.cli.options import PayloadOptions
-from swapcli.cli.output import Form
-from swapcli.cli.render.payload_json import pick, simulation_field, transactions_field
-from swapcli.cli.render.transactions import Sending, sendings_of, swap_of
+from swapcli.cli.output import OutputFormat
+from swapcli.cli.render.payload_json import select_field, simulation_field, transactions_field
+from swapcli.cli.render.transactions import RenderedTransaction, render_swap, render_transactions
 from swapcli.cli.session import Session
-from swapcli.cli.simulation_options import warnings_of
+from swapcli.cli.simulation_options import check_warnings
 from swapcli.engine.quote import Delivery
 from swapcli.engine.warnings import payload_warnings
 from swapcli.errors import InvalidAddress, InvalidOption
@@ -20,7 +20,7 @@ from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import is_native
 
 
-def delivery_to(destination: str | None, slippage_ppm: int, network: Network) -> Delivery:
+def swap_terms(destination: str | None, slippage_ppm: int, network: Network) -> Delivery:
     """How the swap is to be carried out. Raises `InvalidOption`, `InvalidAddress` where nobody can receive."""
     if destination is None:
         raise InvalidOption("a payload needs to know who receives the output", hint="add --destination ADDRESS")
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from swapcli.engine.payload_checks import Checked
 
 
-class Ready(NamedTuple):
+class PreparedPayload(NamedTuple):
     """A payload, what was found of it where it was checked, and all that it is warned of."""
 
     payload: Payload
@@ -44,7 +44,9 @@ class Ready(NamedTuple):
     warnings: tuple[QuoteWarning, ...] = ()
 
 
-def ready_to_sign(session: Session, ready: Ready, of_quote: tuple[QuoteWarning, ...], *, with_approval: bool) -> Ready:
+def add_warnings(
+    session: Session, ready: PreparedPayload, of_quote: tuple[QuoteWarning, ...], *, with_approval: bool
+) -> PreparedPayload:
     """Return the payload with its warnings: those of its quote, of its router, and of what was found."""
     payload, network, checked, _ = ready
     own = session.settings.networks.get(network.name)
@@ -55,25 +57,27 @@ def ready_to_sign(session: Session, ready: Ready, of_quote: tuple[QuoteWarning, 
         is_router_own=own is not None and own.router is not None,
         is_simulated=checked is not None and checked.simulation is not None,
     )
-    found = warnings_of(checked, payload, with_approval=with_approval) if checked else ()
+    found = check_warnings(checked, payload, with_approval=with_approval) if checked else ()
     return ready._replace(warnings=(*warnings, *found))
 
 
-def tell_payload(
+def print_payload(
     session: Session,
-    ready: Ready,
+    ready: PreparedPayload,
     options: PayloadOptions,
-    document: Callable[[Sending], dict[str, Any]],
-    people: Callable[[list[Sending]], None],
+    document: Callable[[RenderedTransaction], dict[str, Any]],
+    people: Callable[[list[RenderedTransaction]], None],
 ) -> None:
-    """The payload in the form that is asked for: one field, the JSON `build_document`, or what `people` read."""
+    """The payload in the form that is asked for: one field, the JSON `print_document`, or what `people` read."""
     output, (payload, network, checked, warnings) = session.output, ready
-    swap = swap_of(payload, network)
-    sendings = sendings_of(payload, network, (checked and checked.allowance) or 0) if options.with_approval else [swap]
+    swap = render_swap(payload, network)
+    sendings = (
+        render_transactions(payload, network, (checked and checked.allowance) or 0) if options.with_approval else [swap]
+    )
     output.warn(warnings)
-    if options.get is None and output.form is not Form.JSON:
-        if _may_lack_allowance(ready) and not options.with_approval:
-            output.remark("the router needs an allowance first: --with-approval adds its transaction")
+    if options.get is None and output.format is not OutputFormat.JSON:
+        if _is_allowance_unchecked(ready) and not options.with_approval:
+            output.note("the router needs an allowance first: --with-approval adds its transaction")
         people(sendings)
         return
     told = document(swap)
@@ -82,20 +86,20 @@ def tell_payload(
     if checked and checked.simulation:
         told["simulation"] = simulation_field(checked.simulation, network)
     if options.get is None:
-        output.document(told)
+        output.print_document(told)
     else:
-        print(pick(told, options.get))
-        output.tell_remarks()
+        print(select_field(told, options.get))
+        output.flush_notes()
 
 
-def _may_lack_allowance(ready: Ready) -> bool:
+def _is_allowance_unchecked(ready: PreparedPayload) -> bool:
     """Nobody has looked, and it takes one."""
     is_native = ready.payload.call.route.swap_type is SwapType.NATIVE_TO_TOKEN
     return not is_native and (ready.checked is None or ready.checked.holdings is None)
 
 
-def is_whole(session: Session, options: PayloadOptions) -> bool:
+def shows_full_calldata(session: Session, options: PayloadOptions) -> bool:
     """Is calldata told whole? Only a table on a terminal leaves its middle out."""
     import sys
 
-    return options.full or session.output.form is not Form.TABLE or not sys.stdout.isatty()
+    return options.full or session.output.format is not OutputFormat.TABLE or not sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""What is asked of a quote beyond tokens and amount, checked against the network."""
+"""Quote options: the command line and the settings, checked against the network."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from swapcli.api.slippage import SLIPPAGE_RANGE, Generation
+from swapcli.cli.options import OrderOptions
 from swapcli.config import Secret, Settings
 from swapcli.engine.resolve import find_protocols
 from swapcli.errors import IntegratorError, InvalidAddress, InvalidOption
@@ -16,89 +17,89 @@ from swapcli.model.token import Token
 from swapcli.networks.address import parse_address
 
 
-class Asked(NamedTuple):
-    """The options of one command line that are no settings."""
+class QuoteOptions(NamedTuple):
+    """How to route orders and how to write their quotes. Without `gas_price_wei` the market's gas price holds."""
 
-    reverse: bool = False
-    direct: bool = False
-    certify: bool = False
-    destination: str | None = None
-
-
-class Wishes(NamedTuple):
-    """How to route, and how to write the answer. `gas_price_wei` None leaves it to the market."""
-
-    asked: Asked
     generation: Generation
     terms: Terms
     excluded_protocols: frozenset[str]
     max_hops: int
     gas_price_wei: int | None
+    reverse: bool = False
+    direct: bool = False
+    certify: bool = False
 
-    def order(self, token_in: Token, token_out: Token, amount: int) -> Order:
-        """An order within these limits."""
+    def build_order(self, token_in: Token, token_out: Token, amount: int) -> Order:
+        """Return an order within these limits; `amount` is in base units."""
         return Order(
             token_in=token_in,
             token_out=token_out,
             amount=amount,
-            reverse=self.asked.reverse,
-            direct=self.asked.direct,
+            reverse=self.reverse,
+            direct=self.direct,
             excluded_protocols=self.excluded_protocols,
             max_hops=self.max_hops,
         )
 
 
-def understand(asked: Asked, network: Network, settings: Settings, api_key: Callable[[], Secret | None]) -> Wishes:
-    """Options and settings on `network`; `api_key` is asked for only where an integrator is named.
+def resolve_options(
+    order: OrderOptions, network: Network, settings: Settings, read_api_key: Callable[[], Secret | None]
+) -> QuoteOptions:
+    """Resolve the options of the command line and the settings on `network`.
 
-    Raises `InvalidInput`, and `IntegratorError` for a missing key or a broken rule.
+    The API key is read only if an integrator is named. Raises `InvalidInput`, and `IntegratorError` for a missing key
+    or a broken integrator rule.
     """
-    generation = _generation(settings.api_version, network)
-    destination = None if asked.destination is None else address_of(asked.destination, network, "--destination")
-    return Wishes(
-        asked=asked,
+    generation = _resolve_generation(settings.api_version, network)
+    recipient = None if order.destination is None else parse_address_option(order.destination, network, "--destination")
+    return QuoteOptions(
         generation=generation,
         terms=Terms(
             slippage_ppm=SLIPPAGE_RANGE[generation].check(settings.slippage_ppm),
-            destination=destination,
-            integrator=_integrator(settings, network, generation, api_key),
+            destination=recipient,
+            integrator=_resolve_integrator(settings, network, generation, read_api_key),
             ttl_s=settings.route_ttl_s,
             impact_warning_ppm=settings.impact_warning_ppm,
         ),
         excluded_protocols=find_protocols(settings.exclude_protocols, network),
         max_hops=settings.max_hops,
         gas_price_wei=settings.gas_price_wei,
+        reverse=order.reverse,
+        direct=order.direct,
+        certify=order.certify,
     )
 
 
-def _generation(wanted: Generation | None, network: Network) -> Generation:
-    if wanted is Generation.V2 and not network.has_v2:
-        raise InvalidOption(f"{network.name} has no v2", hint="leave out --api-version, or give v1")
-    return wanted or (Generation.V2 if network.has_v2 else Generation.V1)
+def _resolve_generation(requested: Generation | None, network: Network) -> Generation:
+    if requested is Generation.V2 and not network.has_v2:
+        raise InvalidOption(f"{network.name} has no v2", hint="leave out --api-version, or use v1")
+    return requested or (Generation.V2 if network.has_v2 else Generation.V1)
 
 
-def _integrator(
-    settings: Settings, network: Network, generation: Generation, api_key: Callable[[], Secret | None]
+def _resolve_integrator(
+    settings: Settings, network: Network, generation: Generation, read_api_key: Callable[[], Secret | None]
 ) -> Integrator | None:
-    """The integrator, None where none is named; a fee or surplus of zero counts as none."""
-    named = settings.integrator
-    check_shares(named.fee_bps, named.surplus_bps)
-    if not (named.address or named.fee_bps or named.surplus_bps):
+    """Return the integrator, or None if the settings name none; a fee or surplus of zero counts as none."""
+    integrator = settings.integrator
+    check_shares(integrator.fee_bps, integrator.surplus_bps)
+    if not (integrator.address or integrator.fee_bps or integrator.surplus_bps):
         return None
-    if api_key() is None:
+    if read_api_key() is None:
         raise IntegratorError("integrator options need an API key", hint="set SWAPCLI_API_KEY or api_key_file")
-    if named.address is None:
-        raise IntegratorError("a fee or surplus needs the wallet that receives it", hint="add --integrator-address")
+    if integrator.address is None:
+        raise IntegratorError(
+            "an integrator fee or surplus needs the wallet that receives it", hint="add --integrator-address"
+        )
     if generation is Generation.V1:
         hint = "leave out --api-version v1" if network.has_v2 else f"{network.name} has no v2: leave them out there"
         raise IntegratorError("integrator options exist in v2 only", hint=hint)
-    address = address_of(named.address, network, "integrator address")
-    return Integrator(address, named.fee_bps, named.surplus_bps)
+    address = parse_address_option(integrator.address, network, "integrator address")
+    return Integrator(address, integrator.fee_bps, integrator.surplus_bps)
 
 
-def address_of(text: str, network: Network, what: str) -> str:
-    """The canonical form of an address. Raises `InvalidAddress` that begins with `what` it is."""
+def parse_address_option(text: str, network: Network, label: str) -> str:
+    """Return the canonical form of an address. Raises `InvalidAddress` with `label` in front of its message."""
     try:
         return parse_address(text, network.kind)
     except InvalidAddress as error:
-        raise InvalidAddress(f"{what}: {error.message}", hint=error.hint, details=error.details) from None
+        raise InvalidAddress(f"{label}: {error.message}", hint=error.hint, details=error.details) from None

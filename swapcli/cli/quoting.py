@@ -1,13 +1,13 @@
-"""Where the orders of one command line are answered."""
+"""The context in which the orders of one command line are quoted: source, options and settings."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from swapcli.cli.amounts import parse_amount, parse_raw_amount
-from swapcli.cli.lazy_group import Misused
+from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
-from swapcli.cli.quote_options import Asked, Wishes, understand
+from swapcli.cli.quote_options import QuoteOptions, resolve_options
 from swapcli.cli.session import Session
 from swapcli.engine.quote import Answer, Ask
 from swapcli.engine.sources.quote_source import QuoteSource
@@ -16,53 +16,52 @@ from swapcli.model.order import Order
 from swapcli.model.warning import QuoteWarning
 
 
-class Desk(NamedTuple):
-    """What answers, and how the orders are to be routed and answered."""
+class QuoteContext(NamedTuple):
+    """A source of quotes with the options of the command line. With `raw`, amounts are in base units."""
 
     session: Session
     source: QuoteSource
-    wishes: Wishes
+    options: QuoteOptions
     raw: bool
 
-    def order(self, name_in: str, name_out: str, amount: str) -> Order:
-        """An order as it is typed. Raises `InvalidInput`."""
-        token_in, token_out = self.source.token(name_in), self.source.token(name_out)
-        counted = token_out if self.wishes.asked.reverse else token_in
-        units = parse_raw_amount(amount) if self.raw else parse_amount(amount, counted.decimals, counted.symbol)
-        return self.wishes.order(token_in, token_out, units)
+    def parse_order(self, token_in: str, token_out: str, amount: str) -> Order:
+        """Parse an order from the words of the command line. Raises `InvalidInput`."""
+        token_sold, token_bought = self.source.token(token_in), self.source.token(token_out)
+        token = token_bought if self.options.reverse else token_sold
+        units = parse_raw_amount(amount) if self.raw else parse_amount(amount, token.decimals, token.symbol)
+        return self.options.build_order(token_sold, token_bought, units)
 
-    def ask(self, order: Order) -> Ask:
-        """What the source is asked."""
-        wishes = self.wishes
+    def build_request(self, order: Order) -> Ask:
+        """Return the request for a quote on `order`."""
+        options = self.options
         return Ask(
             order,
-            wishes.generation,
-            wishes.terms.integrator,
-            wishes.gas_price_wei,
-            wishes.asked.certify,
+            options.generation,
+            options.terms.integrator,
+            options.gas_price_wei,
+            options.certify,
             self.session.settings.solve_time_s,
         )
 
-    def answer(self, order: Order) -> Answer:
-        """The source's answer. Raises as `QuoteSource.quote`."""
-        return self.source.quote(self.ask(order))
+    def quote(self, order: Order) -> Answer:
+        """Quote an order. Raises the errors of `QuoteSource.quote`."""
+        return self.source.quote(self.build_request(order))
 
-    def warnings(self, answer: Answer) -> tuple[QuoteWarning, ...]:
-        """Return the warnings of an answer."""
-        terms = self.wishes.terms
+    def find_warnings(self, answer: Answer) -> tuple[QuoteWarning, ...]:
+        """Return the warnings on a quote."""
+        terms = self.options.terms
         return answer_warnings(answer, ttl_s=terms.ttl_s, impact_warning_ppm=terms.impact_warning_ppm)
 
 
-def open_desk(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> Desk:
-    """The desk for a network. Raises `InvalidInput`, `IntegratorError`."""
-    answering = session.open(network, skip_bad_pools=source.skip_bad_pools)
-    asked = Asked(order.reverse, order.direct, order.certify, order.destination)
-    wishes = understand(asked, answering.network, session.settings, session.api_key)
-    return Desk(session, answering, wishes, order.raw)
+def open_quote_context(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> QuoteContext:
+    """Open the source of quotes of a network. Raises `InvalidInput`, `IntegratorError`."""
+    quote_source = session.open(network, skip_bad_pools=source.skip_bad_pools)
+    options = resolve_options(order, quote_source.network, session.settings, session.api_key)
+    return QuoteContext(session, quote_source, options, order.raw)
 
 
-def order_given(token_in: str | None, token_out: str | None, amount: str | None, *, otherwise: str = "") -> list[str]:
-    """The three words of an order; `otherwise` says what could replace them. Raises `Misused` where one is missing."""
+def require_order(token_in: str | None, token_out: str | None, amount: str | None, *, hint: str = "") -> list[str]:
+    """Return the three words of an order. Raises `UsageError`, with `hint` at its end, if one is missing."""
     if token_in is None or token_out is None or amount is None:
-        raise Misused(f"TOKEN_IN, TOKEN_OUT and AMOUNT are needed{otherwise}")
+        raise UsageError(f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}")
     return [token_in, token_out, amount]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.api.timestamps import format_iso_utc
-from swapcli.cli.output import to_stderr
+from swapcli.cli.output import print_to_stderr
 from swapcli.cli.session import Session
 from swapcli.config import network_names_from
 from swapcli.engine.clock import SYSTEM_CLOCK
@@ -73,7 +73,9 @@ def _of_networks(session: Session, names: Iterable[str]) -> Served:
 def _report_node(network: str, message: str) -> None:
     """Write a line of the log: another node stands in for one that fails."""
     now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
-    to_stderr(json.dumps({"time": format_iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":")))
+    print_to_stderr(
+        json.dumps({"time": format_iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":"))
+    )
 
 
 def _found(session: Session, name: str) -> tuple[Network, Path | None]:

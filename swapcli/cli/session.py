@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.cli.files import STDIN, read_file
-from swapcli.cli.options import FormOptions
-from swapcli.cli.output import Output, choose_form
+from swapcli.cli.options import OutputOptions
+from swapcli.cli.output import Output, choose_format
 from swapcli.config import Secret, Settings, config_file_path, data_folder, load_settings, networks_from, node_url
 from swapcli.config.sources import FLAG_ORIGIN
 from swapcli.engine.clock import SYSTEM_CLOCK
@@ -182,7 +182,7 @@ class Session(NamedTuple):
         if not network.rpc_urls:
             raise InvalidOption(f"no node of {network.name} is known", hint=f"give --rpc-url, or set {setting}")
         node = self._node_at([node_url(setting, url) for url in network.rpc_urls], network, {})
-        self.output.remark(
+        self.output.note(
             f"no node of {network.name} is set, so a public one is asked, which may allow little: {node.shown}"
         )
         return node
@@ -213,7 +213,7 @@ class Session(NamedTuple):
             headers=first.headers,
             proxy=first.proxy,
             spares=spares,
-            report=report or self.output.remark,
+            report=report or self.output.note,
         )
 
     def market(self, name: str, *, skip_bad_pools: bool = False) -> Market:
@@ -248,7 +248,7 @@ class Session(NamedTuple):
         except MarketError as error:
             raise _in_file(error, file) from None
         for bad in parsed.skipped:
-            self.output.remark(f"skipped {bad.message}")
+            self.output.note(f"skipped {bad.message}")
         return parsed.market
 
     def _open_here(self, name: str, skip_bad_pools: bool) -> QuoteSource:
@@ -302,7 +302,7 @@ def check_has_nodes(network: Network) -> None:
 
 
 def open_session(
-    form: FormOptions,
+    output: OutputOptions,
     flags: Mapping[str, object] | None = None,
     *,
     rpc_url: str | None = None,
@@ -311,11 +311,11 @@ def open_session(
     """Reads the settings: `flags` by setting over environment over file. Raises `ConfigError`, `InvalidOption`."""
     if offline and rpc_url is not None:
         raise InvalidOption("--offline asks no node, so --rpc-url does not fit", hint="give one of them")
-    asked_for = Path(form.config) if form.config is not None else None
+    asked_for = Path(output.config) if output.config is not None else None
     settings = load_settings(
-        flags={**(flags or {}), "color": form.color}, environ=os.environ, config_path=asked_for, home=home()
+        flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=asked_for, home=home()
     )
-    chosen = choose_form(json=form.json, plain=form.plain, table=form.table, default=settings.output)
+    chosen = choose_format(json=output.json, plain=output.plain, table=output.table, default=settings.output)
     return Session(
         settings,
         Output(chosen, settings.color, []),

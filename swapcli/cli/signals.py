@@ -10,7 +10,7 @@ from types import FrameType
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Interruption:
+class GracefulInterrupt:
     """Raises `KeyboardInterrupt` where it is told to stop; during a `whole` stretch only at its end.
 
     Whoever is told twice does not wait for that end.
@@ -20,7 +20,7 @@ class Interruption:
         self._is_told = self._is_whole = False
 
     @contextmanager
-    def whole(self) -> Iterator[None]:
+    def uninterrupted(self) -> Iterator[None]:
         """A stretch that is better not broken off."""
         self._is_whole = True
         try:
@@ -30,7 +30,7 @@ class Interruption:
             if self._is_told:
                 raise KeyboardInterrupt
 
-    def tell(self, number: int, frame: FrameType | None) -> None:
+    def handle_signal(self, number: int, frame: FrameType | None) -> None:
         """A signal has come."""
         del number, frame
         if self._is_told or not self._is_whole:
@@ -39,10 +39,10 @@ class Interruption:
 
 
 @contextmanager
-def interruptible() -> Iterator[Interruption]:
+def graceful_interrupts() -> Iterator[GracefulInterrupt]:
     """Signals are heeded inside, and afterwards as they were before."""
-    interruption = Interruption()
-    before = {each: signal.signal(each, interruption.tell) for each in SIGNALS}
+    interruption = GracefulInterrupt()
+    before = {each: signal.signal(each, interruption.handle_signal) for each in SIGNALS}
     try:
         yield interruption
     finally:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.api.route_result import RouteResult
 from swapcli.cli.options import PayloadOptions
-from swapcli.cli.quote_options import address_of
-from swapcli.cli.render.text import clean
+from swapcli.cli.quote_options import parse_address_option
+from swapcli.cli.render.text import printable
 from swapcli.cli.session import Session
 from swapcli.engine.quote import Answer, Origin
 from swapcli.engine.sources.quote_source import QuoteSource
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
     from swapcli.engine.payload_checks import Checked, Wanted
 
 
-class Checks(NamedTuple):
+class PayloadChecker(NamedTuple):
     """The checks that a command line asks for, and the node that they ask."""
 
-    wanted: Wanted
+    requested: Wanted
     node: RpcNode
     native: Token
 
-    def quoted(self, answer: Answer, payload: Payload) -> Checked:
+    def check_quoted(self, answer: Answer, payload: Payload) -> Checked:
         """Of an answer's own payload. Raises as `check_payload`."""
         order, quote = answer.order, answer.quote
         tokens = order.token_in, order.token_out
         from swapcli.engine.tradable_tokens import is_rounded
 
         gas_wei = quote.gas_wei if quote else None
-        return self._run(payload, answer.origin, tokens, gas_wei, rounded=is_rounded(answer))
+        return self._check(payload, answer.origin, tokens, gas_wei, rounded=is_rounded(answer))
 
-    def posted(self, source: QuoteSource, result: RouteResult, payload: Payload) -> Checked:
+    def check_built(self, fresh_source: QuoteSource, result: RouteResult, payload: Payload) -> Checked:
         """Of the payload that `fresh_source` has just built of a route. Raises as `check_payload`."""
-        from swapcli.cli.render.payload_view import traded
+        from swapcli.cli.render.payload_view import traded_tokens
 
-        return self._run(payload, source.origin, traded(result, payload, source.network), None)
+        return self._check(payload, fresh_source.origin, traded_tokens(result, payload, fresh_source.network), None)
 
-    def _run(
+    def _check(
         self,
         payload: Payload,
         origin: Origin,
@@ -59,17 +59,17 @@ class Checks(NamedTuple):
 
         with closing(self.node):
             ends = Ends(*tokens, self.native)
-            return check_payload(self.node, self.wanted, payload, origin, ends, gas_wei, rounded=rounded)
+            return check_payload(self.node, self.requested, payload, origin, ends, gas_wei, rounded=rounded)
 
 
-def checks_of(session: Session, network: Network, options: PayloadOptions) -> Checks | None:
+def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:
     """None where no check is asked for. Raises `InvalidOption` where there is no node to ask, `InvalidAddress`."""
     if not options.simulate and options.sender is None:
         return None
     flag = "--simulate" if options.simulate else "--from"
     if network.kind is not Kind.EVM:
         raise InvalidOption(f"{flag} works on EVM networks only, and {network.name} is none")
-    sender = None if options.sender is None else address_of(options.sender, network, "--from")
+    sender = None if options.sender is None else parse_address_option(options.sender, network, "--from")
     node = session.node(network)
     if node is None:
         problem = "--offline lets none be asked" if session.offline else "none is set"
@@ -77,15 +77,15 @@ def checks_of(session: Session, network: Network, options: PayloadOptions) -> Ch
         raise InvalidOption(f"{flag} asks a node of {network.name}, and {problem}", hint=hint)
     from swapcli.engine.payload_checks import Wanted
 
-    return Checks(Wanted(options.simulate, sender), node, network.native)
+    return PayloadChecker(Wanted(options.simulate, sender), node, network.native)
 
 
-def warnings_of(checked: Checked, payload: Payload, *, with_approval: bool) -> Iterator[QuoteWarning]:
+def check_warnings(checked: Checked, payload: Payload, *, with_approval: bool) -> Iterator[QuoteWarning]:
     """What is amiss, though it is no error."""
     token_in, token_out, native = checked.ends
     simulation, holdings, needed = checked.simulation, checked.holdings, payload.call.route.amount_in
     if simulation and not simulation.matches:
-        pays, due = (_words(amount, token_out) for amount in (simulation.received, simulation.expected))
+        pays, due = (_format_amount(amount, token_out) for amount in (simulation.received, simulation.expected))
         why = "the quote is not exact" if checked.is_rounded else "the quote rests on another state"
         yield QuoteWarning(
             WarningCode.SIMULATION_DIFFERS,
@@ -94,18 +94,18 @@ def warnings_of(checked: Checked, payload: Payload, *, with_approval: bool) -> I
     if holdings is None:
         return
     if holdings.allowance is not None and holdings.allowance < needed and not with_approval:
-        allowed, sold = _words(holdings.allowance, token_in), _words(needed, token_in)
+        allowed, sold = _format_amount(holdings.allowance, token_in), _format_amount(needed, token_in)
         yield QuoteWarning(
             WarningCode.ALLOWANCE_TOO_LOW,
             f"the router may take {allowed} from the sender, and the swap takes {sold}: add --with-approval",
         )
     if checked.gas_wei is not None and holdings.account.balance_wei < payload.value + checked.gas_wei:
-        held, gas = (_words(wei, native) for wei in (holdings.account.balance_wei, checked.gas_wei))
+        held, gas = (_format_amount(wei, native) for wei in (holdings.account.balance_wei, checked.gas_wei))
         beside = " beside what is sold" if payload.value else ""
         yield QuoteWarning(
             WarningCode.GAS_BALANCE_TOO_LOW, f"the sender holds {held}, too little for gas of about {gas}{beside}"
         )
 
 
-def _words(amount: int, token: Token) -> str:
-    return clean(in_tokens(amount, token))
+def _format_amount(amount: int, token: Token) -> str:
+    return printable(in_tokens(amount, token))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from swapcli.chain.discovery import find_factories
-from swapcli.cli.options import listed
+from swapcli.cli.options import split_lists
 from swapcli.engine.resolve import find_protocols, find_token
 from swapcli.engine.sync import Wanted
 from swapcli.errors import InvalidOption
@@ -17,7 +17,7 @@ _DOLLARS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII).fullmatch
 _NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII).fullmatch
 
 
-def read_wanted(
+def parse_sync_filter(
     network: Network,
     protocols: Sequence[str] | None,
     tokens: Sequence[str] | None,
@@ -26,15 +26,15 @@ def read_wanted(
 ) -> Wanted:
     """Raises `UnknownProtocol`, `UnknownToken`, `InvalidAddress`, and `InvalidOption` for what cannot be wanted."""
     return Wanted(
-        protocols=_protocols(network, protocols),
-        tokens=None if tokens is None else _tokens(network, tokens),
-        min_liquidity_usd=_dollars(min_liquidity),
-        from_block=_block(from_block),
+        protocols=_parse_protocols(network, protocols),
+        tokens=None if tokens is None else _parse_tokens(network, tokens),
+        min_liquidity_usd=_parse_usd(min_liquidity),
+        from_block=_parse_block(from_block),
     )
 
 
-def _protocols(network: Network, names: Sequence[str] | None) -> frozenset[str] | None:
-    wanted = None if names is None else find_protocols(listed(names), network)
+def _parse_protocols(network: Network, names: Sequence[str] | None) -> frozenset[str] | None:
+    wanted = None if names is None else find_protocols(split_lists(names), network)
     found, skipped = find_factories(network, None if wanted is None else sorted(wanted))
     if found:
         return wanted
@@ -46,14 +46,14 @@ def _protocols(network: Network, names: Sequence[str] | None) -> frozenset[str] 
     )
 
 
-def _tokens(network: Network, names: Sequence[str]) -> frozenset[str]:
-    found = frozenset(_address(network, name) for name in listed(names))
+def _parse_tokens(network: Network, names: Sequence[str]) -> frozenset[str]:
+    found = frozenset(_parse_token(network, name) for name in split_lists(names))
     if len(found) < 2:
         raise InvalidOption("--tokens: every pool has two tokens at least, and all of them have to be named")
     return found
 
 
-def _address(network: Network, name: str) -> str:
+def _parse_token(network: Network, name: str) -> str:
     """Of the catalogue's token of that symbol, or any that is given by address; pools hold the native one wrapped."""
     if name[:2].lower() == "0x" and not is_native(name):
         return parse_address(name, network.kind)
@@ -61,13 +61,13 @@ def _address(network: Network, name: str) -> str:
     return network.wrapped_native.address if token == network.native and network.wrapped_native else token.address
 
 
-def _dollars(text: str | None) -> float:
+def _parse_usd(text: str | None) -> float:
     if text is not None and not _DOLLARS(text):
         raise InvalidOption("--min-liquidity: expected a number of dollars that is not negative, as in 1000")
     return float(text or 0)
 
 
-def _block(text: str | None) -> int:
+def _parse_block(text: str | None) -> int:
     if text is not None and not _NUMBER(text):
         raise InvalidOption("--from-block: expected the number of a block")
     return int(text or 0)

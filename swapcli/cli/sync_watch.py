@@ -7,17 +7,17 @@ from typing import Final, Never
 
 from swapcli.errors import UpstreamError
 
-MOST_FAILURES: Final = 30
+MAX_CONSECUTIVE_FAILURES: Final = 30
 """In a row."""
 
-_BLOCK_TIME_S: Final = 2.0
-_SHORTEST_S: Final = 1.0
-_LONGEST_S: Final = 60.0
+_DEFAULT_PAUSE_S: Final = 2.0
+_MIN_PAUSE_S: Final = 1.0
+_MAX_PAUSE_S: Final = 60.0
 
 
 def watch_chain(
     step: Callable[[], object],
-    failed: Callable[[UpstreamError, int, float], object],
+    on_failure: Callable[[UpstreamError, int, float], object],
     pause: Callable[[float], object],
     block_time_s: float | None,
 ) -> Never:
@@ -26,7 +26,7 @@ def watch_chain(
     While steps fail the pauses grow; `failed` takes the error, how many there have been in a row, and the seconds of
     the next pause. Raises the error of the last step when there have been too many.
     """
-    usual_s = min(max(block_time_s or _BLOCK_TIME_S, _SHORTEST_S), _LONGEST_S)
+    usual_s = min(max(block_time_s or _DEFAULT_PAUSE_S, _MIN_PAUSE_S), _MAX_PAUSE_S)
     failures, pause_s = 0, usual_s
     while True:
         pause(pause_s)
@@ -34,7 +34,7 @@ def watch_chain(
             step()
             failures, pause_s = 0, usual_s
         except UpstreamError as error:
-            failures, pause_s = failures + 1, min(pause_s * 2, _LONGEST_S)
-            if failures == MOST_FAILURES:
+            failures, pause_s = failures + 1, min(pause_s * 2, _MAX_PAUSE_S)
+            if failures == MAX_CONSECUTIVE_FAILURES:
                 raise
-            failed(error, failures, pause_s)
+            on_failure(error, failures, pause_s)

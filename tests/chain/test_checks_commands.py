@@ -24,7 +24,7 @@ from tests.chain.reading import read_market
 from tests.chain.settings import url_of, write_settings
 from tests.chain.trading import INTEGRATOR, USER, Desk
 from tests.chain.world import WETH, World
-from tests.cli.build import Ran, swapcli
+from tests.cli.build import CommandResult, swapcli
 from tests.cli.running import PROCESS, nobodys
 from tests.store.build import only
 
@@ -43,17 +43,17 @@ class Client:
         with create_store(str(file), desk.world.network, only(desk.world.network)) as store:
             store.write_market(read_market(desk.world))
 
-    def calldata(self, sold: str, bought: str, amount: str, *options: str, to: str = BOB, **env: str) -> Ran:
+    def calldata(self, sold: str, bought: str, amount: str, *options: str, to: str = BOB, **env: str) -> CommandResult:
         words = ("calldata", self.name, sold, bought, amount, "--destination", to)
         return swapcli(*words, *options, env={"SWAPCLI_CONFIG": str(self.settings)} | env)
 
-    def execute(self, route: str, *options: str, to: str = BOB) -> Ran:
+    def execute(self, route: str, *options: str, to: str = BOB) -> CommandResult:
         words = ("execute", "-", "--destination", to, *options)
         return swapcli(*words, stdin=route.encode(), env={"SWAPCLI_CONFIG": str(self.settings)})
 
     def route(self, sold: str, bought: str, amount: str, *options: str) -> str:
         words = ("route", self.name, sold, bought, amount, "--json", *options)
-        return swapcli(*words, env={"SWAPCLI_CONFIG": str(self.settings)}).out
+        return swapcli(*words, env={"SWAPCLI_CONFIG": str(self.settings)}).stdout
 
     def mine(self, document: dict[str, Any], sender: str = USER) -> bool:
         """Has what was printed mined, without a signature."""
@@ -90,7 +90,7 @@ def test_a_payload_is_simulated_on_the_block_of_its_quote(
     client: Client, sold: str, bought: str, amount: str, lacking: list[str]
 ) -> None:
     ran = client.calldata(sold, bought, amount, "--simulate", "--json")
-    assert ran.status == 0, ran.err
+    assert ran.exit_code == 0, ran.stderr
     document, found = ran.json, ran.json["simulation"]
     assert list(found) == ["block", "amount_received", "expected", "gas_used", "matches", "sender", "overrides"]
     assert found["block"] == document["market"]["block"] == client.block()
@@ -112,7 +112,7 @@ def address_of(client: Client, symbol: str) -> str:
 def test_what_an_integrator_takes_is_not_expected(client: Client) -> None:
     options = ("--integrator-address", INTEGRATOR, "--integrator-fee-bps", "100", "--simulate", "--json")
     ran = client.calldata("WETH", "USDC", "1", *options, SWAPCLI_API_KEY="a-key")
-    assert ran.status == 0, ran.err
+    assert ran.exit_code == 0, ran.stderr
     assert ran.json["simulation"]["expected"] == ran.json["route"]["outputAmountAfterFee"]
     assert ran.json["simulation"]["matches"] is True
 
@@ -121,7 +121,7 @@ def test_what_an_integrator_takes_is_not_expected(client: Client) -> None:
 def test_a_route_that_was_found_before_is_simulated_too(client: Client, version: str) -> None:
     route = client.route("USDT", "ETH", "3000", "--api-version", version)
     ran = client.execute(route, "--simulate", "--from", USER, "--json")
-    assert ran.status == 0, ran.err
+    assert ran.exit_code == 0, ran.stderr
     found = ran.json["simulation"]
     assert found["amount_received"] == json.loads(route)["outputAmount"]
     assert (found["matches"], found["overrides"]) == (True, ["allowance"])
@@ -135,31 +135,31 @@ def test_people_read_what_was_simulated(client: Client, form: str) -> None:
     told = f"at block {document['block']}, up to {document['gas_used']:,} gas, supposing balance of ETH"
     route = client.route("ETH", "USDC", "1.5")
     for ran in (client.calldata("ETH", "USDC", "1.5", "--simulate", form), client.execute(route, "--simulate", form)):
-        assert ran.status == 0, ran.err
-        letters = " ".join(ran.out.split())
+        assert ran.exit_code == 0, ran.stderr
+        letters = " ".join(ran.stdout.split())
         assert f"Simulated {pays} USDC" in letters
         if form == "--plain":
             assert f"exactly as quoted, {told}" in letters
-        assert "simulate it before signing" not in ran.err
+        assert "simulate it before signing" not in ran.stderr
 
 
 @pytest.mark.parametrize("path", ["matches", "amount_received", "overrides.0"])
 def test_a_field_of_the_simulation_is_told_raw(client: Client, path: str) -> None:
     ran = client.calldata("ETH", "USDC", "1.5", "--simulate", "--get", f"simulation.{path}")
-    assert (ran.status, len(ran.out.split("\n"))) == (0, 2)
-    assert client.calldata("ETH", "USDC", "1.5", "--get", f"simulation.{path}").status == 2
+    assert (ran.exit_code, len(ran.stdout.split("\n"))) == (0, 2)
+    assert client.calldata("ETH", "USDC", "1.5", "--get", f"simulation.{path}").exit_code == 2
 
 
 def test_who_holds_too_little_hears_it_before_anything_is_printed(client: Client) -> None:
     for options in ([], ["--simulate"], ["--get", "calldata"]):
         ran = client.calldata("USDC", "ETH", "2000", "--from", POOR, "--json", *options)
-        assert (ran.status, ran.out, ran.error["code"]) == (7, "", "INSUFFICIENT_BALANCE")
+        assert (ran.exit_code, ran.stdout, ran.error["code"]) == (7, "", "INSUFFICIENT_BALANCE")
         said = "Insufficient balance: the sender holds 0 USDC, and the swap takes 2,000 USDC"
         assert (ran.error["message"], ran.error["exit_code"]) == (said, 7)
     ran = client.execute(client.route("USDC", "ETH", "2000"), "--from", POOR)
-    assert ran.status == 7
-    assert ran.err.startswith(f"error: {said}\n")
-    assert POOR not in ran.err
+    assert ran.exit_code == 7
+    assert ran.stderr.startswith(f"error: {said}\n")
+    assert POOR not in ran.stderr
 
 
 def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client) -> None:
@@ -175,11 +175,11 @@ def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client
         with desk.chain.undone():
             assert client.mine(document_of(build_approval(usdt, router, allowed)))
             plain = client.calldata("USDT", "ETH", "2000", "--from", USER)
-            assert plain.status == 0, plain.err
-            assert (remark.format(allowed // 10**6) in plain.err) == (len(purposes) > 1)
-            assert "needs an allowance first" not in plain.err
+            assert plain.exit_code == 0, plain.stderr
+            assert (remark.format(allowed // 10**6) in plain.stderr) == (len(purposes) > 1)
+            assert "needs an allowance first" not in plain.stderr
             mended = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--simulate", "--json")
-            assert "the router may take" not in mended.err
+            assert "the router may take" not in mended.stderr
             assert [each["what"] for each in mended.json["transactions"]] == purposes
             lacking = [] if len(purposes) == 1 else ["allowance"]
             assert mended.json["simulation"]["overrides"] == lacking
@@ -199,7 +199,7 @@ def test_people_read_what_is_taken_back_first(client: Client) -> None:
     assert router
     with client.desk.chain.undone():
         assert client.mine(document_of(build_approval(usdt, router, 5)))
-        out = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--plain").out
+        out = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--plain").stdout
     titles = [line for line in out.splitlines() if line[:3] in ("1. ", "2. ", "3. ")]
     assert titles == ["1. Take back what the router may take now", "2. Let the router take 2,000 USDT", "3. Swap"]
 
@@ -212,14 +212,14 @@ def test_too_little_for_gas_is_a_remark(client: Client) -> None:
         for wei, words in ((0, "0 ETH"), (10**12, "0.000001 ETH"), (10**18, None)):
             desk.chain.fund(sender, wei)
             ran = client.calldata("USDC", "ETH", "2000", "--from", sender, "--simulate", "--gas-price", "1gwei")
-            assert ran.status == 0, ran.err
-            assert ("too little for gas" in ran.err) == (words is not None)
-            assert words is None or f"the sender holds {words}, too little for gas of about 0.000" in ran.err
+            assert ran.exit_code == 0, ran.stderr
+            assert ("too little for gas" in ran.stderr) == (words is not None)
+            assert words is None or f"the sender holds {words}, too little for gas of about 0.000" in ran.stderr
         desk.chain.fund(sender, 10**18)
         ran = client.calldata("ETH", "USDC", "1", "--from", sender, "--gas-price", "1gwei", "--json")
-        assert ran.status == 0, ran.err
-        assert "too little for gas of about 0.000" in ran.err
-        assert ran.err.rstrip().endswith("beside what is sold")
+        assert ran.exit_code == 0, ran.stderr
+        assert "too little for gas of about 0.000" in ran.stderr
+        assert ran.stderr.rstrip().endswith("beside what is sold")
 
 
 def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> None:
@@ -231,11 +231,11 @@ def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> 
         move(client)
         file.write_text(render_market(market))
         then = client.calldata("WETH", "USDC", "1", *options)
-        assert then.status == 0, then.err
+        assert then.exit_code == 0, then.stderr
         assert (then.json["simulation"]["block"], then.json["simulation"]["matches"]) == (market.block, True)
         file.write_text(render_market(replace(market, block=client.block())))
         differs = client.calldata("WETH", "USDC", "1", *options)
-        assert (differs.status, differs.error["code"], differs.out) == (7, "SIMULATION_FAILED", "")
+        assert (differs.exit_code, differs.error["code"], differs.stdout) == (7, "SIMULATION_FAILED", "")
         assert differs.error["details"]["expected"] == then.json["simulation"]["expected"]
 
 
@@ -256,18 +256,18 @@ def test_on_modelled_state_what_really_arrives_is_told(client: Client) -> None:
     with desk.chain.undone():
         move(client)
         ran = client.calldata(*words, "--json")
-        assert ran.status == 0, ran.err
+        assert ran.exit_code == 0, ran.stderr
         found = ran.json["simulation"]
         assert (found["block"], found["matches"]) == (client.block(), False)
         assert int(found["amount_received"]) < int(found["expected"])
-        assert "the quote rests on another state: it says " in ran.err
-        assert "modelled" in ran.err
-        assert "do not sign" not in ran.err
-        assert "not as quoted, at block" in client.calldata(*words, "--plain").out
+        assert "the quote rests on another state: it says " in ran.stderr
+        assert "modelled" in ran.stderr
+        assert "do not sign" not in ran.stderr
+        assert "not as quoted, at block" in client.calldata(*words, "--plain").stdout
         too_tight = client.calldata(
             "WETH", "USDC", "1", "--market", str(file), "--slippage", "0", "--simulate", "--json"
         )
-        assert (too_tight.status, too_tight.error["code"]) == (7, "SIMULATION_FAILED")
+        assert (too_tight.exit_code, too_tight.error["code"]) == (7, "SIMULATION_FAILED")
         assert "reverts at block" in too_tight.error["message"]
 
 
@@ -279,7 +279,7 @@ def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
         offline = client.calldata("ETH", "USDC", "1", *check, "--offline", "--json")
         none = client.calldata("ETH", "USDC", "1", *check, "--json", SWAPCLI_CONFIG=str(nowhere))
         for ran, why in ((offline, "--offline lets none be asked"), (none, "none is set")):
-            assert (ran.status, ran.error["code"]) == (2, "INVALID_OPTION")
+            assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
             assert ran.error["message"] == f"{check[0]} asks a node of {client.name}, and {why}"
             assert ran.error["hint"] == f"set networks.{client.name}.rpc_url"
 
@@ -287,13 +287,13 @@ def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
 @pytest.mark.parametrize("check", [["--simulate"], ["--from", "0x1234"]])
 def test_starknet_is_not_simulated(check: list[str]) -> None:
     ran = swapcli("calldata", "starknet", "STRK", "USDC", "100", "--destination", "0x1234", *check, "--json")
-    assert (ran.status, ran.error["code"]) == (2, "INVALID_OPTION")
+    assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
     assert ran.error["message"] == f"{check[0]} works on EVM networks only, and starknet is none"
 
 
 def test_what_is_no_address_sends_nothing(client: Client) -> None:
     ran = client.calldata("ETH", "USDC", "1", "--from", "0x12", "--json")
-    assert (ran.status, ran.error["code"]) == (2, "INVALID_ADDRESS")
+    assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_ADDRESS")
     assert ran.error["message"].startswith("--from: ")
 
 

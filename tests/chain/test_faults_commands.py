@@ -22,7 +22,7 @@ from tests.chain.modes import HTML, MIXED, REPEATED, check_shown
 from tests.chain.node.server import SECRET, Fault, hangs_up, says
 from tests.chain.proxy import Proxy, proxying
 from tests.chain.settings import write_settings
-from tests.cli.build import Ran, swapcli
+from tests.cli.build import CommandResult, swapcli
 from tests.cli.running import PATIENCE_S, PROCESS, nobodys
 from tests.examples import examples
 
@@ -39,12 +39,12 @@ class Desk:
         self.name = self.village.network.name
         self.env = {"SWAPCLI_CONFIG": str(write_settings(folder, self.village.network, proxy.url, timeout_s=0.5))}
         self._folders = count()
-        assert self.sync().status == 0
+        assert self.sync().exit_code == 0
 
-    def route(self, *options: str) -> Ran:
+    def route(self, *options: str) -> CommandResult:
         return swapcli("route", self.name, "TKN", "USDC", "2", *options, env=self.env)
 
-    def sync(self, *options: str) -> Ran:
+    def sync(self, *options: str) -> CommandResult:
         return swapcli("sync", self.name, *options, env=self.env)
 
     def new_store(self) -> tuple[str, str]:
@@ -65,11 +65,11 @@ def desk(whole_desk: Desk) -> Iterator[Desk]:
     whole_desk.proxy.faults, whole_desk.proxy.always = [], None
 
 
-def check_failed(ran: Ran, code: str) -> None:
+def check_failed(ran: CommandResult, code: str) -> None:
     """Nothing but one object tells of it, in one sentence."""
-    assert (ran.status, ran.out) == (UPSTREAM_STATUS, "")
-    check_shown(ran.err)
-    assert "Traceback" not in ran.err
+    assert (ran.exit_code, ran.stdout) == (UPSTREAM_STATUS, "")
+    check_shown(ran.stderr)
+    assert "Traceback" not in ran.stderr
     assert ran.error["code"] == code
     assert str(ran.error["message"]).isprintable()
 
@@ -103,46 +103,46 @@ def test_a_sync_from_a_node_that_fails_ends_in_a_sentence_and_goes_on_afterwards
     check_failed(desk.sync("--json", *store), code)
     desk.proxy.always = None
     ran = desk.sync("--json", *store)
-    assert ran.status == 0, ran.err
-    whole = json.loads(desk.sync("--json", *desk.new_store()).out)
-    assert json.loads(ran.out)["pools"] == whole["pools"] > 0
+    assert ran.exit_code == 0, ran.stderr
+    whole = json.loads(desk.sync("--json", *desk.new_store()).stdout)
+    assert json.loads(ran.stdout)["pools"] == whole["pools"] > 0
 
 
 @pytest.mark.parametrize("command", ["route", "sync"])
 def test_people_are_told_in_a_sentence_and_a_hint(desk: Desk, command: str) -> None:
     desk.proxy.always = faults.moves_to(1)
     ran = desk.route() if command == "route" else desk.sync()
-    assert (ran.status, ran.out) == (UPSTREAM_STATUS, "")
-    check_shown(ran.err)
-    assert len(ran.err.strip().splitlines()) == 2
+    assert (ran.exit_code, ran.stdout) == (UPSTREAM_STATUS, "")
+    check_shown(ran.stderr)
+    assert len(ran.stderr.strip().splitlines()) == 2
 
 
 def test_live_quotes_and_syncs_survive_what_passes(desk: Desk) -> None:
-    expected = json.loads(desk.route("--json").out)
+    expected = json.loads(desk.route("--json").stdout)
     for seed in range(SEEDS):
         rng = Random(seed)
         desk.proxy.faults = [faults.passes_on] * rng.randint(0, 2) + [rng.choice(PASSING).fault(rng)]
         ran = desk.route("--json")
-        assert ran.status == 0, ran.err
-        assert json.loads(ran.out)["outputAmount"] == expected["outputAmount"]
-        check_shown(ran.err)
+        assert ran.exit_code == 0, ran.stderr
+        assert json.loads(ran.stdout)["outputAmount"] == expected["outputAmount"]
+        check_shown(ran.stderr)
         desk.proxy.faults = [faults.passes_on] * rng.randint(0, 6) + [rng.choice(PASSING).fault(rng)]
         ran = desk.sync("--json", *desk.new_store())
-        assert ran.status == 0, ran.err
-        check_shown(ran.err)
+        assert ran.exit_code == 0, ran.stderr
+        check_shown(ran.stderr)
 
 
 def test_a_chain_that_turns_under_a_live_quote_is_asked_anew(desk: Desk) -> None:
     desk.proxy.faults = [faults.passes_on, faults.first(desk.village.turning(Random(5)))]
     ran = desk.route("--json")
-    assert ran.status == 0, ran.err
-    assert json.loads(ran.out)["outputAmount"] == json.loads(desk.route("--json").out)["outputAmount"]
+    assert ran.exit_code == 0, ran.stderr
+    assert json.loads(ran.stdout)["outputAmount"] == json.loads(desk.route("--json").stdout)["outputAmount"]
 
 
 def test_nobody_asks_the_node_who_stays_offline(desk: Desk) -> None:
     desk.proxy.always = hangs_up
     ran = desk.route("--json", "--offline")
-    assert ran.status == 0, ran.err
+    assert ran.exit_code == 0, ran.stderr
 
 
 def test_a_watch_goes_on_through_failures_and_turns_of_the_chain(desk: Desk) -> None:
@@ -171,66 +171,66 @@ def settings_with(desk: Desk, **more: object) -> dict[str, str]:
 
 
 def test_a_node_that_answers_calls_with_nothing_changes_nothing(desk: Desk) -> None:
-    before = json.loads(desk.sync("--json").out)["pools"]
+    before = json.loads(desk.sync("--json").stdout)["pools"]
     desk.chain.node.ask("evm_mine")
     desk.proxy.always = faults.empties_calls(Random(1))
     check_failed(desk.sync("--json"), "UPSTREAM_NONSENSE")
     check_failed(desk.sync("--json", "--accept-losses"), "UPSTREAM_NONSENSE")
     check_failed(desk.route("--json"), "UPSTREAM_NONSENSE")
     desk.proxy.always = None
-    assert json.loads(desk.sync("--json").out)["pools"] == before
+    assert json.loads(desk.sync("--json").stdout)["pools"] == before
 
 
 def test_a_quote_says_whether_its_block_is_proven(desk: Desk) -> None:
-    told = json.loads(desk.route("--json").out)
+    told = json.loads(desk.route("--json").stdout)
     assert (told["market"]["pinned"], told["market"]["proposed"]) == (True, False)
     desk.sync()
-    told = json.loads(desk.route("--json", "--offline").out)
+    told = json.loads(desk.route("--json", "--offline").stdout)
     assert told["market"]["pinned"] is True
     env = settings_with(desk, head_is_proposed=True)
     ran = swapcli("route", desk.name, "TKN", "USDC", "2", env=env)
-    assert f"block {desk.village.head()} (proposed, not yet final)" in " ".join(ran.out.split())
+    assert f"block {desk.village.head()} (proposed, not yet final)" in " ".join(ran.stdout.split())
     desk.proxy.always = faults.ignores_block_numbers(lambda: desk.chain.node.ask("evm_mine"))
     check_failed(desk.route("--json"), "BLOCK_MISMATCH")
     ran = desk.sync("--json")
-    assert ran.status == 0, ran.err
-    assert json.loads(desk.route("--json", "--offline").out)["market"]["pinned"] is False
-    text = " ".join(desk.route("--offline").out.split())
+    assert ran.exit_code == 0, ran.stderr
+    assert json.loads(desk.route("--json", "--offline").stdout)["market"]["pinned"] is False
+    text = " ".join(desk.route("--offline").stdout.split())
     assert "which the node does not prove it answered from" in text
 
 
 def test_another_node_of_the_settings_stands_in_and_the_reason_is_said_once(desk: Desk) -> None:
-    expected = json.loads(desk.route("--json").out)
+    expected = json.loads(desk.route("--json").stdout)
     direct = f"http://127.0.0.1:{desk.chain.node.port}"
     env = settings_with(desk, rpc_urls=[direct], rpc_headers={"X-Key": f"Bearer {SECRET}"})
     desk.proxy.always = says(401, REPEATED.encode())
     ran = swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env)
-    assert ran.status == 0, ran.err
-    told = json.loads(ran.out)
+    assert ran.exit_code == 0, ran.stderr
+    told = json.loads(ran.stdout)
     assert told["outputAmount"] == expected["outputAmount"]
     assert told["market"]["source"].startswith(f"http://127.0.0.1:{desk.chain.node.port}: ")
     shown = f"http://127.0.0.1:{desk.proxy.server_port}/…"
-    assert ran.err == f"note: {shown} answered with status 401; asking {direct} from now on\n"
-    check_shown(ran.err)
+    assert ran.stderr == f"note: {shown} answered with status 401; asking {direct} from now on\n"
+    check_shown(ran.stderr)
     assert desk.proxy.headers[-1]["X-Key"] == f"Bearer {SECRET}"
     ran = swapcli("config", "show", "--json", env=env)
-    rows = {row["key"]: row["value"] for row in json.loads(ran.out)}
+    rows = {row["key"]: row["value"] for row in json.loads(ran.stdout)}
     assert rows[f"networks.{desk.name}.rpc_headers"] == "X-Key: ********"
-    check_shown(ran.out)
+    check_shown(ran.stdout)
 
 
 @pytest.mark.parametrize("command", ["route", "sync"])
 def test_another_node_stands_in_for_one_whose_answers_cannot_be_believed(desk: Desk, command: str) -> None:
     direct = f"http://127.0.0.1:{desk.chain.node.port}"
     env = settings_with(desk, rpc_urls=[direct])
-    pools = json.loads(desk.sync("--json").out)["pools"]
+    pools = json.loads(desk.sync("--json").stdout)["pools"]
     desk.chain.node.ask("evm_mine")
     desk.proxy.always = faults.empties_calls(Random(1))
     order = ("TKN", "USDC", "2") if command == "route" else ()
     ran = swapcli(command, desk.name, *order, "--json", env=env)
-    assert ran.status == 0, ran.err
-    assert ran.err.count(f"asking {direct} from now on") == 1
-    assert command == "route" or json.loads(ran.out)["pools"] == pools
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stderr.count(f"asking {direct} from now on") == 1
+    assert command == "route" or json.loads(ran.stdout)["pools"] == pools
 
 
 def test_a_proxy_of_the_environment_is_asked_unless_it_is_exempt(desk: Desk) -> None:
@@ -239,7 +239,7 @@ def test_a_proxy_of_the_environment_is_asked_unless_it_is_exempt(desk: Desk) -> 
     check_failed(ran, "UNREACHABLE")
     assert "through the proxy 127.0.0.1:1" in ran.error["message"]
     ran = swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env | {"NO_PROXY": "127.0.0.1"})
-    assert ran.status == 0, ran.err
+    assert ran.exit_code == 0, ran.stderr
 
 
 @contextmanager

@@ -162,25 +162,25 @@ def fixed_answer(
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandResult:
     """What a command line did."""
 
-    status: int
-    out: str
-    err: str
+    exit_code: int
+    stdout: str
+    stderr: str
 
     @property
     def json(self) -> Any:
         """Its one JSON document."""
-        return json.loads(self.out)
+        return json.loads(self.stdout)
 
     @property
     def error(self) -> dict[str, Any]:
         """The one JSON object on stderr."""
-        return dict(json.loads(self.err))
+        return dict(json.loads(self.stderr))
 
 
-def swapcli(*arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Ran:
+def swapcli(*arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> CommandResult:
     """Runs a command line in this process, away from the user's settings."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SWAPCLI_", "XDG_"))}
     home = {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent", "COLUMNS": "80"}
@@ -188,7 +188,7 @@ def swapcli(*arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None =
         status = run(arguments)
         sys.stdout.flush()
         sys.stderr.flush()
-        return Ran(status, out.getvalue().decode(), err.getvalue().decode())
+        return CommandResult(status, out.getvalue().decode(), err.getvalue().decode())
 
 
 @contextmanager

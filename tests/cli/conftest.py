@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.cli.build import Ran, swapcli, write_market
+from tests.cli.build import CommandResult, swapcli, write_market
 
 
 @pytest.fixture(scope="session")
@@ -15,6 +15,6 @@ def market_file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="session")
-def route(market_file: str) -> Callable[..., Ran]:
+def route(market_file: str) -> Callable[..., CommandResult]:
     """`swapcli route testnet ...` on the small market."""
     return lambda *arguments, **more: swapcli("route", "testnet", *arguments, "--market", market_file, **more)

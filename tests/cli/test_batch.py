@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from swapcli.cli.order_batch import KEYS
-from tests.cli.build import DAI, LONELY, USDC, WETH, Ran, swapcli
+from tests.cli.build import DAI, LONELY, USDC, WETH, CommandResult, swapcli
 
 Order = dict[str, Any]
 
@@ -22,26 +22,28 @@ def order(
 
 
 @pytest.fixture
-def batch(market_file: str) -> Callable[..., Ran]:
-    def run(*lines: Order | str, options: tuple[str, ...] = ()) -> Ran:
+def batch(market_file: str) -> Callable[..., CommandResult]:
+    def run(*lines: Order | str, options: tuple[str, ...] = ()) -> CommandResult:
         text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
         return swapcli("route", "testnet", "--market", market_file, "--batch", "-", *options, stdin=text.encode())
 
     return run
 
 
-def answers(ran: Ran) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in ran.out.splitlines()]
+def answers(ran: CommandResult) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
-def test_answers_come_in_order_with_their_ids(batch: Callable[..., Ran]) -> None:
+def test_answers_come_in_order_with_their_ids(batch: Callable[..., CommandResult]) -> None:
     ran = batch(order(1), order("b", USDC, DAI, 5_000_000), "", "  ", order(3, "ETH", "usdc"))
-    assert (ran.status, ran.err) == (0, "")
+    assert (ran.exit_code, ran.stderr) == (0, "")
     assert [answer["id"] for answer in answers(ran)] == [1, "b", 3]
     assert all(answer["result"]["success"] for answer in answers(ran))
 
 
-def test_a_batch_answers_as_single_commands_do(batch: Callable[..., Ran], route: Callable[..., Ran]) -> None:
+def test_a_batch_answers_as_single_commands_do(
+    batch: Callable[..., CommandResult], route: Callable[..., CommandResult]
+) -> None:
     (answer,) = answers(batch(order(1)))
     alone = route(WETH, USDC, "1", "--json").json
     for document in (answer["result"], alone):
@@ -56,15 +58,15 @@ def test_a_batch_is_read_from_a_file_too(market_file: str, tmp_path: Path) -> No
     assert [answer["id"] for answer in answers(ran)] == [7]
 
 
-def test_an_order_that_fails_says_so_and_the_others_go_on(batch: Callable[..., Ran]) -> None:
+def test_an_order_that_fails_says_so_and_the_others_go_on(batch: Callable[..., CommandResult]) -> None:
     ran = batch(order(1, token_out=LONELY), order(2), order(3, amount="0"))
-    assert ran.status == 2
+    assert ran.exit_code == 2
     assert [answer["result"]["success"] for answer in answers(ran)] == [False, True, False]
     assert answers(ran)[0]["result"]["errorMessage"].startswith("no route")
 
 
-def test_a_missing_route_alone_is_status_3(batch: Callable[..., Ran]) -> None:
-    assert batch(order(1), order(2, token_out=LONELY)).status == 3
+def test_a_missing_route_alone_is_status_3(batch: Callable[..., CommandResult]) -> None:
+    assert batch(order(1), order(2, token_out=LONELY)).exit_code == 3
 
 
 @pytest.mark.parametrize(
@@ -80,9 +82,9 @@ def test_a_missing_route_alone_is_status_3(batch: Callable[..., Ran]) -> None:
         order(1, token_out="NOPE"),
     ],
 )
-def test_a_value_that_is_none_fails_its_order_only(batch: Callable[..., Ran], bad: Order) -> None:
+def test_a_value_that_is_none_fails_its_order_only(batch: Callable[..., CommandResult], bad: Order) -> None:
     ran = batch(bad, order(2))
-    assert ran.status == 2
+    assert ran.exit_code == 2
     assert [answer["result"]["success"] for answer in answers(ran)] == [False, True]
 
 
@@ -101,10 +103,10 @@ def test_a_value_that_is_none_fails_its_order_only(batch: Callable[..., Ran], ba
     ],
 )
 def test_a_line_that_is_no_order_ends_the_batch_with_its_number(
-    batch: Callable[..., Ran], line: str, problem: str
+    batch: Callable[..., CommandResult], line: str, problem: str
 ) -> None:
     ran = batch(order(1), "", line, order(2), options=("--json",))
-    assert ran.status == 2
+    assert ran.exit_code == 2
     assert [answer["id"] for answer in answers(ran)] == [1]
     assert ran.error["details"]["line"] == 3
     assert problem in ran.error["message"]
@@ -123,11 +125,11 @@ def test_a_line_that_is_no_order_ends_the_batch_with_its_number(
 )
 def test_what_does_not_go_with_a_batch_is_refused(options: tuple[str, ...], code: str) -> None:
     ran = swapcli("route", "testnet", *options, "--batch", "-", "--json")
-    assert ran.status == 2
+    assert ran.exit_code == 2
     assert ran.error["code"] == code
 
 
-def test_options_hold_for_every_order(batch: Callable[..., Ran]) -> None:
+def test_options_hold_for_every_order(batch: Callable[..., CommandResult]) -> None:
     ran = batch(order(1), order(2), options=("--direct", "--api-version", "v1", "--certify"))
     for answer in answers(ran):
         assert {len(segment["swaps"]) for segment in answer["result"]["route"]} == {1}
@@ -135,11 +137,11 @@ def test_options_hold_for_every_order(batch: Callable[..., Ran]) -> None:
         assert "certificate" in answer["result"]
 
 
-def test_an_empty_batch_is_no_mistake(batch: Callable[..., Ran]) -> None:
+def test_an_empty_batch_is_no_mistake(batch: Callable[..., CommandResult]) -> None:
     ran = batch("")
-    assert (ran.status, ran.out, ran.err) == (0, "", "")
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (0, "", "")
 
 
 def test_a_batch_file_that_is_missing_is_said_so(market_file: str) -> None:
     ran = swapcli("route", "testnet", "--market", market_file, "--batch", "/nonexistent", "--json")
-    assert (ran.status, ran.error["code"]) == (2, "INVALID_INPUT")
+    assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_INPUT")

@@ -8,12 +8,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swapcli.cli.app import Root
-from swapcli.cli.completion_scripts import nodes
+from swapcli.cli.completion_scripts import command_nodes
 from swapcli.cli.exit_codes import MEANING
-from tests.cli.build import TWIN_A, USDC, WETH, Ran, swapcli
+from tests.cli.build import TWIN_A, USDC, WETH, CommandResult, swapcli
 from tests.examples import examples
 
-OPTIONS = sorted({name for node in nodes() for option in node.options for name in option.names})
+OPTIONS = sorted({name for node in command_nodes() for option in node.options for name in option.names})
 WORDS = [
     *OPTIONS, *Root.entries, "show", "path", "base", "testnet", "nowhere", "31337",
     "ETH", "WETH", "usdc", "TWIN", WETH, USDC, TWIN_A, "0x" + "0" * 40, "0x1",
@@ -26,14 +26,14 @@ LASTING = {"init", "create", "revoke", "serve", "sync", "import", "export"}
 command_lines = st.lists(words, max_size=9).filter(lambda line: not LASTING.intersection(line))
 
 
-def check(arguments: list[str], stdin: bytes) -> Ran:
+def check(arguments: list[str], stdin: bytes) -> CommandResult:
     ran = swapcli(*arguments, stdin=stdin)
-    assert ran.status in MEANING
-    assert ran.status != 1, ran.err
-    assert "Traceback" not in ran.out + ran.err
-    if ran.status and ran.err and "--json" in arguments[: (*arguments, "--").index("--")]:
+    assert ran.exit_code in MEANING
+    assert ran.exit_code != 1, ran.stderr
+    assert "Traceback" not in ran.stdout + ran.stderr
+    if ran.exit_code and ran.stderr and "--json" in arguments[: (*arguments, "--").index("--")]:
         assert list(ran.error) == ["code", "message", "details", "hint", "exit_code"]
-        assert ran.error["exit_code"] == ran.status
+        assert ran.error["exit_code"] == ran.exit_code
     return ran
 
 
@@ -97,8 +97,8 @@ lines = st.lists(order_like.map(str.encode) | st.binary(max_size=30), max_size=4
 @given(lines)
 def test_any_batch_ends_well(market_file: str, batch: bytes) -> None:
     ran = check(["route", "testnet", "--market", market_file, "--batch", "-", "--json"], batch)
-    answered = [json.loads(line)["result"]["success"] for line in ran.out.splitlines()]
-    assert bool(ran.status) == (not all(answered) or bool(ran.err))
+    answered = [json.loads(line)["result"]["success"] for line in ran.stdout.splitlines()]
+    assert bool(ran.exit_code) == (not all(answered) or bool(ran.stderr))
 
 
 @given(st.binary(max_size=60) | st.text(alphabet='[]{}",:0', max_size=60).map(str.encode))

@@ -13,7 +13,7 @@ from tests.cli.build import NOW_S, swapcli, write_market
 
 def test_every_network_is_checked_where_none_is_named() -> None:
     ran = swapcli("health", "--json")
-    assert (ran.status, ran.err) == (0, "")
+    assert (ran.exit_code, ran.stderr) == (0, "")
     assert [each["network"] for each in ran.json] == list(network_names())
     assert all(each["healthy"] and each["pools"] and int(each["sample"]["amountOut"]) for each in ran.json)
 
@@ -33,7 +33,7 @@ def test_a_market_file_tells_its_age(market_file: str) -> None:
 
 @pytest.mark.parametrize("form", ["--plain", "--table"])
 def test_people_read_a_row_a_network(form: str) -> None:
-    rows = swapcli("health", "base", "starknet", form).out.splitlines()
+    rows = swapcli("health", "base", "starknet", form).stdout.splitlines()
     assert [row.split()[0].lower() for row in rows] == ["network", "base", "starknet"]
     assert "220" in rows[1]
 
@@ -41,13 +41,13 @@ def test_people_read_a_row_a_network(form: str) -> None:
 def test_a_market_that_cannot_quote_is_status_8_and_still_told(tmp_path: Path) -> None:
     file = write_market(tmp_path, pools=[])
     ran = swapcli("health", "--market", file, "--json")
-    assert ran.status == 8
+    assert ran.exit_code == 8
     assert (ran.error["code"], ran.error["details"]) == ("UNHEALTHY", {"networks": ["testnet"]})
     (health,) = ran.json
     assert (health["healthy"], health["status"], health["pools"]) == (False, 503, 0)
     people = swapcli("health", "--market", file)
-    assert "the market holds no pools" in people.out
-    assert people.err.startswith("error: not healthy: testnet (")
+    assert "the market holds no pools" in people.stdout
+    assert people.stderr.startswith("error: not healthy: testnet (")
 
 
 def test_a_network_without_a_market_is_not_healthy(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_network_without_a_market_is_not_healthy(tmp_path: Path) -> None:
     }
     config.write_text(json.dumps({"networks": {"mine": described}}))
     ran = swapcli("health", "mine", "base", "--config", str(config), "--json")
-    assert ran.status == 8
+    assert ran.exit_code == 8
     assert [(each["network"], each["healthy"]) for each in ran.json] == [("mine", False), ("base", True)]
 
 
@@ -70,8 +70,8 @@ def test_a_network_without_a_market_is_not_healthy(tmp_path: Path) -> None:
 )
 def test_wrong_input_is_not_bad_health(words: tuple[str, ...]) -> None:
     ran = swapcli("health", *words, "--json")
-    assert (ran.status, ran.out, ran.error["exit_code"]) == (2, "", 2)
+    assert (ran.exit_code, ran.stdout, ran.error["exit_code"]) == (2, "", 2)
 
 
 def test_a_broken_market_file_is_wrong_input(tmp_path: Path) -> None:
-    assert swapcli("health", "testnet", "--market", write_market(tmp_path, format="x")).status == 2
+    assert swapcli("health", "testnet", "--market", write_market(tmp_path, format="x")).exit_code == 2

@@ -20,11 +20,11 @@ def env(tmp_path: Path) -> dict[str, str]:
 def test_a_key_is_printed_once_and_only_its_digest_is_kept(env: dict[str, str], tmp_path: Path) -> None:
     made = swapcli("keys", "create", "Acme", env=env)
     file = tmp_path / "swapcli" / "keys.json"
-    key = made.out.strip()
-    assert (made.status, made.out) == (0, f"{key}\n")
-    assert "only time" in made.err
-    assert str(file) in made.err
-    assert key not in made.err + file.read_text() + swapcli("keys", "list", "--json", env=env).out
+    key = made.stdout.strip()
+    assert (made.exit_code, made.stdout) == (0, f"{key}\n")
+    assert "only time" in made.stderr
+    assert str(file) in made.stderr
+    assert key not in made.stderr + file.read_text() + swapcli("keys", "list", "--json", env=env).stdout
     assert KeyStore(file).integrator_of(key) == "Acme"
     assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0
 
@@ -35,7 +35,7 @@ def test_keys_are_listed_in_every_form(env: dict[str, str]) -> None:
     listed = swapcli("keys", "list", "--json", env=env).json
     assert listed == [{name: made[name] for name in ("id", "name", "created", "revoked")}]
     for form in ("--plain", "--table"):
-        rows = swapcli("keys", "list", form, env=env).out.splitlines()[1:]
+        rows = swapcli("keys", "list", form, env=env).stdout.splitlines()[1:]
         assert [row.split() for row in rows] == [[made["id"], "Acme", made["created"], "-"]]
 
 
@@ -50,16 +50,16 @@ def test_a_key_is_revoked_by_id_or_name(env: dict[str, str], tmp_path: Path, nam
 def test_one_of_several_keys_is_named_by_its_id(env: dict[str, str]) -> None:
     ids = [swapcli("keys", "create", "Acme", "--json", env=env).json["id"] for _ in range(2)]
     refused = swapcli("keys", "revoke", "Acme", "--json", env=env)
-    assert (refused.status, refused.error["details"]["ids"]) == (2, ids)
+    assert (refused.exit_code, refused.error["details"]["ids"]) == (2, ids)
 
 
 def test_a_key_that_is_not_there_cannot_be_revoked(env: dict[str, str]) -> None:
-    assert swapcli("keys", "revoke", "nobody", env=env).err.splitlines()[-1] == "hint:  swapcli keys list shows them"
+    assert swapcli("keys", "revoke", "nobody", env=env).stderr.splitlines()[-1] == "hint:  swapcli keys list shows them"
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 65])
 def test_a_name_fits_on_a_line(env: dict[str, str], name: str) -> None:
-    assert swapcli("keys", "create", name, env=env).status == 2
+    assert swapcli("keys", "create", name, env=env).exit_code == 2
 
 
 def test_the_file_is_an_option_a_setting_or_beside_the_settings(tmp_path: Path) -> None:

@@ -35,14 +35,14 @@ def test_tokens_lists_a_market_with_the_tokens_in_most_pools_first(market_file: 
 @pytest.fixture(params=["base", "citrea", "starknet"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     """A network, and a folder where the embedded market is in its store."""
-    exported = swapcli("market", "export", request.param).out.encode()
-    assert swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported).status == 0
+    exported = swapcli("market", "export", request.param).stdout.encode()
+    assert swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported).exit_code == 0
     return request.param, str(tmp_path)
 
 
 def test_the_tokens_of_a_store_are_those_of_its_market(kept: tuple[str, str]) -> None:
     name, folder = kept
-    assert swapcli("tokens", name, "--json", "--store", folder).out == swapcli("tokens", name, "--json").out
+    assert swapcli("tokens", name, "--json", "--store", folder).stdout == swapcli("tokens", name, "--json").stdout
 
 
 def test_protocols_tell_how_many_pools_of_each_are_in_the_store(kept: tuple[str, str]) -> None:
@@ -51,11 +51,11 @@ def test_protocols_tell_how_many_pools_of_each_are_in_the_store(kept: tuple[str,
         swapcli("protocols", name, "--json").json,
         swapcli("protocols", name, "--json", "--store", folder).json,
     )
-    pools = json.loads(swapcli("market", "export", name).out)["pools"]
+    pools = json.loads(swapcli("market", "export", name).stdout)["pools"]
     counts = Counter(pool["protocol"] for pool in pools)
     assert [entry["pools"] for entry in listed] == [counts[entry["amm_name"]] for entry in listed]
     assert [entry | {"pools": None} for entry in listed] == without
-    titles, *rows = swapcli("protocols", name, "--store", folder).out.splitlines()
+    titles, *rows = swapcli("protocols", name, "--store", folder).stdout.splitlines()
     assert titles.split()[-1] == "POOLS"
     assert [int(row.split()[-1]) for row in rows] == [entry["pools"] for entry in listed]
 
@@ -66,37 +66,40 @@ def test_a_market_file_goes_before_a_store(kept: tuple[str, str], market_file: s
 
 
 def test_a_network_that_only_a_store_knows_is_listed_too(market_file: str, tmp_path: Path) -> None:
-    assert swapcli("market", "import", market_file, "--store", str(tmp_path)).status == 0
+    assert swapcli("market", "import", market_file, "--store", str(tmp_path)).exit_code == 0
     listed = swapcli("tokens", "testnet", "--store", str(tmp_path), "--json").json
     assert listed == swapcli("tokens", "testnet", "--market", market_file, "--json").json
     found = (
         swapcli("protocols", "31337", "--store", str(tmp_path)),
         swapcli("protocols", "testnet", "--store", str(tmp_path)),
     )
-    assert (found[0].status, [line.split()[-1] for line in found[1].out.splitlines()]) == (2, ["POOLS", "0", "4", "1"])
+    assert (found[0].exit_code, [line.split()[-1] for line in found[1].stdout.splitlines()]) == (
+        2,
+        ["POOLS", "0", "4", "1"],
+    )
 
 
 @pytest.mark.parametrize("command", ["tokens", "protocols"])
 def test_a_damaged_store_is_told_and_not_passed_over(command: str, tmp_path: Path) -> None:
     (tmp_path / "base.sqlite").write_bytes(b"nothing of the kind")
     ran = swapcli(command, "base", "--store", str(tmp_path), "--json")
-    assert (ran.status, ran.error["code"]) == (2, "MARKET_ERROR")
+    assert (ran.exit_code, ran.error["code"]) == (2, "MARKET_ERROR")
 
 
 @pytest.mark.parametrize("command", [("networks",), ("protocols", "base"), ("config", "show")])
 def test_every_form_lists_the_same(command: tuple[str, ...]) -> None:
-    plain, table = (swapcli(*command, form).out for form in ("--plain", "--table"))
+    plain, table = (swapcli(*command, form).stdout for form in ("--plain", "--table"))
     assert [line.split() for line in plain.splitlines()[1:]] == [line.split() for line in table.splitlines()[1:]]
     assert len(plain.splitlines()) == 1 + len(swapcli(*command, "--json").json)
 
 
 def test_a_network_can_be_set() -> None:
-    assert swapcli("protocols", env={"SWAPCLI_NETWORK": "monad"}).out == swapcli("protocols", "monad").out
-    assert swapcli("protocols").status == 2
-    assert "SWAPCLI_NETWORK" in swapcli("protocols").err
+    assert swapcli("protocols", env={"SWAPCLI_NETWORK": "monad"}).stdout == swapcli("protocols", "monad").stdout
+    assert swapcli("protocols").exit_code == 2
+    assert "SWAPCLI_NETWORK" in swapcli("protocols").stderr
 
 
 def test_an_unknown_network_is_guessed() -> None:
     ran = swapcli("tokens", "bse", "--json")
-    assert (ran.status, ran.error["code"]) == (2, "UNKNOWN_NETWORK")
+    assert (ran.exit_code, ran.error["code"]) == (2, "UNKNOWN_NETWORK")
     assert "base" in ran.error["hint"]

@@ -13,7 +13,7 @@ import pytest
 from swapcli.markets.embedded import embedded_names
 from swapcli.networks.catalogue import network
 from swapcli.store import create_store, open_store
-from tests.cli.build import Ran, market_document, no_network, swapcli, write_market
+from tests.cli.build import CommandResult, market_document, no_network, swapcli, write_market
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def file(tmp_path: Path) -> str:
     return write_market(tmp_path)
 
 
-def market(folder: Path, *arguments: str, **more: Any) -> Ran:
+def market(folder: Path, *arguments: str, **more: Any) -> CommandResult:
     """`swapcli market ...` on the stores of a folder."""
     return swapcli("market", *arguments, "--store", str(folder), **more)
 
@@ -34,23 +34,23 @@ def market(folder: Path, *arguments: str, **more: Any) -> Ran:
 def stored(folder: Path, **changes: Any) -> None:
     """The small market in a store."""
     ran = market(folder, "import", "-", stdin=json.dumps(market_document(**changes)).encode())
-    assert ran.status == 0, ran.err
+    assert ran.exit_code == 0, ran.stderr
 
 
 @pytest.mark.parametrize("name", embedded_names())
 def test_what_is_exported_imported_and_exported_again_has_the_same_bytes(name: str, folder: Path) -> None:
     embedded = market(folder, "export", name)
-    assert embedded.status == 0
-    assert market(folder, "import", "-", stdin=embedded.out.encode()).status == 0
+    assert embedded.exit_code == 0
+    assert market(folder, "import", "-", stdin=embedded.stdout.encode()).exit_code == 0
     assert [each.name for each in folder.iterdir()] == [f"{name}.sqlite"]
-    assert market(folder, "export", name).out == embedded.out
+    assert market(folder, "export", name).stdout == embedded.stdout
 
 
 def test_a_network_that_only_its_file_describes_goes_round_too(folder: Path, file: str) -> None:
-    assert market(folder, "import", file).status == 0
-    first = market(folder, "export", "testnet").out
-    assert market(folder, "import", "-", "testnet", "--replace", stdin=first.encode()).status == 0
-    assert market(folder, "export", "TestNet").out == first
+    assert market(folder, "import", file).exit_code == 0
+    first = market(folder, "export", "testnet").stdout
+    assert market(folder, "import", "-", "testnet", "--replace", stdin=first.encode()).exit_code == 0
+    assert market(folder, "export", "TestNet").stdout == first
     with open_store(str(folder / "testnet.sqlite"), no_network) as store:
         assert len(store.read_market().pools) == 5
 
@@ -70,15 +70,15 @@ def test_quotes_rest_on_the_store_from_then_on(folder: Path, file: str, tmp_path
 
 def test_a_store_that_holds_pools_is_replaced_only_when_that_is_said(folder: Path) -> None:
     stored(folder)
-    before = market(folder, "export", "testnet").out
+    before = market(folder, "export", "testnet").stdout
     other = json.dumps(market_document(source="another", pools=market_document()["pools"][:1])).encode()
     refused = market(folder, "import", "-", "--json", stdin=other)
-    assert (refused.status, refused.error["details"]["pools"]) == (2, 5)
+    assert (refused.exit_code, refused.error["details"]["pools"]) == (2, 5)
     assert "--replace" in refused.error["hint"]
-    assert market(folder, "export", "testnet").out == before
+    assert market(folder, "export", "testnet").stdout == before
     replaced = market(folder, "import", "-", "--replace", "--json", stdin=other).json
     assert (replaced["pools"], replaced["market"]["source"]) == (1, "another")
-    assert len(json.loads(market(folder, "export", "testnet").out)["pools"]) == 1
+    assert len(json.loads(market(folder, "export", "testnet").stdout)["pools"]) == 1
 
 
 def test_a_store_that_nothing_has_come_into_yet_stands_in_nobodys_way(folder: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_store_that_nothing_has_come_into_yet_stands_in_nobodys_way(folder: Pa
     create_store(str(folder / "base.sqlite"), network("base"), network).close()
     order = ("route", "base", "ETH", "USDC", "1", "--json")
     assert swapcli(*order, "--store", str(folder)).json["outputAmount"] == swapcli(*order).json["outputAmount"]
-    assert market(folder, "export", "base").out == swapcli("market", "export", "base").out
+    assert market(folder, "export", "base").stdout == swapcli("market", "export", "base").stdout
     assert market(folder, "info", "base", "--json").json["pools"] == 0
 
 
@@ -111,14 +111,14 @@ def test_what_was_taken_is_told_in_every_form(folder: Path, file: str) -> None:
     assert [(each["amm_name"], each["pools"]) for each in taken["protocols"]] == [("uniswapV2", 4), ("uniswapV3", 1)]
     assert taken["store"] == str(folder / "testnet.sqlite")
     for form in ("--plain", "--table"):
-        words = market(folder, "import", file, "--replace", form).out
+        words = market(folder, "import", file, "--replace", form).stdout
         assert words.startswith("testnet, imported\n")
         for fact in ("synthetic", "not live prices, written by hand", "1234", "of 6 tokens", "uniswapV3", "31337"):
             assert fact in words
 
 
 def test_the_figures_are_those_of_the_store(folder: Path) -> None:
-    market(folder, "import", "-", stdin=market(folder, "export", "base").out.encode())
+    market(folder, "import", "-", stdin=market(folder, "export", "base").stdout.encode())
     told = market(folder, "info", "base", "--json").json
     with open_store(str(folder / "base.sqlite"), network) as store:
         summary = store.summary()
@@ -134,20 +134,20 @@ def test_a_time_beyond_all_calendars_is_told_too(folder: Path, timestamp: int | 
     stored(folder, timestamp=timestamp)
     assert market(folder, "info", "testnet", "--json").json["market"]["timestamp"] == timestamp
     ran = market(folder, "info", "testnet")
-    assert (ran.status, ran.err) == (0, "")
-    assert ("Time" in ran.out) == (timestamp is not None)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert ("Time" in ran.stdout) == (timestamp is not None)
 
 
 def test_all_networks_that_have_a_store_are_listed(folder: Path) -> None:
     empty = market(folder, "info", "--json")
-    assert (empty.json, empty.err.startswith(f"note: there is no store in {folder}")) == ([], True)
+    assert (empty.json, empty.stderr.startswith(f"note: there is no store in {folder}")) == ([], True)
     stored(folder)
-    market(folder, "import", "-", stdin=market(folder, "export", "citrea").out.encode())
+    market(folder, "import", "-", stdin=market(folder, "export", "citrea").stdout.encode())
     listed = market(folder, "info", "--json").json
     assert [each["network"] for each in listed] == ["citrea", "testnet"]
     assert listed[1] | {"market": 0} == market(folder, "info", "testnet", "--json").json | {"market": 0}
     for form in ("--plain", "--table"):
-        rows = [line.split() for line in market(folder, "info", form).out.splitlines()]
+        rows = [line.split() for line in market(folder, "info", form).stdout.splitlines()]
         assert [row[0].lower() for row in rows] == ["network", "citrea", "testnet"]
         assert rows[2][-1] == str(folder / "testnet.sqlite")
 
@@ -157,7 +157,7 @@ def test_a_store_that_cannot_be_read_hides_no_other(folder: Path) -> None:
     (folder / "base.sqlite").write_bytes(b"SQLite format 3\0" + bytes(4096))
     (folder / "monad.sqlite").write_text("no store at all")
     ran = market(folder, "info", "--json")
-    assert (ran.status, [each["network"] for each in ran.json]) == (2, ["testnet"])
+    assert (ran.exit_code, [each["network"] for each in ran.json]) == (2, ["testnet"])
     assert ran.error["details"]["store"] == str(folder / "base.sqlite")
 
 
@@ -167,11 +167,11 @@ def test_a_damaged_store_is_told_in_a_sentence(folder: Path, command: str, conte
     folder.mkdir(parents=True)
     (folder / "base.sqlite").write_bytes(content)
     ran = market(folder, command, "base", "--json")
-    assert (ran.status, ran.out) == (2, "")
+    assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.error["code"] in ("MARKET_ERROR", "CONFIG_ERROR")
     assert str(folder / "base.sqlite") in ran.error["message"]
-    refused = market(folder, "import", "-", "--replace", stdin=swapcli("market", "export", "base").out.encode())
-    assert (refused.status, (folder / "base.sqlite").read_bytes()) == (2, content)
+    refused = market(folder, "import", "-", "--replace", stdin=swapcli("market", "export", "base").stdout.encode())
+    assert (refused.exit_code, (folder / "base.sqlite").read_bytes()) == (2, content)
 
 
 @pytest.mark.parametrize("command", ["info", "export"])
@@ -179,16 +179,16 @@ def test_a_store_of_another_network_is_refused(folder: Path, command: str) -> No
     stored(folder)
     (folder / "testnet.sqlite").rename(folder / "base.sqlite")
     ran = market(folder, command, "base", "--json")
-    assert (ran.status, ran.error["details"]["store_network"]) == (2, "testnet")
-    into = market(folder, "import", "-", "--replace", stdin=swapcli("market", "export", "base").out.encode())
-    assert (into.status, 'is of "testnet", not of "base"' in into.err) == (2, True)
+    assert (ran.exit_code, ran.error["details"]["store_network"]) == (2, "testnet")
+    into = market(folder, "import", "-", "--replace", stdin=swapcli("market", "export", "base").stdout.encode())
+    assert (into.exit_code, 'is of "testnet", not of "base"' in into.stderr) == (2, True)
 
 
 def test_there_may_be_no_store(folder: Path) -> None:
     missing, unknown = market(folder, "info", "base", "--json"), market(folder, "info", "bse", "--json")
-    assert (missing.status, "there is no store" in missing.error["message"]) == (2, True)
+    assert (missing.exit_code, "there is no store" in missing.error["message"]) == (2, True)
     assert "swapcli sync" in missing.error["hint"]
-    assert (unknown.status, unknown.error["code"], "base" in unknown.error["hint"]) == (2, "UNKNOWN_NETWORK", True)
+    assert (unknown.exit_code, unknown.error["code"], "base" in unknown.error["hint"]) == (2, "UNKNOWN_NETWORK", True)
     assert market(folder, "export", "bse", "--json").error["code"] == "UNKNOWN_NETWORK"
     assert not folder.exists()
 
@@ -209,7 +209,7 @@ def test_what_is_no_market_file_of_the_network_is_refused(
     folder: Path, arguments: tuple[str, ...], stdin: bytes, said: str
 ) -> None:
     ran = market(folder, "import", *arguments, "--json", stdin=stdin)
-    assert (ran.status, ran.out) == (2, "")
+    assert (ran.exit_code, ran.stdout) == (2, "")
     assert said in ran.error["message"]
     assert not folder.exists()
 
@@ -219,10 +219,10 @@ def test_a_bad_pool_is_named_or_left_out(folder: Path) -> None:
     document["pools"][0]["reserves"] = ["-1", "1"]
     stdin = json.dumps(document).encode()
     refused = market(folder, "import", "-", "--json", stdin=stdin)
-    assert (refused.status, refused.error["code"]) == (2, "POOL_STATE_ERROR")
+    assert (refused.exit_code, refused.error["code"]) == (2, "POOL_STATE_ERROR")
     assert "--skip-bad-pools" in refused.error["hint"]
     taken = market(folder, "import", "-", "--skip-bad-pools", stdin=stdin)
-    assert (taken.status, taken.err.count("note: skipped pool")) == (0, 1)
+    assert (taken.exit_code, taken.stderr.count("note: skipped pool")) == (0, 1)
     assert market(folder, "info", "testnet", "--json").json["pools"] == 4
 
 
@@ -237,28 +237,28 @@ def test_a_name_that_is_too_long_for_a_file_is_told_in_a_sentence(folder: Path) 
     document = market_document()
     document["network"]["name"] = "x" * 400
     ran = market(folder, "import", "-", "--json", stdin=json.dumps(document).encode())
-    assert (ran.status, ran.error["code"]) == (2, "CONFIG_ERROR")
+    assert (ran.exit_code, ran.error["code"]) == (2, "CONFIG_ERROR")
 
 
 def test_a_folder_that_cannot_be_made_is_told_in_a_sentence(tmp_path: Path, file: str) -> None:
     ran = market(Path(file) / "below", "import", file, "--json")
-    assert (ran.status, ran.error["code"]) == (2, "CONFIG_ERROR")
+    assert (ran.exit_code, ran.error["code"]) == (2, "CONFIG_ERROR")
     assert ran.error["message"] == f"cannot make the folder {file}/below: Not a directory"
-    assert market(Path(file), "import", file).status == 2
-    assert market(Path(file), "info").status == 0
+    assert market(Path(file), "import", file).exit_code == 2
+    assert market(Path(file), "info").exit_code == 0
     assert [each.name for each in tmp_path.iterdir()] == ["market.json"]
 
 
 def test_an_export_to_a_file_is_told_and_replaces_what_was_there(folder: Path, tmp_path: Path) -> None:
     stored(folder)
-    to_stdout, file = market(folder, "export", "testnet").out, tmp_path / "out.json"
+    to_stdout, file = market(folder, "export", "testnet").stdout, tmp_path / "out.json"
     file.write_text("before")
     told = market(folder, "export", "testnet", str(file), "--json").json
-    assert file.read_text() == to_stdout == market(folder, "export", "testnet", "-").out
+    assert file.read_text() == to_stdout == market(folder, "export", "testnet", "-").stdout
     assert (told["file"], told["bytes"], told["pools"], told["tokens"]) == (str(file), len(to_stdout), 5, 6)
     assert told["market"]["provenance"] == "synthetic"
     for form in ("--plain", "--table"):
-        words = market(folder, "export", "testnet", str(file), form).out
+        words = market(folder, "export", "testnet", str(file), form).stdout
         assert words.startswith("testnet, exported\n")
         assert str(file) in words
         assert "of 6 tokens" in words
@@ -268,7 +268,7 @@ def test_an_export_to_a_file_is_told_and_replaces_what_was_there(folder: Path, t
 def test_an_export_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     for name in (tmp_path, tmp_path / "missing" / "out.json"):
         ran = swapcli("market", "export", "base", str(name), "--json")
-        assert (ran.status, ran.out) == (2, "")
+        assert (ran.exit_code, ran.stdout) == (2, "")
         assert ran.error["message"].startswith(f"cannot write {name}: ")
     assert not list(tmp_path.iterdir())
 
@@ -278,21 +278,21 @@ def test_an_export_goes_into_a_pipe_that_has_a_name(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
     reader.start()
-    assert swapcli("market", "export", "base", str(pipe)).status == 0
+    assert swapcli("market", "export", "base", str(pipe)).exit_code == 0
     reader.join(timeout=10)
-    assert got == [swapcli("market", "export", "base").out]
+    assert got == [swapcli("market", "export", "base").stdout]
     assert pipe.is_fifo()
 
 
 @pytest.mark.parametrize("form", ["--plain", "--table"])
 def test_a_market_on_stdout_has_one_form(form: str) -> None:
-    assert swapcli("market", "export", "base", form).status == 2
-    assert swapcli("market", "export", "base", "--json").out == swapcli("market", "export", "base").out
+    assert swapcli("market", "export", "base", form).exit_code == 2
+    assert swapcli("market", "export", "base", "--json").stdout == swapcli("market", "export", "base").stdout
 
 
 def test_what_is_exported_does_not_hang_on_a_market_file_in_the_settings(folder: Path, file: str) -> None:
     stored(folder)
     env = {"SWAPCLI_MARKET": "/nonexistent.json"}
-    assert market(folder, "export", "testnet", env=env).out == market(folder, "export", "testnet").out
-    assert market(folder, "import", file, "--replace", env=env).status == 0
-    assert market(folder, "info", env=env).status == 0
+    assert market(folder, "export", "testnet", env=env).stdout == market(folder, "export", "testnet").stdout
+    assert market(folder, "import", file, "--replace", env=env).exit_code == 0
+    assert market(folder, "info", env=env).exit_code == 0

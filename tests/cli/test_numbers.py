@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from swapcli.cli.render.numbers import (
     apportion,
-    hundredths,
-    least_bps,
-    percentage,
-    ratio,
-    short_tokens,
-    significant,
-    usd,
+    format_bps_rounded_up,
+    format_percentage,
+    format_ratio,
+    format_share,
+    format_short_amount,
+    format_significant,
+    format_usd,
 )
-from swapcli.cli.render.text import clean
+from swapcli.cli.render.text import printable
 from swapcli.engine.warnings import how_old
 from swapcli.model.token import whole_tokens
 
@@ -38,18 +38,18 @@ def test_whole_tokens_are_exact(amount: int, places: int) -> None:
 
 @given(amounts, decimals)
 def test_short_tokens_never_promise_more_and_lose_less_than_a_millionth(amount: int, places: int) -> None:
-    short, exact = value(short_tokens(amount, places)), Fraction(amount, 10**places)
+    short, exact = value(format_short_amount(amount, places)), Fraction(amount, 10**places)
     assert exact * (1 - Fraction(1, 10**5)) <= short <= exact
 
 
 @given(st.integers(1, 10**40), st.integers(0, 30), st.integers(1, 10**40), st.integers(0, 30))
 def test_a_ratio_is_right_to_nine_digits(a: int, places_a: int, b: int, places_b: int) -> None:
     exact = Fraction(a, 10**places_a) / Fraction(b, 10**places_b)
-    assert abs(value(ratio(a, places_a, b, places_b)) - exact) <= exact * Fraction(1, 10**8)
+    assert abs(value(format_ratio(a, places_a, b, places_b)) - exact) <= exact * Fraction(1, 10**8)
 
 
 def test_a_ratio_to_nothing_is_unknown() -> None:
-    assert ratio(1, 0, 0, 0) == "unknown"
+    assert format_ratio(1, 0, 0, 0) == "unknown"
 
 
 @given(st.integers(0, 10**30), st.lists(st.integers(0, 10**6), min_size=1, max_size=9).filter(any))
@@ -64,7 +64,7 @@ def test_parts_sum_to_the_whole_and_are_proportional_to_one_unit(total: int, wei
     [(1234.5, "$1,234.50"), (0.1, "$0.10"), (0.0142, "$0.014"), (1.5e-9, "$0.0000000015"), (0.0, "$0.00")],
 )
 def test_dollars(number: float, shown: str) -> None:
-    assert usd(number) == shown
+    assert format_usd(number) == shown
 
 
 @pytest.mark.parametrize(
@@ -72,23 +72,23 @@ def test_dollars(number: float, shown: str) -> None:
     [(0.0021, "0.21 %"), (0.0, "0.00 %"), (1e-7, "less than 0.01 %"), (-1e-7, "more than -0.01 %"), (-0.02, "-2.00 %")],
 )
 def test_percentages(fraction: float, shown: str) -> None:
-    assert percentage(fraction) == shown
+    assert format_percentage(fraction) == shown
 
 
 @given(st.floats(-1e9, 1e9))
 def test_a_proven_gap_is_never_told_smaller_than_it_is(gap: float) -> None:
-    told, exact = value(least_bps(gap)), max(Fraction(repr(gap)), Fraction(0))
+    told, exact = value(format_bps_rounded_up(gap)), max(Fraction(repr(gap)), Fraction(0))
     assert exact <= told < exact + Fraction(1, 100)
 
 
 def test_gaps_have_two_decimals() -> None:
-    assert [least_bps(gap) for gap in (0.3, 1.0, 0.0014, 0.0, -2.0, 12345.671)] == [
+    assert [format_bps_rounded_up(gap) for gap in (0.3, 1.0, 0.0014, 0.0, -2.0, 12345.671)] == [
         "0.30", "1.00", "0.01", "0.00", "0.00", "12,345.68",
     ]  # fmt: skip
 
 
 def test_shares_have_two_decimals() -> None:
-    assert [hundredths(share) for share in (6120, 10_000, 5)] == ["61.20 %", "100.00 %", "0.05 %"]
+    assert [format_share(share) for share in (6120, 10_000, 5)] == ["61.20 %", "100.00 %", "0.05 %"]
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_ages(seconds: int, words: str) -> None:
 
 
 def test_significant_digits_carry_no_exponent() -> None:
-    assert significant(Decimal("0.000000123456"), 3) == "0.000000123"
-    assert significant(Decimal("123456789.987"), 3) == "123,456,789.99"
+    assert format_significant(Decimal("0.000000123456"), 3) == "0.000000123"
+    assert format_significant(Decimal("123456789.987"), 3) == "123,456,789.99"
 
 
 @given(st.text())
 def test_cleaned_text_cannot_steer_a_terminal(text: str) -> None:
-    cleaned = clean(text)
+    cleaned = printable(text)
     assert cleaned.isprintable()
     assert len(cleaned) == len(text)

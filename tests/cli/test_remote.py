@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from swapcli.networks.catalogue import network_names
-from tests.cli.build import Ran, swapcli
+from tests.cli.build import CommandResult, swapcli
 from tests.cli.running import Service, serving
 from tests.remote.loopback import http, loopback, saying
 
@@ -25,7 +25,7 @@ def service() -> Iterator[Service]:
         yield running
 
 
-def asked(service: Service, *words: str, **more: Any) -> Ran:
+def asked(service: Service, *words: str, **more: Any) -> CommandResult:
     return swapcli(*words, "--api-url", service.url, **more)
 
 
@@ -39,7 +39,7 @@ def timeless(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def codes_of(ran: Ran) -> list[str]:
+def codes_of(ran: CommandResult) -> list[str]:
     return [each["code"] for each in ran.json["warnings"]]
 
 
@@ -57,8 +57,8 @@ ORDERS = [
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_service_gives_the_same_route(service: Service, order: tuple[str, ...]) -> None:
     there, here = asked(service, "route", *order, "--json"), swapcli("route", *order, "--json")
-    assert there.status == here.status
-    if here.status == 0:
+    assert there.exit_code == here.exit_code
+    if here.exit_code == 0:
         assert timeless(there.json) == timeless(here.json)
         assert codes_of(there) == codes_of(here) == ["STATE_MODELLED"]
         assert there.json["market"]["service"] == service.url
@@ -68,25 +68,25 @@ def test_a_service_gives_the_same_route(service: Service, order: tuple[str, ...]
 def test_a_service_gives_the_same_payload(service: Service, order: tuple[str, ...]) -> None:
     words = ("calldata", *order, "--destination", WALLET, "--with-approval", "--json")
     there, here = asked(service, *words), swapcli(*words)
-    assert there.status == here.status
-    if here.status == 0:
+    assert there.exit_code == here.exit_code
+    if here.exit_code == 0:
         fields = ("to", "calldata", "value", "transactions")
         assert {name: there.json[name] for name in fields} == {name: here.json[name] for name in fields}
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_a_service_builds_from_a_route(service: Service, version: str) -> None:
-    route = swapcli("route", "base", "ETH", "USDC", "3", "--api-version", version, "--json").out.encode()
+    route = swapcli("route", "base", "ETH", "USDC", "3", "--api-version", version, "--json").stdout.encode()
     words = ("execute", "--destination", WALLET, "--get", "calldata")
-    assert asked(service, *words, stdin=route).out == swapcli(*words, stdin=route).out
+    assert asked(service, *words, stdin=route).stdout == swapcli(*words, stdin=route).stdout
 
 
 def test_people_are_told_who_answered(service: Service) -> None:
     ran = asked(service, "route", "base", "ETH", "USDC", "3")
-    assert ran.out.rstrip().endswith(f"not live prices, quoted by {service.url}")
-    assert ran.err == "warning: the state of the pools is modelled: these are not live prices\n"
+    assert ran.stdout.rstrip().endswith(f"not live prices, quoted by {service.url}")
+    assert ran.stderr == "warning: the state of the pools is modelled: these are not live prices\n"
     table = asked(service, "route", "base", "ETH", "USDC", "3", "--table")
-    assert "quoted by" in table.out
+    assert "quoted by" in table.stdout
 
 
 def test_a_batch_can_be_asked_of_a_service(service: Service) -> None:
@@ -94,23 +94,23 @@ def test_a_batch_can_be_asked_of_a_service(service: Service) -> None:
     lines = "\n".join(json.dumps(order | {"id": number}) for number in range(3)).encode()
     ran = asked(service, "route", "base", "--batch", "-", stdin=lines)
     here = swapcli("route", "base", "--batch", "-", stdin=lines)
-    assert [timeless(json.loads(line)["result"]) for line in ran.out.splitlines()] == [
-        timeless(json.loads(line)["result"]) for line in here.out.splitlines()
+    assert [timeless(json.loads(line)["result"]) for line in ran.stdout.splitlines()] == [
+        timeless(json.loads(line)["result"]) for line in here.stdout.splitlines()
     ]
 
 
 def test_the_health_of_a_service_is_its_own(service: Service) -> None:
     ran = asked(service, "health", "base", "starknet", "--json")
-    assert ran.status == 0
+    assert ran.exit_code == 0
     assert [(each["network"], each["healthy"], each["status"]) for each in ran.json] == [
         ("base", True, 200), ("starknet", True, 200),
     ]  # fmt: skip
-    assert asked(service, "health", "base", "monad").status == 8
+    assert asked(service, "health", "base", "monad").exit_code == 8
 
 
 def test_where_no_network_is_named_those_of_the_service_are_checked(service: Service) -> None:
     ran = asked(service, "health", "--json")
-    assert ran.status == 0
+    assert ran.exit_code == 0
     assert [each["network"] for each in ran.json] == service.line["networks"]
 
 
@@ -120,11 +120,11 @@ def test_a_service_that_lists_no_networks_is_asked_about_all_and_one_that_fails_
     assert [each["network"] for each in ran.json] == list(network_names())
     with loopback(saying(http(500, "{}"))) as failing:
         ran = swapcli("health", "--api-url", failing.url, "--json", "--retries", "0")
-    assert (ran.status, ran.out, ran.error["code"]) == (8, "", "UNHEALTHY")
+    assert (ran.exit_code, ran.stdout, ran.error["code"]) == (8, "", "UNHEALTHY")
     with loopback(saying(http(200, '[{"chain_id": 1, "chain_name": "else\\u001bwhere"}]'))) as foreign:
         ran = swapcli("health", "--api-url", foreign.url, "--json", "--retries", "0")
-    assert (ran.status, ran.error["code"]) == (2, "UNKNOWN_NETWORK")
-    assert "\x1b" not in ran.err
+    assert (ran.exit_code, ran.error["code"]) == (2, "UNKNOWN_NETWORK")
+    assert "\x1b" not in ran.stderr
 
 
 def test_a_setting_names_the_service_too(service: Service) -> None:
@@ -137,8 +137,8 @@ def test_a_setting_names_the_service_too(service: Service) -> None:
 
 def test_a_market_does_not_fit_a_service(service: Service, market_file: str) -> None:
     ran = asked(service, "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json")
-    assert (ran.status, ran.error["code"]) == (2, "INVALID_OPTION")
-    assert asked(service, "route", "base", "ETH", "USDC", "1", "--skip-bad-pools").status == 2
+    assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
+    assert asked(service, "route", "base", "ETH", "USDC", "1", "--skip-bad-pools").exit_code == 2
 
 
 def test_what_the_command_line_says_goes_before_what_the_settings_say(service: Service, market_file: str) -> None:
@@ -149,20 +149,20 @@ def test_what_the_command_line_says_goes_before_what_the_settings_say(service: S
     there = asked(service, "route", "base", "ETH", "USDC", "1", "--json", env={"SWAPCLI_MARKET": market_file})
     assert there.json["market"]["service"] == service.url
     both = {"SWAPCLI_API_URL": service.url, "SWAPCLI_MARKET": market_file}
-    assert swapcli("route", "base", "ETH", "USDC", "1", env=both).status == 2
+    assert swapcli("route", "base", "ETH", "USDC", "1", env=both).exit_code == 2
 
 
 @pytest.mark.parametrize("option", [["--certify"], ["--gas-price", "1"], ["--max-hops", "2"], ["--reverse"]])
 def test_what_a_service_cannot_be_asked_is_refused(service: Service, option: list[str]) -> None:
     ran = asked(service, "route", "base", "ETH", "USDC", "1", *option, "--json")
-    assert (ran.status, ran.out) == (2, "")
+    assert (ran.exit_code, ran.stdout) == (2, "")
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "nowhere", "http://user:word@x", "http://x/?a=b"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     ran = swapcli("route", "base", "ETH", "USDC", "1", "--api-url", url)
-    assert ran.status == 2
-    assert ran.err.startswith("error: --api-url: expected")
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith("error: --api-url: expected")
 
 
 def free_port() -> int:
@@ -175,25 +175,25 @@ def free_port() -> int:
 def test_a_service_that_is_not_there_is_status_5(command: str) -> None:
     words = [command, "base", "ETH", "USDC", "1", "--destination", WALLET]
     ran = swapcli(*words, "--api-url", f"http://127.0.0.1:{free_port()}", "--json")
-    assert (ran.status, ran.error["code"]) == (5, "UNREACHABLE")
+    assert (ran.exit_code, ran.error["code"]) == (5, "UNREACHABLE")
 
 
 def test_a_service_that_says_nothing_is_given_up_on() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         ran = swapcli("health", "base", "--api-url", url, "--timeout", "0.3", "--retries", "0", "--json")
-    assert (ran.status, ran.error["code"]) == (8, "UNHEALTHY")
+    assert (ran.exit_code, ran.error["code"]) == (8, "UNHEALTHY")
     assert ran.json[0]["healthy"] is False
 
 
 @pytest.mark.parametrize("retries", ["-1", "x", "101", "", "1.5"])
 def test_retries_are_a_small_number(retries: str) -> None:
-    assert swapcli("health", "base", f"--retries={retries}").status == 2
+    assert swapcli("health", "base", f"--retries={retries}").exit_code == 2
 
 
 def test_keys_are_sent_and_never_shown(tmp_path: Path) -> None:
     keys = ("--keys-file", str(tmp_path / "keys.json"))
-    key = swapcli("keys", "create", "acme", *keys).out.strip()
+    key = swapcli("keys", "create", "acme", *keys).stdout.strip()
     (tmp_path / "key").write_text(key)
     (tmp_path / "wrong").write_text(KEY)
     earning = ("--integrator-address", "0x" + "9" * 40, "--integrator-fee-bps", "10", "--json")
@@ -202,8 +202,8 @@ def test_keys_are_sent_and_never_shown(tmp_path: Path) -> None:
         fine = asked(service, *words, "--api-key-file", str(tmp_path / "key"))
         assert fine.json["integratorFeePercentageBps"] == 10
         refused = asked(service, *words, env={"SWAPCLI_API_KEY": KEY})
-        assert (refused.status, refused.error["code"]) == (4, "UNAUTHORIZED")
+        assert (refused.exit_code, refused.error["code"]) == (4, "UNAUTHORIZED")
         service.stop()
-        for text in (fine.out, fine.err, refused.out, refused.err, service.err):
+        for text in (fine.stdout, fine.stderr, refused.stdout, refused.stderr, service.err):
             assert key not in text
             assert KEY not in text

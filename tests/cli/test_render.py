@@ -13,10 +13,10 @@ import pytest
 from swapcli.api.route_result import with_gas
 from swapcli.api.slippage import Generation
 from swapcli.cli.render.json import route_document
-from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.plain import listing_text, route_text
-from swapcli.cli.render.route_view import RouteView, view_of
-from swapcli.cli.render.table import new_console, print_listing, print_route
+from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.plain import list_text, route_text
+from swapcli.cli.render.route_view import RouteView, build_route_view
+from swapcli.cli.render.table import new_console, print_list, print_route
 from swapcli.engine.quote import Answer, Origin
 from swapcli.engine.warnings import answer_warnings
 from swapcli.model.terms import PPM, Integrator, Terms
@@ -36,7 +36,7 @@ from tests.snapshot import matches_snapshot
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 ACME = Integrator("0x" + "9" * 40, fee_bps=30)
-VIEW = view_of(fixed_answer(certified=True), Terms(5_000, "0x" + "8" * 40, ACME))
+VIEW = build_route_view(fixed_answer(certified=True), Terms(5_000, "0x" + "8" * 40, ACME))
 
 
 def drawn(view: RouteView, width: int, color: str = "never") -> str:
@@ -107,7 +107,7 @@ def test_the_pools_of_a_hop_stand_in_order_of_their_shares_with_their_own_amount
     answer = fixed_answer()
     turned = tuple(s._replace(hops=tuple(hop[::-1] for hop in s.hops)) for s in answer.result.segments)
     again = answer._replace(result=answer.result._replace(segments=turned))
-    assert view_of(again, Terms(0)).rows == view_of(answer, Terms(0)).rows
+    assert build_route_view(again, Terms(0)).rows == build_route_view(answer, Terms(0)).rows
     assert [row.share for row in VIEW.rows[:2]] == ["80.00 %", "20.00 %"]
 
 
@@ -119,7 +119,7 @@ def test_pool_amounts_sum_to_what_is_received() -> None:
 
 def test_a_market_cannot_steer_the_terminal() -> None:
     hostile = replace(small_market(), source="\x1b[31mred\r\n\x07")
-    text = route_text(view_of(fixed_answer(hostile), Terms(0)))
+    text = route_text(build_route_view(fixed_answer(hostile), Terms(0)))
     assert "\x1b" not in text
     assert "\r" not in text
     assert "?[31mred???" in text
@@ -136,13 +136,15 @@ def warnings_on(answer: Answer, ttl_s: int) -> tuple[QuoteWarning, ...]:
 def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: bool) -> None:
     answer = fixed_answer(small_market(provenance=provenance))
     assert [each.code for each in warnings_on(answer, 7_200)] == ([f"STATE_{provenance.upper()}"] if warned else [])
-    view = view_of(answer, Terms(0, ttl_s=7_200))
+    view = build_route_view(answer, Terms(0, ttl_s=7_200))
     assert ("not live prices" in view.origin) == warned
     assert provenance in view.origin
 
 
 def test_fresh_state_says_how_long_it_is_good_for() -> None:
-    fresh, stale = (view_of(fixed_answer(small_market(provenance="synced")), Terms(0, ttl_s=t)) for t in (7_230, 7_200))
+    fresh, stale = (
+        build_route_view(fixed_answer(small_market(provenance="synced")), Terms(0, ttl_s=t)) for t in (7_230, 7_200)
+    )
     assert fresh.facts[-1].note == "block 1234, 2 hours old, good for 30 s more, written by hand"
     assert stale.facts[-1].note == "block 1234, 2 hours old, written by hand"
 
@@ -169,7 +171,7 @@ def test_invented_addresses_are_marked_where_they_stand(invented: list[str], sai
             entry["address_modelled"] = True
     answer = fixed_answer(small_market(pools=document["pools"], provenance="modelled"))
     used = sorted({DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2} & set(invented))
-    view = view_of(answer, Terms(0))
+    view = build_route_view(answer, Terms(0))
     (warning,) = warnings_on(answer, 60)
     assert warning.message.endswith(said)
     told = [line.split() for line in [*drawn(view, 80).splitlines(), *route_text(view).splitlines()]]
@@ -181,7 +183,7 @@ def test_invented_addresses_are_marked_where_they_stand(invented: list[str], sai
 
 
 def test_a_market_without_block_and_time_has_no_age() -> None:
-    view = view_of(fixed_answer(small_market(block=None, timestamp=None, provenance="synced")), Terms(0))
+    view = build_route_view(fixed_answer(small_market(block=None, timestamp=None, provenance="synced")), Terms(0))
     assert view.origin == "synced state"
     document = route_document(fixed_answer(small_market(timestamp=None)))
     assert json.loads(json.dumps(document))["market"]["age"] is None
@@ -212,7 +214,7 @@ def from_service(generation: Generation = Generation.V2) -> Answer:
 
 def test_of_a_service_everything_is_shown_that_it_tells_and_nothing_else() -> None:
     answer = from_service()
-    told, known = view_of(answer, Terms(5_000)), view_of(fixed_answer(), Terms(5_000))
+    told, known = build_route_view(answer, Terms(5_000)), build_route_view(fixed_answer(), Terms(5_000))
     assert [(r.segment, r.hop, r.mark, r.share) for r in told.rows] == [
         (r.segment, r.hop, r.mark, r.share) for r in known.rows
     ]
@@ -227,7 +229,7 @@ def test_of_a_service_everything_is_shown_that_it_tells_and_nothing_else() -> No
 
 @pytest.mark.parametrize(("generation", "gas"), [(Generation.V1, "412,300 units"), (Generation.V2, "0.000004123 ETH")])
 def test_gas_from_a_service_is_in_the_units_of_its_generation(generation: Generation, gas: str) -> None:
-    facts = {fact.name: fact for fact in view_of(from_service(generation), Terms(0)).facts}
+    facts = {fact.name: fact for fact in build_route_view(from_service(generation), Terms(0)).facts}
     assert (facts["Gas"].value, facts["Gas"].note) == (gas, "$0.0082")
 
 
@@ -236,7 +238,7 @@ def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() 
     assert answer.quote is not None
     quote = answer.quote._replace(l1_fee_wei=2 * 10**12)
     charged = answer._replace(quote=quote, result=with_gas(answer.result, quote))
-    view = view_of(charged, Terms(0))
+    view = build_route_view(charged, Terms(0))
     gas = {fact.name: fact for fact in view.facts}["Gas"]
     assert gas.value == "412,300 units"
     assert gas.note == "0.000004123 ETH at 0.01 gwei, 0.000002 ETH for data on L1, $0.012"
@@ -261,12 +263,12 @@ def test_what_splitting_is_good_for_is_told(percent: int | None, told: str) -> N
     out = 10**9
     best = None if percent is None else out * percent // 100
     quote = answer.quote._replace(amount_out=out, best_single_path_out=best)
-    facts = {fact.name: fact for fact in view_of(answer._replace(quote=quote), Terms(0)).facts}
+    facts = {fact.name: fact for fact in build_route_view(answer._replace(quote=quote), Terms(0)).facts}
     assert facts["Single path"].note == told
 
 
 def test_a_service_is_named_and_said_not_to_tell_its_state() -> None:
-    view = view_of(from_service(), Terms(0))
+    view = build_route_view(from_service(), Terms(0))
     assert view.origin == "quoted by https://quotes.example"
     assert view.facts[-1].note == "https://quotes.example answered and does not say"
     market: Any = route_document(from_service())["market"]
@@ -275,16 +277,16 @@ def test_a_service_is_named_and_said_not_to_tell_its_state() -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 132])
 def test_an_answer_of_a_service_is_drawn_whole(width: int) -> None:
-    view = view_of(from_service(), Terms(0))
+    view = build_route_view(from_service(), Terms(0))
     assert all(pool.address in drawn(view, width).split() for pool in view.pools)
     assert all(squeezed(fact.note) in squeezed(route_text(view)) for fact in view.facts)
 
 
-LISTING = Listing(("name", "address"), (("a", "0x" + "1" * 40), ("b" * 60, "0x" + "2" * 40)), ())
+LISTING = ListView(("name", "address"), (("a", "0x" + "1" * 40), ("b" * 60, "0x" + "2" * 40)), ())
 
 
 def test_a_list_wider_than_the_terminal_is_not_cut() -> None:
     stream = io.StringIO()
-    print_listing(LISTING, new_console("never", stream, 80))
+    print_list(LISTING, new_console("never", stream, 80))
     assert ("b" * 60 + "  0x" + "2" * 40) in stream.getvalue()
-    assert listing_text(LISTING).splitlines()[0].split() == ["NAME", "ADDRESS"]
+    assert list_text(LISTING).splitlines()[0].split() == ["NAME", "ADDRESS"]

@@ -18,13 +18,13 @@ from tests.cli.build import (
     TWIN_B,
     USDC,
     WETH,
-    Ran,
+    CommandResult,
     small_market,
     swapcli,
     write_market,
 )
 
-Route = Callable[..., Ran]
+Route = Callable[..., CommandResult]
 KEY = {"SWAPCLI_API_KEY": "a-key"}
 WALLET = "0x" + "9" * 40
 
@@ -33,7 +33,7 @@ def test_the_json_is_one_route_result_that_replays_to_the_unit(route: Route) -> 
     ran = route("ETH", "USDC", "1.5", "--json")
     result = parse_result(ran.json, small_market().network)
     done = replay(small_market().pools, result.route, result.input_amount)
-    assert (ran.status, ran.err) == (0, "")
+    assert (ran.exit_code, ran.stderr) == (0, "")
     assert result.input_amount == 15 * 10**17
     assert done.amount_out == result.output_amount
 
@@ -41,26 +41,26 @@ def test_the_json_is_one_route_result_that_replays_to_the_unit(route: Route) -> 
 def test_people_read_the_same_amount_as_programs(route: Route) -> None:
     units = int(route("ETH", "USDC", "1.5", "--json").json["outputAmount"])
     people = route("ETH", "USDC", "1.5")
-    assert f"{units} raw" in people.out
-    assert f"{units // 10**6:,}.{units % 10**6:06d}".rstrip("0") in people.out
+    assert f"{units} raw" in people.stdout
+    assert f"{units // 10**6:,}.{units % 10**6:06d}".rstrip("0") in people.stdout
 
 
 def test_prices_that_are_not_live_are_said_to_be_so_on_stderr(route: Route) -> None:
-    assert "not live prices" in route("ETH", "USDC", "1.5").err
-    assert "not live prices" in route("ETH", "USDC", "1.5", "--table").err
+    assert "not live prices" in route("ETH", "USDC", "1.5").stderr
+    assert "not live prices" in route("ETH", "USDC", "1.5", "--table").stderr
 
 
 def test_a_pipe_gets_plain_text_and_may_ask_for_a_table(route: Route) -> None:
-    assert route("ETH", "USDC", "1.5").out == route("ETH", "USDC", "1.5", "--plain").out
-    assert "\x1b" not in route("ETH", "USDC", "1.5", "--table").out
-    assert "\x1b[1;32m" in route("ETH", "USDC", "1.5", "--table", "--color", "always").out
+    assert route("ETH", "USDC", "1.5").stdout == route("ETH", "USDC", "1.5", "--plain").stdout
+    assert "\x1b" not in route("ETH", "USDC", "1.5", "--table").stdout
+    assert "\x1b[1;32m" in route("ETH", "USDC", "1.5", "--table", "--color", "always").stdout
 
 
 def test_no_color_is_respected_unless_an_option_says_otherwise(route: Route) -> None:
     env = {"NO_COLOR": "1", "FORCE_COLOR": "1"}
-    assert "\x1b[1;32m" not in route("ETH", "USDC", "1.5", "--table", env=env).out
-    assert "\x1b[1;32m" in route("ETH", "USDC", "1.5", "--table", "--color", "always", env=env).out
-    assert "\x1b" not in route("ETH", "USDC", "1.5", "--table", "--color", "never", env=env).out
+    assert "\x1b[1;32m" not in route("ETH", "USDC", "1.5", "--table", env=env).stdout
+    assert "\x1b[1;32m" in route("ETH", "USDC", "1.5", "--table", "--color", "always", env=env).stdout
+    assert "\x1b" not in route("ETH", "USDC", "1.5", "--table", "--color", "never", env=env).stdout
 
 
 @pytest.mark.parametrize("amount", ["1.5", "1500000000000000000 --raw"])
@@ -104,7 +104,7 @@ def test_reverse_finds_the_least_input_for_the_wanted_output(route: Route) -> No
 def test_direct_uses_one_hop(route: Route) -> None:
     document = route("ETH", "USDC", "100", "--direct", "--json").json
     assert {len(segment["swaps"]) for segment in document["route"]} == {1}
-    assert route("USDC", TWIN_A, "1", "--direct", "--json").status == 3
+    assert route("USDC", TWIN_A, "1", "--direct", "--json").exit_code == 3
 
 
 def test_fewer_hops_are_as_direct(route: Route) -> None:
@@ -129,7 +129,7 @@ def test_unknown_protocols_are_all_named(route: Route) -> None:
     ("slippage", "received"), [("0.5", 995), ("0.5%", 995), ("50bps", 995), ("0", 1000), ("1.2345", 987.655)]
 )
 def test_slippage_bounds_what_is_received_exactly(route: Route, slippage: str, received: float) -> None:
-    out = route("WETH", "ETH", "1000", "--slippage", slippage).out
+    out = route("WETH", "ETH", "1000", "--slippage", slippage).stdout
     least = next(line for line in out.splitlines() if line.startswith("At least"))
     assert least.split()[2] == f"{received:,}".removesuffix(".0")
 
@@ -137,8 +137,8 @@ def test_slippage_bounds_what_is_received_exactly(route: Route, slippage: str, r
 @pytest.mark.parametrize(("slippage", "version"), [("49.0001", "v2"), ("0.05", "v1"), ("100.1", "v1")])
 def test_slippage_out_of_its_generations_range_is_refused(route: Route, slippage: str, version: str) -> None:
     ran = route("ETH", "USDC", "1", "--slippage", slippage, "--api-version", version)
-    assert ran.status == 2
-    assert "slippage" in ran.err
+    assert ran.exit_code == 2
+    assert "slippage" in ran.stderr
 
 
 def test_gas_price_has_units_and_counts(route: Route) -> None:
@@ -154,7 +154,7 @@ def test_a_certificate_bounds_what_any_router_could_do(route: Route) -> None:
     document = route("ETH", "USDC", "100", "--certify", "--json").json
     assert int(document["certificate"]["bound"]) >= int(document["outputAmount"])
     assert document["certificate"]["gapBps"] < 1
-    assert "Optimality" in route("ETH", "USDC", "100", "--certify").out
+    assert "Optimality" in route("ETH", "USDC", "100", "--certify").stdout
 
 
 def test_an_integrator_fee_comes_off_the_output(route: Route) -> None:
@@ -163,7 +163,7 @@ def test_an_integrator_fee_comes_off_the_output(route: Route) -> None:
     assert document["outputAmountAfterFee"] == "990000000000000000"
     assert document["integratorFeePercentageBps"] == 100
     assert document["integratorAddress"] == WALLET
-    people = route("WETH", "ETH", "1", *options, "--slippage", "1", env=KEY).out
+    people = route("WETH", "ETH", "1", *options, "--slippage", "1", env=KEY).stdout
     assert "0.9801 ETH" in people
 
 
@@ -197,7 +197,7 @@ def test_integrator_rules_hold_wherever_they_are_given(
         file.write_text("".join(["integrator:\n", *(f"  {name}: {value}\n" for name, value in integrator.items())]))
         options = ["--config", str(file)]
     ran = route("ETH", "USDC", "1", *options, "--json", env=env)
-    assert (ran.error["code"], ran.status) == (code, status)
+    assert (ran.error["code"], ran.exit_code) == (code, status)
 
 
 def test_an_option_switches_off_what_the_settings_give(route: Route) -> None:
@@ -218,15 +218,15 @@ def test_the_api_key_may_be_in_a_file(route: Route, tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text("a-key\n")
     options = ["--integrator-address", WALLET, "--json"]
-    assert route("ETH", "USDC", "1", *options, env={"SWAPCLI_API_KEY_FILE": str(file)}).status == 0
+    assert route("ETH", "USDC", "1", *options, env={"SWAPCLI_API_KEY_FILE": str(file)}).exit_code == 0
     file.write_text("\n")
-    assert route("ETH", "USDC", "1", *options, env={"SWAPCLI_API_KEY_FILE": str(file)}).status == 4
-    assert route("ETH", "USDC", "1", *options, env={"SWAPCLI_API_KEY_FILE": "/nonexistent"}).status == 2
+    assert route("ETH", "USDC", "1", *options, env={"SWAPCLI_API_KEY_FILE": str(file)}).exit_code == 4
+    assert route("ETH", "USDC", "1", *options, env={"SWAPCLI_API_KEY_FILE": "/nonexistent"}).exit_code == 2
 
 
 def test_an_integrator_share_of_zero_counts_as_none(route: Route) -> None:
     ran = route("ETH", "USDC", "1", "--integrator-fee-bps", "0", "--integrator-surplus-bps", "0", "--json")
-    assert ran.status == 0
+    assert ran.exit_code == 0
     assert not [key for key in ran.json if key.startswith("integrator")]
 
 
@@ -265,21 +265,23 @@ def test_what_cannot_be_done_is_one_json_object_on_stderr(
     route: Route, arguments: list[str], code: str, status: int
 ) -> None:
     ran = route(*arguments, "--json")
-    assert (ran.error["code"], ran.status, ran.out) == (code, status, "")
+    assert (ran.error["code"], ran.exit_code, ran.stdout) == (code, status, "")
     assert list(ran.error) == ["code", "message", "details", "hint", "exit_code"]
     assert ran.error["exit_code"] == status
 
 
 def test_an_address_that_is_none_is_told_with_its_option(route: Route) -> None:
-    assert route("ETH", "USDC", "1", "--destination", "0x12").err.startswith('error: --destination: "0x12" is not an')
+    assert route("ETH", "USDC", "1", "--destination", "0x12").stderr.startswith(
+        'error: --destination: "0x12" is not an'
+    )
     ran = route("ETH", "USDC", "1", "--integrator-address", WRONG_CHECKSUM, env=KEY)
-    assert ran.err.startswith("error: integrator address: ")
+    assert ran.stderr.startswith("error: integrator address: ")
 
 
 def test_people_get_a_sentence_and_a_hint(route: Route) -> None:
     ran = route("ETH", "USDQ", "1")
-    assert ran.err == 'error: no token "USDQ" on testnet\nhint:  closest symbols: USDC; or give an address\n'
-    assert ran.out == ""
+    assert ran.stderr == 'error: no token "USDQ" on testnet\nhint:  closest symbols: USDC; or give an address\n'
+    assert ran.stdout == ""
 
 
 def test_an_ambiguous_symbol_lists_the_candidates(route: Route) -> None:
@@ -288,8 +290,8 @@ def test_an_ambiguous_symbol_lists_the_candidates(route: Route) -> None:
 
 def test_no_route_says_what_was_tried(route: Route) -> None:
     ran = route("ETH", LONELY, "1", "--max-hops", "2")
-    assert ran.status == 3
-    assert ran.err == "error: no route from ETH to LONELY in at most 2 hops: 5 pools tried\nhint:  allow more hops\n"
+    assert ran.exit_code == 3
+    assert ran.stderr == "error: no route from ETH to LONELY in at most 2 hops: 5 pools tried\nhint:  allow more hops\n"
 
 
 def test_the_exact_symbol_wins(tmp_path: Path) -> None:
@@ -303,23 +305,23 @@ def test_the_exact_symbol_wins(tmp_path: Path) -> None:
 
 def test_a_market_file_is_of_one_network(market_file: str) -> None:
     ran = swapcli("route", "base", "ETH", "USDC", "1", "--market", market_file)
-    assert ran.status == 2
-    assert '"testnet", not of "base"' in ran.err
-    assert swapcli("route", "31337", "ETH", "USDC", "1", "--market", market_file).status == 0
+    assert ran.exit_code == 2
+    assert '"testnet", not of "base"' in ran.stderr
+    assert swapcli("route", "31337", "ETH", "USDC", "1", "--market", market_file).exit_code == 0
 
 
 def test_a_market_can_come_from_stdin(market_file: str) -> None:
     ran = swapcli(
         "route", "testnet", "ETH", "USDC", "1", "--market", "-", "--json", stdin=Path(market_file).read_bytes()
     )
-    assert ran.status == 0
+    assert ran.exit_code == 0
 
 
 @pytest.mark.parametrize("name", ["/nonexistent", ".", "bad\udcffname"])
 def test_a_market_file_that_cannot_be_read_is_said_so(name: str) -> None:
     ran = swapcli("route", "base", "ETH", "USDC", "1", "--market", name)
-    assert ran.status == 2
-    assert ran.err.startswith("error: cannot read ")
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith("error: cannot read ")
 
 
 def broken_market(tmp_path: Path, **of_pool: Any) -> str:
@@ -333,32 +335,32 @@ def broken_market(tmp_path: Path, **of_pool: Any) -> str:
 def test_a_bad_pool_is_named_and_can_be_skipped(tmp_path: Path) -> None:
     arguments = ("route", "testnet", "ETH", "USDC", "1", "--market", broken_market(tmp_path, reserves=["-1", "1"]))
     refused, skipped = swapcli(*arguments), swapcli(*arguments, "--skip-bad-pools", "--json")
-    assert refused.status == 2
-    assert refused.err.startswith(f"error: {arguments[-1]}: pool 0xa1")
-    assert "reserves" in refused.err
-    assert refused.err.endswith("hint:  --skip-bad-pools goes on without it\n")
-    assert skipped.status == 0
-    assert skipped.err.startswith("note: skipped pool 0xa1")
-    assert json.loads(skipped.out)["success"]
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith(f"error: {arguments[-1]}: pool 0xa1")
+    assert "reserves" in refused.stderr
+    assert refused.stderr.endswith("hint:  --skip-bad-pools goes on without it\n")
+    assert skipped.exit_code == 0
+    assert skipped.stderr.startswith("note: skipped pool 0xa1")
+    assert json.loads(skipped.stdout)["success"]
 
 
 def test_a_bad_file_is_named(tmp_path: Path) -> None:
     file = write_market(tmp_path, format="swap-market/2")
     arguments = ("route", "testnet", "ETH", "USDC", "1", "--market")
     problem = 'format: expected "swap-market/1", not "swap-market/2"\n'
-    assert swapcli(*arguments, file).err == f"error: {file}: {problem}"
-    assert swapcli(*arguments, "-", stdin=Path(file).read_bytes()).err == f"error: stdin: {problem}"
+    assert swapcli(*arguments, file).stderr == f"error: {file}: {problem}"
+    assert swapcli(*arguments, "-", stdin=Path(file).read_bytes()).stderr == f"error: stdin: {problem}"
 
 
 def test_a_drained_pool_is_routed_around(tmp_path: Path) -> None:
     file = broken_market(tmp_path, reserves=["0", "0"])
     ran = swapcli("route", "testnet", "ETH", "USDC", "1", "--market", file, "--json")
-    assert ran.status == 0
-    assert DIRECT_V2 not in ran.out.lower()
+    assert ran.exit_code == 0
+    assert DIRECT_V2 not in ran.stdout.lower()
 
 
 def test_settings_hold_where_no_option_speaks(route: Route) -> None:
     env = {"SWAPCLI_SLIPPAGE": "3", "SWAPCLI_OUTPUT": "json"}
     assert route("ETH", "USDC", "1", env=env).json["success"]
-    assert "with 3 % slippage" in route("ETH", "USDC", "1", "--plain", env=env).out
-    assert "with 1 % slippage" in route("ETH", "USDC", "1", "--plain", "--slippage", "1", env=env).out
+    assert "with 3 % slippage" in route("ETH", "USDC", "1", "--plain", env=env).stdout
+    assert "with 1 % slippage" in route("ETH", "USDC", "1", "--plain", "--slippage", "1", env=env).stdout

@@ -30,12 +30,12 @@ def test_the_payload_is_the_contract_with_what_it_must_know_of_the_network(name:
 
 def test_in_a_pipe_every_value_is_whole() -> None:
     ran = swapcli("router", "deploy-payload", "base")
-    values = dict(line.split(maxsplit=1) for line in ran.out.splitlines()[1:])
-    assert (ran.status, values["to"], values["value"]) == (0, "none", "0")
+    values = dict(line.split(maxsplit=1) for line in ran.stdout.splitlines()[1:])
+    assert (ran.exit_code, values["to"], values["value"]) == (0, "none", "0")
     assert values["calldata"] == build_deployment(network("base")).calldata
 
 
 def test_a_network_without_contracts_of_the_evm_has_no_such_router() -> None:
     ran = swapcli("router", "deploy-payload", "starknet")
-    assert ran.status == 2
-    assert ran.err.startswith("error: starknet runs no contracts of the EVM")
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith("error: starknet runs no contracts of the EVM")

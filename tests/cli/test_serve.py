@@ -89,7 +89,7 @@ def test_settings_say_where_to_listen_and_options_go_before_them(market_file: st
 
 def test_a_revoked_key_stops_working_at_once(market_file: str, tmp_path: Path) -> None:
     keys = ("--keys-file", str(tmp_path / "keys.json"))
-    key = swapcli("keys", "create", "acme", *keys).out.strip()
+    key = swapcli("keys", "create", "acme", *keys).stdout.strip()
     earning = f"{ORDER}&integratorAddress=0x{'9' * 40}&integratorFeePercentageBps=10"
     with serving("--market", market_file, *keys) as service:
         assert get(service.url + earning)[0] == 401
@@ -126,22 +126,22 @@ def test_what_cannot_be_served_is_one_error_before_anything_is_printed(options: 
 
 def test_a_market_file_is_served_for_its_network_alone(market_file: str) -> None:
     ran = swapcli("serve", "--market", market_file, "--networks", "base")
-    assert (ran.status, ran.err.splitlines()[0]) == (2, "error: the market file is of testnet alone")
+    assert (ran.exit_code, ran.stderr.splitlines()[0]) == (2, "error: the market file is of testnet alone")
 
 
 def test_a_broken_file_of_keys_stops_the_start(market_file: str, tmp_path: Path) -> None:
     file = tmp_path / "keys.json"
     file.write_text("[]")
     ran = swapcli("serve", "--market", market_file, "--keys-file", str(file), "--json")
-    assert (ran.status, ran.error["code"]) == (2, "CONFIG_ERROR")
+    assert (ran.exit_code, ran.error["code"]) == (2, "CONFIG_ERROR")
 
 
 def test_a_port_that_is_taken_is_said_so(market_file: str) -> None:
     with serving("--market", market_file) as service:
         port = service.url.rpartition(":")[2]
         ran = swapcli("serve", "--market", market_file, "--port", port)
-        assert ran.status == 2
-        assert f"port {port}" in ran.err
+        assert ran.exit_code == 2
+        assert f"port {port}" in ran.stderr
 
 
 def test_the_ready_file_is_never_half_there(market_file: str, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_hangup_reloads_keys_limits_and_sites_and_bad_settings_change_nothing(
     market_file: str, tmp_path: Path
 ) -> None:
     config, keys = tmp_path / "config.yaml", tmp_path / "other-keys.json"
-    key = swapcli("keys", "create", "acme", "--keys-file", str(keys)).out.strip()
+    key = swapcli("keys", "create", "acme", "--keys-file", str(keys)).stdout.strip()
     config.write_text("service: {limit_loopback: true}\n")
     with serving("--config", str(config), "--market", market_file) as service:
 
@@ -290,8 +290,8 @@ def test_a_log_that_nobody_reads_stops_neither_the_service_nor_its_end(market_fi
 def stores(tmp_path: Path) -> Path:
     """A folder with a store of base, which somebody has imported."""
     exported = swapcli("market", "export", "base")
-    imported = swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported.out.encode())
-    assert (exported.status, imported.status) == (0, 0)
+    imported = swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported.stdout.encode())
+    assert (exported.exit_code, imported.exit_code) == (0, 0)
     return tmp_path
 
 
@@ -302,7 +302,7 @@ def health(service: Service, name: str = "base") -> tuple[int, str]:
 
 
 def test_the_store_of_a_network_goes_before_the_embedded_market(stores: Path) -> None:
-    pool = json.loads(swapcli("market", "export", "base").out)
+    pool = json.loads(swapcli("market", "export", "base").stdout)
     few = {**pool, "pools": pool["pools"][:3]}
     swapcli("market", "import", "-", "--replace", "--store", str(stores), stdin=json.dumps(few).encode())
     with serving("--once", "--networks", "base", "--store", str(stores)) as service:
@@ -322,17 +322,17 @@ def test_state_of_no_moment_is_never_young_enough() -> None:
 def test_a_store_that_cannot_be_used_stops_the_start(stores: Path) -> None:
     (stores / "base.sqlite").write_bytes(b"no store" * 100)
     ran = swapcli("serve", "--networks", "base", "--store", str(stores), "--json")
-    assert (ran.status, ran.error["code"]) == (2, "MARKET_ERROR")
+    assert (ran.exit_code, ran.error["code"]) == (2, "MARKET_ERROR")
     assert "is not a store of swapcli" in ran.error["message"]
 
 
 def test_a_network_that_only_its_store_knows_is_served_by_name(market_file: str, tmp_path: Path) -> None:
-    assert swapcli("market", "import", market_file, "--store", str(tmp_path)).status == 0
+    assert swapcli("market", "import", market_file, "--store", str(tmp_path)).exit_code == 0
     with serving("--max-requests", "2", "--networks", "testnet", "--store", str(tmp_path)) as service:
         assert service.line["networks"] == ["testnet"]
         assert get(service.url + ORDER)[0] == 200
         assert "5 pools" in health(service, "testnet")[1]
-    assert swapcli("serve", "--networks", "testnet", "--store", str(tmp_path / "none")).status == 2
+    assert swapcli("serve", "--networks", "testnet", "--store", str(tmp_path / "none")).exit_code == 2
 
 
 def test_no_node_is_asked_offline_and_one_that_is_none_stops_the_start() -> None:
@@ -343,8 +343,8 @@ def test_no_node_is_asked_offline_and_one_that_is_none_stops_the_start() -> None
         assert "keeping" not in service.err
     starknet = {"SWAPCLI_NETWORKS_STARKNET_RPC_URL": "http://127.0.0.1:1"}
     ran = swapcli("serve", "--networks", "starknet", env=starknet)
-    assert ran.status == 2
-    assert "starknet" in ran.err
+    assert ran.exit_code == 2
+    assert "starknet" in ran.stderr
 
 
 def test_without_an_answer_of_its_node_a_network_is_not_quoted_on() -> None:

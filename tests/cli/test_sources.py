@@ -25,13 +25,13 @@ SERVICE = "http://127.0.0.1:1"
 )
 def test_options_that_do_not_fit_are_refused_in_a_sentence(options: tuple[str, ...], status: int, said: str) -> None:
     ran = swapcli("route", "base", "ETH", "USDC", "1", *options)
-    assert ran.status == status
-    assert said in ran.err
-    assert not ran.out
-    assert "secret" not in ran.err
+    assert ran.exit_code == status
+    assert said in ran.stderr
+    assert not ran.stdout
+    assert "secret" not in ran.stderr
 
 
 def test_offline_goes_before_a_service_of_the_settings() -> None:
     ran = swapcli("route", "base", "ETH", "USDC", "1", "--offline", "--json", env={"SWAPCLI_API_URL": SERVICE})
-    assert ran.status == 0
+    assert ran.exit_code == 0
     assert ran.json["market"]["provenance"] == "modelled"

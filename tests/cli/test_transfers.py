@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.build import USDC, WETH, Ran, market_document, swapcli
+from tests.cli.build import USDC, WETH, CommandResult, market_document, swapcli
 
 ORDER = ("testnet", "ETH", "USDC", "25")
 FEE = {"kind": "fee", "buy_fee_ppm": 10_000, "sell_fee_ppm": 30_000}
@@ -27,7 +27,7 @@ def marked(folder: Path, **changes: Any) -> str:
 
 def test_an_order_for_a_token_with_a_fee_ends_with_its_code_and_the_fee(tmp_path: Path) -> None:
     refused = swapcli("route", *ORDER, "--market", marked(tmp_path), "--json")
-    assert (refused.status, refused.error["code"]) == (3, "FEE_ON_TRANSFER")
+    assert (refused.exit_code, refused.error["code"]) == (3, "FEE_ON_TRANSFER")
     assert refused.error["message"] == (
         "USDC takes a fee of 1% when it is bought, of 3% when it is sold, so no amount can be promised"
     )
@@ -39,23 +39,23 @@ def test_the_tokens_of_a_market_tell_how_they_transfer(tmp_path: Path) -> None:
     listed = {entry["symbol"]: entry for entry in swapcli("tokens", "testnet", "--market", file, "--json").json}
     assert listed["USDC"]["transfers"] == FEE
     assert "transfers" not in listed["WETH"]
-    assert "takes a fee of 1% when it is bought" in swapcli("tokens", "testnet", "--market", file, "--plain").out
+    assert "takes a fee of 1% when it is bought" in swapcli("tokens", "testnet", "--market", file, "--plain").stdout
     stores = str(tmp_path / "stores")
-    assert swapcli("market", "import", file, "--store", stores).status == 0
+    assert swapcli("market", "import", file, "--store", stores).exit_code == 0
     stored = {entry["symbol"]: entry for entry in swapcli("tokens", "testnet", "--store", stores, "--json").json}
     assert stored["USDC"]["transfers"] == FEE
     (told,) = swapcli("market", "info", "--store", stores, "--json").json
     assert told["transfers"] == {"unknown": len(market_document()["tokens"]) - 1, "fee": 1}
-    assert json.loads(swapcli("market", "export", "testnet", "--store", stores).out)["tokens"] == [
+    assert json.loads(swapcli("market", "export", "testnet", "--store", stores).stdout)["tokens"] == [
         {**entry, **({"transfers": FEE} if entry["address"] == USDC else {})} for entry in market_document()["tokens"]
     ]
 
 
-def settled(folder: Path, marks: str) -> Ran:
+def settled(folder: Path, marks: str) -> CommandResult:
     """The order, on a store, with the settings that mark tokens of its network."""
     stores = folder / "stores"
     document = json.dumps(market_document()).encode()
-    assert swapcli("market", "import", "-", "--store", str(stores), stdin=document).status == 0
+    assert swapcli("market", "import", "-", "--store", str(stores), stdin=document).exit_code == 0
     config = folder / "config.yaml"
     native = "native: {symbol: ETH, name: Ether, decimals: 18}"
     config.write_text(
@@ -68,13 +68,13 @@ def settled(folder: Path, marks: str) -> Ran:
 @pytest.mark.parametrize("address", [USDC, f'"{USDC}"'])
 def test_the_settings_may_mark_a_token_with_a_fee(tmp_path: Path, address: str) -> None:
     refused = settled(tmp_path, f"transfer_fees_ppm: {{{address}: 20000}}")
-    assert (refused.status, refused.error["code"]) == (3, "FEE_ON_TRANSFER")
+    assert (refused.exit_code, refused.error["code"]) == (3, "FEE_ON_TRANSFER")
     assert refused.error["message"].startswith("USDC takes a fee of 2% on transfers")
 
 
 def test_the_settings_may_mark_a_token_that_keeps_shares(tmp_path: Path) -> None:
     told = settled(tmp_path, f"share_tokens: [{USDC}]")
-    assert told.status == 0
+    assert told.exit_code == 0
     (warning,) = (each for each in told.json["warnings"] if each["code"] == "SHARE_TOKEN")
     assert warning["message"].startswith("USDC keeps shares: each transfer can lose up to 2 units")
     assert int(told.json["outputAmount"]) > 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.build import Ran, market_document, swapcli
+from tests.cli.build import CommandResult, market_document, swapcli
 from tests.cli.running import Service, serving
 from tests.remote.honest import honest
 
@@ -40,17 +40,17 @@ def codes(document: dict[str, Any]) -> list[str]:
     return [each["code"] for each in document["warnings"]]
 
 
-def lines(ran: Ran) -> list[str]:
+def lines(ran: CommandResult) -> list[str]:
     """The warnings on stderr."""
-    return [line.removeprefix("warning: ") for line in ran.err.splitlines() if line.startswith("warning: ")]
+    return [line.removeprefix("warning: ") for line in ran.stderr.splitlines() if line.startswith("warning: ")]
 
 
-def calldata(*words: str, **more: Any) -> Ran:
+def calldata(*words: str, **more: Any) -> CommandResult:
     return swapcli("calldata", *words, *WALLET, **more)
 
 
-def execute(route: Ran, *words: str) -> Ran:
-    return swapcli("execute", "-", *WALLET, *words, stdin=route.out.encode())
+def execute(route: CommandResult, *words: str) -> CommandResult:
+    return swapcli("execute", "-", *WALLET, *words, stdin=route.stdout.encode())
 
 
 # Price impact.
@@ -58,7 +58,7 @@ def execute(route: Ran, *words: str) -> Ran:
 
 def test_a_route_warns_of_the_impact_and_is_shown_all_the_same() -> None:
     ran = swapcli("route", *TOO_MUCH)
-    assert ran.status == 0
+    assert ran.exit_code == 0
     assert lines(ran)[0].startswith("price impact of 99.99%: $")
     assert codes(swapcli("route", *TOO_MUCH, "--json").json) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED"]
     assert codes(swapcli("route", *LITTLE, "--json").json) == ["STATE_MODELLED"]
@@ -68,17 +68,17 @@ def test_a_batch_warns_in_each_result() -> None:
     order: dict[str, object] = {"token_in": "ETH", "token_out": "USDC"}
     batch = [order | {"id": size, "amount_in": str(10**18 * size)} for size in (1, 10_000)]
     ran = swapcli("route", "base", "--batch", "-", stdin="\n".join(map(json.dumps, batch)).encode())
-    results = [json.loads(line)["result"] for line in ran.out.splitlines()]
+    results = [json.loads(line)["result"] for line in ran.stdout.splitlines()]
     assert [codes(each) for each in results] == [["STATE_MODELLED"], ["PRICE_IMPACT_HIGH", "STATE_MODELLED"]]
-    assert ran.err == ""
+    assert ran.stderr == ""
 
 
 @pytest.mark.parametrize("form", ["--plain", "--table", "--json"])
 def test_no_payload_is_built_above_the_highest_impact(form: str) -> None:
     route = swapcli("route", *TOO_MUCH, "--json")
     for ran in (calldata(*TOO_MUCH, form), execute(route, form)):
-        assert (ran.status, ran.out) == (7, "")
-        assert "--max-impact" in ran.err
+        assert (ran.exit_code, ran.stdout) == (7, "")
+        assert "--max-impact" in ran.stderr
 
 
 def test_the_refusal_says_the_figures() -> None:
@@ -93,8 +93,8 @@ def test_the_refusal_says_the_figures() -> None:
 
 def test_what_is_allowed_is_built_and_warned_of_once() -> None:
     for ran in (calldata(*TOO_MUCH, "--max-impact", "100"), calldata(*MUCH)):
-        assert ran.status == 0
-        assert sum("price impact of" in line for line in ran.err.splitlines()) == 1
+        assert ran.exit_code == 0
+        assert sum("price impact of" in line for line in ran.stderr.splitlines()) == 1
     document = calldata(*TOO_MUCH, "--max-impact", "100", "--json").json
     assert codes(document) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED", "ROUTER_UNVERIFIED"]
     assert document["calldata"].startswith("0x")
@@ -108,8 +108,8 @@ def test_the_route_of_a_refused_order_can_be_executed_where_that_is_allowed() ->
 
 @pytest.mark.parametrize(("allowed", "status"), [("6.5", 7), ("7.5", 0), ("750bps", 0), ("0", 7)])
 def test_how_much_is_allowed_is_an_option_and_a_setting(allowed: str, status: int) -> None:
-    assert calldata(*MUCH, "--max-impact", allowed).status == status
-    assert calldata(*MUCH, env={"SWAPCLI_MAX_IMPACT": allowed}).status == status
+    assert calldata(*MUCH, "--max-impact", allowed).exit_code == status
+    assert calldata(*MUCH, env={"SWAPCLI_MAX_IMPACT": allowed}).exit_code == status
 
 
 @pytest.mark.parametrize(("above", "warned"), [("6.5", True), ("7.5", False)])
@@ -119,16 +119,16 @@ def test_what_is_warned_of_is_a_setting(above: str, warned: bool) -> None:
 
 
 def test_what_loses_nothing_may_have_no_impact_at_all() -> None:
-    assert calldata("base", "ETH", "WETH", "5", "--max-impact", "0").status == 0
+    assert calldata("base", "ETH", "WETH", "5", "--max-impact", "0").exit_code == 0
 
 
 @pytest.mark.parametrize("text", ["-1", "101", "all", "", "NaN"])
 def test_an_impact_that_is_no_percentage_is_refused(text: str) -> None:
-    assert calldata(*LITTLE, f"--max-impact={text}").status == 2
+    assert calldata(*LITTLE, f"--max-impact={text}").exit_code == 2
 
 
 @pytest.fixture
-def unpriced(tmp_path: Path) -> Callable[..., Ran]:
+def unpriced(tmp_path: Path) -> Callable[..., CommandResult]:
     """The small market, whose network knows no dollar, so that no token has a price in USD."""
     document = market_document(provenance="recorded")
     document["network"]["router"] = ROUTER
@@ -137,13 +137,13 @@ def unpriced(tmp_path: Path) -> Callable[..., Ran]:
     return lambda *words: swapcli(*words, "--market", str(file))
 
 
-def test_without_prices_in_usd_the_pools_of_the_route_tell_the_impact(unpriced: Callable[..., Ran]) -> None:
+def test_without_prices_in_usd_the_pools_of_the_route_tell_the_impact(unpriced: Callable[..., CommandResult]) -> None:
     small, large = (unpriced("route", "testnet", "ETH", "USDC", amount, "--json").json for amount in ("0.01", "3000"))
     assert small["inputToken"]["price"] is None
     assert ["PRICE_IMPACT_HIGH" in codes(each) for each in (small, large)] == [False, True]
     refused = unpriced("calldata", "testnet", "ETH", "USDC", "3000", *WALLET, "--json").error
     assert (refused["code"], refused["details"]["basis"]) == ("PRICE_IMPACT_TOO_HIGH", "pools")
-    assert "compared with a small order" in unpriced("route", "testnet", "ETH", "USDC", "3000").out
+    assert "compared with a small order" in unpriced("route", "testnet", "ETH", "USDC", "3000").stdout
 
 
 # A service.
@@ -154,8 +154,8 @@ def test_a_payload_of_a_service_on_modelled_state_warns_as_one_made_here(service
     route = swapcli("route", *LITTLE, "--json")
     for words in ((), ("--json",), ("--get", "calldata")):
         for ran in (calldata(*LITTLE, *there, *words), execute(route, *there, *words)):
-            assert ran.status == 0
-            assert ran.err.count("the state of the pools is modelled: these are not live prices; do not sign") == 1
+            assert ran.exit_code == 0
+            assert ran.stderr.count("the state of the pools is modelled: these are not live prices; do not sign") == 1
     assert codes(calldata(*LITTLE, *there, "--json").json) == ["STATE_MODELLED", "ROUTER_UNVERIFIED"]
     market = execute(route, *there, "--json").json["market"]
     assert (market["service"], market["provenance"]) == (service.url, "modelled")
@@ -165,8 +165,8 @@ def test_a_payload_of_a_service_is_refused_as_one_made_here(service: Service, fo
     route = swapcli("route", *TOO_MUCH, "--json")
     for url in (service.url, foreign):
         for ran in (calldata(*TOO_MUCH, "--api-url", url, "--json"), execute(route, "--api-url", url, "--json")):
-            assert (ran.status, ran.error["code"]) == (7, "PRICE_IMPACT_TOO_HIGH")
-        assert calldata(*TOO_MUCH, "--api-url", url, "--max-impact", "100").status == 0
+            assert (ran.exit_code, ran.error["code"]) == (7, "PRICE_IMPACT_TOO_HIGH")
+        assert calldata(*TOO_MUCH, "--api-url", url, "--max-impact", "100").exit_code == 0
 
 
 def test_of_a_service_that_does_not_say_the_state_is_unknown(foreign: str) -> None:
@@ -203,4 +203,4 @@ def test_a_service_cannot_hide_what_an_exchange_of_dollars_loses_behind_prices(a
 
     with honest("base", worthless) as running:
         ran = calldata("base", "USDC", "USDbC", amount, "--api-url", running.url, "--json")
-        assert (ran.status, ran.error["code"]) == (7, "PRICE_IMPACT_TOO_HIGH")
+        assert (ran.exit_code, ran.error["code"]) == (7, "PRICE_IMPACT_TOO_HIGH")

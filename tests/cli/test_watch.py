@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.cli.signals import SIGNALS, Interruption, interruptible
-from swapcli.cli.sync_watch import MOST_FAILURES, watch_chain
+from swapcli.cli.signals import SIGNALS, GracefulInterrupt, graceful_interrupts
+from swapcli.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
 from swapcli.errors import ConfigError, Reorganised, SwapcliError, Unreachable, UpstreamError
 
 
@@ -36,7 +36,7 @@ class Chain:
         watch_chain(self.step, lambda *told: self.failures.append(told), self.pauses.append, block_time_s)
 
 
-outcomes = st.lists(st.booleans(), max_size=3 * MOST_FAILURES)
+outcomes = st.lists(st.booleans(), max_size=3 * MAX_CONSECUTIVE_FAILURES)
 
 
 @given(outcomes, st.none() | st.floats(0.1, 1_000))
@@ -44,12 +44,12 @@ def test_failures_are_told_and_end_it_only_when_they_go_on(fails: list[bool], bl
     errors = [Unreachable(f"the node is silent, {number}") if fail else None for number, fail in enumerate(fails)]
     chain = Chain([*errors])
     longest = max(map(len, "".join("x" if fail else " " for fail in fails).split()), default=0)
-    with pytest.raises(UpstreamError if longest >= MOST_FAILURES else KeyboardInterrupt) as ended:
+    with pytest.raises(UpstreamError if longest >= MAX_CONSECUTIVE_FAILURES else KeyboardInterrupt) as ended:
         chain.watch(block_time_s)
     told = [error for error, _, _ in chain.failures]
     given_up_at = errors.index(ended.value) if isinstance(ended.value, Unreachable) else len(errors)
     assert told == [error for error in errors[:given_up_at] if error]
-    assert all(1 <= count < MOST_FAILURES for _, count, _ in chain.failures)
+    assert all(1 <= count < MAX_CONSECUTIVE_FAILURES for _, count, _ in chain.failures)
 
 
 @given(outcomes, st.none() | st.floats(0.1, 1_000))
@@ -80,7 +80,7 @@ def test_a_signal_breaks_a_pause_off(number: signal.Signals) -> None:
         time.sleep(30)
 
     started_s = time.monotonic()
-    with interruptible(), pytest.raises(KeyboardInterrupt):
+    with graceful_interrupts(), pytest.raises(KeyboardInterrupt):
         pause()
     assert time.monotonic() - started_s < 10
 
@@ -92,8 +92,8 @@ class Stretch:
         self._signals, self._error = signals, error
         self.done = 0
 
-    def run(self, interruption: Interruption) -> None:
-        with interruption.whole():
+    def run(self, interruption: GracefulInterrupt) -> None:
+        with interruption.uninterrupted():
             for each in self._signals:
                 os.kill(os.getpid(), each)
                 self.done += 1
@@ -104,32 +104,32 @@ class Stretch:
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_whole_stretch_is_ended_first_and_then_it_stops(number: signal.Signals) -> None:
     stretch = Stretch(number)
-    with interruptible() as interruption, pytest.raises(KeyboardInterrupt):
+    with graceful_interrupts() as interruption, pytest.raises(KeyboardInterrupt):
         stretch.run(interruption)
     assert stretch.done == 1
 
 
 def test_a_whole_stretch_that_fails_stops_too_where_that_was_told() -> None:
-    with interruptible() as interruption, pytest.raises(KeyboardInterrupt):
+    with graceful_interrupts() as interruption, pytest.raises(KeyboardInterrupt):
         Stretch(signal.SIGTERM, error=Unreachable("the node is silent")).run(interruption)
 
 
 def test_who_is_told_twice_does_not_wait() -> None:
     stretch = Stretch(signal.SIGINT, signal.SIGTERM)
-    with interruptible() as interruption, pytest.raises(KeyboardInterrupt):
+    with graceful_interrupts() as interruption, pytest.raises(KeyboardInterrupt):
         stretch.run(interruption)
     assert stretch.done == 1
 
 
 def test_signals_are_what_they_were_afterwards() -> None:
     before = [signal.getsignal(each) for each in SIGNALS]
-    with interruptible():
+    with graceful_interrupts():
         assert all(signal.getsignal(each) != known for each, known in zip(SIGNALS, before, strict=True))
     assert [signal.getsignal(each) for each in SIGNALS] == before
 
 
 def test_without_a_signal_a_whole_stretch_is_nothing_special() -> None:
-    with interruptible() as interruption:
+    with graceful_interrupts() as interruption:
         Stretch().run(interruption)
         with pytest.raises(Unreachable):
             Stretch(error=Unreachable("the node is silent")).run(interruption)

@@ -3,14 +3,14 @@
 # Annotations are values here: they are what Typer reads.
 
 from swapcli.cli import exit_codes, options
-from swapcli.cli.lazy_group import GroupedCommand, new_app
-from swapcli.cli.options import FormOptions, OrderOptions, PayloadOptions, SourceOptions, with_options
-from swapcli.cli.payload_output import Ready, delivery_to, is_whole, ready_to_sign, tell_payload
-from swapcli.cli.quoting import Desk, open_desk, order_given
+from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, with_option_groups
+from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata, swap_terms
+from swapcli.cli.quoting import QuoteContext, open_quote_context, require_order
 from swapcli.cli.render.payload_json import calldata_document
-from swapcli.cli.render.transactions import Sending
+from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.cli.session import open_session
-from swapcli.cli.simulation_options import checks_of
+from swapcli.cli.simulation_options import open_checker
 from swapcli.engine.price_impact import impact_of
 from swapcli.engine.quote import Answer
 from swapcli.engine.warnings import check_impact
@@ -18,8 +18,8 @@ from swapcli.engine.warnings import check_impact
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
-@with_options
+@app.command(cls=PanelCommand)
+@with_option_groups
 def calldata(
     network: options.NetworkName,
     token_in: options.TokenIn = None,
@@ -29,7 +29,7 @@ def calldata(
     order: OrderOptions,
     payload: PayloadOptions,
     source: SourceOptions,
-    form: FormOptions,
+    output: OutputOptions,
 ) -> int:
     """Find the best route and build its transaction.
 
@@ -44,31 +44,33 @@ def calldata(
     holds both what was found and what the call promises. A price impact above --max-impact ends with status 7.
     """
     flags = order.flags | payload.flags | source.flags
-    session = open_session(form, flags, rpc_url=source.rpc_url, offline=source.offline)
-    words = order_given(token_in, token_out, amount)
-    desk = open_desk(session, network, order, source)
-    terms = desk.wishes.terms
-    delivery = delivery_to(terms.destination, terms.slippage_ppm, desk.source.network)
-    checks = checks_of(session, desk.source.network, payload)
-    answer, built = desk.source.quote_and_build(desk.ask(desk.order(*words)), delivery)
+    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
+    words = require_order(token_in, token_out, amount)
+    context = open_quote_context(session, network, order, source)
+    terms = context.options.terms
+    delivery = swap_terms(terms.destination, terms.slippage_ppm, context.source.network)
+    checks = open_checker(session, context.source.network, payload)
+    answer, built = context.source.quote_and_build(context.build_request(context.parse_order(*words)), delivery)
     check_impact(impact_of(answer), answer.origin, session.settings.max_impact_ppm)
-    checked = checks.quoted(answer, built) if checks else None
-    ready = Ready(built, answer.network, checked)
-    ready = ready_to_sign(session, ready, desk.warnings(answer), with_approval=payload.with_approval)
-    _tell(desk, answer, ready, payload)
+    checked = checks.check_quoted(answer, built) if checks else None
+    ready = PreparedPayload(built, answer.network, checked)
+    ready = add_warnings(session, ready, context.find_warnings(answer), with_approval=payload.with_approval)
+    _tell(context, answer, ready, payload)
     return exit_codes.OK
 
 
-def _tell(desk: Desk, answer: Answer, ready: Ready, told: PayloadOptions) -> None:
-    session, terms, built = desk.session, desk.wishes.terms, ready.payload
+def _tell(context: QuoteContext, answer: Answer, ready: PreparedPayload, told: PayloadOptions) -> None:
+    session, terms, built = context.session, context.options.terms, ready.payload
 
-    def people(sendings: list[Sending]) -> None:
-        from swapcli.cli.render.payload_view import amount_words, payload_view
-        from swapcli.cli.render.route_view import view_of
-        from swapcli.cli.render.simulation_view import with_checks
+    def people(sendings: list[RenderedTransaction]) -> None:
+        from swapcli.cli.render.payload_view import build_payload_view, format_amount
+        from swapcli.cli.render.route_view import build_route_view
+        from swapcli.cli.render.simulation_view import with_simulation
 
-        sold = amount_words(built.call.route.amount_in, answer.order.token_in)
-        view = payload_view(sendings, sold, full=is_whole(session, told))
-        session.output.payload(view, with_checks(view_of(answer, terms, ready.warnings), ready.checked))
+        sold = format_amount(built.call.route.amount_in, answer.order.token_in)
+        view = build_payload_view(sendings, sold, full=shows_full_calldata(session, told))
+        session.output.print_payload(
+            view, with_simulation(build_route_view(answer, terms, ready.warnings), ready.checked)
+        )
 
-    tell_payload(session, ready, told, lambda swap: calldata_document(answer, built, swap, ready.warnings), people)
+    print_payload(session, ready, told, lambda swap: calldata_document(answer, built, swap, ready.warnings), people)

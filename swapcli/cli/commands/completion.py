@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from swapcli.cli.completion_scripts import SHELLS, script
-from swapcli.cli.lazy_group import GroupedCommand, new_app
+from swapcli.cli.completion_scripts import SHELLS, completion_script
+from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import argument
 
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
+@app.command(cls=PanelCommand)
 def completion(shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELLS)}.")]) -> None:
     """Print the completion script of a shell.
 
@@ -22,4 +22,4 @@ def completion(shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELL
     """
     if shell not in SHELLS:
         raise typer.BadParameter(f"{shell!r} is not one of {', '.join(SHELLS)}", param_hint="SHELL")
-    print(script(shell), end="")
+    print(completion_script(shell), end="")

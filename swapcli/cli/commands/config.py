@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 from swapcli.cli import options
-from swapcli.cli.lazy_group import GroupedCommand, new_app
-from swapcli.cli.options import FormOptions, option, with_options
-from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.text import clean
+from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.options import OutputOptions, option, with_option_groups
+from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.text import printable
 from swapcli.cli.session import home, open_session
 from swapcli.config import config_file_path
 from swapcli.config.display import example_config, masked
@@ -19,26 +19,26 @@ from swapcli.errors import ConfigError
 app = new_app("Show settings and where they come from.")
 
 
-@app.command(cls=GroupedCommand)
-@with_options
-def show(*, form: FormOptions) -> None:
+@app.command(cls=PanelCommand)
+@with_option_groups
+def show(*, output: OutputOptions) -> None:
     """Show every setting with its value and origin; secrets are masked.
 
     \b
     Example: SWAPCLI_SLIPPAGE=0.3 swapcli config show
     """
-    session = open_session(form)
+    session = open_session(output)
     rows = masked(session.settings)
-    session.output.listing(
-        Listing(
+    session.output.print_list(
+        ListView(
             columns=("setting", "value", "origin"),
-            rows=tuple((clean(row.key), clean(row.value or "-"), clean(row.origin)) for row in rows),
+            rows=tuple((printable(row.key), printable(row.value or "-"), printable(row.origin)) for row in rows),
             documents=tuple({"key": row.key, "value": row.value, "origin": row.origin} for row in rows),
         )
     )
 
 
-@app.command(cls=GroupedCommand)
+@app.command(cls=PanelCommand)
 def path(config: options.ConfigFile = None) -> None:
     """Print where the settings file is, or would be.
 
@@ -48,7 +48,7 @@ def path(config: options.ConfigFile = None) -> None:
     print(_file(config))
 
 
-@app.command(cls=GroupedCommand)
+@app.command(cls=PanelCommand)
 def init(
     force: Annotated[bool, option("--force", "Replace a file that is there.", options.SETTINGS)] = False,
     config: options.ConfigFile = None,

@@ -11,15 +11,15 @@ from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import SLIPPAGE_RANGE
 from swapcli.cli import exit_codes, options
 from swapcli.cli.deadline import parse_deadline_s
-from swapcli.cli.files import STDIN, is_terminal, read_file
-from swapcli.cli.lazy_group import GroupedCommand, Misused, new_app
-from swapcli.cli.options import FormOptions, PayloadOptions, SourceOptions, argument, option, with_options
-from swapcli.cli.payload_output import Ready, delivery_to, is_whole, ready_to_sign, tell_payload
-from swapcli.cli.quote_options import address_of
-from swapcli.cli.render.payload_json import BuiltRoute, execute_document
-from swapcli.cli.render.transactions import Sending
+from swapcli.cli.files import STDIN, is_stdin_terminal, read_file
+from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
+from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata, swap_terms
+from swapcli.cli.quote_options import parse_address_option
+from swapcli.cli.render.payload_json import PayloadContext, execute_document
+from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.cli.session import Session, open_session
-from swapcli.cli.simulation_options import checks_of
+from swapcli.cli.simulation_options import open_checker
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.quote import Delivery, Origin
@@ -33,8 +33,8 @@ PIPE = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json | swapcli execute
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
-@with_options
+@app.command(cls=PanelCommand)
+@with_option_groups
 def execute(
     file: Annotated[str, argument("[FILE]", "What swapcli route --json printed; - or nothing is stdin.")] = STDIN,
     *,
@@ -49,7 +49,7 @@ def execute(
     ] = None,
     payload: PayloadOptions,
     source: SourceOptions,
-    form: FormOptions,
+    output: OutputOptions,
 ) -> int:
     """Build the transaction of a route.
 
@@ -62,24 +62,24 @@ def execute(
     more than the slippage ends with status 6, a price impact above --max-impact with status 7.
     """
     flags = {"slippage": slippage} | payload.flags | source.flags
-    session = open_session(form, flags, rpc_url=source.rpc_url, offline=source.offline)
+    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
     if file == STDIN == str(session.settings.market):
         raise InvalidOption("the route and --market cannot both be read from stdin")
     deadline_s = None if deadline is None else parse_deadline_s(deadline, SYSTEM_CLOCK.now_s())
     document = _read(file)
     asked = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
     given = _given(session, asked.network, document, destination)
-    checks = checks_of(session, asked.network, payload)
+    checks = open_checker(session, asked.network, payload)
     built = asked.build(given.result, given.delivery)
     impact, origin, settings = asked.impact_of(given.result, built), asked.origin, session.settings
     check_impact(impact, origin, settings.max_impact_ppm)
-    checked = checks.posted(asked, given.result, built) if checks else None
+    checked = checks.check_built(asked, given.result, built) if checks else None
     of_quote = (
         *quote_warnings(impact, origin, ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm),
         *_deadline_warnings(deadline_s),
     )
-    ready = Ready(built, asked.network, checked)
-    ready = ready_to_sign(session, ready, of_quote, with_approval=payload.with_approval)
+    ready = PreparedPayload(built, asked.network, checked)
+    ready = add_warnings(session, ready, of_quote, with_approval=payload.with_approval)
     _tell(session, origin, given, ready, payload)
     return exit_codes.OK
 
@@ -103,14 +103,14 @@ class _Given(NamedTuple):
 def _given(session: Session, network: Network, document: dict[str, object], destination: str | None) -> _Given:
     result = parse_result(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.generation].check(session.settings.slippage_ppm)
-    receiver = None if destination is None else address_of(destination, network, "--destination")
-    return _Given(result, delivery_to(receiver, slippage_ppm, network))
+    receiver = None if destination is None else parse_address_option(destination, network, "--destination")
+    return _Given(result, swap_terms(receiver, slippage_ppm, network))
 
 
 def _read(file: str) -> dict[str, object]:
-    """The route's document. Raises `Misused` where nobody could give one, `InvalidInput` where it is none."""
-    if file == STDIN and is_terminal():
-        raise Misused("a route is needed: name its file, or pipe it in")
+    """The route's document. Raises `UsageError` where nobody could give one, `InvalidInput` where it is none."""
+    if file == STDIN and is_stdin_terminal():
+        raise UsageError("a route is needed: name its file, or pipe it in")
     name = "stdin" if file == STDIN else file
     try:
         document = parse_json(read_file(file))
@@ -135,20 +135,20 @@ def _network_name(document: dict[str, object], asked: str | None, session: Sessi
     return told
 
 
-def _tell(session: Session, origin: Origin, given: _Given, ready: Ready, told: PayloadOptions) -> None:
+def _tell(session: Session, origin: Origin, given: _Given, ready: PreparedPayload, told: PayloadOptions) -> None:
     built, network, checked, warnings = ready
     slippage_ppm = given.delivery.slippage_ppm
 
-    def document(swap: Sending) -> dict[str, object]:
+    def document(swap: RenderedTransaction) -> dict[str, object]:
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
-        return execute_document(built, swap, BuiltRoute(network, origin, given.result.generation, now_ms), warnings)
+        return execute_document(built, swap, PayloadContext(network, origin, given.result.generation, now_ms), warnings)
 
-    def people(sendings: list[Sending]) -> None:
-        from swapcli.cli.render.payload_view import call_view
-        from swapcli.cli.render.simulation_view import with_checks
+    def people(sendings: list[RenderedTransaction]) -> None:
+        from swapcli.cli.render.payload_view import build_execute_view
+        from swapcli.cli.render.simulation_view import with_simulation
 
-        full = is_whole(session, told)
-        view = call_view(given.result, built, sendings, network, slippage_ppm, full=full)
-        session.output.payload(with_checks(view, checked))
+        full = shows_full_calldata(session, told)
+        view = build_execute_view(given.result, built, sendings, network, slippage_ppm, full=full)
+        session.output.print_payload(with_simulation(view, checked))
 
-    tell_payload(session, ready, told, document, people)
+    print_payload(session, ready, told, document, people)

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from swapcli.cli import exit_codes, options
 from swapcli.cli.files import STDIN
-from swapcli.cli.lazy_group import GroupedCommand, new_app
-from swapcli.cli.options import FormOptions, SourceOptions, argument, option, with_options
-from swapcli.cli.output import Form
-from swapcli.cli.render.json import state
+from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.options import OutputOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.output import OutputFormat
+from swapcli.cli.render.json import state_field
 from swapcli.cli.session import REMOTE_RETRIES, Session, open_session
 from swapcli.config import network_names_from
 from swapcli.engine.health import UNHEALTHY, Health, Sample
@@ -20,8 +20,8 @@ MOST_RETRIES = 100
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
-@with_options
+@app.command(cls=PanelCommand)
+@with_option_groups
 def health(
     networks: Annotated[
         list[str] | None, argument("[NETWORK]...", "All networks, or those of the service, where none is named.")
@@ -39,7 +39,7 @@ def health(
         str | None,
         option("--retries", f"Attempts after one that failed.  [default: {REMOTE_RETRIES}]", options.SOURCE, "N"),
     ] = None,
-    form: FormOptions,
+    output: OutputOptions,
 ) -> int:
     """Check that every network is answered for.
 
@@ -52,7 +52,7 @@ def health(
     Ends with status 8 where anything is not healthy.
     """
     source = SourceOptions(market, False, store, rpc_url, max_age, offline, api_url, api_key_file, timeout)
-    session = open_session(form, source.flags, rpc_url=rpc_url, offline=offline)
+    session = open_session(output, source.flags, rpc_url=rpc_url, offline=offline)
     attempts = _retries(retries)
     names = [session.network_name(name) for name in networks or _all_names(session, attempts)]
     if rpc_url is not None and len(names) != 1:
@@ -103,12 +103,12 @@ def _check(session: Session, name: str, retries: int) -> Health:
 
 
 def _tell(session: Session, checked: list[Health]) -> None:
-    if session.output.form is Form.JSON:
-        session.output.document([_document(each) for each in checked])
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document([_document(each) for each in checked])
     else:
-        from swapcli.cli.render.health_view import health_listing
+        from swapcli.cli.render.health_view import build_health_list
 
-        session.output.listing(health_listing(checked))
+        session.output.print_list(build_health_list(checked))
 
 
 def _document(health: Health) -> dict[str, object]:
@@ -118,7 +118,7 @@ def _document(health: Health) -> dict[str, object]:
         "status": health.status,
         "message": health.message,
         "time": health.time_s,
-        "market": state(health.origin) if health.origin else None,
+        "market": state_field(health.origin) if health.origin else None,
         "pools": health.pools,
         "tokens": health.tokens,
         "sample": _sample(health.sample) if health.sample else None,

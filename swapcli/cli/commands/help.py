@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from swapcli.cli.exit_codes import MEANING
-from swapcli.cli.lazy_group import GroupedCommand, new_app
+from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import argument
 
 TOPICS = Path(__file__).parents[1] / "topics"
@@ -18,7 +18,7 @@ ORDER = ("live", "transactions", "warnings", "service", "state", "settings", "ro
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
+@app.command(cls=PanelCommand)
 def help_(
     topic: Annotated[str | None, argument("[TOPIC]", "Topic to read; all are listed without it.")] = None,
 ) -> None:

@@ -5,12 +5,12 @@
 from typing import Annotated
 
 from swapcli.cli import exit_codes, options
-from swapcli.cli.files import STDIN, write_whole
-from swapcli.cli.lazy_group import GroupedCommand, new_app
-from swapcli.cli.options import FormOptions, argument, option, with_options
-from swapcli.cli.output import Form
-from swapcli.cli.render.json import state
-from swapcli.cli.render.store_view import file_sheet, store_document, store_sheet, stores_listing
+from swapcli.cli.files import STDIN, write_atomically
+from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.options import OutputOptions, argument, option, with_option_groups
+from swapcli.cli.output import OutputFormat
+from swapcli.cli.render.json import state_field
+from swapcli.cli.render.store_view import build_export_details, build_store_details, build_store_list, store_document
 from swapcli.cli.session import Session, open_session
 from swapcli.cli.store_paths import make_store, opened_store, store_files
 from swapcli.config import networks_from
@@ -25,8 +25,8 @@ from swapcli.store import Summary, open_store
 app = new_app("Import, export and describe what swapcli sync keeps.")
 
 
-@app.command("import", cls=GroupedCommand)
-@with_options
+@app.command("import", cls=PanelCommand)
+@with_option_groups
 def import_(
     file: Annotated[str, argument("FILE", "Market file, - for stdin.")],
     network: Annotated[str | None, argument("[NETWORK]", "The network that the file has to be of.")] = None,
@@ -34,7 +34,7 @@ def import_(
     replace: Annotated[bool, option("--replace", "Replace what the store holds.", options.SETTINGS)] = False,
     skip_bad_pools: options.SkipBadPools = False,
     store: options.StoreDir = None,
-    form: FormOptions,
+    output: OutputOptions,
 ) -> None:
     """Keep the pools of a market file in the store of its network.
 
@@ -43,7 +43,7 @@ def import_(
 
     Quotes on the network rest on the store from then on. A store that holds pools is left as it is without --replace.
     """
-    session = open_session(form, {"market": file, "store_dir": flag("--store", store)})
+    session = open_session(output, {"market": file, "store_dir": flag("--store", store)})
     held = _read(session, network, skip_bad_pools)
     with make_store(session, held.network) as kept:
         before = kept.summary().pools
@@ -57,14 +57,14 @@ def import_(
         _tell(session, f"{held.network.name}, imported", kept.summary())
 
 
-@app.command(cls=GroupedCommand)
-@with_options
+@app.command(cls=PanelCommand)
+@with_option_groups
 def export(
     network: options.NetworkName,
     file: Annotated[str | None, argument("[FILE]", "File to write; stdout where none is named, or -.")] = None,
     *,
     store: options.StoreDir = None,
-    form: FormOptions,
+    output: OutputOptions,
 ) -> None:
     """Write the store of a network, or else the embedded market, as a market file.
 
@@ -73,9 +73,9 @@ def export(
 
     Such a file is what --market takes, and what swapcli market import reads. It is written whole or not at all.
     """
-    session = open_session(form, {"store_dir": flag("--store", store)})
+    session = open_session(output, {"store_dir": flag("--store", store)})
     to_stdout = file is None or file == STDIN
-    if to_stdout and (form.plain or form.table):
+    if to_stdout and (output.plain or output.table):
         raise InvalidOption("a market file is JSON, so --plain and --table do not fit", hint="name a FILE")
     from swapcli.markets.format import render_market
 
@@ -84,17 +84,17 @@ def export(
     if file is None or to_stdout:
         print(text)
         return
-    write_whole(file, text + "\n")
+    write_atomically(file, text + "\n")
     _tell_written(session, held, file, len(text) + 1)
 
 
-@app.command(cls=GroupedCommand)
-@with_options
+@app.command(cls=PanelCommand)
+@with_option_groups
 def info(
     network: Annotated[str | None, argument("[NETWORK]", "All networks that have a store where none is named.")] = None,
     *,
     store: options.StoreDir = None,
-    form: FormOptions,
+    output: OutputOptions,
 ) -> int:
     """Tell what is kept: block, age, pools by protocol and their depth.
 
@@ -103,7 +103,7 @@ def info(
 
     Depth is about what orders could move in the pools of a protocol, in dollars.
     """
-    session = open_session(form, {"store_dir": flag("--store", store)})
+    session = open_session(output, {"store_dir": flag("--store", store)})
     if network is None:
         return _list(session)
     with opened_store(session, network) as kept:
@@ -139,8 +139,8 @@ def _list(session: Session) -> int:
         except SwapcliError as error:
             failures.append(error)
     if not summaries and not failures:
-        session.output.remark(f"there is no store in {session.stores_folder}; swapcli sync makes one")
-    session.output.listing(stores_listing(summaries, SYSTEM_CLOCK.now_s()))
+        session.output.note(f"there is no store in {session.stores_folder}; swapcli sync makes one")
+    session.output.print_list(build_store_list(summaries, SYSTEM_CLOCK.now_s()))
     if failures:
         raise failures[0]
     return exit_codes.OK
@@ -148,18 +148,18 @@ def _list(session: Session) -> int:
 
 def _tell(session: Session, title: str, summary: Summary) -> None:
     now_s = SYSTEM_CLOCK.now_s()
-    if session.output.form is Form.JSON:
-        session.output.document(store_document(summary, now_s))
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(store_document(summary, now_s))
     else:
-        session.output.sheet(store_sheet(title, summary, now_s))
+        session.output.print_details(build_store_details(title, summary, now_s))
 
 
 def _tell_written(session: Session, held: Market, file: str, size_bytes: int) -> None:
     output, origin = session.output, Origin.of(held, SYSTEM_CLOCK.now_s())
-    if output.form is Form.JSON:
+    if output.format is OutputFormat.JSON:
         counts = {"pools": len(held.pools), "tokens": len(held.tokens)}
-        output.document(
-            {"network": held.network.name, "market": state(origin), **counts, "file": file, "bytes": size_bytes}
+        output.print_document(
+            {"network": held.network.name, "market": state_field(origin), **counts, "file": file, "bytes": size_bytes}
         )
     else:
-        output.sheet(file_sheet(held, origin, file))
+        output.print_details(build_export_details(held, origin, file))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from swapcli.cli.lazy_group import GroupedCommand, new_app
-from swapcli.cli.options import FormOptions, with_options
-from swapcli.cli.render.listing import Listing
+from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import open_session
 from swapcli.config import network_names_from
 from swapcli.model.network import Network
@@ -13,18 +13,18 @@ from swapcli.networks.address import display_address
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
-@with_options
-def networks(*, form: FormOptions) -> None:
+@app.command(cls=PanelCommand)
+@with_option_groups
+def networks(*, output: OutputOptions) -> None:
     """List the networks.
 
     \b
     Example: swapcli networks --json
     """
-    session = open_session(form)
+    session = open_session(output)
     found = [session.network(name) for name in network_names_from(session.settings)]
-    session.output.listing(
-        Listing(
+    session.output.print_list(
+        ListView(
             columns=("network", "chain id", "native", "v2", "tokens", "protocols", "router"),
             rows=tuple(_row(network) for network in found),
             documents=tuple(_document(network) for network in found),

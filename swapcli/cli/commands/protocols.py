@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from swapcli.cli import options
-from swapcli.cli.lazy_group import GroupedCommand, new_app
-from swapcli.cli.options import FormOptions, with_options
-from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.text import clean
+from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.text import printable
 from swapcli.cli.session import Session, open_session
 from swapcli.config.sources import flag
 from swapcli.model.network import ProtocolInfo
@@ -16,10 +16,10 @@ from swapcli.model.network import ProtocolInfo
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
-@with_options
+@app.command(cls=PanelCommand)
+@with_option_groups
 def protocols(
-    network: options.NetworkNameOrDefault = None, *, store: options.StoreDir = None, form: FormOptions
+    network: options.NetworkNameOrDefault = None, *, store: options.StoreDir = None, output: OutputOptions
 ) -> None:
     """List the protocols of a network. The family is the pool maths that quotes them.
 
@@ -28,11 +28,11 @@ def protocols(
 
     Where the network has a store, this tells how many pools of each it holds.
     """
-    session = open_session(form, {"store_dir": flag("--store", store)})
+    session = open_session(output, {"store_dir": flag("--store", store)})
     found, pools = _found(session, session.network_name(network))
     columns = ("id", "name", "display name", "family", "pools")
-    session.output.listing(
-        Listing(
+    session.output.print_list(
+        ListView(
             columns=columns if pools is not None else columns[:-1],
             rows=tuple(_row(protocol, pools) for protocol in found),
             documents=tuple(_document(protocol, pools) for protocol in found),
@@ -55,7 +55,7 @@ def _found(session: Session, name: str) -> tuple[tuple[ProtocolInfo, ...], Count
 def _row(protocol: ProtocolInfo, pools: Counter[str] | None) -> tuple[str, ...]:
     family = protocol.family or "not supported"
     counted = () if pools is None else (f"{pools[protocol.amm_name]:,}",)
-    return str(protocol.id), clean(protocol.amm_name), clean(protocol.display_name), family, *counted
+    return str(protocol.id), printable(protocol.amm_name), printable(protocol.display_name), family, *counted
 
 
 def _document(protocol: ProtocolInfo, pools: Counter[str] | None) -> dict[str, object]:

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from swapcli.cli import exit_codes, options
 from swapcli.cli.files import STDIN, read_lines
-from swapcli.cli.lazy_group import GroupedCommand, Misused, new_app
-from swapcli.cli.options import FormOptions, OrderOptions, SourceOptions, option, with_options
-from swapcli.cli.output import Form
-from swapcli.cli.quoting import Desk, open_desk, order_given
+from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
+from swapcli.cli.options import OrderOptions, OutputOptions, SourceOptions, option, with_option_groups
+from swapcli.cli.output import OutputFormat
+from swapcli.cli.quoting import QuoteContext, open_quote_context, require_order
 from swapcli.cli.render.json import route_document
 from swapcli.cli.session import Session, open_session
 from swapcli.errors import InvalidOption
@@ -17,8 +17,8 @@ from swapcli.errors import InvalidOption
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
-@with_options
+@app.command(cls=PanelCommand)
+@with_option_groups
 def route(
     network: options.NetworkName,
     token_in: options.TokenIn = None,
@@ -31,7 +31,7 @@ def route(
         str | None,
         option("--batch", "Quote the orders of a file, - for stdin, instead of one.", options.SOURCE, "FILE"),
     ] = None,
-    form: FormOptions,
+    output: OutputOptions,
 ) -> int:
     """Find the best route for a swap.
 
@@ -43,44 +43,44 @@ def route(
     A batch has one JSON order a line, {"id", "token_in", "token_out", "amount_in"} with amounts in smallest units; it
     prints {"id", "result"} a line, in order, and ends with the lowest exit status other than 0.
     """
-    session = open_session(form, order.flags | source.flags, rpc_url=source.rpc_url, offline=source.offline)
+    session = open_session(output, order.flags | source.flags, rpc_url=source.rpc_url, offline=source.offline)
     if batch is None:
-        words = order_given(token_in, token_out, amount, otherwise=", or --batch")
-        return _route_one(open_desk(session, network, order, source), words)
-    _check_batch_alone((token_in, token_out, amount), form.plain or form.table, batch, session)
-    return _route_batch(open_desk(session, network, order, source), batch)
+        words = require_order(token_in, token_out, amount, hint=", or --batch")
+        return _route_one(open_quote_context(session, network, order, source), words)
+    _check_batch_alone((token_in, token_out, amount), output.plain or output.table, batch, session)
+    return _route_batch(open_quote_context(session, network, order, source), batch)
 
 
 def _check_batch_alone(order: tuple[str | None, ...], for_people: bool, batch: str, session: Session) -> None:
     """Orders come from the arguments or from the batch, never from both."""
     if any(value is not None for value in order):
-        raise Misused("orders come from the batch, so give NETWORK alone")
+        raise UsageError("orders come from the batch, so give NETWORK alone")
     if for_people:
         raise InvalidOption("--batch prints JSON, so --plain and --table do not fit")
     if batch == STDIN == str(session.settings.market):
         raise InvalidOption("--batch and --market cannot both read stdin")
 
 
-def _route_one(desk: Desk, words: list[str]) -> int:
-    answer, output = desk.answer(desk.order(*words)), desk.session.output
-    warnings = desk.warnings(answer)
-    if output.form is Form.JSON:
-        output.document(route_document(answer, warnings))
+def _route_one(context: QuoteContext, words: list[str]) -> int:
+    answer, output = context.quote(context.parse_order(*words)), context.session.output
+    warnings = context.find_warnings(answer)
+    if output.format is OutputFormat.JSON:
+        output.print_document(route_document(answer, warnings))
     else:
-        from swapcli.cli.render.route_view import view_of
+        from swapcli.cli.render.route_view import build_route_view
 
-        output.route(view_of(answer, desk.wishes.terms, warnings))
+        output.print_route(build_route_view(answer, context.options.terms, warnings))
     return exit_codes.OK
 
 
-def _route_batch(desk: Desk, batch: str) -> int:
+def _route_batch(context: QuoteContext, batch: str) -> int:
     from swapcli.cli.order_batch import BatchOrder, run_batch
 
     def result(entry: BatchOrder) -> dict[str, object]:
-        token_in, token_out = desk.source.token(entry.token_in), desk.source.token(entry.token_out)
-        answer = desk.answer(desk.wishes.order(token_in, token_out, entry.amount))
-        return route_document(answer, desk.warnings(answer))
+        token_in, token_out = context.source.token(entry.token_in), context.source.token(entry.token_out)
+        answer = context.quote(context.options.build_order(token_in, token_out, entry.amount))
+        return route_document(answer, context.find_warnings(answer))
 
     status = run_batch(read_lines(batch), result)
-    desk.session.output.tell_remarks()
+    context.session.output.flush_notes()
     return status

@@ -3,10 +3,10 @@
 # Annotations are values here: they are what Typer reads.
 
 from swapcli.cli import options
-from swapcli.cli.lazy_group import GroupedCommand, new_app
-from swapcli.cli.options import FormOptions, with_options
-from swapcli.cli.output import Form
-from swapcli.cli.render.listing import Listing
+from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.output import OutputFormat
+from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import open_session
 
 app = new_app("Deploy a router for what swapcli calldata makes.")
@@ -17,9 +17,9 @@ def router() -> None:
     """Deploy a router for what swapcli calldata makes."""
 
 
-@app.command("deploy-payload", cls=GroupedCommand)
-@with_options
-def deploy_payload(network: options.NetworkName, *, form: FormOptions) -> None:
+@app.command("deploy-payload", cls=PanelCommand)
+@with_option_groups
+def deploy_payload(network: options.NetworkName, *, output: OutputOptions) -> None:
     """Print the transaction that deploys the router contract.
 
     \b
@@ -30,7 +30,7 @@ def deploy_payload(network: options.NetworkName, *, form: FormOptions) -> None:
     """
     from swapcli.evm.router import build_deployment as payload_of
 
-    session = open_session(form)
+    session = open_session(output)
     where = session.network(network)
     payload = payload_of(where)
     document = {
@@ -40,8 +40,8 @@ def deploy_payload(network: options.NetworkName, *, form: FormOptions) -> None:
         "value": str(payload.value),
         "calldata": payload.calldata,
     }
-    if session.output.form is Form.JSON:
-        session.output.document(document)
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(document)
         return
     rows = tuple((name, "none" if value is None else str(value)) for name, value in document.items())
-    session.output.listing(Listing(columns=("field", "value"), rows=rows, documents=()))
+    session.output.print_list(ListView(columns=("field", "value"), rows=rows, documents=()))

@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import options
-from swapcli.cli.files import write_whole
-from swapcli.cli.lazy_group import GroupedCommand, new_app
-from swapcli.cli.options import FormOptions, option, with_options
+from swapcli.cli.files import write_atomically
+from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.options import OutputOptions, option, with_option_groups
 from swapcli.cli.session import Session, open_session
 from swapcli.config.settings import ServiceSettings
 from swapcli.config.sources import flag
@@ -35,8 +35,8 @@ _STRANGERS = (
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
-@with_options
+@app.command(cls=PanelCommand)
+@with_option_groups
 def serve(
     *,
     host: Annotated[
@@ -61,7 +61,7 @@ def serve(
     store: options.StoreDir = None,
     max_age: options.MaxAge = None,
     offline: options.Offline = False,
-    form: FormOptions,
+    output: OutputOptions,
 ) -> int:
     """Serve routes and payloads over HTTP.
 
@@ -86,19 +86,19 @@ def serve(
     _outlive_hangups()
 
     def read_session() -> Session:
-        return open_session(form, flags, offline=offline)
+        return open_session(output, flags, offline=offline)
 
     session = read_session()
     most = _most_requests(once, max_requests)
     from swapcli.cli.service_sources import open_served
 
-    served = open_served(session, options.listed(networks or ()), skip_bad_pools=skip_bad_pools)
+    served = open_served(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)
     names = [network.name for network in served.desk.served_networks]
 
     def on_ready(url: str) -> None:
         line = json.dumps({"url": url, "pid": os.getpid(), "networks": names})
         if ready_file is not None:
-            write_whole(ready_file, line + "\n")
+            write_atomically(ready_file, line + "\n")
         print(line, flush=True)
 
     return _serve(session, served, most, on_ready, read_session)

@@ -11,16 +11,16 @@ from typing import Annotated
 
 from swapcli.chain.node import Node
 from swapcli.cli import exit_codes, options
-from swapcli.cli.lazy_group import GroupedCommand, new_app
-from swapcli.cli.options import FormOptions, option, with_options
-from swapcli.cli.output import Form, note, to_stderr
-from swapcli.cli.render.sync_view import Synced, advance_document, advance_words, synced_document, synced_sheet
-from swapcli.cli.render.text import clean
+from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.options import OutputOptions, option, with_option_groups
+from swapcli.cli.output import OutputFormat, print_note, print_to_stderr
+from swapcli.cli.render.sync_view import SyncResult, advance_document, build_sync_details, format_advance, sync_document
+from swapcli.cli.render.text import printable
 from swapcli.cli.session import Session, check_has_nodes, open_session
-from swapcli.cli.signals import Interruption, interruptible
+from swapcli.cli.signals import GracefulInterrupt, graceful_interrupts
 from swapcli.cli.store_paths import make_store
-from swapcli.cli.sync_filter_options import read_wanted
-from swapcli.cli.sync_watch import MOST_FAILURES, watch_chain
+from swapcli.cli.sync_filter_options import parse_sync_filter
+from swapcli.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
 from swapcli.config.sources import flag
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Advance, Progress, Wanted, follow, refusal_of, skipped
@@ -33,8 +33,8 @@ WANTED = "Wanted"
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
-@with_options
+@app.command(cls=PanelCommand)
+@with_option_groups
 def sync(
     network: options.NetworkNameOrDefault = None,
     *,
@@ -60,7 +60,7 @@ def sync(
     rpc_url: options.RpcUrl = None,
     store: options.StoreDir = None,
     timeout: options.Timeout = None,
-    form: FormOptions,
+    output: OutputOptions,
 ) -> int:
     """Fill a store with the pools of a network, read from a node.
 
@@ -76,13 +76,13 @@ def sync(
     stderr, with --json an object a line on stdout.
     """
     flags = {"store_dir": flag("--store", store), "timeout_s": flag("--timeout", timeout)}
-    session = open_session(form, flags, rpc_url=rpc_url)
+    session = open_session(output, flags, rpc_url=rpc_url)
     where = session.network(session.network_name(network))
     check_has_nodes(where)
-    wanted = read_wanted(where, protocols, tokens, min_liquidity, from_block)
+    wanted = parse_sync_filter(where, protocols, tokens, min_liquidity, from_block)
     # One-shot commands go without it; what runs for long cannot.
     gc.enable()
-    with interruptible() as interruption, closing(session.any_node(where)) as node:
+    with graceful_interrupts() as interruption, closing(session.any_node(where)) as node:
         # A node that cannot be used is found out before there is a store.
         _check_begin(wanted, node)
         with make_store(session, where) as kept:
@@ -99,7 +99,7 @@ def _check_begin(wanted: Wanted, node: Node) -> None:
         raise InvalidOption(f"--from-block: block {wanted.from_block} lies ahead, the newest is {newest}")
 
 
-def _fill(session: Session, kept: Store, node: Node, wanted: Wanted, accept_losses: bool) -> Synced:
+def _fill(session: Session, kept: Store, node: Node, wanted: Wanted, accept_losses: bool) -> SyncResult:
     started_s, (before, _) = SYSTEM_CLOCK.timer_s(), kept.register.counts()
     try:
         with _shown(session) as show:
@@ -108,14 +108,14 @@ def _fill(session: Session, kept: Store, node: Node, wanted: Wanted, accept_loss
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; {_kept(kept)}", hint="the same command goes on from there") from None
     except UpstreamError:
-        session.output.remark(f"{_kept(kept)}; the same command goes on from there")
+        session.output.note(f"{_kept(kept)}; the same command goes on from there")
         raise
     if refusal := refusal_of(kept):
-        session.output.remark(
-            f"transfers of tokens could not be tried, so that fees on transfers do not show in quotes: {clean(refusal)}"
+        session.output.note(
+            f"token transfers could not be simulated, so quotes ignore any fee on transfer: {printable(refusal)}"
         )
     seconds, summary = SYSTEM_CLOCK.timer_s() - started_s, kept.summary()
-    return Synced(summary, max(summary.pools - before, 0), skipped(kept), seconds)
+    return SyncResult(summary, max(summary.pools - before, 0), skipped(kept), seconds)
 
 
 @contextmanager
@@ -124,9 +124,9 @@ def _shown(session: Session) -> Iterator[Callable[[Progress], object]]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    from swapcli.cli.render.progress import Bars
+    from swapcli.cli.render.progress import SyncProgressBars
 
-    with Bars(session.output.color) as bars:
+    with SyncProgressBars(session.output.color) as bars:
         yield bars.show
 
 
@@ -137,22 +137,22 @@ def _kept(kept: Store) -> str:
     return f"{pools:,} pools of {tokens:,} tokens are kept, as of block {head.number}"
 
 
-def _tell(session: Session, synced: Synced, *, to_be_followed: bool) -> None:
+def _tell(session: Session, synced: SyncResult, *, to_be_followed: bool) -> None:
     output, now_s = session.output, SYSTEM_CLOCK.now_s()
-    if output.form is not Form.JSON:
-        output.sheet(synced_sheet(synced, now_s))
+    if output.format is not OutputFormat.JSON:
+        output.print_details(build_sync_details(synced, now_s))
         sys.stdout.flush()
     elif to_be_followed:
-        output.line(synced_document(synced, now_s))
+        output.print_line(sync_document(synced, now_s))
     else:
-        output.document(synced_document(synced, now_s))
+        output.print_document(sync_document(synced, now_s))
 
 
-def _follow(session: Session, kept: Store, node: Node, interruption: Interruption) -> None:
+def _follow(session: Session, kept: Store, node: Node, interruption: GracefulInterrupt) -> None:
     """Follow the chain until told to stop."""
 
     def step() -> None:
-        with interruption.whole():
+        with interruption.uninterrupted():
             advance = follow(kept, node)
             if advance:
                 _tell_advance(session, kept.network.name, advance)
@@ -164,11 +164,13 @@ def _follow(session: Session, kept: Store, node: Node, interruption: Interruptio
 
 
 def _tell_advance(session: Session, network: str, advance: Advance) -> None:
-    if session.output.form is Form.JSON:
-        session.output.line(advance_document(network, advance))
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_line(advance_document(network, advance))
     else:
-        to_stderr(advance_words(advance))
+        print_to_stderr(format_advance(advance))
 
 
 def _tell_failure(error: UpstreamError, failures: int, pause_s: float) -> None:
-    note(f"{error.message}; trying again in {pause_s:g} s, {failures} of {MOST_FAILURES} failures in a row")
+    print_note(
+        f"{error.message}; trying again in {pause_s:g} s, {failures} of {MAX_CONSECUTIVE_FAILURES} failures in a row"
+    )

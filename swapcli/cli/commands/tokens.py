@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from swapcli.cli import options
-from swapcli.cli.lazy_group import GroupedCommand, new_app
-from swapcli.cli.options import FormOptions, with_options
-from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.text import clean
+from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.text import printable
 from swapcli.cli.session import Session, open_session
 from swapcli.config.sources import flag
 from swapcli.model.network import Network
@@ -21,15 +21,15 @@ from swapcli.networks.address import display_address
 app = new_app()
 
 
-@app.command(cls=GroupedCommand)
-@with_options
+@app.command(cls=PanelCommand)
+@with_option_groups
 def tokens(
     network: options.NetworkNameOrDefault = None,
     *,
     market: options.MarketFile = None,
     skip_bad_pools: options.SkipBadPools = False,
     store: options.StoreDir = None,
-    form: FormOptions,
+    output: OutputOptions,
 ) -> None:
     """List the tokens of a network's market. Those in most pools come first.
 
@@ -38,13 +38,13 @@ def tokens(
 
     The market is the file that is named, else the store of the network, else the embedded one.
     """
-    session = open_session(form, {"market": market, "store_dir": flag("--store", store)})
+    session = open_session(output, {"market": market, "store_dir": flag("--store", store)})
     held = _held(session, session.network_name(network), skip_bad_pools)
     counted = _by_pools(held)
     is_marked = any(each.is_limiting for each in held.transfers.values())
     columns = ("symbol", "name", "decimals", "pools", "address")
-    session.output.listing(
-        Listing(
+    session.output.print_list(
+        ListView(
             columns=(*columns, "transfers") if is_marked else columns,
             rows=tuple(_row(token, pools, held)[: len(columns) + is_marked] for token, pools in counted),
             documents=tuple(_document(token, pools, held) for token, pools in counted),
@@ -87,7 +87,7 @@ def _row(token: Token, pools: int, held: _Held) -> tuple[str, ...]:
     address = display_address(token.address, held.network.kind)
     behaviour = held.transfers.get(token.address)
     marked = behaviour.described() if behaviour and behaviour.is_limiting else ""
-    return clean(token.symbol), clean(token.name), str(token.decimals), str(pools), address, marked
+    return printable(token.symbol), printable(token.name), str(token.decimals), str(pools), address, marked
 
 
 def _document(token: Token, pools: int, held: _Held) -> dict[str, object]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swapcli.cli.render.facts import Fact
-from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.list_view import ListView
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class DetailView:
     """`whole` are values by name that are for copying and never break."""
 
     title: str
     facts: tuple[Fact, ...]
-    whole: tuple[tuple[str, str], ...] = ()
-    listings: tuple[Listing, ...] = ()
+    copyable: tuple[tuple[str, str], ...] = ()
+    lists: tuple[ListView, ...] = ()

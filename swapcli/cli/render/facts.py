@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.api.slippage import Generation, format_percent
-from swapcli.cli.render.numbers import least_bps, percentage, ratio, usd
-from swapcli.cli.render.text import block_words, clean
+from swapcli.cli.render.numbers import format_bps_rounded_up, format_percentage, format_ratio, format_usd
+from swapcli.cli.render.text import describe_block, printable
 from swapcli.engine.price_impact import ImpactBasis, impact_of
 from swapcli.engine.quote import Answer
 from swapcli.engine.warnings import NOT_LIVE, how_old
@@ -33,15 +33,15 @@ class Fact:
     note: str = ""
 
 
-def facts_of(answer: Answer, terms: Terms) -> Iterator[Fact]:
+def build_facts(answer: Answer, terms: Terms) -> Iterator[Fact]:
     """Every figure of an answer, in the order in which it is read."""
-    for fact in (_sell, _receive, _integrator, _least, _rate, _impact, _single_path, _gas, _certificate, _state):
+    for fact in (_sell, _receive, _integrator, _min_received, _rate, _impact, _single_path, _gas, _certificate, _state):
         yield from fact(answer, terms)
 
 
 def symbol(token: Token) -> str:
     """A token's symbol, which cannot steer a terminal."""
-    return clean(token.symbol)
+    return printable(token.symbol)
 
 
 def _sell(answer: Answer, _: Terms) -> Iterator[Fact]:
@@ -55,7 +55,7 @@ def _receive(answer: Answer, _: Terms) -> Iterator[Fact]:
 
 
 def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) -> Fact:
-    worth = "" if price_usd is None else f", {usd(price_usd * amount / 10**token.decimals)}"
+    worth = "" if price_usd is None else f", {format_usd(price_usd * amount / 10**token.decimals)}"
     return Fact(name, f"{whole_tokens(amount, token.decimals)} {symbol(token)}", f"{amount} raw{worth}")
 
 
@@ -69,7 +69,7 @@ def _integrator(answer: Answer, terms: Terms) -> Iterator[Fact]:
         yield Fact("Surplus", f"{integrator.surplus_bps} bps", "of it go to an integrator")
 
 
-def _least(answer: Answer, terms: Terms) -> Iterator[Fact]:
+def _min_received(answer: Answer, terms: Terms) -> Iterator[Fact]:
     out, fee_bps = answer.order.token_out, terms.integrator.fee_bps if terms.integrator else 0
     least = min_received(after_fee(answer.result.output_amount, fee_bps), terms.slippage_ppm)
     shown = f"{whole_tokens(least, out.decimals)} {symbol(out)}"
@@ -83,20 +83,20 @@ def _rate(answer: Answer, _: Terms) -> Iterator[Fact]:
     symbol_in, symbol_out = symbol(order.token_in), symbol(order.token_out)
     yield Fact(
         "Rate",
-        f"1 {symbol_in} = {ratio(*bought, *sold)} {symbol_out}",
-        f"1 {symbol_out} = {ratio(*sold, *bought)} {symbol_in}",
+        f"1 {symbol_in} = {format_ratio(*bought, *sold)} {symbol_out}",
+        f"1 {symbol_out} = {format_ratio(*sold, *bought)} {symbol_in}",
     )
 
 
 def _impact(answer: Answer, _: Terms) -> Iterator[Fact]:
     if answer.quote is not None and answer.quote.price_impact is not None:
-        yield Fact("Price impact", percentage(answer.quote.price_impact))
+        yield Fact("Price impact", format_percentage(answer.quote.price_impact))
         return
     impact = impact_of(answer)
     if impact is None:
         yield Fact("Price impact", "unknown")
     else:
-        yield Fact("Price impact", percentage(impact.fraction), _IMPACT_NOTES[impact.basis])
+        yield Fact("Price impact", format_percentage(impact.fraction), _IMPACT_NOTES[impact.basis])
 
 
 def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
@@ -108,10 +108,10 @@ def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
         yield Fact("Single path", "none", "no single path takes the whole order")
     elif best and not answer.order.reverse:
         shown = f"{whole_tokens(best, out.decimals)} {symbol(out)}"
-        yield Fact("Single path", shown, _gained(quote.amount_out - best, best))
+        yield Fact("Single path", shown, _split_gain(quote.amount_out - best, best))
 
 
-def _gained(more: int, best: int) -> str:
+def _split_gain(more: int, best: int) -> str:
     """What a route pays more than the best single path; it pays less only where its gas is less by more than that."""
     if more < 0:
         return f"splitting saves gas for {Decimal(-more) * BPS / best:,.2f} bps"
@@ -120,7 +120,7 @@ def _gained(more: int, best: int) -> str:
 
 def _gas(answer: Answer, _: Terms) -> Iterator[Fact]:
     quote, result, native = answer.quote, answer.result, answer.network.native
-    worth = "" if result.gas_usd is None else usd(result.gas_usd)
+    worth = "" if result.gas_usd is None else format_usd(result.gas_usd)
     if quote is not None:
         yield Fact("Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [*_gas_costs(quote, native), worth])))
     elif result.generation is Generation.V2:
@@ -146,10 +146,10 @@ def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
     if not proof.is_proof:
         yield Fact("Optimality", "unknown", f"no bound was found on what any router could do; {checked}")
         return
-    counted = f"{least_bps(proof.gap_bps)} bps" if proof.gap_bps < NO_PROOF_BPS else "no bound"
+    counted = f"{format_bps_rounded_up(proof.gap_bps)} bps" if proof.gap_bps < NO_PROOF_BPS else "no bound"
     yield Fact(
         "Optimality",
-        f"within {least_bps(proof.acyclic_gap_bps)} bps",
+        f"within {format_bps_rounded_up(proof.acyclic_gap_bps)} bps",
         f"of the best any router could do; {counted} counting arbitrage; {checked}",
     )
 
@@ -157,13 +157,13 @@ def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
 def _state(answer: Answer, terms: Terms) -> Iterator[Fact]:
     origin, age_s = answer.origin, answer.origin.age_s
     if origin.provenance is None:
-        asked = clean(origin.service or origin.source)
+        asked = printable(origin.service or origin.source)
         yield Fact("State", "unknown", f"{asked} answered and does not say")
         return
     live = "" if origin.is_live else NOT_LIVE
     age = how_old(age_s) if age_s is not None else ""
     left_s = terms.ttl_s - age_s if origin.is_live and age_s is not None else 0
     good = f"good for {left_s} s more" if left_s > 0 else ""
-    quoted_by = f"quoted by {clean(origin.service)}" if origin.service else clean(origin.source)
-    note = ", ".join(filter(None, [live, block_words(origin), age, good, quoted_by]))
+    quoted_by = f"quoted by {printable(origin.service)}" if origin.service else printable(origin.source)
+    note = ", ".join(filter(None, [live, describe_block(origin), age, good, quoted_by]))
     yield Fact("State", origin.provenance.value, note)

@@ -5,35 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swapcli.cli.render.facts import symbol
-from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.numbers import short_tokens
-from swapcli.cli.render.text import clean
+from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.numbers import format_short_amount
+from swapcli.cli.render.text import printable
 from swapcli.engine.health import Health, Sample
 from swapcli.engine.quote import Origin
 from swapcli.engine.warnings import how_old
 from swapcli.model.token import whole_tokens
 
-NOTHING = "-"
+ABSENT = "-"
 
 
-def health_listing(checked: Sequence[Health]) -> Listing:
+def build_health_list(checked: Sequence[Health]) -> ListView:
     """The rows; what a source does not tell is a dash, and messages stand where they tell more than the row."""
     rows = [_row(each) for each in checked]
     columns = ("network", "status", "state", "pools", "sample", "time", "message")
-    kept = len(columns) if any(row[-1] != NOTHING for row in rows) else len(columns) - 1
-    return Listing(columns[:kept], tuple(row[:kept] for row in rows), ())
+    kept = len(columns) if any(row[-1] != ABSENT for row in rows) else len(columns) - 1
+    return ListView(columns[:kept], tuple(row[:kept] for row in rows), ())
 
 
 def _row(health: Health) -> tuple[str, ...]:
     says_more = not health.is_healthy or health.pools is None
     return (
-        clean(health.network),
-        str(health.status) if health.status else NOTHING,
+        printable(health.network),
+        str(health.status) if health.status else ABSENT,
         _state(health.origin),
-        NOTHING if health.pools is None else f"{health.pools:,}",
-        _sample(health.sample) if health.sample else NOTHING,
+        ABSENT if health.pools is None else f"{health.pools:,}",
+        _sample(health.sample) if health.sample else ABSENT,
         f"{health.time_s * 1000:,.1f} ms",
-        clean(health.message) if says_more else NOTHING,
+        printable(health.message) if says_more else ABSENT,
     )
 
 
@@ -46,4 +46,4 @@ def _state(origin: Origin | None) -> str:
 def _sample(sample: Sample) -> str:
     token_in, token_out = sample.token_in, sample.token_out
     sold = f"{whole_tokens(sample.amount_in, token_in.decimals)} {symbol(token_in)}"
-    return f"{sold} → {short_tokens(sample.amount_out, token_out.decimals)} {symbol(token_out)}"
+    return f"{sold} → {format_short_amount(sample.amount_out, token_out.decimals)} {symbol(token_out)}"

@@ -16,7 +16,7 @@ from swapcli.networks.address import display_address
 def route_document(answer: Answer, warnings: Iterable[QuoteWarning] = ()) -> dict[str, object]:
     """The RouteResult of the interface, and what `about` and `warnings_field` add. Unknown prices are null."""
     found = render(answer.result, answer.network, unknown_price=None)
-    return found | about(answer) | warnings_field(warnings)
+    return found | quote_fields(answer) | warnings_field(warnings)
 
 
 def warnings_field(warnings: Iterable[QuoteWarning]) -> dict[str, object]:
@@ -24,14 +24,14 @@ def warnings_field(warnings: Iterable[QuoteWarning]) -> dict[str, object]:
     return {"warnings": [{"code": str(each.code), "message": each.message} for each in warnings]}
 
 
-def about(answer: Answer) -> dict[str, object]:
+def quote_fields(answer: Answer) -> dict[str, object]:
     """What the interface does not tell of an answer: `network`, `market` (where the state comes from), `l1Fee` if there
     is one (the part of the gas that is for data on L1, in wei), and `certificate` if asked for."""
     invented = {answer.pools[key].address for key in answer.invented}
     shown = [display_address(address, answer.network.kind) for address in sorted(invented)]
     document: dict[str, object] = {
         "network": answer.network.name,
-        "market": state(answer.origin) | {"inventedPools": shown},
+        "market": state_field(answer.origin) | {"inventedPools": shown},
     }
     if answer.quote and answer.quote.l1_fee_wei:
         document["l1Fee"] = str(answer.quote.l1_fee_wei)
@@ -40,7 +40,7 @@ def about(answer: Answer) -> dict[str, object]:
     return document
 
 
-def state(origin: Origin) -> dict[str, object]:
+def state_field(origin: Origin) -> dict[str, object]:
     """Return where the state comes from; what a service does not tell is null. `pinned` says whether the node's answers
     are proven to be of `block`, `proposed` whether the network had yet to agree on that block."""
     return {
@@ -55,7 +55,7 @@ def state(origin: Origin) -> dict[str, object]:
     }
 
 
-def dump(document: object, *, indent: int | None = None) -> str:
+def to_json(document: object, *, indent: int | None = None) -> str:
     """One JSON document; escapes whatever is not ASCII, so that any pipe carries it."""
     return json.dumps(document, indent=indent, allow_nan=False)
 

@@ -11,7 +11,7 @@ SHORT_DIGITS = 9
 _EXACT = Context(prec=400)
 
 
-def short_tokens(amount: int, decimals: int) -> str:
+def format_short_amount(amount: int, decimals: int) -> str:
     """An amount in whole tokens, rounded down to fit a column: six decimals, more where it is tiny, down to two where
     it is large."""
     value = Decimal(amount).scaleb(-decimals, context=_EXACT)
@@ -24,15 +24,15 @@ def _places(value: Decimal, digits: int) -> int:
     return digits - 1 - value.adjusted() if value else 0
 
 
-def ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int) -> str:
+def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int) -> str:
     """`a / b` of two amounts in whole tokens, to nine significant digits and at least two decimals of a large one."""
     if not amount_b:
         return "unknown"
     value = _EXACT.divide(Decimal(amount_a).scaleb(-decimals_a, _EXACT), Decimal(amount_b).scaleb(-decimals_b, _EXACT))
-    return significant(value, SHORT_DIGITS)
+    return format_significant(value, SHORT_DIGITS)
 
 
-def significant(value: Decimal, digits: int) -> str:
+def format_significant(value: Decimal, digits: int) -> str:
     """`value` to so many significant digits, without exponent, with separators."""
     if not value:
         return "0"
@@ -42,19 +42,19 @@ def significant(value: Decimal, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def usd(value: float) -> str:
+def format_usd(value: float) -> str:
     """Dollars: cents, or two significant digits of less than ten cents."""
     if value >= 0.1 or value == 0:
         return f"${value:,.2f}"
-    return f"${significant(Decimal(repr(value)), 2)}"
+    return f"${format_significant(Decimal(repr(value)), 2)}"
 
 
-def megabytes(size_bytes: int) -> str:
+def format_megabytes(size_bytes: int) -> str:
     """A size of a file."""
     return f"{size_bytes / 1e6:,.1f} MB"
 
 
-def percentage(fraction: float) -> str:
+def format_percentage(fraction: float) -> str:
     """A fraction as a percentage with two significant decimals: 0.00213 -> "0.21 %"."""
     value = fraction * 100
     if value and abs(value) < 0.01:
@@ -62,12 +62,12 @@ def percentage(fraction: float) -> str:
     return f"{value:.2f} %"
 
 
-def least_bps(gap: float) -> str:
+def format_bps_rounded_up(gap: float) -> str:
     """The least hundredths of a basis point that a proven gap is within: rounded up, as a bound must be."""
     return f"{max(Decimal(repr(gap)), Decimal(0)).quantize(Decimal('0.01'), ROUND_CEILING, _EXACT):,f}"
 
 
-def hundredths(share: int) -> str:
+def format_share(share: int) -> str:
     """A share in hundredths of a percent: 6120 -> "61.20 %"."""
     return f"{share // 100}.{share % 100:02d} %"
 

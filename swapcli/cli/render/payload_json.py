@@ -9,8 +9,8 @@ from swapcli.api.payload_bodies import render_calldata_v1, render_calldata_v2, r
 from swapcli.api.route import render, render_short
 from swapcli.api.router_call import render_call_route
 from swapcli.api.slippage import Generation
-from swapcli.cli.render.json import about, dump, state, warnings_field
-from swapcli.cli.render.transactions import Sending
+from swapcli.cli.render.json import quote_fields, state_field, to_json, warnings_field
+from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.engine.quote import Answer, Origin
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Network
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def calldata_document(
-    answer: Answer, payload: Payload, swap: Sending, warnings: Iterable[QuoteWarning] = ()
+    answer: Answer, payload: Payload, swap: RenderedTransaction, warnings: Iterable[QuoteWarning] = ()
 ) -> dict[str, Any]:
     """A route and its payload: V2 calldata or V1 calldata. `route` is what was found and what the call promises."""
     result, network = answer.result, answer.network
@@ -34,10 +34,10 @@ def calldata_document(
         document = {**render_calldata_v1(result, payload, network)}
         found = {name: found[name] for name in render_short(result, network)}
     document["route"] = found | {**render_call_route(payload.call.route, network)}
-    return document | swap.fields | about(answer) | warnings_field(warnings)
+    return document | swap.signed_fields | quote_fields(answer) | warnings_field(warnings)
 
 
-class BuiltRoute(NamedTuple):
+class PayloadContext(NamedTuple):
     """What a payload was built on, in which generation of the interface, and when (Unix)."""
 
     network: Network
@@ -47,7 +47,7 @@ class BuiltRoute(NamedTuple):
 
 
 def execute_document(
-    payload: Payload, swap: Sending, quoted: BuiltRoute, warnings: Iterable[QuoteWarning] = ()
+    payload: Payload, swap: RenderedTransaction, quoted: PayloadContext, warnings: Iterable[QuoteWarning] = ()
 ) -> dict[str, Any]:
     """The payload of a route that was given: V2 calldata or V1 execute."""
     network, origin, generation, timestamp_ms = quoted
@@ -55,7 +55,12 @@ def execute_document(
         document: dict[str, Any] = {**render_calldata_v2(payload, network, timestamp_ms)}
     else:
         document = {**render_execute(payload, network)}
-    return document | swap.fields | {"network": network.name, "market": state(origin)} | warnings_field(warnings)
+    return (
+        document
+        | swap.signed_fields
+        | {"network": network.name, "market": state_field(origin)}
+        | warnings_field(warnings)
+    )
 
 
 def simulation_field(simulation: Simulation, network: Network) -> dict[str, object]:
@@ -71,19 +76,19 @@ def simulation_field(simulation: Simulation, network: Network) -> dict[str, obje
     }
 
 
-def transactions_field(sendings: list[Sending]) -> list[dict[str, object]]:
+def transactions_field(sendings: list[RenderedTransaction]) -> list[dict[str, object]]:
     """The transactions in order, each with what it is for."""
-    return [{**sending.fields, "what": sending.what} for sending in sendings]
+    return [{**sending.signed_fields, "what": sending.purpose} for sending in sendings]
 
 
-def pick(document: object, path: str) -> str:
+def select_field(document: object, path: str) -> str:
     """The value at a dotted path, entries of arrays by number: text as it is, all else as JSON.
 
     Raises `InvalidOption`, naming the fields that are there, where there is none.
     """
     value = document
     for place, name in enumerate(names := path.split(".")):
-        inner = _inner(value)
+        inner = _subfields(value)
         if name not in inner:
             where = ".".join(names[:place])
             fields = list(inner)
@@ -93,10 +98,10 @@ def pick(document: object, path: str) -> str:
                 details={"field": path, "fields": fields},
             )
         value = inner[name]
-    return value if isinstance(value, str) else dump(value)
+    return value if isinstance(value, str) else to_json(value)
 
 
-def _inner(value: object) -> dict[str, object]:
+def _subfields(value: object) -> dict[str, object]:
     if isinstance(value, list):
         return {str(number): entry for number, entry in enumerate(value)}
     return value if isinstance(value, dict) else {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from swapcli.cli.render.detail_view import Sheet
-from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.detail_view import DetailView
+from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.payload_view import PayloadView
 from swapcli.cli.render.route_view import RouteView
 
@@ -15,7 +15,7 @@ GAP = "  "
 def route_text(view: RouteView) -> str:
     """A route, line by line."""
     rows = [(row.segment, row.hop, row.pool, row.mark, row.share, row.amount) for row in view.rows]
-    pools = [(pool.mark, pool.address, pool.remark, pool.name, pool.pair) for pool in view.pools]
+    pools = [(pool.mark, pool.address, pool.note, pool.name, pool.pair) for pool in view.pools]
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
     blocks = [[view.title], _align(rows, right=(0, 4)), _align(pools), _align(facts), _align(view.parties)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
@@ -24,21 +24,21 @@ def route_text(view: RouteView) -> str:
 def payload_text(view: PayloadView) -> str:
     """A payload, every value on a line of its own."""
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
-    facts += [("Paid to", view.receiver, "")] * bool(view.receiver)
-    blocks = [[block.title] * bool(block.title) + _align(block.lines) for block in view.blocks]
+    facts += [("Paid to", view.recipient, "")] * bool(view.recipient)
+    blocks = [[block.title] * bool(block.title) + _align(block.lines) for block in view.transactions]
     return "\n\n".join("\n".join(block) for block in [[view.title], _align(facts), *blocks] if any(block))
 
 
-def listing_text(listing: Listing) -> str:
+def list_text(listing: ListView) -> str:
     """A list with its column titles."""
     return "\n".join(_align([tuple(title.upper() for title in listing.columns), *listing.rows]))
 
 
-def sheet_text(sheet: Sheet) -> str:
+def detail_text(sheet: DetailView) -> str:
     """A thing in figures, then its lists."""
     facts = [(fact.name, fact.value, fact.note) for fact in sheet.facts]
-    blocks = ["\n".join(block) for block in ([sheet.title], _align(facts), _align(sheet.whole)) if block]
-    return "\n\n".join([*blocks, *map(listing_text, sheet.listings)])
+    blocks = ["\n".join(block) for block in ([sheet.title], _align(facts), _align(sheet.copyable)) if block]
+    return "\n\n".join([*blocks, *map(list_text, sheet.lists)])
 
 
 def _align(rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:

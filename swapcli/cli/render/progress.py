@@ -12,13 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from swapcli.cli.render.table import new_console
-from swapcli.cli.render.text import clean
+from swapcli.cli.render.text import printable
 from swapcli.engine import sync
 
 BAR_WIDTH = 20
 
 
-class Bars:
+class SyncProgressBars:
     """On stderr, for as long as the `with` lasts; what is drawn stays. `color` is auto, always or never."""
 
     def __init__(self, color: str) -> None:
@@ -29,7 +29,7 @@ class Bars:
             MofNCompleteColumn(),
             TimeElapsedColumn(),
         )
-        self._drawing = _Drawing(*columns, console=new_console(color, sys.stderr))
+        self._drawing = _StatusProgress(*columns, console=new_console(color, sys.stderr))
 
     def __enter__(self) -> Self:
         self._drawing.start()
@@ -46,8 +46,8 @@ class Bars:
         """Move on to where it is now."""
         if now.phase not in self._phases:
             self._finish()
-            self._phases[now.phase] = self._drawing.add_task(clean(now.phase), total=None)
-        self._drawing.held = f"{now.pools:,} pools of {now.tokens:,} tokens, block {now.block}"
+            self._phases[now.phase] = self._drawing.add_task(printable(now.phase), total=None)
+        self._drawing.status_line = f"{now.pools:,} pools of {now.tokens:,} tokens, block {now.block}"
         self._drawing.update(self._phases[now.phase], completed=now.done, total=now.total)
 
     def _finish(self) -> None:
@@ -58,9 +58,9 @@ class Bars:
             self._drawing.stop_task(task.id)
 
 
-class _Drawing(Progress):
-    held = ""
+class _StatusProgress(Progress):
+    status_line = ""
 
     def get_renderables(self) -> Iterator[RenderableType]:
         yield from super().get_renderables()
-        yield Text(self.held)
+        yield Text(self.status_line)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.api.route_result import ResultSegment, ResultSwap
-from swapcli.cli.render.facts import Fact, facts_of, symbol
-from swapcli.cli.render.numbers import apportion, hundredths, short_tokens, significant
-from swapcli.cli.render.text import clean, origin_words
+from swapcli.cli.render.facts import Fact, build_facts, symbol
+from swapcli.cli.render.numbers import apportion, format_share, format_short_amount, format_significant
+from swapcli.cli.render.text import describe_origin, printable
 from swapcli.engine.quote import Answer
 from swapcli.engine.warnings import INVENTED
 from swapcli.model.terms import Terms
@@ -17,11 +17,11 @@ from swapcli.model.token import Token, whole_tokens
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
 
-FLOW_KEY = tuple[str, str, str]
+FlowKey = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SwapRow:
     """One pool of a hop. `segment` and `hop` are empty where they repeat the row above; `mark` is the pool's."""
 
     segment: str
@@ -34,60 +34,60 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class PoolLine:
+class PoolRow:
     """A pool of the route, once: its mark in the rows, its address (or id) with a remark on it, name and tokens."""
 
     mark: str
     address: str
     name: str
     pair: str
-    remark: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
 class RouteView:
-    """A whole answer in words. `warnings` are printed before it; `parties` are those who are paid, with their
+    """A whole answer in words. `find_warnings` are printed before it; `parties` are those who are paid, with their
     addresses."""
 
     title: str
     origin: str
     warnings: tuple[QuoteWarning, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[SwapRow, ...]
     facts: tuple[Fact, ...]
-    pools: tuple[PoolLine, ...]
+    pools: tuple[PoolRow, ...]
     parties: tuple[tuple[str, str], ...]
 
 
-def view_of(answer: Answer, terms: Terms, warnings: tuple[QuoteWarning, ...] = ()) -> RouteView:
+def build_route_view(answer: Answer, terms: Terms, warnings: tuple[QuoteWarning, ...] = ()) -> RouteView:
     """The words for an answer."""
     order, result = answer.order, answer.result
     sold = f"{whole_tokens(result.input_amount, order.token_in.decimals)} {symbol(order.token_in)}"
     return RouteView(
         title=f"{sold} → {symbol(order.token_out)} on {answer.network.name}",
-        origin=origin_words(answer.origin),
+        origin=describe_origin(answer.origin),
         warnings=warnings,
         rows=tuple(_rows(answer)),
-        facts=tuple(facts_of(answer, terms)),
+        facts=tuple(build_facts(answer, terms)),
         pools=tuple(_pools(answer)),
         parties=tuple(_parties(answer, terms)),
     )
 
 
-def _rows(answer: Answer) -> Iterator[Row]:
-    amounts, tokens, marks = _flows(answer), _tokens(answer), _marks(answer)
+def _rows(answer: Answer) -> Iterator[SwapRow]:
+    amounts, tokens, marks = _outputs(answer), _tokens(answer), _marks(answer)
     for segment in answer.result.segments:
         first_of_segment = True
         for hop in segment.hops:
             for number, swap in enumerate(_by_share(hop)):
                 amount, token_out = next(amounts), tokens[swap.token_out]
-                yield Row(
+                yield SwapRow(
                     segment=f"{segment.percent} %" if first_of_segment else "",
                     hop="" if number else f"{symbol(tokens[swap.token_in])} → {symbol(token_out)}",
                     pool=_pool_name(answer, swap),
                     mark=marks[swap.pool_key],
-                    share=hundredths(swap.share),
+                    share=format_share(swap.share),
                     amount=_amount(amount, token_out, whole_tokens),
-                    short_amount=_amount(amount, token_out, short_tokens),
+                    short_amount=_amount(amount, token_out, format_short_amount),
                 )
                 first_of_segment = False
 
@@ -105,7 +105,7 @@ def _tokens(answer: Answer) -> dict[str, Token]:
     return tokens
 
 
-def _flows(answer: Answer) -> Iterator[int | None]:
+def _outputs(answer: Answer) -> Iterator[int | None]:
     """What each swap of the route pays out, in the order of `_swaps`; None where only a service knows.
 
     A router merges what several segments spend in one pool, so the pool's exact output is split by their weights.
@@ -113,7 +113,7 @@ def _flows(answer: Answer) -> Iterator[int | None]:
     if answer.quote is None:
         return (None for _ in _swaps(answer))
     paid_out = {(step.pool, step.token_in, step.token_out): step.amount_out for step in answer.quote.steps}
-    uses: dict[FLOW_KEY, list[int]] = {}
+    uses: dict[FlowKey, list[int]] = {}
     for segment, swap in _swaps(answer):
         uses.setdefault(_key(swap), []).append(segment.percent * swap.share)
     parts = {key: iter(apportion(paid_out[key], weights)) for key, weights in uses.items()}
@@ -131,7 +131,7 @@ def _by_share(hop: tuple[ResultSwap, ...]) -> list[ResultSwap]:
     return sorted(hop, key=lambda swap: -swap.share)
 
 
-def _key(swap: ResultSwap) -> FLOW_KEY:
+def _key(swap: ResultSwap) -> FlowKey:
     return swap.pool_key, swap.token_in, swap.token_out
 
 
@@ -139,8 +139,8 @@ def _pool_name(answer: Answer, swap: ResultSwap) -> str:
     """The protocol and the fee; a service tells the fee of those pools alone that are known by it."""
     pool = answer.pools.get(swap.pool_key)
     fee_ppm = pool.fee_ppm if pool else swap.extra.get("fee")
-    fee = f" {significant(Decimal(fee_ppm).scaleb(-4), 6)}%" if isinstance(fee_ppm, int) and fee_ppm else ""
-    return f"{clean(swap.pool_name)}{fee}"
+    fee = f" {format_significant(Decimal(fee_ppm).scaleb(-4), 6)}%" if isinstance(fee_ppm, int) and fee_ppm else ""
+    return f"{printable(swap.pool_name)}{fee}"
 
 
 def _marks(answer: Answer) -> dict[str, str]:
@@ -149,7 +149,7 @@ def _marks(answer: Answer) -> dict[str, str]:
     return {key: f"#{number}" for number, key in enumerate(keys, start=1)}
 
 
-def _pools(answer: Answer) -> Iterator[PoolLine]:
+def _pools(answer: Answer) -> Iterator[PoolRow]:
     tokens, marks = _tokens(answer), _marks(answer)
     first_uses = {swap.pool_key: swap for _, swap in reversed(list(_swaps(answer)))}
     for key, mark in marks.items():
@@ -157,7 +157,7 @@ def _pools(answer: Answer) -> Iterator[PoolLine]:
         address = display_address(key, answer.network.kind) if key == swap.pool_address else key
         held = pool.tokens if pool else (swap.token_in, swap.token_out)
         remark = INVENTED if key in answer.invented else ""
-        yield PoolLine(mark, address, _pool_name(answer, swap), "/".join(symbol(tokens[a]) for a in held), remark)
+        yield PoolRow(mark, address, _pool_name(answer, swap), "/".join(symbol(tokens[a]) for a in held), remark)
 
 
 def _parties(answer: Answer, terms: Terms) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from swapcli.cli.render.facts import Fact
-from swapcli.cli.render.payload_view import PayloadView, amount_words
+from swapcli.cli.render.payload_view import PayloadView, format_amount
 from swapcli.cli.render.route_view import RouteView
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 View = TypeVar("View", RouteView, PayloadView)
 
 
-def with_checks(view: View, checked: Checked | None) -> View:
+def with_simulation(view: View, checked: Checked | None) -> View:
     """The view with what was found beneath its figures."""
     return replace(view, facts=(*view.facts, *_facts(checked)))
 
@@ -31,5 +31,5 @@ def _facts(checked: Checked | None) -> Iterator[Fact]:
         f"up to {simulation.gas_used:,} gas",
         f"supposing {' and '.join(simulation.assumed)}" if simulation.assumed else "",
     ]
-    pays = amount_words(simulation.received, checked.ends.token_out)
+    pays = format_amount(simulation.received, checked.ends.token_out)
     yield Fact("Simulated", pays, ", ".join(filter(None, notes)))

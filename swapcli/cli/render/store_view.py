@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from swapcli.cli.render.detail_view import Sheet
+from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.facts import Fact
-from swapcli.cli.render.json import state
-from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.numbers import megabytes
-from swapcli.cli.render.text import clean, moment
+from swapcli.cli.render.json import state_field
+from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.numbers import format_megabytes
+from swapcli.cli.render.text import format_time, printable
 from swapcli.engine.quote import Origin
 from swapcli.engine.warnings import NOT_LIVE, how_old
 from swapcli.model.market import Market
@@ -25,7 +25,7 @@ def store_document(summary: Summary, now_s: float) -> dict[str, object]:
     return {
         "network": summary.network,
         "chainId": str(summary.chain_id),
-        "market": state(_origin(summary, now_s)),
+        "market": state_field(_origin(summary, now_s)),
         "gasPrice": str(summary.gas_price_wei),
         "pools": summary.pools,
         "tokens": summary.tokens,
@@ -54,56 +54,56 @@ def _holding(held: Holding) -> dict[str, object]:
     }
 
 
-def store_sheet(
-    title: str, summary: Summary, now_s: float, *, more: Sequence[Fact] = (), listings: Sequence[Listing] = ()
-) -> Sheet:
-    """In figures, its pools by protocol; `more` and `listings` follow."""
-    return Sheet(
+def build_store_details(
+    title: str, summary: Summary, now_s: float, *, more: Sequence[Fact] = (), listings: Sequence[ListView] = ()
+) -> DetailView:
+    """In figures, its pools by protocol; `more` and `lists` follow."""
+    return DetailView(
         title=title,
         facts=(*_facts(summary, now_s), *more),
-        whole=(("Store", clean(summary.path)),),
-        listings=(_holdings(summary), *listings) if summary.holdings else tuple(listings),
+        copyable=(("Store", printable(summary.path)),),
+        lists=(_holdings(summary), *listings) if summary.holdings else tuple(listings),
     )
 
 
-def stores_listing(summaries: Iterable[Summary], now_s: float) -> Listing:
+def build_store_list(summaries: Iterable[Summary], now_s: float) -> ListView:
     """As rows."""
     held = tuple(summaries)
-    return Listing(
+    return ListView(
         columns=("network", "state", "block", "age", "pools", "tokens", "size", "store"),
         rows=tuple(_row(each, now_s) for each in held),
         documents=tuple(store_document(each, now_s) for each in held),
     )
 
 
-def file_sheet(held: Market, origin: Origin, file: str) -> Sheet:
+def build_export_details(held: Market, origin: Origin, file: str) -> DetailView:
     """A market that was written to a file, in figures."""
-    return Sheet(
-        title=f"{clean(held.network.name)}, exported",
+    return DetailView(
+        title=f"{printable(held.network.name)}, exported",
         facts=(_state(origin), _pools(len(held.pools), len(held.tokens))),
-        whole=(("File", clean(file)),),
+        copyable=(("File", printable(file)),),
     )
 
 
 def _facts(summary: Summary, now_s: float) -> Iterator[Fact]:
     origin = _origin(summary, now_s)
-    yield Fact("Network", clean(summary.network), f"chain {summary.chain_id}")
+    yield Fact("Network", printable(summary.network), f"chain {summary.chain_id}")
     yield _state(origin)
     if origin.block is not None:
         unproven = "the node did not prove that it answered from it" if origin.pinned is False else ""
         yield Fact("Block", str(origin.block), ", ".join(filter(None, [unproven, _back(summary.undoable)])))
     if origin.timestamp is not None and origin.age_s is not None:
-        yield Fact("Time", moment(origin.timestamp), how_old(origin.age_s))
+        yield Fact("Time", format_time(origin.timestamp), how_old(origin.age_s))
     yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
     yield _pools(summary.pools, summary.tokens)
     if told := _transfers(summary):
         yield told
-    yield Fact("Size", megabytes(summary.size_bytes))
+    yield Fact("Size", format_megabytes(summary.size_bytes))
 
 
 def _state(origin: Origin) -> Fact:
     live = "" if origin.is_live else NOT_LIVE
-    return Fact("State", str(origin.provenance), ", ".join(filter(None, [live, clean(origin.source)])))
+    return Fact("State", str(origin.provenance), ", ".join(filter(None, [live, printable(origin.source)])))
 
 
 def _pools(pools: int, tokens: int) -> Fact:
@@ -133,24 +133,25 @@ def _back(undoable: int) -> str:
     return f"the last {undoable:,} can be taken back" if undoable else ""
 
 
-def _holdings(summary: Summary) -> Listing:
+def _holdings(summary: Summary) -> ListView:
     rows = tuple(
-        (clean(each.protocol), each.family, f"{each.pools:,}", f"${each.depth_usd:,.0f}") for each in summary.holdings
+        (printable(each.protocol), each.family, f"{each.pools:,}", f"${each.depth_usd:,.0f}")
+        for each in summary.holdings
     )
-    return Listing(columns=("protocol", "family", "pools", "depth, about"), rows=rows, documents=())
+    return ListView(columns=("protocol", "family", "pools", "depth, about"), rows=rows, documents=())
 
 
 def _row(summary: Summary, now_s: float) -> tuple[str, ...]:
     origin = _origin(summary, now_s)
     return (
-        clean(summary.network),
+        printable(summary.network),
         summary.provenance.value,
         "-" if origin.block is None else str(origin.block),
         "-" if origin.age_s is None else how_old(origin.age_s),
         f"{summary.pools:,}",
         f"{summary.tokens:,}",
-        megabytes(summary.size_bytes),
-        clean(summary.path),
+        format_megabytes(summary.size_bytes),
+        printable(summary.path),
     )
 
 

@@ -5,51 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from swapcli.cli.render.detail_view import Sheet
+from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.facts import Fact
-from swapcli.cli.render.listing import Listing
-from swapcli.cli.render.store_view import store_document, store_sheet
-from swapcli.cli.render.text import clean
+from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.store_view import build_store_details, store_document
+from swapcli.cli.render.text import printable
 from swapcli.engine.sync import Advance, Omission
 from swapcli.store import Summary
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class SyncResult:
     """What is held now, how many pools of it are `new`, what was left out, and how long it took."""
 
     summary: Summary
-    new: int
-    left_out: Sequence[Omission]
+    new_pools: int
+    skipped: Sequence[Omission]
     seconds: float
 
     @property
     def pools_per_s(self) -> float:
         """New ones."""
-        return self.new / self.seconds if self.seconds > 0 else 0.0
+        return self.new_pools / self.seconds if self.seconds > 0 else 0.0
 
 
-def synced_document(synced: Synced, now_s: float) -> dict[str, object]:
+def sync_document(synced: SyncResult, now_s: float) -> dict[str, object]:
     """What is held as `swapcli market info` tells it, and what the sync was."""
     return {
         **store_document(synced.summary, now_s),
-        "newPools": synced.new,
+        "newPools": synced.new_pools,
         "leftOut": [
-            {"reason": each.reason, "count": each.count, "examples": list(each.examples)} for each in synced.left_out
+            {"reason": each.reason, "count": each.count, "examples": list(each.examples)} for each in synced.skipped
         ],
         "seconds": round(synced.seconds, 3),
         "poolsPerSecond": round(synced.pools_per_s, 1),
     }
 
 
-def synced_sheet(synced: Synced, now_s: float) -> Sheet:
+def build_sync_details(synced: SyncResult, now_s: float) -> DetailView:
     """The same for people."""
-    rate = f"{synced.pools_per_s:,.0f} pools a second" if synced.new else ""
-    facts = (Fact("New pools", f"{synced.new:,}"), Fact("Took", f"{synced.seconds:,.1f} s", rate))
-    rows = tuple((clean(each.reason), f"{each.count:,}", clean(each.examples[0])) for each in synced.left_out)
-    listings = (Listing(columns=("left out because", "count", "such as"), rows=rows, documents=()),) if rows else ()
-    title = f"{clean(synced.summary.network)}, synced"
-    return store_sheet(title, synced.summary, now_s, more=facts, listings=listings)
+    rate = f"{synced.pools_per_s:,.0f} pools a second" if synced.new_pools else ""
+    facts = (Fact("New pools", f"{synced.new_pools:,}"), Fact("Took", f"{synced.seconds:,.1f} s", rate))
+    rows = tuple((printable(each.reason), f"{each.count:,}", printable(each.examples[0])) for each in synced.skipped)
+    listings = (ListView(columns=("left out because", "count", "such as"), rows=rows, documents=()),) if rows else ()
+    title = f"{printable(synced.summary.network)}, synced"
+    return build_store_details(title, synced.summary, now_s, more=facts, listings=listings)
 
 
 def advance_document(network: str, advance: Advance) -> dict[str, object]:
@@ -67,7 +67,7 @@ def advance_document(network: str, advance: Advance) -> dict[str, object]:
     }
 
 
-def advance_words(advance: Advance) -> str:
+def format_advance(advance: Advance) -> str:
     """The same on a line."""
     return f"block {advance.block.number}: " + ", ".join(_changes(advance))
 

@@ -10,16 +10,16 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from swapcli.cli.render.detail_view import Sheet
+from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.facts import Fact
-from swapcli.cli.render.listing import Listing
+from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.payload_view import PayloadView
-from swapcli.cli.render.route_view import PoolLine, RouteView, Row
+from swapcli.cli.render.route_view import PoolRow, RouteView, SwapRow
 
 COLUMN_GAP = (0, 1, 0, 1)
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
 UNLIMITED = 10_000
-NAME_WIDTH, ROOMY = 12, 60
+NAME_WIDTH, MIN_ALIGNED_WIDTH = 12, 60
 PROMINENT_FACTS = ("You receive", "You sell")
 
 
@@ -33,7 +33,7 @@ def print_route(view: RouteView, console: Console) -> None:
     console.print()
     console.print(_facts(view.facts, console.width))
     for name, address in view.parties:
-        _print_whole(name, address, console)
+        _print_copyable(name, address, console)
 
 
 def print_payload(view: PayloadView, console: Console) -> None:
@@ -42,23 +42,23 @@ def print_payload(view: PayloadView, console: Console) -> None:
         console.print(Text(view.title, NAME), soft_wrap=True)
         console.print()
         console.print(_facts(view.facts, console.width))
-        _print_whole("Paid to", view.receiver, console)
+        _print_copyable("Paid to", view.recipient, console)
         console.print()
-    for number, block in enumerate(view.blocks):
+    for number, block in enumerate(view.transactions):
         if number:
             console.print()
         if block.title:
             console.print(Text(block.title, NAME), soft_wrap=True)
         for name, value in block.lines:
-            _print_whole(name, value, console)
+            _print_copyable(name, value, console)
 
 
-def _print_whole(name: str, value: str, console: Console) -> None:
+def _print_copyable(name: str, value: str, console: Console) -> None:
     """A value that is for copying and never breaks."""
     console.print(Text.assemble((f"{name:<{NAME_WIDTH}} ", NAME), value), soft_wrap=True)
 
 
-def print_listing(listing: Listing, console: Console) -> None:
+def print_list(listing: ListView, console: Console) -> None:
     """A list with its column titles. One that is wider than the terminal is left to it to wrap: nothing is cut."""
     table = Table(box=None, header_style=NAME, pad_edge=False, padding=COLUMN_GAP)
     for column in listing.columns:
@@ -70,16 +70,16 @@ def print_listing(listing: Listing, console: Console) -> None:
     console.print(table)
 
 
-def print_sheet(sheet: Sheet, console: Console) -> None:
+def print_details(sheet: DetailView, console: Console) -> None:
     """A thing in figures, then its lists."""
     console.print(Text(sheet.title, NAME), soft_wrap=True)
     console.print()
     console.print(_facts(sheet.facts, console.width))
-    for name, value in sheet.whole:
-        _print_whole(name, value, console)
-    for listing in sheet.listings:
+    for name, value in sheet.copyable:
+        _print_copyable(name, value, console)
+    for listing in sheet.lists:
         console.print()
-        print_listing(listing, console)
+        print_list(listing, console)
 
 
 def new_console(color: str, stream: TextIO | None = None, width: int | None = None) -> Console:
@@ -105,7 +105,7 @@ def _title(view: RouteView) -> Table:
     return grid
 
 
-def _hops(rows: tuple[Row, ...]) -> Table:
+def _hops(rows: tuple[SwapRow, ...]) -> Table:
     grid = Table.grid(padding=COLUMN_GAP)
     grid.add_column(justify="right", overflow="fold", style=NAME)
     grid.add_column(overflow="fold")
@@ -120,7 +120,7 @@ def _hops(rows: tuple[Row, ...]) -> Table:
 
 def _facts(facts: tuple[Fact, ...], width: int) -> Table:
     grid = Table.grid(padding=COLUMN_GAP)
-    grid.add_column(overflow="fold", style=NAME, min_width=NAME_WIDTH if width >= ROOMY else None)
+    grid.add_column(overflow="fold", style=NAME, min_width=NAME_WIDTH if width >= MIN_ALIGNED_WIDTH else None)
     grid.add_column(overflow="fold")
     grid.add_column(overflow="fold", style=QUIET)
     for fact in facts:
@@ -129,10 +129,10 @@ def _facts(facts: tuple[Fact, ...], width: int) -> Table:
     return grid
 
 
-def _pools(pools: tuple[PoolLine, ...], width: int) -> Text:
+def _pools(pools: tuple[PoolRow, ...], width: int) -> Text:
     """A pool a line: mark and address, which is for copying and never breaks; name and tokens again where they fit."""
     marks, addresses = (max(map(len, column)) for column in zip(*((p.mark, p.address) for p in pools), strict=True))
-    lines = [f"{pool.mark:<{marks}} {pool.address:<{addresses}} {pool.remark}".rstrip() for pool in pools]
+    lines = [f"{pool.mark:<{marks}} {pool.address:<{addresses}} {pool.note}".rstrip() for pool in pools]
     names = [f"{pool.name}, {pool.pair}" for pool in pools]
     longest = max(map(len, lines))
     if longest + 2 + max(map(len, names)) <= width:

@@ -14,7 +14,7 @@ from typing import Any
 from tests.chain.living import Village
 from tests.chain.proxy import Proxy
 from tests.chain.settings import write_settings
-from tests.cli.build import Ran, swapcli
+from tests.cli.build import CommandResult, swapcli
 from tests.cli.running import PATIENCE_S, PROCESS, nobodys
 from tests.store.build import is_sound
 
@@ -32,7 +32,7 @@ class Scene:
     def env(self) -> dict[str, str]:
         return {"SWAPCLI_CONFIG": str(self.settings)}
 
-    def sync(self, *arguments: str, **more: Any) -> Ran:
+    def sync(self, *arguments: str, **more: Any) -> CommandResult:
         """`swapcli sync anvil ...` in this process."""
         return swapcli("sync", "anvil", *arguments, env=self.env, **more)
 
@@ -44,7 +44,7 @@ class Scene:
     def fresh(self) -> dict[str, Any]:
         """What a sync into a new store gives now."""
         folder = self.folder / f"fresh-{len(list(self.folder.iterdir()))}"
-        assert self.sync("--store", str(folder)).status == 0
+        assert self.sync("--store", str(folder)).exit_code == 0
         return self.held(folder)
 
     def check_fresh(self) -> None:

@@ -22,7 +22,7 @@ from tests.cli.sync.scene import Scene, wait_for
 def test_a_network_may_have_no_node_at_all(tmp_path: Path, scene: Scene) -> None:
     settings = write_settings(tmp_path, scene.network, None)
     ran = swapcli("sync", "anvil", "--json", env={"SWAPCLI_CONFIG": str(settings)})
-    assert (ran.status, ran.error["code"]) == (2, "INVALID_OPTION")
+    assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
     assert "networks.anvil.rpc_url" in ran.error["hint"]
 
 
@@ -58,27 +58,27 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(
     arguments: tuple[str, ...], code: str, tmp_path: Path
 ) -> None:
     ran = swapcli("sync", *arguments, "--store", str(tmp_path / "stores"), "--json")
-    assert (ran.status, ran.out, ran.error["code"]) == (2, "", code)
-    check_shown(ran.err)
+    assert (ran.exit_code, ran.stdout, ran.error["code"]) == (2, "", code)
+    check_shown(ran.stderr)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_block_that_lies_ahead_is_refused(scene: Scene) -> None:
     ran = scene.sync("--from-block", "999999999", "--json")
-    assert (ran.status, ran.error["code"], scene.file.exists()) == (2, "INVALID_OPTION", False)
+    assert (ran.exit_code, ran.error["code"], scene.file.exists()) == (2, "INVALID_OPTION", False)
     assert "lies ahead, the newest is" in ran.error["message"]
-    assert scene.sync("--from-block", "1").status == 0
+    assert scene.sync("--from-block", "1").exit_code == 0
 
 
 def test_a_folder_that_cannot_be_made_and_stores_that_cannot_be_used_are_told(scene: Scene) -> None:
     file = scene.folder / "file"
     file.write_text("")
     no_folder = scene.sync("--store", str(file / "below"), "--json")
-    assert (no_folder.status, "cannot make the folder" in no_folder.error["message"]) == (2, True)
+    assert (no_folder.exit_code, "cannot make the folder" in no_folder.error["message"]) == (2, True)
     scene.file.parent.mkdir()
     scene.file.write_bytes(b"something else" * 100)
     foreign = scene.sync("--json")
-    assert (foreign.status, foreign.error["code"]) == (2, "MARKET_ERROR")
+    assert (foreign.exit_code, foreign.error["code"]) == (2, "MARKET_ERROR")
     assert scene.file.read_bytes() == b"something else" * 100
 
 
@@ -88,10 +88,10 @@ def test_a_store_of_another_network_or_of_no_chain_is_left_as_it_is(scene: Scene
     document["network"]["name"] = name
     stores = ("--store", str(scene.file.parent))
     # Without the settings, which know a network of that name.
-    assert swapcli("market", "import", "-", *stores, stdin=json.dumps(document).encode()).status == 0
+    assert swapcli("market", "import", "-", *stores, stdin=json.dumps(document).encode()).exit_code == 0
     (scene.file.parent / f"{name}.sqlite").rename(scene.file)
     ran = scene.sync("--json")
-    assert (ran.status, ran.out) == (2, "")
+    assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.error["message"].endswith(
         'is of "testnet", not of "anvil"'
         if name == "testnet"
@@ -112,14 +112,14 @@ FAILING: list[tuple[str, Fault, str]] = [
 def test_a_node_that_fails_is_one_sentence_and_makes_no_store(scene: Scene, fault: Fault, code: str) -> None:
     scene.proxy.always = fault
     ran = scene.sync("--json")
-    assert (ran.status, ran.out, ran.error["code"]) == (5, "", code)
-    check_shown(ran.err)
+    assert (ran.exit_code, ran.stdout, ran.error["code"]) == (5, "", code)
+    check_shown(ran.stderr)
     assert not scene.file.exists()
 
 
 def test_another_chain_is_named(scene: Scene) -> None:
     scene.proxy.always = faults.moves_to(8453)
-    assert "is a node of chain 8453, not of chain 31337" in scene.sync().err
+    assert "is a node of chain 8453, not of chain 31337" in scene.sync().stderr
 
 
 @pytest.mark.parametrize("after", [1, 5, *(pytest.param(after, marks=pytest.mark.slow) for after in (3, 7, 9, 11))])
@@ -127,14 +127,14 @@ def test_a_node_that_begins_to_fail_leaves_a_whole_block_and_the_next_run_goes_o
     scene.proxy.faults = [faults.passes_on] * after
     scene.proxy.always = hangs_up
     ran = scene.sync()
-    assert (ran.status, ran.out) == (5, "") or ran.status == 0
-    check_shown(ran.err)
-    if ran.status:
-        kinds = [line.partition(":")[0] for line in ran.err.splitlines()]
+    assert (ran.exit_code, ran.stdout) == (5, "") or ran.exit_code == 0
+    check_shown(ran.stderr)
+    if ran.exit_code:
+        kinds = [line.partition(":")[0] for line in ran.stderr.splitlines()]
         assert kinds in (["error", "hint"], ["note", "error", "hint"])
-        assert ("; the same command goes on from there\n" in ran.err) == ("note" in kinds)
+        assert ("; the same command goes on from there\n" in ran.stderr) == ("note" in kinds)
     scene.proxy.faults, scene.proxy.always = [], None
-    assert scene.sync().status == 0
+    assert scene.sync().exit_code == 0
     scene.check_fresh()
 
 
@@ -161,5 +161,5 @@ def test_an_interrupted_sync_says_how_far_it_got_and_goes_on(scene: Scene, numbe
         assert kept in err
         assert err.endswith("hint:  the same command goes on from there\n")
     scene.proxy.faults, scene.proxy.always = [], None
-    assert scene.sync().status == 0
+    assert scene.sync().exit_code == 0
     scene.check_fresh()

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from swapcli.cli.options import FormOptions
+from swapcli.cli.options import OutputOptions
 from swapcli.cli.session import open_session
 from swapcli.networks.catalogue import network
 from tests.chain.modes import check_shown
@@ -21,7 +21,7 @@ FACTS = ("tokens", "pools", "protocols", "gasPrice", "network")
 def test_a_store_is_made_with_its_folder_and_holds_what_is_told(scene: Scene) -> None:
     ran = scene.sync("--json")
     told = ran.json
-    assert (ran.status, ran.err) == (0, "")
+    assert (ran.exit_code, ran.stderr) == (0, "")
     assert told["store"] == str(scene.file)
     assert (told["pools"], told["newPools"]) == (len(scene.held()["pools"]),) * 2
     assert told["market"]["provenance"] == "synced"
@@ -47,10 +47,10 @@ def test_the_forms_tell_the_same(scene: Scene) -> None:
     told = scene.sync("--json").json
     for form in ("--plain", "--table"):
         ran = scene.sync(form)
-        assert (ran.status, ran.err) == (0, "")
+        assert (ran.exit_code, ran.stderr) == (0, "")
         for fact in (told["market"]["block"], told["store"], told["leftOut"][0]["reason"], "uniswapV3", "synced"):
-            assert str(fact) in ran.out
-        check_shown(ran.out)
+            assert str(fact) in ran.stdout
+        check_shown(ran.stdout)
 
 
 def test_what_is_wanted_is_said_by_tokens_and_protocols(scene: Scene) -> None:
@@ -65,9 +65,9 @@ def test_what_is_wanted_is_said_by_tokens_and_protocols(scene: Scene) -> None:
 
 def test_the_native_token_stands_for_its_wrapped_form(scene: Scene) -> None:
     for native in ("ETH", "weth", "0x" + "00" * 20, "0x" + "Ee" * 20):
-        assert scene.sync("--tokens", f"{native},USDC", "--json").status == 0
+        assert scene.sync("--tokens", f"{native},USDC", "--json").exit_code == 0
     twice = scene.sync("--tokens", "ETH,WETH", "--json")
-    assert (twice.status, twice.error["code"]) == (2, "INVALID_OPTION")
+    assert (twice.exit_code, twice.error["code"]) == (2, "INVALID_OPTION")
 
 
 def test_a_second_sync_goes_on_from_the_first(scene: Scene) -> None:
@@ -98,9 +98,9 @@ def test_a_node_on_the_command_line_goes_before_the_settings(scene: Scene) -> No
 
 
 def test_without_a_node_a_public_one_is_asked_and_named() -> None:
-    session = open_session(FormOptions(json=True, config="/dev/null"))
+    session = open_session(OutputOptions(json=True, config="/dev/null"))
     node = session.any_node(network("base"))
     assert network("base").rpc_urls[0].startswith(node.shown)
-    assert session.output.held == [
+    assert session.output.deferred == [
         f"note: no node of base is set, so a public one is asked, which may allow little: {node.shown}"
     ]

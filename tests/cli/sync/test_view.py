@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from swapcli.chain.node import BlockHeader
-from swapcli.cli.render.sync_view import Synced, advance_document, advance_words, synced_document, synced_sheet
+from swapcli.cli.render.sync_view import SyncResult, advance_document, build_sync_details, format_advance, sync_document
 from swapcli.engine.sync import Advance, Omission
 from swapcli.store import open_store
 from tests.chain.modes import check_shown
@@ -46,23 +46,23 @@ OMISSIONS = (Omission("no \x1b[31mreason", 1_200, ("0xa\x1b", "0xb")), Omission(
 BLOCK = BlockHeader(123, "0x" + "ab" * 32, "0x" + "cd" * 32, int(NOW_S) - 90, 7)
 
 
-def synced(scene: Scene) -> Synced:
+def synced(scene: Scene) -> SyncResult:
     scene.sync()
     with open_store(str(scene.file), only(scene.network)) as store:
-        return Synced(store.summary(), 3, OMISSIONS, 1.5)
+        return SyncResult(store.summary(), 3, OMISSIONS, 1.5)
 
 
 def test_a_sync_in_words_cannot_steer_the_terminal(scene: Scene) -> None:
     held = synced(scene)
-    document, sheet = synced_document(held, NOW_S), synced_sheet(held, NOW_S)
+    document, sheet = sync_document(held, NOW_S), build_sync_details(held, NOW_S)
     assert document["poolsPerSecond"] == 2.0
     assert document["leftOut"] == [
         {"reason": OMISSIONS[0].reason, "count": 1_200, "examples": ["0xa\x1b", "0xb"]},
         {"reason": "thin", "count": 1, "examples": ["0xc"]},
     ]
-    assert sheet.listings[-1].rows == (("no ?[31mreason", "1,200", "0xa?"), ("thin", "1", "0xc"))
+    assert sheet.lists[-1].rows == (("no ?[31mreason", "1,200", "0xa?"), ("thin", "1", "0xc"))
     assert json.loads(json.dumps(document)) == document
-    assert synced_document(replace(held, seconds=0.0), NOW_S)["poolsPerSecond"] == 0.0
+    assert sync_document(replace(held, seconds=0.0), NOW_S)["poolsPerSecond"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_sync_in_words_cannot_steer_the_terminal(scene: Scene) -> None:
     ],
 )
 def test_a_step_in_words_and_as_a_document(advance: Advance, words: str) -> None:
-    assert advance_words(advance) == words
+    assert format_advance(advance) == words
     document = advance_document("anvil", advance)
     assert document == {
         "network": "anvil",

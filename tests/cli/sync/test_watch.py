@@ -50,7 +50,7 @@ def test_a_watch_tells_people_on_stderr_and_survives_what_passes(scene: Scene) -
         told, _, err = err.partition("\n")
     assert told.startswith("block ")
     assert process.returncode == 0
-    assert scene.sync().status == 0
+    assert scene.sync().exit_code == 0
     scene.check_fresh()
 
 
@@ -69,7 +69,7 @@ def test_a_watch_goes_back_where_the_chain_took_another_way(scene: Scene) -> Non
         process.communicate(timeout=PATIENCE_S)
     assert steps[-1]["rewoundTo"] == synced
     assert process.returncode == 0
-    assert scene.sync().status == 0
+    assert scene.sync().exit_code == 0
     scene.check_fresh()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListView:
     """Rows under column titles. `documents` are the same rows as JSON objects."""
 
     columns: tuple[str, ...]
