@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from swapcli.api.slippage import Generation
 from swapcli.model.network import Network, ProtocolInfo
-from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.order import Order
 from swapcli.model.payload import SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Quote, Route, Segment, Swap
@@ -129,8 +129,7 @@ def _gas(quote: Quote, generation: Generation) -> int:
 
 
 def _priced(token: Token, price_usd: float | None, wrap_on: Network | None) -> Token:
-    if wrap_on and wrap_on.wrapped_native and token.address == ZERO_ADDRESS:
-        token = wrap_on.wrapped_native
+    token = wrap_on.to_wrapped_token(token) if wrap_on else token
     return Token(token.address, token.symbol, token.name, token.decimals, price_usd)
 
 

@@ -58,7 +58,7 @@ def _parse_token(network: Network, name: str) -> str:
     if name[:2].lower() == "0x" and not is_native(name):
         return parse_address(name, network.kind)
     token = find_token(name, network, {})
-    return network.wrapped_native.address if token == network.native and network.wrapped_native else token.address
+    return network.to_wrapped(token.address)
 
 
 def _parse_usd(text: str | None) -> float:

@@ -74,8 +74,8 @@ def make_payload(
     integrator = result.integrator
     left = after_fee(amount_out, integrator.fee_bps if integrator else 0)
     route = CallRoute(
-        token_in=_wrapped(result.input_token.address, network),
-        token_out=_wrapped(result.output_token.address, network),
+        token_in=network.to_wrapped(result.input_token.address),
+        token_out=network.to_wrapped(result.output_token.address),
         amount_in=result.input_amount,
         amount_out=amount_out,
         min_received=min_received(left, delivery.slippage_ppm),
@@ -106,7 +106,7 @@ def pools_for(result: RouteResult, market: Market) -> Mapping[str, Pool]:
     wrapped = market.network.wrapped_native
     if wrapped is None or market.network.kind is not Kind.EVM:
         return market.pools
-    ends = {_wrapped(each, market.network) for each in (result.input_token.address, result.output_token.address)}
+    ends = {market.network.to_wrapped(each) for each in (result.input_token.address, result.output_token.address)}
     if ends != {wrapped.address}:
         return market.pools
     pool = wrapper(wrapped)
@@ -125,15 +125,15 @@ def _check_ends(result: RouteResult, network: Network) -> None:
     """The hops begin and end at the tokens of the result, and its swap type says of them what is so."""
     first, last = result.route.segments[0].hops[0][0], result.route.segments[0].hops[-1][0]
     native_in, native_out = result.swap_type is SwapType.NATIVE_TO_TOKEN, result.swap_type is SwapType.TOKEN_TO_NATIVE
-    native = _wrapped(ZERO_ADDRESS, network)
-    token_in, token_out = (_wrapped(each.address, network) for each in (result.input_token, result.output_token))
+    native = network.to_wrapped(ZERO_ADDRESS)
+    token_in, token_out = (network.to_wrapped(each.address) for each in (result.input_token, result.output_token))
     if native_in and token_in != native:
         raise InvalidRoute("routeSwapType says that the native token is sold, but inputToken is another one")
     if native_out and token_out != native:
         raise InvalidRoute("routeSwapType says that the native token is bought, but outputToken is another one")
-    if _wrapped(first.token_in, network) != token_in:
+    if network.to_wrapped(first.token_in) != token_in:
         raise InvalidRoute("the route does not begin at inputToken")
-    if _wrapped(last.token_out, network) != token_out:
+    if network.to_wrapped(last.token_out) != token_out:
         raise InvalidRoute("the route does not end at outputToken")
 
 
@@ -151,8 +151,3 @@ def _check_protocols(result: RouteResult, network: Network, pools: Mapping[str, 
 
 def _swaps(result: RouteResult) -> Sequence[ResultSwap]:
     return [swap for segment in result.segments for hop in segment.hops for swap in hop]
-
-
-def _wrapped(address: str, network: Network) -> str:
-    wrapped = network.wrapped_native
-    return wrapped.address if wrapped and address == ZERO_ADDRESS else address

@@ -23,8 +23,7 @@ _UNWRAP_GAS = 78_300
 
 def is_wrapping(order: Order, network: Network) -> bool:
     """Is it the native token for its own wrapped form, or back?"""
-    wrapped = network.wrapped_native
-    return wrapped is not None and {order.token_in.address, order.token_out.address} == {ZERO_ADDRESS, wrapped.address}
+    return {order.token_in.address, order.token_out.address} == {ZERO_ADDRESS, network.wrapped_native_address}
 
 
 def check_wrapper_allowed(order: Order, network: Network) -> None:

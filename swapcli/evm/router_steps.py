@@ -32,7 +32,8 @@ def build_call(
     from the route's input to its output, use a pool that is not there, or sell a token as native that is not;
     `ConfigError` where the network does not tell a protocol's id or its wrapped native token.
     """
-    route = route._replace(token_in=_wrapped(route.token_in, network), token_out=_wrapped(route.token_out, network))
+    token_in, token_out = (_to_wrapped(address, network) for address in (route.token_in, route.token_out))
+    route = route._replace(token_in=token_in, token_out=token_out)
     check_native(route, network)
     swaps = tuple(_swap(step, pools, network, route.swap_type) for step in steps)
     if not swaps or (swaps[0].token_in, swaps[-1].token_out) != (route.token_in, route.token_out):
@@ -42,7 +43,7 @@ def build_call(
 
 def check_native(route: CallRoute, network: Network) -> None:
     """Raises `InvalidRoute` where the swap type says that a token is native and the route names another one."""
-    wrapped = network.wrapped_native.address if network.wrapped_native else None
+    wrapped = network.wrapped_native_address
     if route.swap_type is SwapType.NATIVE_TO_TOKEN and route.token_in != wrapped:
         raise InvalidRoute(f"swap_type says that the native token is sold, but token_in is {route.token_in}")
     if route.swap_type is SwapType.TOKEN_TO_NATIVE and route.token_out != wrapped:
@@ -57,8 +58,8 @@ def _swap(step: Step, pools: Mapping[str, Pool], network: Network, swap_type: Sw
         raise InvalidRoute(f"pool {step.pool} does not hold {step.token_in} and {step.token_out}")
     protocol = network.protocol(pool.protocol)
     return CallSwap(
-        token_in=_wrapped(step.token_in, network),
-        token_out=_wrapped(step.token_out, network),
+        token_in=_to_wrapped(step.token_in, network),
+        token_out=_to_wrapped(step.token_out, network),
         rate=step.rate,
         protocol_id=_protocol_id(pool, protocol, network),
         pool_address=pool.address,
@@ -79,12 +80,10 @@ def _protocol_id(pool: Pool, protocol: ProtocolInfo | None, network: Network) ->
     return protocol.id
 
 
-def _wrapped(address: str, network: Network) -> str:
-    if address != ZERO_ADDRESS:
-        return address
-    if network.wrapped_native is None:
+def _to_wrapped(address: str, network: Network) -> str:
+    if address == ZERO_ADDRESS and network.wrapped_native is None:
         raise ConfigError(
             f"{network.name} has no wrapped native token, so a router cannot trade the native one",
             hint=f"set networks.{network.name}.wrapped_native",
         )
-    return network.wrapped_native.address
+    return network.to_wrapped(address)

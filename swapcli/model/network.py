@@ -8,6 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.model.transfers import TransferBehaviour
 
@@ -85,3 +86,19 @@ class Network:
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
         """The protocol called `amm_name`, if the network has it."""
         return next((p for p in self.protocols if p.amm_name == amm_name), None)
+
+    @property
+    def wrapped_native_address(self) -> str | None:
+        """Return the address of the wrapped native token; None if the network has none."""
+        return self.wrapped_native.address if self.wrapped_native else None
+
+    def to_wrapped(self, address: str) -> str:
+        """Return the address by which pools know a token: the wrapped native token's for the zero address.
+
+        Every other address is returned unchanged, and so is the zero address on a network without wrapped native token.
+        """
+        return self.wrapped_native.address if self.wrapped_native and address == ZERO_ADDRESS else address
+
+    def to_wrapped_token(self, token: Token) -> Token:
+        """Return the wrapped native token for the native token, and every other token unchanged."""
+        return self.wrapped_native if self.wrapped_native and token.address == ZERO_ADDRESS else token

@@ -15,7 +15,7 @@ from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import Generation
 from swapcli.errors import ConfigError
 from swapcli.model.network import Kind, Network
-from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.order import Order
 from swapcli.model.payload import Call, Payload, SwapType
 from swapcli.model.terms import Integrator, after_fee, min_received
 from swapcli.model.token import Token
@@ -87,8 +87,8 @@ def agreed_payload(parsed: ParsedTransaction, result: RouteResult, terms: Terms)
 
 def _agreed_token(end: str, answered: Token, asked: Token, wanted: Wanted) -> Token:
     network = wanted.network
-    expected = _wrapped_token(asked, network) if wanted.generation is Generation.V2 else asked
-    if answered.address not in (expected.address, _wrapped(expected.address, network)):
+    expected = network.to_wrapped_token(asked) if wanted.generation is Generation.V2 else asked
+    if answered.address not in (expected.address, network.to_wrapped(expected.address)):
         shown = [display_address(each, network.kind) for each in (answered.address, expected.address)]
         raise Disagreement(f"{shown[0]} as the {end} token, not {shown[1]}")
     if answered.decimals != expected.decimals:
@@ -137,11 +137,11 @@ def _earning(integrator: Integrator | None) -> str:
 def _check_path(result: RouteResult, wanted: Wanted) -> None:
     """The hops lead from the one token to the other, as the order wants them to."""
     order, network = wanted.order, wanted.network
-    ends = tuple(_wrapped(token.address, network) for token in (order.token_in, order.token_out))
+    ends = tuple(network.to_wrapped(token.address) for token in (order.token_in, order.token_out))
     excluded = {info.id for info in network.protocols if info.amm_name in order.excluded_protocols}
     for segment in result.segments:
         first, last = segment.hops[0][0], segment.hops[-1][0]
-        if (_wrapped(first.token_in, network), _wrapped(last.token_out, network)) != ends:
+        if (network.to_wrapped(first.token_in), network.to_wrapped(last.token_out)) != ends:
             raise Disagreement("hops that do not lead from the input token to the output token")
         if order.direct and len(segment.hops) > 1:
             raise Disagreement("a route of several hops, although only a direct one was wanted")
@@ -174,7 +174,7 @@ def _decoded(parsed: ParsedTransaction, amount_out: int, network: Network) -> Ca
 def _check_promise(call: Call, result: RouteResult, terms: Terms) -> None:
     """What the call promises is what the result and the terms say."""
     route, network = call.route, terms.network
-    expected = [_wrapped(token.address, network) for token in (result.input_token, result.output_token)]
+    expected = [network.to_wrapped(token.address) for token in (result.input_token, result.output_token)]
     if [route.token_in, route.token_out] != expected:
         raise Disagreement("a call that trades other tokens")
     if route.amount_in != result.input_amount:
@@ -212,7 +212,7 @@ def _check_pools(call: Call, result: RouteResult, network: Network) -> None:
     """The call visits the pools of the route for the same tokens, and no others."""
 
     def use(pool: str, protocol_id: int, token_in: str, token_out: str) -> tuple[str, int, str, str]:
-        return pool, protocol_id, _wrapped(token_in, network), _wrapped(token_out, network)
+        return pool, protocol_id, network.to_wrapped(token_in), network.to_wrapped(token_out)
 
     called = {use(s.pool_address, s.protocol_id, s.token_in, s.token_out) for s in call.swaps}
     routed = {
@@ -248,12 +248,3 @@ def _router(answered: str | None, network: Network) -> str:
             f"a payload for the router {shown[0]}, not {shown[1]}", hint=f"if it is right, set {setting}"
         )
     return network.router
-
-
-def _wrapped_token(token: Token, network: Network) -> Token:
-    return network.wrapped_native if network.wrapped_native and token.address == ZERO_ADDRESS else token
-
-
-def _wrapped(address: str, network: Network) -> str:
-    wrapped = network.wrapped_native
-    return wrapped.address if wrapped and address == ZERO_ADDRESS else address

@@ -101,7 +101,7 @@ def _quote(market: Market) -> Quote | None:
 def _through(pool: Pool, token_in: str, token_out: str, market: Market) -> Quote | None:
     """The quote of a whole token through one pool; None where that pool gives nothing for it."""
     network, sold = market.network, market.tokens[token_in]
-    is_native = network.wrapped_native is not None and sold.address == network.wrapped_native.address
+    is_native = sold.address == network.wrapped_native_address
     if token_in == token_out:
         return None
     order = Order(network.native if is_native else sold, market.tokens[token_out], 10**sold.decimals)

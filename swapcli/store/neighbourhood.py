@@ -14,7 +14,8 @@ from heapq import heappop, heappush, nlargest
 from math import inf, log
 from typing import Any, NamedTuple
 
-from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.network import Network
+from swapcli.model.order import Order
 from swapcli.selection.pool_choice import Link, Offer, choose
 
 _HUBS, _AROUND_AN_END = 12, 16  # at first; twice as many, and again, where they have too few pools
@@ -54,25 +55,21 @@ class _Node(NamedTuple):
 
 
 def choose_pools(
-    connection: sqlite3.Connection, order: Order, wrapped_native: str | None, limit: int
+    connection: sqlite3.Connection, order: Order, network: Network, limit: int
 ) -> tuple[list[int], set[int]]:
     """Ids of the tokens that matter for prices (the order's first), and of the pools to read.
 
     `limit` bounds the pools to trade with; a few more may come that only tell prices.
     """
     query = _Query(connection, order.excluded_protocols)
-    ends = [query.number(_held(token.address, wrapped_native)) for token in (order.token_in, order.token_out)]
-    wrapped = query.number(wrapped_native)
+    ends = [query.number(network.to_wrapped(token.address)) for token in (order.token_in, order.token_out)]
+    wrapped = query.number(network.wrapped_native_address)
     known = list(dict.fromkeys(number for number in (*ends, wrapped) if number is not None))
     if None in ends or ends[0] == ends[1]:
         return known, set()
     source, target = known[:2]
     wanted = _traded(query, order, (source, target), limit)
     return known, wanted | {pool for number in known for pool in _pricing(query, number)}
-
-
-def _held(address: str, wrapped_native: str | None) -> str | None:
-    return wrapped_native if address == ZERO_ADDRESS else address
 
 
 def _traded(query: _Query, order: Order, ends: Link, limit: int) -> set[int]:

@@ -233,8 +233,7 @@ class Store:
             (last,) = self._one("SELECT max(id) FROM pools")
             if (last or 0) <= limit:
                 return self._all()
-            wrapped = self.network.wrapped_native
-            ends, numbers = choose_pools(self._connection, order, wrapped.address if wrapped else None, limit)
+            ends, numbers = choose_pools(self._connection, order, self.network, limit)
             rows = self._connection.execute(f"{_POOLS} WHERE id IN ({','.join(map(str, sorted(numbers)))}) ORDER BY id")
             return self._part(rows.fetchall(), ends)
 

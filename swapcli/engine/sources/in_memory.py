@@ -20,7 +20,7 @@ from swapcli.engine.wrap import check_wrapper_allowed, is_wrapping, wrap_quote
 from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
-from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.order import Order
 from swapcli.model.payload import Payload, SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
@@ -125,11 +125,13 @@ class MarketSource:
 
     def pricing_pools(self, ask: Ask) -> tuple[str, ...]:
         """Return the keys of pools that tell the prices of the order's tokens and of gas."""
-        return self._router.deepest_anchor_pools([*self.ends(ask.order), self._wrapped(self.network.native).address])
+        return self._router.deepest_anchor_pools(
+            [*self.ends(ask.order), self.network.to_wrapped_token(self.network.native).address]
+        )
 
     def ends(self, order: Order) -> frozenset[str]:
         """The addresses of an order's tokens as pools hold them."""
-        return frozenset(self._wrapped(token).address for token in (order.token_in, order.token_out))
+        return frozenset(self.network.to_wrapped_token(token).address for token in (order.token_in, order.token_out))
 
     def token(self, name: str) -> Token:
         """As `QuoteSource.token`; also knows the catalogue's tokens that the market does not hold."""
@@ -200,7 +202,7 @@ class MarketSource:
 
     def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
-        tokens = [self._wrapped(each) for each in (result.input_token, result.output_token)]
+        tokens = [self.network.to_wrapped_token(each) for each in (result.input_token, result.output_token)]
         price_in, price_out = self._router.usd_prices(*tokens)
         priced = result._replace(
             input_token=result.input_token._replace(price_usd=price_in),
@@ -278,7 +280,7 @@ class MarketSource:
         return Router(routable(self.market, ends))
 
     def _native_price_usd(self) -> float | None:
-        return self._router.usd_prices(self._wrapped(self.network.native))[0]
+        return self._router.usd_prices(self.network.to_wrapped_token(self.network.native))[0]
 
     def _held_order(self, order: Order) -> Order:
         return replace(order, token_in=self._held(order.token_in), token_out=self._held(order.token_out))
@@ -286,7 +288,7 @@ class MarketSource:
     def _held(self, token: Token) -> Token:
         """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can, and
         `FeeOnTransfer`."""
-        wrapped = self._wrapped(token)
+        wrapped = self.network.to_wrapped_token(token)
         check_token(wrapped, self.market)
         if wrapped.address not in self.market.tokens:
             raise NoRoute(
@@ -295,7 +297,3 @@ class MarketSource:
                 details={"token": wrapped.address},
             )
         return wrapped._replace(symbol=token.symbol)
-
-    def _wrapped(self, token: Token) -> Token:
-        wrapped = self.network.wrapped_native
-        return wrapped if wrapped and token.address == ZERO_ADDRESS else token

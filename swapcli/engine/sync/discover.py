@@ -125,8 +125,8 @@ class _Finder:
         if tokens is None or search.is_asked or len(tokens) > _MOST_ASKED:
             return True
         asked = {home.address: home for _, home in (*(source for source, _ in self._lists), *self._silent)}
-        wrapped = self._store.network.wrapped_native
-        found = list(find_pair_pools(self._view, list(asked.values()), sorted(tokens), wrapped and wrapped.address))
+        wrapped = self._store.network.wrapped_native_address
+        found = list(find_pair_pools(self._view, list(asked.values()), sorted(tokens), wrapped))
         mute = {each.key: each.reason for each in found if isinstance(each, SkippedItem) and each.key in asked}
         self._take(each for each in found if each.key not in mute)
         lengths = {name: each.length for (name, _), each in self._lists if isinstance(each, PoolList)}
@@ -199,10 +199,10 @@ class _Finder:
             events = dict.fromkeys(names, told) if told <= query.to_block else {}
             self._move(events={**search.events, **events}, gaps=gaps, refusal=error.message)
             return bool(events)
-        wrapped = self._store.network.wrapped_native
+        wrapped = self._store.network.wrapped_native_address
         known = {home.address: home for _, home in group}
         self._room -= len(part.logs)
-        self._take(read_created_pools(self._view, known, part.logs, wrapped and wrapped.address))
+        self._take(read_created_pools(self._view, known, part.logs, wrapped))
         width, asked = part.last - query.from_block + 1, min(self._found.span, query.to_block - query.from_block + 1)
         # A node that has just refused more would do so again.
         self._found.span = width if width < asked else min(2 * self._found.span, MAX_SPAN)

@@ -89,7 +89,6 @@ def take_out_thin(store: Store, writer: BlockWriter, depth_usd: float, among: Se
         writer.leave_out([left_pool(pool, f"less than {depth_usd:,.0f} dollars deep") for pool in pools])
         writer.remove(portion)
     if among is None and thin:
-        wrapped = store.network.wrapped_native
-        writer.drop_idle_tokens(wrapped and wrapped.address)
+        writer.drop_idle_tokens(store.network.wrapped_native_address)
         writer.rank()
     return thin

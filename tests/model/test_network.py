@@ -1,0 +1,40 @@
+"""A network trades its native token in the wrapped form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from swapcli.model.network import Network
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.networks.catalogue import network, network_names
+
+BASE = network("base")
+UNWRAPPED = replace(BASE, wrapped_native=None)
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_the_native_token_becomes_the_wrapped_one(name: str) -> None:
+    served = network(name)
+    wrapped = served.wrapped_native
+    assert served.wrapped_native_address == (wrapped.address if wrapped else None)
+    if served.native.address == ZERO_ADDRESS:
+        assert wrapped is not None
+        assert served.to_wrapped(ZERO_ADDRESS) == wrapped.address
+        assert served.to_wrapped_token(served.native) == wrapped
+    else:
+        assert served.to_wrapped_token(served.native) == served.native
+
+
+@pytest.mark.parametrize("served", [BASE, UNWRAPPED], ids=["with wrapped native", "without"])
+def test_other_tokens_stay(served: Network) -> None:
+    for token in BASE.tokens:
+        assert served.to_wrapped_token(token) is token
+        assert served.to_wrapped(token.address) == token.address
+
+
+def test_without_a_wrapped_token_the_native_one_stays() -> None:
+    assert UNWRAPPED.wrapped_native_address is None
+    assert UNWRAPPED.to_wrapped(ZERO_ADDRESS) == ZERO_ADDRESS
+    assert UNWRAPPED.to_wrapped_token(UNWRAPPED.native) == UNWRAPPED.native
