@@ -10,8 +10,8 @@ from swapcli import __version__
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.model.network import Network
 from swapcli.service.examples import RequestExample
+from swapcli.service.json_schemas import BOOLEAN, FELTS_NAME, STRINGS, Schema, any_of, build_components
 from swapcli.service.operations import DISCOVERY, GLOBAL, SERVICE, STARKNET, V1, V2, Operation, Parameter, operations_of
-from swapcli.service.schemas import BOOLEAN, FELTS_NAME, STRINGS, Schema, any_of, build_components
 
 CONTENT_TYPE = "application/json"
 UNHEALTHY = 503

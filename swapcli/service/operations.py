@@ -10,7 +10,7 @@ from swapcli.api.network_variants import FaultShape, NetworkCalldata, NetworkVar
 from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 from swapcli.model.network import Kind, Network
 from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
-from swapcli.service.schemas import ADDRESS, AMOUNT, BOOLEAN, STRINGS, Schema, slippage_schema
+from swapcli.service.json_schemas import ADDRESS, AMOUNT, BOOLEAN, STRINGS, Schema, slippage_schema
 
 V1, V2, STARKNET, DISCOVERY, SERVICE = "First generation", "Second generation", "Starknet", "Discovery", "Service"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from swapcli.networks.catalogue import network
 from swapcli.service.access_log import AccessLog, AccessRecord, choose_request_id, classify_client
 from swapcli.service.keys import KeyStore
-from tests.service.whole import ask_all, open_registry, whole_app
+from tests.service.embedded_service import ask_all, open_registry, whole_app
 
 PLAIN = AccessRecord("id-1", "GET", "/{network}/route", "base", 200, 0.0123456, "loopback")
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from swapcli.service.endpoint_table import ENDPOINTS, PATHS
 from swapcli.service.request_context import MAX_BODY_BYTES
-from tests.service.world import JSON, RECEIVER, Json, World, order, terms, world
+from tests.service.in_process import JSON, RECEIVER, Json, World, order, terms, world
 
 FAULTS = (
     {"success", "error", "details"},

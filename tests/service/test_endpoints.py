@@ -20,7 +20,7 @@ from swapcli.service.endpoint_table import ENDPOINTS
 from swapcli.service.key_file import ApiKey
 from swapcli.starknet import deserialise_call
 from tests.cli.build import USDC, WETH
-from tests.service.world import EVM_NETWORKS, RECEIVER, ROUTER, Json, World, embedded, order, terms, tiny, world
+from tests.service.in_process import EVM_NETWORKS, RECEIVER, ROUTER, Json, World, embedded, order, terms, tiny, world
 
 ALL = (*network_names(), "testnet")
 EVM = (*EVM_NETWORKS, "testnet")

@@ -24,7 +24,7 @@ from swapcli.model.terms import min_received
 from swapcli.networks.catalogue import network
 from tests.evm.router_model import RouterModel
 from tests.examples import examples
-from tests.service.whole import Ask, asking, description, market, open_registry, whole_app
+from tests.service.embedded_service import Ask, asking, description, market, open_registry, whole_app
 
 NOW_S = 1_770_000_000.0
 RECEIVER = "0x" + "12" * 20

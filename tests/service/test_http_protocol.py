@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from swapcli.service.http_protocol import MAX_HEAD_BYTES, MAX_HEADER_LINES
-from tests.service.serving import Serving, get, read_all, serving
-from tests.service.world import order, terms
+from tests.service.in_process import order, terms
+from tests.service.service_process import Serving, get, read_all, serving
 
 QUERY = "&".join(f"{key}={value}" for key, value in order("testnet").items())
 ROUTE = f"/testnet/v2/route?{QUERY}"

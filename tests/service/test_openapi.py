@@ -19,7 +19,15 @@ from swapcli.engine.clock import Clock
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service import docs_page, openapi
 from swapcli.service.endpoint_table import ENDPOINTS, HEALTH_WHERE, PATHS
-from tests.service.whole import Operation, ask_all, described, description, open_registry, operations, whole_app
+from tests.service.embedded_service import (
+    Operation,
+    ask_all,
+    described,
+    description,
+    open_registry,
+    operations,
+    whole_app,
+)
 
 OPERATIONS = operations(description())
 ASKABLE = [each for each in OPERATIONS if each.networks()]

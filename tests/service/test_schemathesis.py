@@ -16,7 +16,7 @@ from schemathesis import Case, CheckContext, Config, Response
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.examples import examples
-from tests.service.whole import Operation, description, market, operations, serving, whole_app
+from tests.service.embedded_service import Operation, description, market, operations, serving, whole_app
 
 QUERIES, BODIES, KNOWN = examples(30, full=130), examples(8, full=30), examples(8, full=25)
 """Examples for each operation that takes a query, that takes a body, and of values that are known, beside the hundreds

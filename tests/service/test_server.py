@@ -17,8 +17,8 @@ import pytest
 from swapcli.errors import InvalidOption
 from swapcli.service.request_context import MAX_BODY_BYTES
 from swapcli.service.server import base_url, bind
-from tests.service.serving import Serving, get, read_all, serving
-from tests.service.world import order, terms
+from tests.service.in_process import order, terms
+from tests.service.service_process import Serving, get, read_all, serving
 
 QUERY = "&".join(f"{key}={value}" for key, value in order("testnet").items())
 ROUTE = f"/testnet/v2/route?{QUERY}"

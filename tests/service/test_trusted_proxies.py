@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.config.settings import ServiceSettings
 from swapcli.service.trusted_proxies import TrustedProxies
-from tests.service.world import order, world
+from tests.service.in_process import order, world
 
 TRUSTED = ("127.0.0.0/8", "10.0.0.0/8", "::1/128", "fd00::/8")
 PROXIES = TrustedProxies(TRUSTED)

@@ -13,7 +13,7 @@ from swapcli.api.slippage import Generation
 from swapcli.model.network import Network
 from swapcli.service.issued_routes import IssuedRoutes, route_digest
 from tests.api.build import EVM, STARKNET, results
-from tests.service.world import Json, order, terms, world
+from tests.service.in_process import Json, order, terms, world
 
 V1_RESULTS = results(EVM, Generation.V1)
 

@@ -22,8 +22,8 @@ from swapcli.service.endpoint_table import ENDPOINTS
 from swapcli.service.key_file import ApiKey
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.worker import IsCancelled
+from tests.service.in_process import RECEIVER, World, order, terms, tiny, world
 from tests.service.test_endpoints import OneKey
-from tests.service.world import RECEIVER, World, order, terms, tiny, world
 
 SECRET = "swk_c0ffee"
 

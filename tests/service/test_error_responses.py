@@ -24,8 +24,8 @@ from swapcli.errors import (
 from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
 from swapcli.service.error_responses import ERROR_NAMES, Style, error_response, style_on
 from tests.cli.build import DIRECT_V3, NOW_S, small_market
+from tests.service.in_process import RECEIVER, Json, World, order, terms, world
 from tests.service.test_endpoints import OneKey
-from tests.service.world import RECEIVER, Json, World, order, terms, world
 
 INTEGRATOR = "0x" + "ab" * 20
 

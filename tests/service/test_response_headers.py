@@ -11,7 +11,7 @@ from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedSta
 from swapcli.config.settings import ServiceSettings
 from swapcli.model.market import Provenance
 from tests.cli.build import NOW_S, market_document, small_market
-from tests.service.world import FELT_RECEIVER, ROUTER, FakeClock, World, order, terms, world
+from tests.service.in_process import FELT_RECEIVER, ROUTER, FakeClock, World, order, terms, world
 
 HUGE = 10**27
 

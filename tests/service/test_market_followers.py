@@ -28,7 +28,7 @@ from swapcli.service.market_followers import JOIN_TIMEOUT_S, MAX_PAUSE_S, MIN_PA
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.store import create_store
 from tests.cli.build import NOW_S
-from tests.service.world import Json, World, order, tiny
+from tests.service.in_process import Json, World, order, tiny
 from tests.store.build import only
 
 PATIENCE_S = 10.0

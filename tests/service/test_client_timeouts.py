@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from swapcli.service.client_timeouts import IdleReaper, with_body_timeout
 from swapcli.service.request_context import BodyTooSlow
-from tests.service.serving import Serving, get, read_all, serving
-from tests.service.world import order, terms
+from tests.service.in_process import order, terms
+from tests.service.service_process import Serving, get, read_all, serving
 
 PATIENCE_S = 1.0
 """Of the service here; what follows has to be slower or faster by far."""

@@ -74,7 +74,7 @@ def serving(folder: Path, **options: Any) -> Iterator[Serving]:
     log = folder / "log"
     with open(log, "w") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.service.serving", json.dumps(options)],
+            [sys.executable, "-m", "tests.service.service_process", json.dumps(options)],
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
@@ -108,7 +108,7 @@ def main(
     from swapcli.service.log_writer import log_stream
     from swapcli.service.market_registry import MarketRegistry
     from swapcli.service.server import serve
-    from tests.service.world import opener, tiny
+    from tests.service.in_process import opener, tiny
 
     def slow() -> Market:
         time.sleep(slow_s)
