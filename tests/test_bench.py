@@ -24,7 +24,7 @@ from tests.bench.running import Failed, clean_environment, run
 from tests.bench.stopwatch import in_turn, split
 from tests.bench.whole_process import BANNED, Runs, banned_among, modules_of_a_quote
 from tests.bench.yardsticks import Yardsticks, find_folder, open_yardsticks
-from tests.cli.build import LONELY, USDC, WETH, market_document
+from tests.support.testnet import LONELY, USDC, WETH, build_market_document
 
 FIGURES = st.floats(-1e6, 1e6, allow_nan=False)
 OUTPUTS = st.integers(1, 10**30)
@@ -275,14 +275,14 @@ def small_case(tmp_path: Path) -> Case:
     source, work = tmp_path / "source", tmp_path / "work"
     source.mkdir()
     work.mkdir()
-    (source / "market_small.json").write_text(json.dumps(market_document()))
+    (source / "market_small.json").write_text(json.dumps(build_market_document()))
     (source / "orders_small.ndjson").write_text("".join(json.dumps(order) + "\n" for order in ORDERS) + "\n")
     return real(source / "market_small.json", work)
 
 
 def test_a_real_market_is_copied_with_the_keys_that_the_yardsticks_ask_for(small_case: Case) -> None:
     assert (small_case.network, small_case.excluded) == ("testnet", ())
-    assert json.loads(small_case.market.read_text()) == market_document()
+    assert json.loads(small_case.market.read_text()) == build_market_document()
     lines = [json.loads(line) for line in small_case.orders.read_text().splitlines()]
     assert lines == [{"kind": "real", **order} for order in ORDERS]
     assert [(order.id, order.size, order.amount_in) for order in small_case.read_orders()] == [

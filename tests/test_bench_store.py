@@ -13,8 +13,8 @@ from tests.bench.cases import SIZES, made_up
 from tests.bench.running import Failed
 from tests.bench.store import Held, Part, _command, _file, measure_store
 from tests.bench.whole_process import Runs
-from tests.cli.build import LONELY, USDC, WETH, market_document
 from tests.examples import examples
+from tests.support.testnet import LONELY, USDC, WETH, build_market_document
 
 MAKER = """
 import sys
@@ -33,7 +33,7 @@ def maker(tmp_path: Path) -> Path:
     folder = tmp_path / "maker"
     folder.mkdir()
     (folder / "gen_market.py").write_text(MAKER)
-    document = market_document()
+    document = build_market_document()
     document["network"]["name"] = "synthetic"
     (folder / "market.json").write_text(json.dumps(document))
     write_orders(folder, [(WETH, USDC, 10**18), (USDC, WETH, 10**9), (WETH, USDC, 10**19), (USDC, WETH, 10**11)])

@@ -25,8 +25,8 @@ from swapcli.model.warning import WarningCode
 from swapcli.networks.catalogue import network
 from tests.chain.anvil import running_anvil
 from tests.chain.settings import url_of
-from tests.cli.build import swapcli
-from tests.cli.running import Service, serving
+from tests.support.command import run_swapcli
+from tests.support.service_process import ServiceProcess, run_service
 
 ROOT = Path(__file__).parents[1]
 HOME = TemporaryDirectory()
@@ -114,8 +114,8 @@ def test_the_readme_opens_with_the_two_commands_that_do_all_set_up() -> None:
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    with serving("--networks", "base") as running:
+def service() -> Iterator[ServiceProcess]:
+    with run_service("--networks", "base") as running:
         yield running
 
 
@@ -127,7 +127,7 @@ def node() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("command", commands())
-def test_every_command_in_the_docs_works(command: str, service: Service, node: str) -> None:
+def test_every_command_in_the_docs_works(command: str, service: ServiceProcess, node: str) -> None:
     ran = shell(command.replace(SERVICE, service.url).replace(NODE, node))
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
@@ -213,18 +213,18 @@ def test_the_readme_is_short() -> None:
 
 def test_help_lists_every_topic() -> None:
     assert {file.stem for file in TOPICS.glob("*.txt")} == set(ORDER)
-    assert set(re.findall(r"^  ([a-z-]+) {2,}\S", swapcli("help").stdout, re.MULTILINE)) == set(ORDER)
+    assert set(re.findall(r"^  ([a-z-]+) {2,}\S", run_swapcli("help").stdout, re.MULTILINE)) == set(ORDER)
 
 
 @pytest.mark.parametrize("topic", ORDER)
 def test_help_prints_each_topic(topic: str) -> None:
-    text = swapcli("help", topic).stdout
+    text = run_swapcli("help", topic).stdout
     assert text.startswith((TOPICS / f"{topic}.txt").read_text())
     assert all(len(line) <= 85 or line.startswith("  $ ") for line in text.splitlines())
 
 
 def test_an_unknown_topic_is_a_usage_error_that_lists_them() -> None:
-    ran = swapcli("help", "nothing")
+    ran = run_swapcli("help", "nothing")
     assert ran.exit_code == 2
     assert all(topic in ran.stderr for topic in ORDER)
 
@@ -259,8 +259,8 @@ def test_every_make_target_that_the_readme_names_exists() -> None:
 def test_the_example_settings_are_the_ones_that_init_writes_and_change_nothing() -> None:
     file = ROOT / "config.example.yaml"
     assert file.read_text() == example_config()
-    shown = swapcli("config", "show", "--json", "--config", str(file)).json
-    defaults = {entry["key"]: entry["value"] for entry in swapcli("config", "show", "--json").json}
+    shown = run_swapcli("config", "show", "--json", "--config", str(file)).json
+    defaults = {entry["key"]: entry["value"] for entry in run_swapcli("config", "show", "--json").json}
     assert {entry["key"]: entry["value"] for entry in shown} == defaults
 
 
@@ -274,7 +274,7 @@ def test_the_example_settings_are_the_ones_that_init_writes_and_change_nothing()
 )
 def test_the_example_in_a_help_page_works(path: tuple[str, ...], tmp_path: Path, node: str) -> None:
     example = re.compile(r'^ +(?:Example: )?((?:[A-Z_]+=\S+ |eval "\$\()?swapcli .+)$', re.MULTILINE)
-    examples = example.findall(re.sub(r" \\\n +", " ", swapcli(*path, "--help").stdout))
+    examples = example.findall(re.sub(r" \\\n +", " ", run_swapcli(*path, "--help").stdout))
     assert examples
     for command in examples:
         line = command.replace("jq -r .outputAmount", "cat").replace(NODE, node)

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from tests.cli.build import swapcli
+from tests.support.command import run_swapcli
 
 MOST_MORE = {"calldata": 18, "execute": 20}
 """Modules of the project that a payload may load beyond a quote."""
@@ -65,7 +65,7 @@ def loaded_after(*arguments: str, stdin: str = "") -> set[str]:
 @cache
 def loaded_by(command: str) -> frozenset[str]:
     """What one of `ONE_SHOT` loads; `execute` gets a route."""
-    route = swapcli(*ONE_SHOT["route"]).stdout if command == "execute" else ""
+    route = run_swapcli(*ONE_SHOT["route"]).stdout if command == "execute" else ""
     return frozenset(loaded_after(*ONE_SHOT[command], stdin=route))
 
 

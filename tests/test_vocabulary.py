@@ -109,7 +109,7 @@ PENDING: tuple[str, ...] = (
     "tests/test_layers.py", "tests/test_startup.py", "tests/conftest.py", "tests/api",
     "tests/bench", "tests/chain", "tests/cli", "tests/config", "tests/contracts",
     "tests/engine", "tests/evm", "tests/fuzz", "tests/generate", "tests/markets", "tests/model", "tests/networks",
-    "tests/pools", "tests/remote", "tests/routing", "tests/service", "tests/starknet", "tests/store",
+    "tests/pools", "tests/remote", "tests/routing", "tests/service", "tests/starknet", "tests/store", "tests/support",
 )  # fmt: skip
 """Parts that still have to be renamed."""
 

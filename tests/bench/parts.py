@@ -25,7 +25,7 @@ from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
-from tests.store.build import wide_market
+from tests.support.pools import build_wide_market
 
 _SEED = 5
 
@@ -97,7 +97,7 @@ def orders(market: Market, count: int) -> Iterator[Order]:
 
 def measure(pools: int, world: World, count: int) -> list[Part]:
     """Return the parts of `count` orders that have a route."""
-    known = wide_market(pools, noise=world.noise)
+    known = build_wide_market(pools, noise=world.noise)
     present = drifted(known, world)
     whole, source = MarketSource(present, SYSTEM_CLOCK), MarketSource(known, SYSTEM_CLOCK)
     parts: list[Part] = []

@@ -24,9 +24,9 @@ from tests.chain.reading import read_market
 from tests.chain.settings import url_of, write_settings
 from tests.chain.trading import INTEGRATOR, USER, Desk
 from tests.chain.world import WETH, World
-from tests.cli.build import CommandResult, swapcli
-from tests.cli.running import PROCESS, nobodys
 from tests.store.build import only
+from tests.support.command import CommandResult, clean_environment, run_swapcli
+from tests.support.service_process import SWAPCLI_COMMAND
 
 POOR = "0x" + "90" * 20
 BOB = "0x" + "b0" * 20
@@ -45,15 +45,15 @@ class Client:
 
     def calldata(self, sold: str, bought: str, amount: str, *options: str, to: str = BOB, **env: str) -> CommandResult:
         words = ("calldata", self.name, sold, bought, amount, "--destination", to)
-        return swapcli(*words, *options, env={"SWAPCLI_CONFIG": str(self.settings)} | env)
+        return run_swapcli(*words, *options, env={"SWAPCLI_CONFIG": str(self.settings)} | env)
 
     def execute(self, route: str, *options: str, to: str = BOB) -> CommandResult:
         words = ("execute", "-", "--destination", to, *options)
-        return swapcli(*words, stdin=route.encode(), env={"SWAPCLI_CONFIG": str(self.settings)})
+        return run_swapcli(*words, stdin=route.encode(), env={"SWAPCLI_CONFIG": str(self.settings)})
 
     def route(self, sold: str, bought: str, amount: str, *options: str) -> str:
         words = ("route", self.name, sold, bought, amount, "--json", *options)
-        return swapcli(*words, env={"SWAPCLI_CONFIG": str(self.settings)}).stdout
+        return run_swapcli(*words, env={"SWAPCLI_CONFIG": str(self.settings)}).stdout
 
     def mine(self, document: dict[str, Any], sender: str = USER) -> bool:
         """Has what was printed mined, without a signature."""
@@ -286,7 +286,7 @@ def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
 
 @pytest.mark.parametrize("check", [["--simulate"], ["--from", "0x1234"]])
 def test_starknet_is_not_simulated(check: list[str]) -> None:
-    ran = swapcli("calldata", "starknet", "STRK", "USDC", "100", "--destination", "0x1234", *check, "--json")
+    ran = run_swapcli("calldata", "starknet", "STRK", "USDC", "100", "--destination", "0x1234", *check, "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
     assert ran.error["message"] == f"{check[0]} works on EVM networks only, and starknet is none"
 
@@ -307,7 +307,12 @@ def test_a_process_of_its_own_does_the_same_and_never_tells_the_nodes_secrets(cl
 
     def run(*options: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*PROCESS, *words, *options], env=nobodys(), capture_output=True, text=True, check=False, timeout=60
+            [*SWAPCLI_COMMAND, *words, *options],
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
         )
 
     done = run("--simulate", "--from", USER)

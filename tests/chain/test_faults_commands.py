@@ -22,9 +22,9 @@ from tests.chain.modes import HTML, MIXED, REPEATED, check_shown
 from tests.chain.node.server import SECRET, Fault, hangs_up, says
 from tests.chain.proxy import Proxy, proxying
 from tests.chain.settings import write_settings
-from tests.cli.build import CommandResult, swapcli
-from tests.cli.running import PATIENCE_S, PROCESS, nobodys
 from tests.examples import examples
+from tests.support.command import CommandResult, clean_environment, run_swapcli
+from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S
 
 UPSTREAM_STATUS = 5
 SEEDS = examples(3, full=6)
@@ -42,10 +42,10 @@ class Desk:
         assert self.sync().exit_code == 0
 
     def route(self, *options: str) -> CommandResult:
-        return swapcli("route", self.name, "TKN", "USDC", "2", *options, env=self.env)
+        return run_swapcli("route", self.name, "TKN", "USDC", "2", *options, env=self.env)
 
     def sync(self, *options: str) -> CommandResult:
-        return swapcli("sync", self.name, *options, env=self.env)
+        return run_swapcli("sync", self.name, *options, env=self.env)
 
     def new_store(self) -> tuple[str, str]:
         """The option that names a folder for one."""
@@ -188,7 +188,7 @@ def test_a_quote_says_whether_its_block_is_proven(desk: Desk) -> None:
     told = json.loads(desk.route("--json", "--offline").stdout)
     assert told["market"]["pinned"] is True
     env = settings_with(desk, head_is_proposed=True)
-    ran = swapcli("route", desk.name, "TKN", "USDC", "2", env=env)
+    ran = run_swapcli("route", desk.name, "TKN", "USDC", "2", env=env)
     assert f"block {desk.village.head()} (proposed, not yet final)" in " ".join(ran.stdout.split())
     desk.proxy.always = faults.ignores_block_numbers(lambda: desk.chain.node.ask("evm_mine"))
     check_failed(desk.route("--json"), "BLOCK_MISMATCH")
@@ -204,7 +204,7 @@ def test_another_node_of_the_settings_stands_in_and_the_reason_is_said_once(desk
     direct = f"http://127.0.0.1:{desk.chain.node.port}"
     env = settings_with(desk, rpc_urls=[direct], rpc_headers={"X-Key": f"Bearer {SECRET}"})
     desk.proxy.always = says(401, REPEATED.encode())
-    ran = swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env)
+    ran = run_swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env)
     assert ran.exit_code == 0, ran.stderr
     told = json.loads(ran.stdout)
     assert told["outputAmount"] == expected["outputAmount"]
@@ -213,7 +213,7 @@ def test_another_node_of_the_settings_stands_in_and_the_reason_is_said_once(desk
     assert ran.stderr == f"note: {shown} answered with status 401; asking {direct} from now on\n"
     check_shown(ran.stderr)
     assert desk.proxy.headers[-1]["X-Key"] == f"Bearer {SECRET}"
-    ran = swapcli("config", "show", "--json", env=env)
+    ran = run_swapcli("config", "show", "--json", env=env)
     rows = {row["key"]: row["value"] for row in json.loads(ran.stdout)}
     assert rows[f"networks.{desk.name}.rpc_headers"] == "X-Key: ********"
     check_shown(ran.stdout)
@@ -227,7 +227,7 @@ def test_another_node_stands_in_for_one_whose_answers_cannot_be_believed(desk: D
     desk.chain.node.ask("evm_mine")
     desk.proxy.always = faults.empties_calls(Random(1))
     order = ("TKN", "USDC", "2") if command == "route" else ()
-    ran = swapcli(command, desk.name, *order, "--json", env=env)
+    ran = run_swapcli(command, desk.name, *order, "--json", env=env)
     assert ran.exit_code == 0, ran.stderr
     assert ran.stderr.count(f"asking {direct} from now on") == 1
     assert command == "route" or json.loads(ran.stdout)["pools"] == pools
@@ -235,21 +235,21 @@ def test_another_node_stands_in_for_one_whose_answers_cannot_be_believed(desk: D
 
 def test_a_proxy_of_the_environment_is_asked_unless_it_is_exempt(desk: Desk) -> None:
     env = desk.env | {"HTTP_PROXY": "http://127.0.0.1:1"}
-    ran = swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env)
+    ran = run_swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env)
     check_failed(ran, "UNREACHABLE")
     assert "through the proxy 127.0.0.1:1" in ran.error["message"]
-    ran = swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env | {"NO_PROXY": "127.0.0.1"})
+    ran = run_swapcli("route", desk.name, "TKN", "USDC", "2", "--json", env=env | {"NO_PROXY": "127.0.0.1"})
     assert ran.exit_code == 0, ran.stderr
 
 
 @contextmanager
 def watching(desk: Desk) -> Iterator[Iterator[dict[str, Any]]]:
     """The lines of a watch of a new store; in the end it is told to stop, and does."""
-    command = [*PROCESS, "sync", desk.name, "--watch", "--json", *desk.new_store()]
+    command = [*SWAPCLI_COMMAND, "sync", desk.name, "--watch", "--json", *desk.new_store()]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=nobodys(desk.env), stdout=pipe, stderr=pipe, text=True) as child:
+    with subprocess.Popen(command, env=clean_environment(desk.env), stdout=pipe, stderr=pipe, text=True) as child:
         # Whoever waits for a line that never comes is freed.
-        watchdog = Timer(PATIENCE_S, child.kill)
+        watchdog = Timer(TIMEOUT_S, child.kill)
         watchdog.start()
         try:
             assert child.stdout

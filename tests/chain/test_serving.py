@@ -37,9 +37,9 @@ from tests.chain.settings import described, url_of, write_settings
 from tests.chain.sync.truth import connected
 from tests.chain.trading import USER, Desk, random_amount
 from tests.chain.world import DECIMALS, WETH, World
-from tests.cli.running import Service, serving
 from tests.examples import examples
 from tests.store.build import only
+from tests.support.service_process import ServiceProcess, run_service
 
 TICK_S = 1.0
 MAX_AGE_S = 8
@@ -106,7 +106,7 @@ class Scene:
 class Client:
     """Somebody who asks a service."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ServiceProcess) -> None:
         self.url = service.url
         self.said: list[str] = []
 
@@ -201,13 +201,13 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 @pytest.fixture(scope="module")
-def service(scene: Scene) -> Iterator[Service]:
-    with serving("--networks", f"{STORED},{TAKEN}", "--max-age", str(MAX_AGE_S), env=scene.env) as running:
+def service(scene: Scene) -> Iterator[ServiceProcess]:
+    with run_service("--networks", f"{STORED},{TAKEN}", "--max-age", str(MAX_AGE_S), env=scene.env) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def client(service: Service) -> Client:
+def client(service: ServiceProcess) -> Client:
     made = Client(service)
     until(lambda: made.ask("/readyz")[0] == 200)
     return made
@@ -269,22 +269,24 @@ def test_without_its_node_a_network_grows_too_old_alone_and_recovers_by_itself(s
     assert client.out(STORED, scene) == client.out(TAKEN, scene)
 
 
-def test_it_ends_well_and_told_what_failed_without_a_secret(scene: Scene, service: Service, client: Client) -> None:
+def test_it_ends_well_and_told_what_failed_without_a_secret(
+    scene: Scene, service: ServiceProcess, client: Client
+) -> None:
     scene.proxy.always = stays_silent
     time.sleep(0.2)
     started_s = time.monotonic()
     assert service.stop() == 0
     assert time.monotonic() - started_s < 4
     scene.proxy.always = None
-    lines = [json.loads(line) for line in service.err.splitlines()]
+    lines = [json.loads(line) for line in service.stderr.splitlines()]
     told = [(line["network"], line["keeping"]) for line in lines if "keeping" in line]
     assert told[:2] == [(STORED, "failing"), (STORED, "well")]
-    assert SECRET not in service.err + "".join(client.said)
+    assert SECRET not in service.stderr + "".join(client.said)
     assert not any("defect" in line for line in lines)
 
 
 def test_one_request_waits_for_the_first_state(scene: Scene) -> None:
-    with serving("--once", "--networks", TAKEN, env=scene.env) as once:
+    with run_service("--once", "--networks", TAKEN, env=scene.env) as once:
         assert Client(once).out(TAKEN, scene) > 0
         assert once.wait() == 0
 
@@ -293,15 +295,15 @@ def test_a_node_of_another_chain_is_not_believed_and_no_number_is_made_up(scene:
     """The pools of base that are built in stand for modelled numbers."""
     networks = {"base": {"rpc_url": scene.proxy.url}}
     env = {"SWAPCLI_CONFIG": str(write_settings(tmp_path, scene.network, None, networks=networks))}
-    with serving("--networks", "base", "--max-requests", "3", env=env) as service:
+    with run_service("--networks", "base", "--max-requests", "3", env=env) as service:
         client = Client(service)
         assert client.health("base") == (503, "the pools of base could not be read yet")
         assert client.ask("/readyz") == (503, {"ready": False, "missing": ["base"]})
         assert client.ask("/base/tokens")[0] == 503
         assert service.wait() == 0
-    failed = next(json.loads(line) for line in service.err.splitlines() if "keeping" in line)
+    failed = next(json.loads(line) for line in service.stderr.splitlines() if "keeping" in line)
     assert "is a node of chain 31337, not of chain 8453" in failed["message"]
-    with serving("--networks", "base", "--offline", "--once", env=env) as service:
+    with run_service("--networks", "base", "--offline", "--once", env=env) as service:
         status, message = Client(service).health("base")
         assert (status, "modelled" in message) == (200, True)
         assert service.wait() == 0

@@ -15,19 +15,20 @@ from swapcli.cli.commands.networks import app as networks_app
 from swapcli.cli.completion_scripts import command_nodes
 from swapcli.cli.lazy_group import load_command
 from swapcli.errors import UpstreamError
-from tests.cli.build import swapcli, write_market
+from tests.support.command import run_swapcli
+from tests.support.testnet import write_market_file
 
 PROCESS = [sys.executable, "-m", "swapcli"]
 
 
 def test_the_version_is_told_in_process_and_by_the_short_cut() -> None:
     told = subprocess.run([*PROCESS, "--version"], capture_output=True, text=True, check=True).stdout
-    assert told == swapcli("--version").stdout == f"swapcli {__version__}\n"
+    assert told == run_swapcli("--version").stdout == f"swapcli {__version__}\n"
 
 
 def test_the_overview_groups_commands_by_purpose() -> None:
-    out = swapcli("--help").stdout
-    assert out == swapcli().stdout == swapcli("-h").stdout
+    out = run_swapcli("--help").stdout
+    assert out == run_swapcli().stdout == run_swapcli("-h").stdout
     for section in ("Quote:", "Build:", "Keep:", "Run:", "Look up:", "Configure:"):
         assert section in out
     assert out.index("route") < out.index("Configure:")
@@ -41,21 +42,21 @@ def test_the_overview_says_of_a_command_what_its_help_says(name: str) -> None:
 
 @pytest.mark.parametrize("path", [node.path for node in command_nodes() if node.path])
 def test_every_help_shows_an_example_and_fits_the_terminal(path: tuple[str, ...]) -> None:
-    ran = swapcli(*path, "--help")
+    ran = run_swapcli(*path, "--help")
     assert ran.exit_code == 0
     assert "swapcli " in ran.stdout.partition("Usage: ")[2].partition("\n")[2] or path == ("config",)
     assert max(map(len, ran.stdout.splitlines())) <= 80
 
 
 def test_a_mistyped_command_is_guessed() -> None:
-    ran = swapcli("tokns", "--json")
+    ran = run_swapcli("tokns", "--json")
     assert ran.exit_code == 2
     assert "Did you mean 'tokens'?" in ran.error["message"]
     assert ran.error["hint"] == "swapcli --help explains the usage"
 
 
 def test_a_usage_error_of_a_command_points_to_its_help() -> None:
-    assert swapcli("config", "shw", "--json").error["hint"] == "swapcli config --help explains the usage"
+    assert run_swapcli("config", "shw", "--json").error["hint"] == "swapcli config --help explains the usage"
 
 
 WRONG = [["rout"], ["networks", "--nonsense"], ["tokens", "nowhere"], ["route", "base", "ETH", "USDC", "-1"]]
@@ -69,26 +70,28 @@ def test_errors_are_json_where_the_settings_ask_for_it(arguments: list[str], spe
     file.write_text("output: json\n")
     env = {"variable": {"SWAPCLI_CONFIG": str(file)}, "home": {"XDG_CONFIG_HOME": str(tmp_path)}}.get(spelled, {})
     options = spelled.replace("FILE", str(file)).split() if spelled.startswith("--") else []
-    assert swapcli(*arguments, *options, env=env).error["exit_code"] == 2
+    assert run_swapcli(*arguments, *options, env=env).error["exit_code"] == 2
     for other in ("--plain", "--table"):
-        assert swapcli(*arguments, other, *options, env=env).stderr.startswith("error: ")
+        assert run_swapcli(*arguments, other, *options, env=env).stderr.startswith("error: ")
 
 
 @pytest.mark.parametrize("text", ["output: json\nslippage: abc\n", "output: json\nnonsense: 1\n", "[output"])
 def test_faulty_settings_are_told_in_the_form_that_they_ask_for(text: str, tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(text)
-    ran = swapcli("networks", "--config", str(file))
+    ran = run_swapcli("networks", "--config", str(file))
     assert ran.exit_code == 2
     assert ran.stderr.startswith("{" if text.startswith("output") else "error: ")
-    assert swapcli("networks", "--config", str(file), env={"SWAPCLI_OUTPUT": "json"}).error["code"] == "CONFIG_ERROR"
-    assert swapcli("networks", "--config", str(file), env={"SWAPCLI_OUTPUT": "plain"}).stderr.startswith("error: ")
+    assert (
+        run_swapcli("networks", "--config", str(file), env={"SWAPCLI_OUTPUT": "json"}).error["code"] == "CONFIG_ERROR"
+    )
+    assert run_swapcli("networks", "--config", str(file), env={"SWAPCLI_OUTPUT": "plain"}).stderr.startswith("error: ")
 
 
 @pytest.mark.parametrize("home", ["/dev/null", "/nonexistent"])
 def test_a_home_that_is_no_folder_holds_no_settings(home: str) -> None:
-    assert swapcli("networks", env={"HOME": home, "XDG_CONFIG_HOME": f"{home}/x"}).exit_code == 0
-    assert swapcli("networks", "--config", f"{home}/config.yaml").exit_code == 2
+    assert run_swapcli("networks", env={"HOME": home, "XDG_CONFIG_HOME": f"{home}/x"}).exit_code == 0
+    assert run_swapcli("networks", "--config", f"{home}/config.yaml").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -102,13 +105,13 @@ def test_a_home_that_is_no_folder_holds_no_settings(home: str) -> None:
     ],
 )
 def test_a_wrong_value_is_told_with_the_option_as_it_is_spelled(words: tuple[str, ...], option: str) -> None:
-    ran = swapcli(*words)
+    ran = run_swapcli(*words)
     assert (ran.exit_code, ran.stderr.startswith(f"error: {option}: expected ")) == (2, True)
 
 
 @pytest.mark.parametrize("amount", ["-1", "-1.5", "-.5", "-0"])
 def test_a_negative_amount_is_told_as_such_and_not_as_an_option(amount: str) -> None:
-    ran = swapcli("route", "base", "ETH", "USDC", amount)
+    ran = run_swapcli("route", "base", "ETH", "USDC", amount)
     assert (ran.exit_code, ran.stderr) == (2, 'error: an amount has no sign\nhint:  write it as in "1.5"\n')
 
 
@@ -127,23 +130,23 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
 
 def test_a_defect_is_one_sentence_without_a_traceback(broken: list[BaseException]) -> None:
     broken.append(ZeroDivisionError("by\nzero"))
-    ran = swapcli("networks")
+    ran = run_swapcli("networks")
     assert ran.exit_code == 1
     assert ran.stderr.splitlines() == [
         "error: internal error: ZeroDivisionError: by zero",
         "hint:  this is a defect; swapcli --debug shows where",
     ]
-    assert "Traceback" in swapcli("--debug", "networks").stderr
+    assert "Traceback" in run_swapcli("--debug", "networks").stderr
 
 
 def test_an_error_raised_on_purpose_tells_its_status(broken: list[BaseException]) -> None:
     broken.append(UpstreamError("the node is silent", details={"node": "x"}))
-    assert swapcli("networks").exit_code == 5
+    assert run_swapcli("networks").exit_code == 5
 
 
 def test_an_interruption_is_status_130(broken: list[BaseException]) -> None:
     broken.append(KeyboardInterrupt())
-    assert (swapcli("networks").exit_code, swapcli("networks").stderr) == (130, "error: interrupted\n")
+    assert (run_swapcli("networks").exit_code, run_swapcli("networks").stderr) == (130, "error: interrupted\n")
 
 
 def test_an_interruption_while_the_program_is_read_leaves_no_traceback() -> None:
@@ -166,7 +169,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     orders = tmp_path / "orders"
     order = {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1000000000000000000"}
     orders.write_text((json.dumps(order) + "\n") * 200)
-    command = [*PROCESS, "route", "testnet", "--market", write_market(tmp_path), "--batch", str(orders)]
+    command = [*PROCESS, "route", "testnet", "--market", write_market_file(tmp_path), "--batch", str(orders)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

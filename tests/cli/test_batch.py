@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from swapcli.cli.order_batch import KEYS
-from tests.cli.build import DAI, LONELY, USDC, WETH, CommandResult, swapcli
+from tests.support.command import CommandResult, run_swapcli
+from tests.support.testnet import DAI, LONELY, USDC, WETH
 
 Order = dict[str, Any]
 
@@ -25,7 +26,7 @@ def order(
 def batch(market_file: str) -> Callable[..., CommandResult]:
     def run(*lines: Order | str, options: tuple[str, ...] = ()) -> CommandResult:
         text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
-        return swapcli("route", "testnet", "--market", market_file, "--batch", "-", *options, stdin=text.encode())
+        return run_swapcli("route", "testnet", "--market", market_file, "--batch", "-", *options, stdin=text.encode())
 
     return run
 
@@ -54,7 +55,7 @@ def test_a_batch_answers_as_single_commands_do(
 def test_a_batch_is_read_from_a_file_too(market_file: str, tmp_path: Path) -> None:
     file = tmp_path / "orders.ndjson"
     file.write_text(json.dumps(order(7)) + "\n")
-    ran = swapcli("route", "testnet", "--market", market_file, "--batch", str(file), "--json")
+    ran = run_swapcli("route", "testnet", "--market", market_file, "--batch", str(file), "--json")
     assert [answer["id"] for answer in answers(ran)] == [7]
 
 
@@ -124,7 +125,7 @@ def test_a_line_that_is_no_order_ends_the_batch_with_its_number(
     ],
 )
 def test_what_does_not_go_with_a_batch_is_refused(options: tuple[str, ...], code: str) -> None:
-    ran = swapcli("route", "testnet", *options, "--batch", "-", "--json")
+    ran = run_swapcli("route", "testnet", *options, "--batch", "-", "--json")
     assert ran.exit_code == 2
     assert ran.error["code"] == code
 
@@ -143,5 +144,5 @@ def test_an_empty_batch_is_no_mistake(batch: Callable[..., CommandResult]) -> No
 
 
 def test_a_batch_file_that_is_missing_is_said_so(market_file: str) -> None:
-    ran = swapcli("route", "testnet", "--market", market_file, "--batch", "/nonexistent", "--json")
+    ran = run_swapcli("route", "testnet", "--market", market_file, "--batch", "/nonexistent", "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_INPUT")

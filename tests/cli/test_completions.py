@@ -10,7 +10,7 @@ import pytest
 
 from swapcli.cli.completion_scripts import FILES, SHELLS, command_nodes, completion_script
 from swapcli.networks.catalogue import network_names
-from tests.cli.build import swapcli
+from tests.support.command import run_swapcli
 
 FOLDER = Path(__file__).parents[2] / "completions"
 
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[2] / "completions"
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_committed_scripts_are_fresh(shell: str) -> None:
     assert (FOLDER / FILES[shell]).read_text() == completion_script(shell), "run: make completions"
-    assert swapcli("completion", shell).stdout == completion_script(shell)
+    assert run_swapcli("completion", shell).stdout == completion_script(shell)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -76,6 +76,6 @@ def test_bash_offers_what_fits(words: tuple[str, ...], offered: set[str]) -> Non
 
 
 def test_an_unknown_shell_is_refused() -> None:
-    ran = swapcli("completion", "tcsh")
+    ran = run_swapcli("completion", "tcsh")
     assert ran.exit_code == 2
     assert "bash, zsh, fish" in ran.stderr

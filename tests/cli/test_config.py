@@ -6,11 +6,11 @@ import stat
 from pathlib import Path
 
 from swapcli.config.display import example_config
-from tests.cli.build import swapcli
+from tests.support.command import run_swapcli
 
 
 def shown(*arguments: str, env: dict[str, str] | None = None) -> dict[str, tuple[str | None, str]]:
-    ran = swapcli("config", "show", "--json", *arguments, env=env)
+    ran = run_swapcli("config", "show", "--json", *arguments, env=env)
     return {entry["key"]: (entry["value"], entry["origin"]) for entry in ran.json}
 
 
@@ -26,23 +26,24 @@ def test_show_tells_values_and_origins(tmp_path: Path) -> None:
 def test_show_masks_secrets_in_every_form() -> None:
     env = {"SWAPCLI_API_KEY": "hunter2", "SWAPCLI_NETWORKS_BASE_RPC_URL": "https://node.example/v1/hunter2"}
     for form in ("--json", "--plain", "--table"):
-        out = swapcli("config", "show", form, env=env).stdout
+        out = run_swapcli("config", "show", form, env=env).stdout
         assert "hunter2" not in out
         assert "https://node.example" in out
 
 
 def test_path_tells_where_the_file_is_or_would_be(tmp_path: Path) -> None:
     assert (
-        swapcli("config", "path", env={"XDG_CONFIG_HOME": str(tmp_path)}).stdout == f"{tmp_path}/swapcli/config.yaml\n"
+        run_swapcli("config", "path", env={"XDG_CONFIG_HOME": str(tmp_path)}).stdout
+        == f"{tmp_path}/swapcli/config.yaml\n"
     )
-    assert swapcli("config", "path", env={"SWAPCLI_CONFIG": "/else/where"}).stdout == "/else/where\n"
-    assert swapcli("config", "path", "--config", "mine").stdout == "mine\n"
+    assert run_swapcli("config", "path", env={"SWAPCLI_CONFIG": "/else/where"}).stdout == "/else/where\n"
+    assert run_swapcli("config", "path", "--config", "mine").stdout == "mine\n"
 
 
 def test_init_writes_the_example_once_for_its_owner_only(tmp_path: Path) -> None:
     env = {"XDG_CONFIG_HOME": str(tmp_path)}
     file = tmp_path / "swapcli" / "config.yaml"
-    assert swapcli("config", "init", env=env).stdout == f"{file}\n"
+    assert run_swapcli("config", "init", env=env).stdout == f"{file}\n"
     assert file.read_text() == example_config()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert {origin for _, origin in shown(env=env).values()} <= {"default", f"file {file}"}
@@ -51,16 +52,16 @@ def test_init_writes_the_example_once_for_its_owner_only(tmp_path: Path) -> None
 def test_init_replaces_nothing_unless_forced(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("slippage: 1\n" * 1)
-    refused = swapcli("config", "init", "--config", str(file))
+    refused = run_swapcli("config", "init", "--config", str(file))
     assert refused.exit_code == 2
     assert "--force" in refused.stderr
     assert file.read_text() == "slippage: 1\n"
-    assert swapcli("config", "init", "--config", str(file), "--force").exit_code == 0
+    assert run_swapcli("config", "init", "--config", str(file), "--force").exit_code == 0
     assert file.read_text() == example_config()
 
 
 def test_init_that_cannot_write_says_so() -> None:
-    ran = swapcli("config", "init", "--config", "/proc/nowhere/config.yaml")
+    ran = run_swapcli("config", "init", "--config", "/proc/nowhere/config.yaml")
     assert ran.exit_code == 2
     assert "cannot write" in ran.stderr
 
@@ -68,7 +69,7 @@ def test_init_that_cannot_write_says_so() -> None:
 def test_a_mistake_in_the_file_names_file_and_key(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("slipage: 1\n")
-    ran = swapcli("config", "show", "--config", str(file))
+    ran = run_swapcli("config", "show", "--config", str(file))
     assert ran.exit_code == 2
     assert str(file) in ran.stderr
     assert "slipage" in ran.stderr

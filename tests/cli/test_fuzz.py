@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from swapcli.cli.app import Root
 from swapcli.cli.completion_scripts import command_nodes
 from swapcli.cli.exit_codes import MEANING
-from tests.cli.build import TWIN_A, USDC, WETH, CommandResult, swapcli
 from tests.examples import examples
+from tests.support.command import CommandResult, run_swapcli
+from tests.support.testnet import TWIN_A, USDC, WETH
 
 OPTIONS = sorted({name for node in command_nodes() for option in node.options for name in option.names})
 WORDS = [
@@ -27,7 +28,7 @@ command_lines = st.lists(words, max_size=9).filter(lambda line: not LASTING.inte
 
 
 def check(arguments: list[str], stdin: bytes) -> CommandResult:
-    ran = swapcli(*arguments, stdin=stdin)
+    ran = run_swapcli(*arguments, stdin=stdin)
     assert ran.exit_code in MEANING
     assert ran.exit_code != 1, ran.stderr
     assert "Traceback" not in ran.stdout + ran.stderr
@@ -67,7 +68,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-SOUND = swapcli("route", "base", "ETH", "USDC", "3", "--json").json
+SOUND = run_swapcli("route", "base", "ETH", "USDC", "3", "--json").json
 
 
 @given(st.dictionaries(st.sampled_from(sorted(SOUND)), json_values, max_size=3), st.booleans())

@@ -9,25 +9,26 @@ from pathlib import Path
 import pytest
 
 from swapcli.networks.catalogue import network, network_names
-from tests.cli.build import LONELY, USDC, swapcli
+from tests.support.command import run_swapcli
+from tests.support.testnet import LONELY, USDC
 
 
 def test_networks_lists_the_catalogue() -> None:
-    listed = swapcli("networks", "--json").json
+    listed = run_swapcli("networks", "--json").json
     assert [entry["name"] for entry in listed] == list(network_names())
     assert all(entry["chainId"] == str(network(entry["name"]).chain_id) for entry in listed)
 
 
 @pytest.mark.parametrize("name", network_names())
 def test_protocols_lists_a_networks_protocols(name: str) -> None:
-    listed = swapcli("protocols", name, "--json").json
+    listed = run_swapcli("protocols", name, "--json").json
     assert [(entry["protocol"], entry["amm_name"]) for entry in listed] == [
         (protocol.id, protocol.amm_name) for protocol in network(name).protocols
     ]
 
 
 def test_tokens_lists_a_market_with_the_tokens_in_most_pools_first(market_file: str) -> None:
-    listed = swapcli("tokens", "testnet", "--market", market_file, "--json").json
+    listed = run_swapcli("tokens", "testnet", "--market", market_file, "--json").json
     assert [(entry["symbol"], entry["pools"]) for entry in listed[:3]] == [("ETH", 4), ("WETH", 4), ("USDC", 3)]
     assert listed[-1]["address"].lower() in (LONELY, USDC[:2] + "55" * 20)
 
@@ -35,43 +36,45 @@ def test_tokens_lists_a_market_with_the_tokens_in_most_pools_first(market_file: 
 @pytest.fixture(params=["base", "citrea", "starknet"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     """A network, and a folder where the embedded market is in its store."""
-    exported = swapcli("market", "export", request.param).stdout.encode()
-    assert swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported).exit_code == 0
+    exported = run_swapcli("market", "export", request.param).stdout.encode()
+    assert run_swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported).exit_code == 0
     return request.param, str(tmp_path)
 
 
 def test_the_tokens_of_a_store_are_those_of_its_market(kept: tuple[str, str]) -> None:
     name, folder = kept
-    assert swapcli("tokens", name, "--json", "--store", folder).stdout == swapcli("tokens", name, "--json").stdout
+    assert (
+        run_swapcli("tokens", name, "--json", "--store", folder).stdout == run_swapcli("tokens", name, "--json").stdout
+    )
 
 
 def test_protocols_tell_how_many_pools_of_each_are_in_the_store(kept: tuple[str, str]) -> None:
     name, folder = kept
     without, listed = (
-        swapcli("protocols", name, "--json").json,
-        swapcli("protocols", name, "--json", "--store", folder).json,
+        run_swapcli("protocols", name, "--json").json,
+        run_swapcli("protocols", name, "--json", "--store", folder).json,
     )
-    pools = json.loads(swapcli("market", "export", name).stdout)["pools"]
+    pools = json.loads(run_swapcli("market", "export", name).stdout)["pools"]
     counts = Counter(pool["protocol"] for pool in pools)
     assert [entry["pools"] for entry in listed] == [counts[entry["amm_name"]] for entry in listed]
     assert [entry | {"pools": None} for entry in listed] == without
-    titles, *rows = swapcli("protocols", name, "--store", folder).stdout.splitlines()
+    titles, *rows = run_swapcli("protocols", name, "--store", folder).stdout.splitlines()
     assert titles.split()[-1] == "POOLS"
     assert [int(row.split()[-1]) for row in rows] == [entry["pools"] for entry in listed]
 
 
 def test_a_market_file_goes_before_a_store(kept: tuple[str, str], market_file: str) -> None:
-    listed = swapcli("tokens", "testnet", "--market", market_file, "--store", kept[1], "--json")
-    assert listed.json == swapcli("tokens", "testnet", "--market", market_file, "--json").json
+    listed = run_swapcli("tokens", "testnet", "--market", market_file, "--store", kept[1], "--json")
+    assert listed.json == run_swapcli("tokens", "testnet", "--market", market_file, "--json").json
 
 
 def test_a_network_that_only_a_store_knows_is_listed_too(market_file: str, tmp_path: Path) -> None:
-    assert swapcli("market", "import", market_file, "--store", str(tmp_path)).exit_code == 0
-    listed = swapcli("tokens", "testnet", "--store", str(tmp_path), "--json").json
-    assert listed == swapcli("tokens", "testnet", "--market", market_file, "--json").json
+    assert run_swapcli("market", "import", market_file, "--store", str(tmp_path)).exit_code == 0
+    listed = run_swapcli("tokens", "testnet", "--store", str(tmp_path), "--json").json
+    assert listed == run_swapcli("tokens", "testnet", "--market", market_file, "--json").json
     found = (
-        swapcli("protocols", "31337", "--store", str(tmp_path)),
-        swapcli("protocols", "testnet", "--store", str(tmp_path)),
+        run_swapcli("protocols", "31337", "--store", str(tmp_path)),
+        run_swapcli("protocols", "testnet", "--store", str(tmp_path)),
     )
     assert (found[0].exit_code, [line.split()[-1] for line in found[1].stdout.splitlines()]) == (
         2,
@@ -82,24 +85,24 @@ def test_a_network_that_only_a_store_knows_is_listed_too(market_file: str, tmp_p
 @pytest.mark.parametrize("command", ["tokens", "protocols"])
 def test_a_damaged_store_is_told_and_not_passed_over(command: str, tmp_path: Path) -> None:
     (tmp_path / "base.sqlite").write_bytes(b"nothing of the kind")
-    ran = swapcli(command, "base", "--store", str(tmp_path), "--json")
+    ran = run_swapcli(command, "base", "--store", str(tmp_path), "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "MARKET_ERROR")
 
 
 @pytest.mark.parametrize("command", [("networks",), ("protocols", "base"), ("config", "show")])
 def test_every_form_lists_the_same(command: tuple[str, ...]) -> None:
-    plain, table = (swapcli(*command, form).stdout for form in ("--plain", "--table"))
+    plain, table = (run_swapcli(*command, form).stdout for form in ("--plain", "--table"))
     assert [line.split() for line in plain.splitlines()[1:]] == [line.split() for line in table.splitlines()[1:]]
-    assert len(plain.splitlines()) == 1 + len(swapcli(*command, "--json").json)
+    assert len(plain.splitlines()) == 1 + len(run_swapcli(*command, "--json").json)
 
 
 def test_a_network_can_be_set() -> None:
-    assert swapcli("protocols", env={"SWAPCLI_NETWORK": "monad"}).stdout == swapcli("protocols", "monad").stdout
-    assert swapcli("protocols").exit_code == 2
-    assert "SWAPCLI_NETWORK" in swapcli("protocols").stderr
+    assert run_swapcli("protocols", env={"SWAPCLI_NETWORK": "monad"}).stdout == run_swapcli("protocols", "monad").stdout
+    assert run_swapcli("protocols").exit_code == 2
+    assert "SWAPCLI_NETWORK" in run_swapcli("protocols").stderr
 
 
 def test_an_unknown_network_is_guessed() -> None:
-    ran = swapcli("tokens", "bse", "--json")
+    ran = run_swapcli("tokens", "bse", "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "UNKNOWN_NETWORK")
     assert "base" in ran.error["hint"]

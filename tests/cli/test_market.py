@@ -13,7 +13,8 @@ import pytest
 from swapcli.markets.embedded import embedded_names
 from swapcli.networks.catalogue import network
 from swapcli.store import create_store, open_store
-from tests.cli.build import CommandResult, market_document, no_network, swapcli, write_market
+from tests.support.command import CommandResult, run_swapcli
+from tests.support.testnet import build_market_document, raise_unknown_network, write_market_file
 
 
 @pytest.fixture
@@ -23,17 +24,17 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
-    return write_market(tmp_path)
+    return write_market_file(tmp_path)
 
 
 def market(folder: Path, *arguments: str, **more: Any) -> CommandResult:
     """`swapcli market ...` on the stores of a folder."""
-    return swapcli("market", *arguments, "--store", str(folder), **more)
+    return run_swapcli("market", *arguments, "--store", str(folder), **more)
 
 
 def stored(folder: Path, **changes: Any) -> None:
     """The small market in a store."""
-    ran = market(folder, "import", "-", stdin=json.dumps(market_document(**changes)).encode())
+    ran = market(folder, "import", "-", stdin=json.dumps(build_market_document(**changes)).encode())
     assert ran.exit_code == 0, ran.stderr
 
 
@@ -51,27 +52,27 @@ def test_a_network_that_only_its_file_describes_goes_round_too(folder: Path, fil
     first = market(folder, "export", "testnet").stdout
     assert market(folder, "import", "-", "testnet", "--replace", stdin=first.encode()).exit_code == 0
     assert market(folder, "export", "TestNet").stdout == first
-    with open_store(str(folder / "testnet.sqlite"), no_network) as store:
+    with open_store(str(folder / "testnet.sqlite"), raise_unknown_network) as store:
         assert len(store.read_market().pools) == 5
 
 
 def test_quotes_rest_on_the_store_from_then_on(folder: Path, file: str, tmp_path: Path) -> None:
     order = ("route", "testnet", "ETH", "USDC", "25", "--json")
-    assert swapcli(*order, "--store", str(folder)).error["code"] == "UNKNOWN_NETWORK"
+    assert run_swapcli(*order, "--store", str(folder)).error["code"] == "UNKNOWN_NETWORK"
     stored(folder)
-    by_store, by_file = swapcli(*order, "--store", str(folder)).json, swapcli(*order, "--market", file).json
+    by_store, by_file = run_swapcli(*order, "--store", str(folder)).json, run_swapcli(*order, "--market", file).json
     assert by_store["outputAmount"] == by_file["outputAmount"]
     assert by_store["market"]["source"] == "written by hand"
     elsewhere = {"SWAPCLI_STORE_DIR": str(folder)}, {"XDG_DATA_HOME": str(tmp_path)}
-    assert swapcli(*order, env=elsewhere[0]).json["outputAmount"] == by_file["outputAmount"]
+    assert run_swapcli(*order, env=elsewhere[0]).json["outputAmount"] == by_file["outputAmount"]
     folder.rename(tmp_path / "swapcli")
-    assert swapcli(*order, env=elsewhere[1]).json["outputAmount"] == by_file["outputAmount"]
+    assert run_swapcli(*order, env=elsewhere[1]).json["outputAmount"] == by_file["outputAmount"]
 
 
 def test_a_store_that_holds_pools_is_replaced_only_when_that_is_said(folder: Path) -> None:
     stored(folder)
     before = market(folder, "export", "testnet").stdout
-    other = json.dumps(market_document(source="another", pools=market_document()["pools"][:1])).encode()
+    other = json.dumps(build_market_document(source="another", pools=build_market_document()["pools"][:1])).encode()
     refused = market(folder, "import", "-", "--json", stdin=other)
     assert (refused.exit_code, refused.error["details"]["pools"]) == (2, 5)
     assert "--replace" in refused.error["hint"]
@@ -85,8 +86,8 @@ def test_a_store_that_nothing_has_come_into_yet_stands_in_nobodys_way(folder: Pa
     folder.mkdir(parents=True)
     create_store(str(folder / "base.sqlite"), network("base"), network).close()
     order = ("route", "base", "ETH", "USDC", "1", "--json")
-    assert swapcli(*order, "--store", str(folder)).json["outputAmount"] == swapcli(*order).json["outputAmount"]
-    assert market(folder, "export", "base").stdout == swapcli("market", "export", "base").stdout
+    assert run_swapcli(*order, "--store", str(folder)).json["outputAmount"] == run_swapcli(*order).json["outputAmount"]
+    assert market(folder, "export", "base").stdout == run_swapcli("market", "export", "base").stdout
     assert market(folder, "info", "base", "--json").json["pools"] == 0
 
 
@@ -170,7 +171,7 @@ def test_a_damaged_store_is_told_in_a_sentence(folder: Path, command: str, conte
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.error["code"] in ("MARKET_ERROR", "CONFIG_ERROR")
     assert str(folder / "base.sqlite") in ran.error["message"]
-    refused = market(folder, "import", "-", "--replace", stdin=swapcli("market", "export", "base").stdout.encode())
+    refused = market(folder, "import", "-", "--replace", stdin=run_swapcli("market", "export", "base").stdout.encode())
     assert (refused.exit_code, (folder / "base.sqlite").read_bytes()) == (2, content)
 
 
@@ -180,7 +181,7 @@ def test_a_store_of_another_network_is_refused(folder: Path, command: str) -> No
     (folder / "testnet.sqlite").rename(folder / "base.sqlite")
     ran = market(folder, command, "base", "--json")
     assert (ran.exit_code, ran.error["details"]["store_network"]) == (2, "testnet")
-    into = market(folder, "import", "-", "--replace", stdin=swapcli("market", "export", "base").stdout.encode())
+    into = market(folder, "import", "-", "--replace", stdin=run_swapcli("market", "export", "base").stdout.encode())
     assert (into.exit_code, 'is of "testnet", not of "base"' in into.stderr) == (2, True)
 
 
@@ -201,8 +202,8 @@ def test_there_may_be_no_store(folder: Path) -> None:
         (("-",), b'{"format": "swap-market/2"}', 'expected "swap-market/1"'),
         (("/nonexistent/market.json",), b"", "cannot read /nonexistent/market.json: No such file"),
         (("/",), b"", "cannot read /: Is a directory"),
-        (("-", "base"), json.dumps(market_document()).encode(), 'the market file is of "testnet", not of "base"'),
-        (("-",), json.dumps(market_document(provenance="live")).encode(), "provenance"),
+        (("-", "base"), json.dumps(build_market_document()).encode(), 'the market file is of "testnet", not of "base"'),
+        (("-",), json.dumps(build_market_document(provenance="live")).encode(), "provenance"),
     ],
 )
 def test_what_is_no_market_file_of_the_network_is_refused(
@@ -215,7 +216,7 @@ def test_what_is_no_market_file_of_the_network_is_refused(
 
 
 def test_a_bad_pool_is_named_or_left_out(folder: Path) -> None:
-    document = market_document()
+    document = build_market_document()
     document["pools"][0]["reserves"] = ["-1", "1"]
     stdin = json.dumps(document).encode()
     refused = market(folder, "import", "-", "--json", stdin=stdin)
@@ -228,13 +229,13 @@ def test_a_bad_pool_is_named_or_left_out(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../out", "a/b", "..", "Größe", "x" * 100, "a b\u200b"])
 def test_a_network_may_be_called_what_no_file_can_be(folder: Path, name: str) -> None:
-    stored(folder, network=market_document()["network"] | {"name": name})
+    stored(folder, network=build_market_document()["network"] | {"name": name})
     assert [each.parent for each in folder.parent.rglob("*.sqlite")] == [folder]
     assert market(folder, "info", name, "--json").json["network"] == name
 
 
 def test_a_name_that_is_too_long_for_a_file_is_told_in_a_sentence(folder: Path) -> None:
-    document = market_document()
+    document = build_market_document()
     document["network"]["name"] = "x" * 400
     ran = market(folder, "import", "-", "--json", stdin=json.dumps(document).encode())
     assert (ran.exit_code, ran.error["code"]) == (2, "CONFIG_ERROR")
@@ -267,7 +268,7 @@ def test_an_export_to_a_file_is_told_and_replaces_what_was_there(folder: Path, t
 
 def test_an_export_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     for name in (tmp_path, tmp_path / "missing" / "out.json"):
-        ran = swapcli("market", "export", "base", str(name), "--json")
+        ran = run_swapcli("market", "export", "base", str(name), "--json")
         assert (ran.exit_code, ran.stdout) == (2, "")
         assert ran.error["message"].startswith(f"cannot write {name}: ")
     assert not list(tmp_path.iterdir())
@@ -278,16 +279,16 @@ def test_an_export_goes_into_a_pipe_that_has_a_name(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
     reader.start()
-    assert swapcli("market", "export", "base", str(pipe)).exit_code == 0
+    assert run_swapcli("market", "export", "base", str(pipe)).exit_code == 0
     reader.join(timeout=10)
-    assert got == [swapcli("market", "export", "base").stdout]
+    assert got == [run_swapcli("market", "export", "base").stdout]
     assert pipe.is_fifo()
 
 
 @pytest.mark.parametrize("form", ["--plain", "--table"])
 def test_a_market_on_stdout_has_one_form(form: str) -> None:
-    assert swapcli("market", "export", "base", form).exit_code == 2
-    assert swapcli("market", "export", "base", "--json").stdout == swapcli("market", "export", "base").stdout
+    assert run_swapcli("market", "export", "base", form).exit_code == 2
+    assert run_swapcli("market", "export", "base", "--json").stdout == run_swapcli("market", "export", "base").stdout
 
 
 def test_what_is_exported_does_not_hang_on_a_market_file_in_the_settings(folder: Path, file: str) -> None:

@@ -21,7 +21,8 @@ from swapcli.model.payload import Call, SwapType
 from swapcli.model.terms import min_received
 from swapcli.routing.replay import replay
 from swapcli.starknet import deserialise_call
-from tests.cli.build import DAI, DIRECT_V3, USDC, WETH, CommandResult, market_document, small_market, swapcli
+from tests.support.command import CommandResult, run_swapcli
+from tests.support.testnet import DAI, DIRECT_V3, USDC, WETH, build_market_document, build_testnet_market
 
 ROUTER = "0x" + "c0" * 20
 WALLET = "0x" + "81" * 20
@@ -31,7 +32,7 @@ Run = Callable[..., CommandResult]
 
 
 def document_with_router() -> dict[str, Any]:
-    document = market_document()
+    document = build_market_document()
     document["network"]["router"] = ROUTER
     return document
 
@@ -47,19 +48,19 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def build(market: str) -> Run:
     """`swapcli calldata testnet ...` to the wallet."""
-    return lambda *words, **more: swapcli("calldata", "testnet", *words, "--market", market, *TO_WALLET, **more)
+    return lambda *words, **more: run_swapcli("calldata", "testnet", *words, "--market", market, *TO_WALLET, **more)
 
 
 @pytest.fixture(scope="module")
 def found(market: str) -> Callable[..., bytes]:
     """What `swapcli route testnet ... --json` prints."""
-    return lambda *words: swapcli("route", "testnet", *words, "--market", market, "--json").stdout.encode()
+    return lambda *words: run_swapcli("route", "testnet", *words, "--market", market, "--json").stdout.encode()
 
 
 @pytest.fixture(scope="module")
 def execute(market: str) -> Run:
     """`swapcli execute` of a piped route, to the wallet."""
-    return lambda route, *words, **more: swapcli(
+    return lambda route, *words, **more: run_swapcli(
         "execute", "-", "--market", market, *TO_WALLET, *words, stdin=route, **more
     )
 
@@ -71,8 +72,8 @@ def signed(document: dict[str, Any]) -> Call:
 
 def check_exact(call: Call, route: bytes, slippage_ppm: int) -> None:
     """The call promises what a replay of the route's own document pays out, to the unit, to the wallet."""
-    result = parse_result(json.loads(route), small_market().network)
-    done = replay(small_market().pools, result.route, result.input_amount)
+    result = parse_result(json.loads(route), build_testnet_market().network)
+    done = replay(build_testnet_market().pools, result.route, result.input_amount)
     assert call.route.amount_in == result.input_amount
     assert call.route.amount_out == done.amount_out == result.output_amount
     assert call.route.min_received == min_received(done.amount_out, slippage_ppm)
@@ -121,7 +122,7 @@ def test_any_amount_and_slippage_is_carried_to_the_unit(
     percent = f"{slippage // 10_000}.{slippage % 10_000:04d}"
     words = ("ETH", "USDC", str(units), "--raw")
     accepted = ("--slippage", percent, "--max-impact", "100")
-    document = swapcli("calldata", "testnet", *words, *accepted, "--market", market, *TO_WALLET, "--json").json
+    document = run_swapcli("calldata", "testnet", *words, *accepted, "--market", market, *TO_WALLET, "--json").json
     check_exact(signed(document), found(*words), slippage)
 
 
@@ -148,35 +149,35 @@ def test_the_json_of_v1_is_the_endpoints_own(build: Run, execute: Run, found: Ca
 
 
 def test_hyperevm_tells_the_transaction_that_its_endpoint_leaves_out() -> None:
-    route = swapcli("route", "hyperevm", "HYPE", "USDT0", "1", "--api-version", "v1", "--json").stdout.encode()
-    document = swapcli("execute", *TO_WALLET, "--json", stdin=route).json
+    route = run_swapcli("route", "hyperevm", "HYPE", "USDT0", "1", "--api-version", "v1", "--json").stdout.encode()
+    document = run_swapcli("execute", *TO_WALLET, "--json", stdin=route).json
     assert decode_call(document["calldata"]).route.amount_in == int(document["value"]) == 10**18
 
 
 def test_a_route_finds_its_network_by_itself() -> None:
-    route = swapcli("route", "monad", "MON", "USDC", "1", "--json").stdout.encode()
-    assert swapcli("execute", *TO_WALLET, "--json", stdin=route).json["network"] == "monad"
-    assert swapcli("execute", *TO_WALLET, "--network", "143", "--get", "network", stdin=route).stdout == "monad\n"
+    route = run_swapcli("route", "monad", "MON", "USDC", "1", "--json").stdout.encode()
+    assert run_swapcli("execute", *TO_WALLET, "--json", stdin=route).json["network"] == "monad"
+    assert run_swapcli("execute", *TO_WALLET, "--network", "143", "--get", "network", stdin=route).stdout == "monad\n"
     env = {"SWAPCLI_NETWORK": "base"}
-    assert swapcli("execute", *TO_WALLET, "--get", "network", stdin=route, env=env).stdout == "monad\n"
+    assert run_swapcli("execute", *TO_WALLET, "--get", "network", stdin=route, env=env).stdout == "monad\n"
 
 
 def test_a_route_that_names_no_network_needs_one() -> None:
-    document = swapcli("route", "monad", "MON", "USDC", "1", "--json").json
+    document = run_swapcli("route", "monad", "MON", "USDC", "1", "--json").json
     del document["network"], document["market"]
     route = json.dumps(document).encode()
-    refused = swapcli("execute", *TO_WALLET, stdin=route)
+    refused = run_swapcli("execute", *TO_WALLET, stdin=route)
     assert (refused.exit_code, refused.stderr.splitlines()) == (
         2,
         ["error: the route does not say on which network it is", "hint:  add --network NAME"],
     )
-    assert swapcli("execute", *TO_WALLET, "--network", "monad", stdin=route).exit_code == 0
-    assert swapcli("execute", *TO_WALLET, stdin=route, env={"SWAPCLI_NETWORK": "monad"}).exit_code == 0
+    assert run_swapcli("execute", *TO_WALLET, "--network", "monad", stdin=route).exit_code == 0
+    assert run_swapcli("execute", *TO_WALLET, stdin=route, env={"SWAPCLI_NETWORK": "monad"}).exit_code == 0
 
 
 def test_a_route_is_not_taken_to_another_network() -> None:
-    route = swapcli("route", "monad", "MON", "USDC", "1", "--json").stdout.encode()
-    assert swapcli("execute", *TO_WALLET, "--network", "base", stdin=route).stderr.startswith(
+    route = run_swapcli("route", "monad", "MON", "USDC", "1", "--json").stdout.encode()
+    assert run_swapcli("execute", *TO_WALLET, "--network", "base", stdin=route).stderr.startswith(
         "error: the route is of monad, not of base\n"
     )
 
@@ -184,7 +185,7 @@ def test_a_route_is_not_taken_to_another_network() -> None:
 def test_a_route_may_be_in_a_file(market: str, found: Callable[..., bytes], tmp_path: Path) -> None:
     file = tmp_path / "route.json"
     file.write_bytes(found("ETH", "USDC", "1"))
-    assert swapcli("execute", str(file), "--market", market, *TO_WALLET).exit_code == 0
+    assert run_swapcli("execute", str(file), "--market", market, *TO_WALLET).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -208,7 +209,7 @@ def test_what_is_no_route_is_told_so(execute: Run, route: bytes, code: str, stat
 
 def test_nobody_waits_at_a_terminal_for_a_route(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swapcli.cli.commands.execute.is_stdin_terminal", lambda: True)
-    ran = swapcli("execute", *TO_WALLET)
+    ran = run_swapcli("execute", *TO_WALLET)
     assert ran.exit_code == 2
     assert ran.stderr.startswith("error: a route is needed: name its file, or pipe it in\n")
 
@@ -253,14 +254,14 @@ def test_an_unknown_pool_is_an_invalid_route(execute: Run, found: Callable[..., 
 @pytest.mark.parametrize("command", ["calldata", "execute"])
 def test_nobody_is_paid_by_default(market: str, found: Callable[..., bytes], command: str) -> None:
     words = ["testnet", "ETH", "USDC", "1"] if command == "calldata" else ["-"]
-    ran = swapcli(command, *words, "--market", market, stdin=found("ETH", "USDC", "1"))
+    ran = run_swapcli(command, *words, "--market", market, stdin=found("ETH", "USDC", "1"))
     assert ran.exit_code == 2
     assert ran.stderr == ("error: a payload needs to know who receives the output\nhint:  add --destination ADDRESS\n")
 
 
 @pytest.mark.parametrize("nobody", ["0x" + "0" * 40, "0x" + "e" * 40, "0x" + "E" * 40])
 def test_what_nobody_holds_the_key_of_is_not_paid(market: str, nobody: str) -> None:
-    ran = swapcli("calldata", "testnet", "ETH", "USDC", "1", "--market", market, "--destination", nobody, "--json")
+    ran = run_swapcli("calldata", "testnet", "ETH", "USDC", "1", "--market", market, "--destination", nobody, "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_ADDRESS")
 
 
@@ -282,7 +283,7 @@ def test_slippage_has_the_range_of_its_generation(
 
 def test_a_network_without_a_router_says_which_setting_names_one(market_file: str) -> None:
     words = ("calldata", "testnet", "ETH", "USDC", "1", "--market", market_file, *TO_WALLET)
-    ran = swapcli(*words)
+    ran = run_swapcli(*words)
     assert ran.exit_code == 2
     assert ran.stderr.splitlines()[-1] == "hint:  set networks.testnet.router"
 
@@ -383,14 +384,14 @@ def test_people_read_the_transactions_in_order(build: Run, form: str) -> None:
 
 def test_starknet_tells_calls_with_their_entry_points_and_felts() -> None:
     words = ("starknet", "STRK", "USDC", "100", "--destination", "0x1234", "--with-approval")
-    document = swapcli("calldata", *words, "--json").json
+    document = run_swapcli("calldata", *words, "--json").json
     approve, swap = document["transactions"]
     assert [(each["what"], each["entrypoint"]) for each in (approve, swap)] == [("approve",) * 2, ("swap",) * 2]
     call = deserialise_call([int(felt) for felt in swap["calldata"]])
     assert call.route.min_received == int(document["route"]["min_received"])
     assert int(call.route.destination, 16) == 0x1234
     assert [int(felt) for felt in approve["calldata"]] == [int(swap["to"], 16), 100 * 10**18, 0]
-    plain = swapcli("calldata", *words, "--plain").stdout
+    plain = run_swapcli("calldata", *words, "--plain").stdout
     assert " ".join(swap["calldata"]) in plain
 
 
@@ -422,9 +423,9 @@ def test_a_payload_of_state_that_is_not_live_is_not_to_be_signed(
 
 def test_the_public_router_is_warned_of_and_ones_own_is_not() -> None:
     words = ("calldata", "base", "ETH", "USDC", "1", *TO_WALLET)
-    assert "simulate it before signing" in swapcli(*words).stderr
-    assert "simulate it before signing" in swapcli(*words, "--get", "to").stderr
-    own = swapcli(*words, "--json", env={"SWAPCLI_NETWORKS_BASE_ROUTER": ROUTER})
+    assert "simulate it before signing" in run_swapcli(*words).stderr
+    assert "simulate it before signing" in run_swapcli(*words, "--get", "to").stderr
+    own = run_swapcli(*words, "--json", env={"SWAPCLI_NETWORKS_BASE_ROUTER": ROUTER})
     assert "simulate" not in own.stderr
     assert own.json["to"].lower() == ROUTER
 
@@ -435,9 +436,9 @@ def test_errors_stand_alone_on_stderr_in_json(tmp_path: Path) -> None:
     file = tmp_path / "market.json"
     file.write_text(json.dumps(document))
     words = ("--market", str(file), "--skip-bad-pools", "--json", *TO_WALLET)
-    assert swapcli("calldata", "testnet", "ETH", "LONELY", "1", *words).error["code"] == "NO_ROUTE"
-    assert swapcli("route", "testnet", "ETH", "LONELY", "1", *words).error["code"] == "NO_ROUTE"
-    assert swapcli("calldata", "testnet", "ETH", "USDC", "1", *words).stderr.startswith("note: skipped pool 0xa1")
+    assert run_swapcli("calldata", "testnet", "ETH", "LONELY", "1", *words).error["code"] == "NO_ROUTE"
+    assert run_swapcli("route", "testnet", "ETH", "LONELY", "1", *words).error["code"] == "NO_ROUTE"
+    assert run_swapcli("calldata", "testnet", "ETH", "USDC", "1", *words).stderr.startswith("note: skipped pool 0xa1")
 
 
 @pytest.mark.parametrize("deadline", ["20m", "+1200", "1h", "+30s", "4000000000"])
@@ -456,7 +457,7 @@ def test_a_deadline_that_is_none_or_has_passed_is_refused(
 
 
 def test_one_stdin_is_not_read_twice(found: Callable[..., bytes]) -> None:
-    ran = swapcli("execute", "-", "--market", "-", *TO_WALLET, stdin=found("ETH", "USDC", "1"))
+    ran = run_swapcli("execute", "-", "--market", "-", *TO_WALLET, stdin=found("ETH", "USDC", "1"))
     assert ran.stderr.startswith("error: the route and --market cannot both be read from stdin")
 
 

@@ -11,22 +11,22 @@ from typing import Any
 import pytest
 
 from swapcli.networks.catalogue import network_names
-from tests.cli.build import CommandResult, swapcli
-from tests.cli.running import Service, serving
-from tests.remote.loopback import http, loopback, saying
+from tests.support.command import CommandResult, run_swapcli
+from tests.support.loopback_server import http_response, loopback_server, respond_with
+from tests.support.service_process import ServiceProcess, run_service
 
 WALLET = "0x" + "81" * 20
 KEY = "swk_a-secret-that-nobody-may-see"
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    with serving("--networks", "base,starknet") as running:
+def service() -> Iterator[ServiceProcess]:
+    with run_service("--networks", "base,starknet") as running:
         yield running
 
 
-def asked(service: Service, *words: str, **more: Any) -> CommandResult:
-    return swapcli(*words, "--api-url", service.url, **more)
+def asked(service: ServiceProcess, *words: str, **more: Any) -> CommandResult:
+    return run_swapcli(*words, "--api-url", service.url, **more)
 
 
 def timeless(document: dict[str, Any]) -> dict[str, Any]:
@@ -55,8 +55,8 @@ ORDERS = [
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_service_gives_the_same_route(service: Service, order: tuple[str, ...]) -> None:
-    there, here = asked(service, "route", *order, "--json"), swapcli("route", *order, "--json")
+def test_a_service_gives_the_same_route(service: ServiceProcess, order: tuple[str, ...]) -> None:
+    there, here = asked(service, "route", *order, "--json"), run_swapcli("route", *order, "--json")
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
         assert timeless(there.json) == timeless(here.json)
@@ -65,9 +65,9 @@ def test_a_service_gives_the_same_route(service: Service, order: tuple[str, ...]
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_service_gives_the_same_payload(service: Service, order: tuple[str, ...]) -> None:
+def test_a_service_gives_the_same_payload(service: ServiceProcess, order: tuple[str, ...]) -> None:
     words = ("calldata", *order, "--destination", WALLET, "--with-approval", "--json")
-    there, here = asked(service, *words), swapcli(*words)
+    there, here = asked(service, *words), run_swapcli(*words)
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
         fields = ("to", "calldata", "value", "transactions")
@@ -75,13 +75,13 @@ def test_a_service_gives_the_same_payload(service: Service, order: tuple[str, ..
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_a_service_builds_from_a_route(service: Service, version: str) -> None:
-    route = swapcli("route", "base", "ETH", "USDC", "3", "--api-version", version, "--json").stdout.encode()
+def test_a_service_builds_from_a_route(service: ServiceProcess, version: str) -> None:
+    route = run_swapcli("route", "base", "ETH", "USDC", "3", "--api-version", version, "--json").stdout.encode()
     words = ("execute", "--destination", WALLET, "--get", "calldata")
-    assert asked(service, *words, stdin=route).stdout == swapcli(*words, stdin=route).stdout
+    assert asked(service, *words, stdin=route).stdout == run_swapcli(*words, stdin=route).stdout
 
 
-def test_people_are_told_who_answered(service: Service) -> None:
+def test_people_are_told_who_answered(service: ServiceProcess) -> None:
     ran = asked(service, "route", "base", "ETH", "USDC", "3")
     assert ran.stdout.rstrip().endswith(f"not live prices, quoted by {service.url}")
     assert ran.stderr == "warning: the state of the pools is modelled: these are not live prices\n"
@@ -89,17 +89,17 @@ def test_people_are_told_who_answered(service: Service) -> None:
     assert "quoted by" in table.stdout
 
 
-def test_a_batch_can_be_asked_of_a_service(service: Service) -> None:
+def test_a_batch_can_be_asked_of_a_service(service: ServiceProcess) -> None:
     order = {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": str(10**18)}
     lines = "\n".join(json.dumps(order | {"id": number}) for number in range(3)).encode()
     ran = asked(service, "route", "base", "--batch", "-", stdin=lines)
-    here = swapcli("route", "base", "--batch", "-", stdin=lines)
+    here = run_swapcli("route", "base", "--batch", "-", stdin=lines)
     assert [timeless(json.loads(line)["result"]) for line in ran.stdout.splitlines()] == [
         timeless(json.loads(line)["result"]) for line in here.stdout.splitlines()
     ]
 
 
-def test_the_health_of_a_service_is_its_own(service: Service) -> None:
+def test_the_health_of_a_service_is_its_own(service: ServiceProcess) -> None:
     ran = asked(service, "health", "base", "starknet", "--json")
     assert ran.exit_code == 0
     assert [(each["network"], each["healthy"], each["status"]) for each in ran.json] == [
@@ -108,59 +108,63 @@ def test_the_health_of_a_service_is_its_own(service: Service) -> None:
     assert asked(service, "health", "base", "monad").exit_code == 8
 
 
-def test_where_no_network_is_named_those_of_the_service_are_checked(service: Service) -> None:
+def test_where_no_network_is_named_those_of_the_service_are_checked(service: ServiceProcess) -> None:
     ran = asked(service, "health", "--json")
     assert ran.exit_code == 0
-    assert [each["network"] for each in ran.json] == service.line["networks"]
+    assert [each["network"] for each in ran.json] == service.ready_message["networks"]
 
 
 def test_a_service_that_lists_no_networks_is_asked_about_all_and_one_that_fails_is_not_healthy() -> None:
-    with loopback(saying(http(404, "{}"))) as silent:
-        ran = swapcli("health", "--api-url", silent.url, "--json", "--retries", "0")
+    with loopback_server(respond_with(http_response(404, "{}"))) as silent:
+        ran = run_swapcli("health", "--api-url", silent.url, "--json", "--retries", "0")
     assert [each["network"] for each in ran.json] == list(network_names())
-    with loopback(saying(http(500, "{}"))) as failing:
-        ran = swapcli("health", "--api-url", failing.url, "--json", "--retries", "0")
+    with loopback_server(respond_with(http_response(500, "{}"))) as failing:
+        ran = run_swapcli("health", "--api-url", failing.url, "--json", "--retries", "0")
     assert (ran.exit_code, ran.stdout, ran.error["code"]) == (8, "", "UNHEALTHY")
-    with loopback(saying(http(200, '[{"chain_id": 1, "chain_name": "else\\u001bwhere"}]'))) as foreign:
-        ran = swapcli("health", "--api-url", foreign.url, "--json", "--retries", "0")
+    with loopback_server(
+        respond_with(http_response(200, '[{"chain_id": 1, "chain_name": "else\\u001bwhere"}]'))
+    ) as foreign:
+        ran = run_swapcli("health", "--api-url", foreign.url, "--json", "--retries", "0")
     assert (ran.exit_code, ran.error["code"]) == (2, "UNKNOWN_NETWORK")
     assert "\x1b" not in ran.stderr
 
 
-def test_a_setting_names_the_service_too(service: Service) -> None:
+def test_a_setting_names_the_service_too(service: ServiceProcess) -> None:
     env = {"SWAPCLI_API_URL": service.url}
-    assert swapcli("route", "base", "ETH", "USDC", "3", "--json", env=env).json["market"]["service"] == service.url
+    assert run_swapcli("route", "base", "ETH", "USDC", "3", "--json", env=env).json["market"]["service"] == service.url
 
 
 # What does not fit.
 
 
-def test_a_market_does_not_fit_a_service(service: Service, market_file: str) -> None:
+def test_a_market_does_not_fit_a_service(service: ServiceProcess, market_file: str) -> None:
     ran = asked(service, "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
     assert asked(service, "route", "base", "ETH", "USDC", "1", "--skip-bad-pools").exit_code == 2
 
 
-def test_what_the_command_line_says_goes_before_what_the_settings_say(service: Service, market_file: str) -> None:
-    here = swapcli(
+def test_what_the_command_line_says_goes_before_what_the_settings_say(
+    service: ServiceProcess, market_file: str
+) -> None:
+    here = run_swapcli(
         "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json", env={"SWAPCLI_API_URL": service.url}
     )
     assert here.json["market"]["service"] is None
     there = asked(service, "route", "base", "ETH", "USDC", "1", "--json", env={"SWAPCLI_MARKET": market_file})
     assert there.json["market"]["service"] == service.url
     both = {"SWAPCLI_API_URL": service.url, "SWAPCLI_MARKET": market_file}
-    assert swapcli("route", "base", "ETH", "USDC", "1", env=both).exit_code == 2
+    assert run_swapcli("route", "base", "ETH", "USDC", "1", env=both).exit_code == 2
 
 
 @pytest.mark.parametrize("option", [["--certify"], ["--gas-price", "1"], ["--max-hops", "2"], ["--reverse"]])
-def test_what_a_service_cannot_be_asked_is_refused(service: Service, option: list[str]) -> None:
+def test_what_a_service_cannot_be_asked_is_refused(service: ServiceProcess, option: list[str]) -> None:
     ran = asked(service, "route", "base", "ETH", "USDC", "1", *option, "--json")
     assert (ran.exit_code, ran.stdout) == (2, "")
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "nowhere", "http://user:word@x", "http://x/?a=b"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
-    ran = swapcli("route", "base", "ETH", "USDC", "1", "--api-url", url)
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--api-url", url)
     assert ran.exit_code == 2
     assert ran.stderr.startswith("error: --api-url: expected")
 
@@ -174,36 +178,36 @@ def free_port() -> int:
 @pytest.mark.parametrize("command", ["route", "calldata"])
 def test_a_service_that_is_not_there_is_status_5(command: str) -> None:
     words = [command, "base", "ETH", "USDC", "1", "--destination", WALLET]
-    ran = swapcli(*words, "--api-url", f"http://127.0.0.1:{free_port()}", "--json")
+    ran = run_swapcli(*words, "--api-url", f"http://127.0.0.1:{free_port()}", "--json")
     assert (ran.exit_code, ran.error["code"]) == (5, "UNREACHABLE")
 
 
 def test_a_service_that_says_nothing_is_given_up_on() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        ran = swapcli("health", "base", "--api-url", url, "--timeout", "0.3", "--retries", "0", "--json")
+        ran = run_swapcli("health", "base", "--api-url", url, "--timeout", "0.3", "--retries", "0", "--json")
     assert (ran.exit_code, ran.error["code"]) == (8, "UNHEALTHY")
     assert ran.json[0]["healthy"] is False
 
 
 @pytest.mark.parametrize("retries", ["-1", "x", "101", "", "1.5"])
 def test_retries_are_a_small_number(retries: str) -> None:
-    assert swapcli("health", "base", f"--retries={retries}").exit_code == 2
+    assert run_swapcli("health", "base", f"--retries={retries}").exit_code == 2
 
 
 def test_keys_are_sent_and_never_shown(tmp_path: Path) -> None:
     keys = ("--keys-file", str(tmp_path / "keys.json"))
-    key = swapcli("keys", "create", "acme", *keys).stdout.strip()
+    key = run_swapcli("keys", "create", "acme", *keys).stdout.strip()
     (tmp_path / "key").write_text(key)
     (tmp_path / "wrong").write_text(KEY)
     earning = ("--integrator-address", "0x" + "9" * 40, "--integrator-fee-bps", "10", "--json")
     words = ("route", "base", "ETH", "USDC", "1", *earning)
-    with serving("--networks", "base", *keys) as service:
+    with run_service("--networks", "base", *keys) as service:
         fine = asked(service, *words, "--api-key-file", str(tmp_path / "key"))
         assert fine.json["integratorFeePercentageBps"] == 10
         refused = asked(service, *words, env={"SWAPCLI_API_KEY": KEY})
         assert (refused.exit_code, refused.error["code"]) == (4, "UNAUTHORIZED")
         service.stop()
-        for text in (fine.stdout, fine.stderr, refused.stdout, refused.stderr, service.err):
+        for text in (fine.stdout, fine.stderr, refused.stdout, refused.stderr, service.stderr):
             assert key not in text
             assert KEY not in text

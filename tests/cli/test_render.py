@@ -21,22 +21,22 @@ from swapcli.engine.quote import Answer, Origin
 from swapcli.engine.warnings import answer_warnings
 from swapcli.model.terms import PPM, Integrator, Terms
 from swapcli.model.warning import QuoteWarning
-from tests.cli.build import (
+from tests.snapshot import matches_snapshot
+from tests.support.testnet import (
     DIRECT_V2,
     DIRECT_V3,
     EMPTY_V2,
     FIRST_V2,
     NOW_S,
     SECOND_V2,
-    fixed_answer,
-    market_document,
-    small_market,
+    build_market_document,
+    build_quote,
+    build_testnet_market,
 )
-from tests.snapshot import matches_snapshot
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 ACME = Integrator("0x" + "9" * 40, fee_bps=30)
-VIEW = build_route_view(fixed_answer(certified=True), Terms(5_000, "0x" + "8" * 40, ACME))
+VIEW = build_route_view(build_quote(certified=True), Terms(5_000, "0x" + "8" * 40, ACME))
 
 
 def drawn(view: RouteView, width: int, color: str = "never") -> str:
@@ -60,7 +60,7 @@ def test_the_plain_text_looks_as_it_did() -> None:
 
 @pytest.mark.parametrize("generation", Generation)
 def test_the_json_looks_as_it_did(generation: Generation) -> None:
-    document = route_document(fixed_answer(certified=True, generation=generation, integrator=ACME))
+    document = route_document(build_quote(certified=True, generation=generation, integrator=ACME))
     assert matches_snapshot(json.dumps(document, indent=2), SNAPSHOTS / f"route-{generation}.json")
 
 
@@ -104,7 +104,7 @@ def test_colour_is_a_matter_of_choice() -> None:
 
 
 def test_the_pools_of_a_hop_stand_in_order_of_their_shares_with_their_own_amounts() -> None:
-    answer = fixed_answer()
+    answer = build_quote()
     turned = tuple(s._replace(hops=tuple(hop[::-1] for hop in s.hops)) for s in answer.result.segments)
     again = answer._replace(result=answer.result._replace(segments=turned))
     assert build_route_view(again, Terms(0)).rows == build_route_view(answer, Terms(0)).rows
@@ -114,12 +114,12 @@ def test_the_pools_of_a_hop_stand_in_order_of_their_shares_with_their_own_amount
 def test_pool_amounts_sum_to_what_is_received() -> None:
     last_hops = [row.amount for row in VIEW.rows if row.amount.endswith(" USDC")]
     units = sum(round(float(amount.removesuffix(" USDC").replace(",", "")) * 10**6) for amount in last_hops)
-    assert units == fixed_answer().result.output_amount
+    assert units == build_quote().result.output_amount
 
 
 def test_a_market_cannot_steer_the_terminal() -> None:
-    hostile = replace(small_market(), source="\x1b[31mred\r\n\x07")
-    text = route_text(build_route_view(fixed_answer(hostile), Terms(0)))
+    hostile = replace(build_testnet_market(), source="\x1b[31mred\r\n\x07")
+    text = route_text(build_route_view(build_quote(hostile), Terms(0)))
     assert "\x1b" not in text
     assert "\r" not in text
     assert "?[31mred???" in text
@@ -134,7 +134,7 @@ def warnings_on(answer: Answer, ttl_s: int) -> tuple[QuoteWarning, ...]:
     ("provenance", "warned"), [("modelled", True), ("synthetic", True), ("recorded", False), ("synced", False)]
 )
 def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: bool) -> None:
-    answer = fixed_answer(small_market(provenance=provenance))
+    answer = build_quote(build_testnet_market(provenance=provenance))
     assert [each.code for each in warnings_on(answer, 7_200)] == ([f"STATE_{provenance.upper()}"] if warned else [])
     view = build_route_view(answer, Terms(0, ttl_s=7_200))
     assert ("not live prices" in view.origin) == warned
@@ -143,7 +143,8 @@ def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: boo
 
 def test_fresh_state_says_how_long_it_is_good_for() -> None:
     fresh, stale = (
-        build_route_view(fixed_answer(small_market(provenance="synced")), Terms(0, ttl_s=t)) for t in (7_230, 7_200)
+        build_route_view(build_quote(build_testnet_market(provenance="synced")), Terms(0, ttl_s=t))
+        for t in (7_230, 7_200)
     )
     assert fresh.facts[-1].note == "block 1234, 2 hours old, good for 30 s more, written by hand"
     assert stale.facts[-1].note == "block 1234, 2 hours old, written by hand"
@@ -152,7 +153,7 @@ def test_fresh_state_says_how_long_it_is_good_for() -> None:
 @pytest.mark.parametrize(("ttl_s", "warned"), [(7_199, True), (7_200, False)])
 def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) -> None:
     old = QuoteWarning("STATE_OLD", "the state of the pools is 2 hours old: prices have moved since")
-    assert warnings_on(fixed_answer(small_market(provenance="recorded")), ttl_s) == ((old,) if warned else ())
+    assert warnings_on(build_quote(build_testnet_market(provenance="recorded")), ttl_s) == ((old,) if warned else ())
 
 
 @pytest.mark.parametrize(
@@ -165,11 +166,11 @@ def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) 
     ],
 )
 def test_invented_addresses_are_marked_where_they_stand(invented: list[str], said: str) -> None:
-    document = market_document(provenance="modelled")
+    document = build_market_document(provenance="modelled")
     for entry in document["pools"]:
         if entry["address"] in invented:
             entry["address_modelled"] = True
-    answer = fixed_answer(small_market(pools=document["pools"], provenance="modelled"))
+    answer = build_quote(build_testnet_market(pools=document["pools"], provenance="modelled"))
     used = sorted({DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2} & set(invented))
     view = build_route_view(answer, Terms(0))
     (warning,) = warnings_on(answer, 60)
@@ -183,14 +184,16 @@ def test_invented_addresses_are_marked_where_they_stand(invented: list[str], sai
 
 
 def test_a_market_without_block_and_time_has_no_age() -> None:
-    view = build_route_view(fixed_answer(small_market(block=None, timestamp=None, provenance="synced")), Terms(0))
+    view = build_route_view(
+        build_quote(build_testnet_market(block=None, timestamp=None, provenance="synced")), Terms(0)
+    )
     assert view.origin == "synced state"
-    document = route_document(fixed_answer(small_market(timestamp=None)))
+    document = route_document(build_quote(build_testnet_market(timestamp=None)))
     assert json.loads(json.dumps(document))["market"]["age"] is None
 
 
 def test_the_json_says_where_the_state_comes_from_and_how_old_it_is() -> None:
-    document = route_document(fixed_answer())
+    document = route_document(build_quote())
     assert document["market"] == {
         "service": None,
         "provenance": "synthetic",
@@ -207,14 +210,14 @@ def test_the_json_says_where_the_state_comes_from_and_how_old_it_is() -> None:
 
 def from_service(generation: Generation = Generation.V2) -> Answer:
     """The fixed answer with nothing but what a service of the interface tells."""
-    answer = fixed_answer(generation=generation)
+    answer = build_quote(generation=generation)
     origin = Origin(None, "https://quotes.example", service="https://quotes.example")
     return answer._replace(quote=None, pools={}, invented=frozenset(), origin=origin)
 
 
 def test_of_a_service_everything_is_shown_that_it_tells_and_nothing_else() -> None:
     answer = from_service()
-    told, known = build_route_view(answer, Terms(5_000)), build_route_view(fixed_answer(), Terms(5_000))
+    told, known = build_route_view(answer, Terms(5_000)), build_route_view(build_quote(), Terms(5_000))
     assert [(r.segment, r.hop, r.mark, r.share) for r in told.rows] == [
         (r.segment, r.hop, r.mark, r.share) for r in known.rows
     ]
@@ -234,7 +237,7 @@ def test_gas_from_a_service_is_in_the_units_of_its_generation(generation: Genera
 
 
 def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() -> None:
-    answer = fixed_answer()
+    answer = build_quote()
     assert answer.quote is not None
     quote = answer.quote._replace(l1_fee_wei=2 * 10**12)
     charged = answer._replace(quote=quote, result=with_gas(answer.result, quote))
@@ -258,7 +261,7 @@ def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() 
     ],
 )
 def test_what_splitting_is_good_for_is_told(percent: int | None, told: str) -> None:
-    answer = fixed_answer()
+    answer = build_quote()
     assert answer.quote is not None
     out = 10**9
     best = None if percent is None else out * percent // 100

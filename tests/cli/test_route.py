@@ -11,18 +11,8 @@ import pytest
 
 from swapcli.api.route import parse_result
 from swapcli.routing.replay import replay
-from tests.cli.build import (
-    DIRECT_V2,
-    LONELY,
-    TWIN_A,
-    TWIN_B,
-    USDC,
-    WETH,
-    CommandResult,
-    small_market,
-    swapcli,
-    write_market,
-)
+from tests.support.command import CommandResult, run_swapcli
+from tests.support.testnet import DIRECT_V2, LONELY, TWIN_A, TWIN_B, USDC, WETH, build_testnet_market, write_market_file
 
 Route = Callable[..., CommandResult]
 KEY = {"SWAPCLI_API_KEY": "a-key"}
@@ -31,8 +21,8 @@ WALLET = "0x" + "9" * 40
 
 def test_the_json_is_one_route_result_that_replays_to_the_unit(route: Route) -> None:
     ran = route("ETH", "USDC", "1.5", "--json")
-    result = parse_result(ran.json, small_market().network)
-    done = replay(small_market().pools, result.route, result.input_amount)
+    result = parse_result(ran.json, build_testnet_market().network)
+    done = replay(build_testnet_market().pools, result.route, result.input_amount)
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert result.input_amount == 15 * 10**17
     assert done.amount_out == result.output_amount
@@ -210,7 +200,7 @@ def test_an_option_switches_off_what_the_settings_give(route: Route) -> None:
 
 def test_a_network_without_v2_says_why_there_is_no_integrator() -> None:
     env = KEY | {"SWAPCLI_INTEGRATOR_ADDRESS": WALLET, "SWAPCLI_INTEGRATOR_FEE_BPS": "10"}
-    error = swapcli("route", "starknet", "STRK", "USDC", "1", "--json", env=env).error
+    error = run_swapcli("route", "starknet", "STRK", "USDC", "1", "--json", env=env).error
     assert (error["code"], error["hint"]) == ("INTEGRATOR_ERROR", "starknet has no v2: leave them out there")
 
 
@@ -295,23 +285,23 @@ def test_no_route_says_what_was_tried(route: Route) -> None:
 
 
 def test_the_exact_symbol_wins(tmp_path: Path) -> None:
-    document = json.loads(Path(write_market(tmp_path)).read_text())
+    document = json.loads(Path(write_market_file(tmp_path)).read_text())
     next(token for token in document["tokens"] if token["address"] == LONELY)["symbol"] = "usdc"
     (tmp_path / "market.json").write_text(json.dumps(document))
     arguments = ("1", "--market", str(tmp_path / "market.json"), "--json")
-    assert swapcli("route", "testnet", "ETH", "USDC", *arguments).json["outputToken"]["address"] == USDC
-    assert swapcli("route", "testnet", "ETH", "Usdc", *arguments).error["code"] == "AMBIGUOUS_TOKEN"
+    assert run_swapcli("route", "testnet", "ETH", "USDC", *arguments).json["outputToken"]["address"] == USDC
+    assert run_swapcli("route", "testnet", "ETH", "Usdc", *arguments).error["code"] == "AMBIGUOUS_TOKEN"
 
 
 def test_a_market_file_is_of_one_network(market_file: str) -> None:
-    ran = swapcli("route", "base", "ETH", "USDC", "1", "--market", market_file)
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--market", market_file)
     assert ran.exit_code == 2
     assert '"testnet", not of "base"' in ran.stderr
-    assert swapcli("route", "31337", "ETH", "USDC", "1", "--market", market_file).exit_code == 0
+    assert run_swapcli("route", "31337", "ETH", "USDC", "1", "--market", market_file).exit_code == 0
 
 
 def test_a_market_can_come_from_stdin(market_file: str) -> None:
-    ran = swapcli(
+    ran = run_swapcli(
         "route", "testnet", "ETH", "USDC", "1", "--market", "-", "--json", stdin=Path(market_file).read_bytes()
     )
     assert ran.exit_code == 0
@@ -319,13 +309,13 @@ def test_a_market_can_come_from_stdin(market_file: str) -> None:
 
 @pytest.mark.parametrize("name", ["/nonexistent", ".", "bad\udcffname"])
 def test_a_market_file_that_cannot_be_read_is_said_so(name: str) -> None:
-    ran = swapcli("route", "base", "ETH", "USDC", "1", "--market", name)
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--market", name)
     assert ran.exit_code == 2
     assert ran.stderr.startswith("error: cannot read ")
 
 
 def broken_market(tmp_path: Path, **of_pool: Any) -> str:
-    file = Path(write_market(tmp_path))
+    file = Path(write_market_file(tmp_path))
     document = json.loads(file.read_text())
     document["pools"][0].update(of_pool)
     file.write_text(json.dumps(document))
@@ -334,7 +324,7 @@ def broken_market(tmp_path: Path, **of_pool: Any) -> str:
 
 def test_a_bad_pool_is_named_and_can_be_skipped(tmp_path: Path) -> None:
     arguments = ("route", "testnet", "ETH", "USDC", "1", "--market", broken_market(tmp_path, reserves=["-1", "1"]))
-    refused, skipped = swapcli(*arguments), swapcli(*arguments, "--skip-bad-pools", "--json")
+    refused, skipped = run_swapcli(*arguments), run_swapcli(*arguments, "--skip-bad-pools", "--json")
     assert refused.exit_code == 2
     assert refused.stderr.startswith(f"error: {arguments[-1]}: pool 0xa1")
     assert "reserves" in refused.stderr
@@ -345,16 +335,16 @@ def test_a_bad_pool_is_named_and_can_be_skipped(tmp_path: Path) -> None:
 
 
 def test_a_bad_file_is_named(tmp_path: Path) -> None:
-    file = write_market(tmp_path, format="swap-market/2")
+    file = write_market_file(tmp_path, format="swap-market/2")
     arguments = ("route", "testnet", "ETH", "USDC", "1", "--market")
     problem = 'format: expected "swap-market/1", not "swap-market/2"\n'
-    assert swapcli(*arguments, file).stderr == f"error: {file}: {problem}"
-    assert swapcli(*arguments, "-", stdin=Path(file).read_bytes()).stderr == f"error: stdin: {problem}"
+    assert run_swapcli(*arguments, file).stderr == f"error: {file}: {problem}"
+    assert run_swapcli(*arguments, "-", stdin=Path(file).read_bytes()).stderr == f"error: stdin: {problem}"
 
 
 def test_a_drained_pool_is_routed_around(tmp_path: Path) -> None:
     file = broken_market(tmp_path, reserves=["0", "0"])
-    ran = swapcli("route", "testnet", "ETH", "USDC", "1", "--market", file, "--json")
+    ran = run_swapcli("route", "testnet", "ETH", "USDC", "1", "--market", file, "--json")
     assert ran.exit_code == 0
     assert DIRECT_V2 not in ran.stdout.lower()
 

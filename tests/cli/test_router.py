@@ -7,14 +7,14 @@ import pytest
 from swapcli.evm.router import build_deployment, read_artifact
 from swapcli.model.network import Kind
 from swapcli.networks.catalogue import network, network_names
-from tests.cli.build import swapcli
+from tests.support.command import run_swapcli
 
 EVM = [name for name in network_names() if network(name).kind is Kind.EVM]
 
 
 @pytest.mark.parametrize("name", EVM)
 def test_the_payload_is_the_contract_with_what_it_must_know_of_the_network(name: str) -> None:
-    printed = swapcli("router", "deploy-payload", name, "--json").json
+    printed = run_swapcli("router", "deploy-payload", name, "--json").json
     known = network(name)
     assert printed == {
         "network": name,
@@ -29,13 +29,13 @@ def test_the_payload_is_the_contract_with_what_it_must_know_of_the_network(name:
 
 
 def test_in_a_pipe_every_value_is_whole() -> None:
-    ran = swapcli("router", "deploy-payload", "base")
+    ran = run_swapcli("router", "deploy-payload", "base")
     values = dict(line.split(maxsplit=1) for line in ran.stdout.splitlines()[1:])
     assert (ran.exit_code, values["to"], values["value"]) == (0, "none", "0")
     assert values["calldata"] == build_deployment(network("base")).calldata
 
 
 def test_a_network_without_contracts_of_the_evm_has_no_such_router() -> None:
-    ran = swapcli("router", "deploy-payload", "starknet")
+    ran = run_swapcli("router", "deploy-payload", "starknet")
     assert ran.exit_code == 2
     assert ran.stderr.startswith("error: starknet runs no contracts of the EVM")

@@ -15,14 +15,15 @@ from urllib.request import Request, urlopen
 import pytest
 
 from swapcli.networks.catalogue import network_names
-from tests.cli.build import USDC, WETH, swapcli
-from tests.cli.running import PATIENCE_S, PROCESS, Service, nobodys, ready_file, serving
+from tests.support.command import clean_environment, run_swapcli
+from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S, ServiceProcess, ready_file_option, run_service
+from tests.support.testnet import USDC, WETH
 
 
 def get(url: str, **headers: str) -> tuple[int, object]:
     """Status and JSON of an answer, whatever it is."""
     try:
-        with urlopen(Request(url, headers=headers), timeout=PATIENCE_S) as reply:
+        with urlopen(Request(url, headers=headers), timeout=TIMEOUT_S) as reply:
             return reply.status, json.loads(reply.read())
     except HTTPError as error:
         with error:
@@ -33,73 +34,73 @@ ORDER = f"/testnet/v2/route?amount=1000000000000000000&tokenInAddress={WETH}&tok
 
 
 def test_one_line_says_where_it_is_and_once_is_one_request(market_file: str, tmp_path: Path) -> None:
-    file, option = ready_file(tmp_path)
-    with serving("--once", "--market", market_file, *option) as service:
-        assert service.line == {"url": service.url, "pid": service.process.pid, "networks": ["testnet"]}
-        assert json.loads(file.read_text()) == service.line
+    file, option = ready_file_option(tmp_path)
+    with run_service("--once", "--market", market_file, *option) as service:
+        assert service.ready_message == {"url": service.url, "pid": service.process.pid, "networks": ["testnet"]}
+        assert json.loads(file.read_text()) == service.ready_message
         status, document = get(service.url + ORDER)
         assert service.wait() == 0
-    printed = swapcli("route", "testnet", WETH, USDC, "1", "--market", market_file, "--json").json
+    printed = run_swapcli("route", "testnet", WETH, USDC, "1", "--market", market_file, "--json").json
     assert status == 200
     assert isinstance(document, dict)
     assert document["outputAmount"] == printed["outputAmount"]
-    assert service.out == ""
-    (logged,) = [json.loads(line) for line in service.err.splitlines()]
+    assert service.stdout == ""
+    (logged,) = [json.loads(line) for line in service.stderr.splitlines()]
     assert (logged["status"], logged["network"]) == (200, "testnet")
 
 
 def test_a_request_that_is_refused_is_one_too(market_file: str) -> None:
-    with serving("--once", "--market", market_file) as service:
+    with run_service("--once", "--market", market_file) as service:
         assert get(service.url + "/testnet/v2/route")[0] == 400
         assert service.wait() == 0
 
 
 def test_it_ends_after_as_many_requests_as_it_was_told(market_file: str) -> None:
-    with serving("--max-requests", "3", "--market", market_file) as service:
+    with run_service("--max-requests", "3", "--market", market_file) as service:
         assert [get(service.url + "/testnet/healthcheck")[0] for _ in range(3)] == [200] * 3
         assert service.wait() == 0
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_told_to_stop_it_ends_well(market_file: str, how: signal.Signals) -> None:
-    with serving("--market", market_file) as service:
+    with run_service("--market", market_file) as service:
         assert service.stop(how) == 0
-        assert service.err == ""
+        assert service.stderr == ""
 
 
 def test_all_networks_are_served_unless_some_are_named() -> None:
-    with serving("--networks", "monad,base") as service:
-        assert service.line["networks"] == ["monad", "base"]
+    with run_service("--networks", "monad,base") as service:
+        assert service.ready_message["networks"] == ["monad", "base"]
         assert get(service.url + "/starknet/healthcheck")[0] == 404
-    with serving() as service:
-        assert service.line["networks"] == list(network_names())
+    with run_service() as service:
+        assert service.ready_message["networks"] == list(network_names())
 
 
 def test_a_service_beyond_this_machine_is_warned_of_loudly(market_file: str) -> None:
-    with serving("--host", "0.0.0.0", "--market", market_file) as service:
+    with run_service("--host", "0.0.0.0", "--market", market_file) as service:
         assert service.stop() == 0
-    assert service.err.startswith("WARNING: listening on 0.0.0.0: everybody who reaches this machine")
+    assert service.stderr.startswith("WARNING: listening on 0.0.0.0: everybody who reaches this machine")
 
 
 def test_settings_say_where_to_listen_and_options_go_before_them(market_file: str) -> None:
     env = {"SWAPCLI_SERVICE_PORT": "1", "SWAPCLI_SERVICE_HOST": "::1", "SWAPCLI_MARKET": market_file}
-    with serving("--host", "127.0.0.1", env=env) as service:
+    with run_service("--host", "127.0.0.1", env=env) as service:
         assert service.url.startswith("http://127.0.0.1:")
 
 
 def test_a_revoked_key_stops_working_at_once(market_file: str, tmp_path: Path) -> None:
     keys = ("--keys-file", str(tmp_path / "keys.json"))
-    key = swapcli("keys", "create", "acme", *keys).stdout.strip()
+    key = run_swapcli("keys", "create", "acme", *keys).stdout.strip()
     earning = f"{ORDER}&integratorAddress=0x{'9' * 40}&integratorFeePercentageBps=10"
-    with serving("--market", market_file, *keys) as service:
+    with run_service("--market", market_file, *keys) as service:
         assert get(service.url + earning)[0] == 401
         status, document = get(service.url + earning, **{"X-API-Key": key})
         assert isinstance(document, dict)
         assert (status, document["integratorName"]) == (200, "acme")
-        swapcli("keys", "revoke", "acme", *keys)
+        run_swapcli("keys", "revoke", "acme", *keys)
         assert get(service.url + earning, **{"X-API-Key": key})[0] == 401
         service.stop()
-        assert key not in service.err
+        assert key not in service.stderr
 
 
 REFUSED = [
@@ -118,37 +119,39 @@ REFUSED = [
 
 @pytest.mark.parametrize(("options", "said"), REFUSED)
 def test_what_cannot_be_served_is_one_error_before_anything_is_printed(options: list[str], said: str) -> None:
-    command = [*PROCESS, "serve", "--port", "0", *options, "--json"]
-    ran = subprocess.run(command, capture_output=True, text=True, env=nobodys(), timeout=PATIENCE_S, check=False)
+    command = [*SWAPCLI_COMMAND, "serve", "--port", "0", *options, "--json"]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, env=clean_environment(), timeout=TIMEOUT_S, check=False
+    )
     assert (ran.returncode, ran.stdout) == (2, "")
     assert said in json.loads(ran.stderr)["message"]
 
 
 def test_a_market_file_is_served_for_its_network_alone(market_file: str) -> None:
-    ran = swapcli("serve", "--market", market_file, "--networks", "base")
+    ran = run_swapcli("serve", "--market", market_file, "--networks", "base")
     assert (ran.exit_code, ran.stderr.splitlines()[0]) == (2, "error: the market file is of testnet alone")
 
 
 def test_a_broken_file_of_keys_stops_the_start(market_file: str, tmp_path: Path) -> None:
     file = tmp_path / "keys.json"
     file.write_text("[]")
-    ran = swapcli("serve", "--market", market_file, "--keys-file", str(file), "--json")
+    ran = run_swapcli("serve", "--market", market_file, "--keys-file", str(file), "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "CONFIG_ERROR")
 
 
 def test_a_port_that_is_taken_is_said_so(market_file: str) -> None:
-    with serving("--market", market_file) as service:
+    with run_service("--market", market_file) as service:
         port = service.url.rpartition(":")[2]
-        ran = swapcli("serve", "--market", market_file, "--port", port)
+        ran = run_swapcli("serve", "--market", market_file, "--port", port)
         assert ran.exit_code == 2
         assert f"port {port}" in ran.stderr
 
 
 def test_the_ready_file_is_never_half_there(market_file: str, tmp_path: Path) -> None:
-    file, option = ready_file(tmp_path)
+    file, option = ready_file_option(tmp_path)
     file.write_text("an older one")
     inode = file.stat().st_ino
-    with serving("--market", market_file, *option) as service:
+    with run_service("--market", market_file, *option) as service:
         assert json.loads(file.read_text())["url"] == service.url
         assert file.stat().st_ino != inode
         assert os.listdir(tmp_path) == [file.name]
@@ -166,7 +169,7 @@ networks:
 def test_a_network_without_a_market_is_known_but_not_quoted_on_and_holds_nothing_up(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text(OWN_NETWORK)
-    with serving("--config", str(config), "--networks", "mine,monad") as service:
+    with run_service("--config", str(config), "--networks", "mine,monad") as service:
         status, tokens = get(service.url + "/mine/tokens")
         assert isinstance(tokens, list)
         assert (status, [token["symbol"] for token in tokens]) == (200, ["ETH", "MINE"])
@@ -188,7 +191,7 @@ def test_a_network_without_a_market_is_known_but_not_quoted_on_and_holds_nothing
 
 def test_health_pages_mind_no_foreign_credentials(market_file: str) -> None:
     paths = ("/livez", "/readyz", "/readyz?network=testnet", "/testnet/healthcheck", "/testnet/v2/healthcheck")
-    with serving("--market", market_file) as service:
+    with run_service("--market", market_file) as service:
         assert get(service.url + ORDER)[0] == 200
         for credentials in ("Bearer of-an-ingress", "Basic dXNlcjpwYXNz"):
             for path in paths:
@@ -199,12 +202,12 @@ def test_health_pages_mind_no_foreign_credentials(market_file: str) -> None:
         assert get(service.url + ORDER, Authorization="Bearer of-an-ingress")[0] == 401
 
 
-def reloads(service: Service, count: int) -> list[dict[str, object]]:
+def reloads(service: ServiceProcess, count: int) -> list[dict[str, object]]:
     """The log's lines about reloading, once there are so many."""
-    until_s = time.monotonic() + PATIENCE_S
+    until_s = time.monotonic() + TIMEOUT_S
     while time.monotonic() < until_s:
-        service.errors.seek(0)
-        found = [json.loads(line) for line in service.errors.read().splitlines() if '"reload"' in line]
+        service.log_file.seek(0)
+        found = [json.loads(line) for line in service.log_file.read().splitlines() if '"reload"' in line]
         if len(found) >= count:
             return found
         time.sleep(0.02)
@@ -215,14 +218,14 @@ def test_a_hangup_reloads_keys_limits_and_sites_and_bad_settings_change_nothing(
     market_file: str, tmp_path: Path
 ) -> None:
     config, keys = tmp_path / "config.yaml", tmp_path / "other-keys.json"
-    key = swapcli("keys", "create", "acme", "--keys-file", str(keys)).stdout.strip()
+    key = run_swapcli("keys", "create", "acme", "--keys-file", str(keys)).stdout.strip()
     config.write_text("service: {limit_loopback: true}\n")
-    with serving("--config", str(config), "--market", market_file) as service:
+    with run_service("--config", str(config), "--market", market_file) as service:
 
         def sent(**headers: str) -> tuple[int, str | None, str | None]:
             """Status, limit and the site that may call."""
             try:
-                with urlopen(Request(service.url + "/testnet/tokens", headers=headers), timeout=PATIENCE_S) as reply:
+                with urlopen(Request(service.url + "/testnet/tokens", headers=headers), timeout=TIMEOUT_S) as reply:
                     status, told = reply.status, reply.headers
             except HTTPError as error:
                 with error:
@@ -253,7 +256,7 @@ def test_a_hangup_reloads_keys_limits_and_sites_and_bad_settings_change_nothing(
 
 
 def test_hangups_under_load_lose_no_request(market_file: str) -> None:
-    with serving("--market", market_file) as service, ThreadPoolExecutor(4) as pool:
+    with run_service("--market", market_file) as service, ThreadPoolExecutor(4) as pool:
         asking = [pool.submit(lambda: [get(service.url + ORDER)[0] for _ in range(40)]) for _ in range(4)]
         while not all(each.done() for each in asking):
             service.process.send_signal(signal.SIGHUP)
@@ -263,8 +266,8 @@ def test_hangups_under_load_lose_no_request(market_file: str) -> None:
 
 
 def test_a_log_that_nobody_reads_stops_neither_the_service_nor_its_end(market_file: str) -> None:
-    command = [*PROCESS, "serve", "--port", "0", "--market", market_file, "--host", "0.0.0.0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=nobodys())
+    command = [*SWAPCLI_COMMAND, "serve", "--port", "0", "--market", market_file, "--host", "0.0.0.0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment())
     assert process.stdout is not None
     assert process.stderr is not None
     try:
@@ -274,7 +277,7 @@ def test_a_log_that_nobody_reads_stops_neither_the_service_nor_its_end(market_fi
         assert done == [200] * 1_000
         assert get(url + ORDER)[0] == 200
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE_S) == 0
+        assert process.wait(TIMEOUT_S) == 0
         lines = process.stderr.read().splitlines()
         assert lines[0].startswith(b"WARNING: listening on 0.0.0.0")
         assert 100 < len(lines) < 1_000
@@ -289,67 +292,67 @@ def test_a_log_that_nobody_reads_stops_neither_the_service_nor_its_end(market_fi
 @pytest.fixture
 def stores(tmp_path: Path) -> Path:
     """A folder with a store of base, which somebody has imported."""
-    exported = swapcli("market", "export", "base")
-    imported = swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported.stdout.encode())
+    exported = run_swapcli("market", "export", "base")
+    imported = run_swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported.stdout.encode())
     assert (exported.exit_code, imported.exit_code) == (0, 0)
     return tmp_path
 
 
-def health(service: Service, name: str = "base") -> tuple[int, str]:
+def health(service: ServiceProcess, name: str = "base") -> tuple[int, str]:
     status, document = get(f"{service.url}/{name}/v2/healthcheck")
     assert isinstance(document, dict)
     return status, document["message"]
 
 
 def test_the_store_of_a_network_goes_before_the_embedded_market(stores: Path) -> None:
-    pool = json.loads(swapcli("market", "export", "base").stdout)
+    pool = json.loads(run_swapcli("market", "export", "base").stdout)
     few = {**pool, "pools": pool["pools"][:3]}
-    swapcli("market", "import", "-", "--replace", "--store", str(stores), stdin=json.dumps(few).encode())
-    with serving("--once", "--networks", "base", "--store", str(stores)) as service:
+    run_swapcli("market", "import", "-", "--replace", "--store", str(stores), stdin=json.dumps(few).encode())
+    with run_service("--once", "--networks", "base", "--store", str(stores)) as service:
         assert health(service)[1] == "Base router is alive and well: 3 pools, modelled state"
         assert service.wait() == 0
-    with serving("--once", "--networks", "8453", env={"SWAPCLI_STORE_DIR": str(stores)}) as service:
-        assert service.line["networks"] == ["base"]
+    with run_service("--once", "--networks", "8453", env={"SWAPCLI_STORE_DIR": str(stores)}) as service:
+        assert service.ready_message["networks"] == ["base"]
         assert "3 pools" in health(service)[1]
 
 
 def test_state_of_no_moment_is_never_young_enough() -> None:
-    with serving("--once", "--networks", "base", "--max-age", "60") as service:
+    with run_service("--once", "--networks", "base", "--max-age", "60") as service:
         said = "the state of the pools of base is modelled, of no moment, and 60 seconds are allowed"
         assert health(service) == (503, said)
 
 
 def test_a_store_that_cannot_be_used_stops_the_start(stores: Path) -> None:
     (stores / "base.sqlite").write_bytes(b"no store" * 100)
-    ran = swapcli("serve", "--networks", "base", "--store", str(stores), "--json")
+    ran = run_swapcli("serve", "--networks", "base", "--store", str(stores), "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "MARKET_ERROR")
     assert "is not a store of swapcli" in ran.error["message"]
 
 
 def test_a_network_that_only_its_store_knows_is_served_by_name(market_file: str, tmp_path: Path) -> None:
-    assert swapcli("market", "import", market_file, "--store", str(tmp_path)).exit_code == 0
-    with serving("--max-requests", "2", "--networks", "testnet", "--store", str(tmp_path)) as service:
-        assert service.line["networks"] == ["testnet"]
+    assert run_swapcli("market", "import", market_file, "--store", str(tmp_path)).exit_code == 0
+    with run_service("--max-requests", "2", "--networks", "testnet", "--store", str(tmp_path)) as service:
+        assert service.ready_message["networks"] == ["testnet"]
         assert get(service.url + ORDER)[0] == 200
         assert "5 pools" in health(service, "testnet")[1]
-    assert swapcli("serve", "--networks", "testnet", "--store", str(tmp_path / "none")).exit_code == 2
+    assert run_swapcli("serve", "--networks", "testnet", "--store", str(tmp_path / "none")).exit_code == 2
 
 
 def test_no_node_is_asked_offline_and_one_that_is_none_stops_the_start() -> None:
     env = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "http://127.0.0.1:1"}
-    with serving("--max-requests", "1", "--networks", "base", "--offline", env=env) as service:
+    with run_service("--max-requests", "1", "--networks", "base", "--offline", env=env) as service:
         assert health(service)[0] == 200
         assert service.wait() == 0
-        assert "keeping" not in service.err
+        assert "keeping" not in service.stderr
     starknet = {"SWAPCLI_NETWORKS_STARKNET_RPC_URL": "http://127.0.0.1:1"}
-    ran = swapcli("serve", "--networks", "starknet", env=starknet)
+    ran = run_swapcli("serve", "--networks", "starknet", env=starknet)
     assert ran.exit_code == 2
     assert "starknet" in ran.stderr
 
 
 def test_without_an_answer_of_its_node_a_network_is_not_quoted_on() -> None:
     env = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "http://user:secret@127.0.0.1:1/secret"}
-    with serving("--max-requests", "6", "--networks", "base,monad", env=env) as service:
+    with run_service("--max-requests", "6", "--networks", "base,monad", env=env) as service:
         assert health(service) == (503, "the pools of base could not be read yet")
         assert health(service, "monad")[0] == 200
         assert get(service.url + "/readyz") == (200, {"ready": True, "missing": ["base"]})
@@ -357,6 +360,6 @@ def test_without_an_answer_of_its_node_a_network_is_not_quoted_on() -> None:
         assert get(service.url + "/readyz?network=monad") == (200, {"ready": True, "missing": []})
         assert get(service.url + "/readyz?network=nowhere")[0] == 404
         assert service.wait() == 0
-    (failing,) = [json.loads(line) for line in service.err.splitlines() if "keeping" in line]
+    (failing,) = [json.loads(line) for line in service.stderr.splitlines() if "keeping" in line]
     assert (failing["network"], failing["keeping"]) == ("base", "failing")
-    assert "secret" not in service.err
+    assert "secret" not in service.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cli.build import swapcli
+from tests.support.command import run_swapcli
 
 NODE = "http://user:secretword@127.0.0.1:1/secretkey"
 SERVICE = "http://127.0.0.1:1"
@@ -24,7 +24,7 @@ SERVICE = "http://127.0.0.1:1"
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_a_sentence(options: tuple[str, ...], status: int, said: str) -> None:
-    ran = swapcli("route", "base", "ETH", "USDC", "1", *options)
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", *options)
     assert ran.exit_code == status
     assert said in ran.stderr
     assert not ran.stdout
@@ -32,6 +32,6 @@ def test_options_that_do_not_fit_are_refused_in_a_sentence(options: tuple[str, .
 
 
 def test_offline_goes_before_a_service_of_the_settings() -> None:
-    ran = swapcli("route", "base", "ETH", "USDC", "1", "--offline", "--json", env={"SWAPCLI_API_URL": SERVICE})
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--offline", "--json", env={"SWAPCLI_API_URL": SERVICE})
     assert ran.exit_code == 0
     assert ran.json["market"]["provenance"] == "modelled"

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.build import USDC, WETH, CommandResult, market_document, swapcli
+from tests.support.command import CommandResult, run_swapcli
+from tests.support.testnet import USDC, WETH, build_market_document
 
 ORDER = ("testnet", "ETH", "USDC", "25")
 FEE = {"kind": "fee", "buy_fee_ppm": 10_000, "sell_fee_ppm": 30_000}
@@ -16,7 +17,7 @@ FEE = {"kind": "fee", "buy_fee_ppm": 10_000, "sell_fee_ppm": 30_000}
 
 def marked(folder: Path, **changes: Any) -> str:
     """The small market in a file, its USDC marked."""
-    document = market_document(**changes)
+    document = build_market_document(**changes)
     for entry in document["tokens"]:
         if entry["address"] == USDC:
             entry["transfers"] = FEE
@@ -26,7 +27,7 @@ def marked(folder: Path, **changes: Any) -> str:
 
 
 def test_an_order_for_a_token_with_a_fee_ends_with_its_code_and_the_fee(tmp_path: Path) -> None:
-    refused = swapcli("route", *ORDER, "--market", marked(tmp_path), "--json")
+    refused = run_swapcli("route", *ORDER, "--market", marked(tmp_path), "--json")
     assert (refused.exit_code, refused.error["code"]) == (3, "FEE_ON_TRANSFER")
     assert refused.error["message"] == (
         "USDC takes a fee of 1% when it is bought, of 3% when it is sold, so no amount can be promised"
@@ -36,33 +37,34 @@ def test_an_order_for_a_token_with_a_fee_ends_with_its_code_and_the_fee(tmp_path
 
 def test_the_tokens_of_a_market_tell_how_they_transfer(tmp_path: Path) -> None:
     file = marked(tmp_path)
-    listed = {entry["symbol"]: entry for entry in swapcli("tokens", "testnet", "--market", file, "--json").json}
+    listed = {entry["symbol"]: entry for entry in run_swapcli("tokens", "testnet", "--market", file, "--json").json}
     assert listed["USDC"]["transfers"] == FEE
     assert "transfers" not in listed["WETH"]
-    assert "takes a fee of 1% when it is bought" in swapcli("tokens", "testnet", "--market", file, "--plain").stdout
+    assert "takes a fee of 1% when it is bought" in run_swapcli("tokens", "testnet", "--market", file, "--plain").stdout
     stores = str(tmp_path / "stores")
-    assert swapcli("market", "import", file, "--store", stores).exit_code == 0
-    stored = {entry["symbol"]: entry for entry in swapcli("tokens", "testnet", "--store", stores, "--json").json}
+    assert run_swapcli("market", "import", file, "--store", stores).exit_code == 0
+    stored = {entry["symbol"]: entry for entry in run_swapcli("tokens", "testnet", "--store", stores, "--json").json}
     assert stored["USDC"]["transfers"] == FEE
-    (told,) = swapcli("market", "info", "--store", stores, "--json").json
-    assert told["transfers"] == {"unknown": len(market_document()["tokens"]) - 1, "fee": 1}
-    assert json.loads(swapcli("market", "export", "testnet", "--store", stores).stdout)["tokens"] == [
-        {**entry, **({"transfers": FEE} if entry["address"] == USDC else {})} for entry in market_document()["tokens"]
+    (told,) = run_swapcli("market", "info", "--store", stores, "--json").json
+    assert told["transfers"] == {"unknown": len(build_market_document()["tokens"]) - 1, "fee": 1}
+    assert json.loads(run_swapcli("market", "export", "testnet", "--store", stores).stdout)["tokens"] == [
+        {**entry, **({"transfers": FEE} if entry["address"] == USDC else {})}
+        for entry in build_market_document()["tokens"]
     ]
 
 
 def settled(folder: Path, marks: str) -> CommandResult:
     """The order, on a store, with the settings that mark tokens of its network."""
     stores = folder / "stores"
-    document = json.dumps(market_document()).encode()
-    assert swapcli("market", "import", "-", "--store", str(stores), stdin=document).exit_code == 0
+    document = json.dumps(build_market_document()).encode()
+    assert run_swapcli("market", "import", "-", "--store", str(stores), stdin=document).exit_code == 0
     config = folder / "config.yaml"
     native = "native: {symbol: ETH, name: Ether, decimals: 18}"
     config.write_text(
         f"store_dir: {stores}\nnetworks:\n  testnet:\n    chain_id: 31337\n    {native}\n"
         f"    wrapped_native: {WETH}\n    {marks}\n"
     )
-    return swapcli("route", *ORDER, "--json", env={"SWAPCLI_CONFIG": str(config)})
+    return run_swapcli("route", *ORDER, "--json", env={"SWAPCLI_CONFIG": str(config)})
 
 
 @pytest.mark.parametrize("address", [USDC, f'"{USDC}"'])

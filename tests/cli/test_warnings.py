@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.cli.build import CommandResult, market_document, swapcli
-from tests.cli.running import Service, serving
-from tests.remote.honest import honest
+from tests.support.command import CommandResult, run_swapcli
+from tests.support.fake_service import fake_service
+from tests.support.service_process import ServiceProcess, run_service
+from tests.support.testnet import build_market_document
 
 WALLET = ("--destination", "0x" + "81" * 20)
 ROUTER = "0x" + "c0" * 20
@@ -23,15 +24,15 @@ LITTLE = ("base", "ETH", "USDC", "1")
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    with serving("--networks", "base") as running:
+def service() -> Iterator[ServiceProcess]:
+    with run_service("--networks", "base") as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def foreign() -> Iterator[str]:
     """A service of the interface that knows nothing of our headers."""
-    with honest("base") as running:
+    with fake_service("base") as running:
         yield running.url
 
 
@@ -46,28 +47,28 @@ def lines(ran: CommandResult) -> list[str]:
 
 
 def calldata(*words: str, **more: Any) -> CommandResult:
-    return swapcli("calldata", *words, *WALLET, **more)
+    return run_swapcli("calldata", *words, *WALLET, **more)
 
 
 def execute(route: CommandResult, *words: str) -> CommandResult:
-    return swapcli("execute", "-", *WALLET, *words, stdin=route.stdout.encode())
+    return run_swapcli("execute", "-", *WALLET, *words, stdin=route.stdout.encode())
 
 
 # Price impact.
 
 
 def test_a_route_warns_of_the_impact_and_is_shown_all_the_same() -> None:
-    ran = swapcli("route", *TOO_MUCH)
+    ran = run_swapcli("route", *TOO_MUCH)
     assert ran.exit_code == 0
     assert lines(ran)[0].startswith("price impact of 99.99%: $")
-    assert codes(swapcli("route", *TOO_MUCH, "--json").json) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED"]
-    assert codes(swapcli("route", *LITTLE, "--json").json) == ["STATE_MODELLED"]
+    assert codes(run_swapcli("route", *TOO_MUCH, "--json").json) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED"]
+    assert codes(run_swapcli("route", *LITTLE, "--json").json) == ["STATE_MODELLED"]
 
 
 def test_a_batch_warns_in_each_result() -> None:
     order: dict[str, object] = {"token_in": "ETH", "token_out": "USDC"}
     batch = [order | {"id": size, "amount_in": str(10**18 * size)} for size in (1, 10_000)]
-    ran = swapcli("route", "base", "--batch", "-", stdin="\n".join(map(json.dumps, batch)).encode())
+    ran = run_swapcli("route", "base", "--batch", "-", stdin="\n".join(map(json.dumps, batch)).encode())
     results = [json.loads(line)["result"] for line in ran.stdout.splitlines()]
     assert [codes(each) for each in results] == [["STATE_MODELLED"], ["PRICE_IMPACT_HIGH", "STATE_MODELLED"]]
     assert ran.stderr == ""
@@ -75,7 +76,7 @@ def test_a_batch_warns_in_each_result() -> None:
 
 @pytest.mark.parametrize("form", ["--plain", "--table", "--json"])
 def test_no_payload_is_built_above_the_highest_impact(form: str) -> None:
-    route = swapcli("route", *TOO_MUCH, "--json")
+    route = run_swapcli("route", *TOO_MUCH, "--json")
     for ran in (calldata(*TOO_MUCH, form), execute(route, form)):
         assert (ran.exit_code, ran.stdout) == (7, "")
         assert "--max-impact" in ran.stderr
@@ -101,7 +102,7 @@ def test_what_is_allowed_is_built_and_warned_of_once() -> None:
 
 
 def test_the_route_of_a_refused_order_can_be_executed_where_that_is_allowed() -> None:
-    route = swapcli("route", *TOO_MUCH, "--json")
+    route = run_swapcli("route", *TOO_MUCH, "--json")
     document = execute(route, "--max-impact", "100", "--json").json
     assert codes(document) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED", "ROUTER_UNVERIFIED"]
 
@@ -114,7 +115,7 @@ def test_how_much_is_allowed_is_an_option_and_a_setting(allowed: str, status: in
 
 @pytest.mark.parametrize(("above", "warned"), [("6.5", True), ("7.5", False)])
 def test_what_is_warned_of_is_a_setting(above: str, warned: bool) -> None:
-    document = swapcli("route", *MUCH, "--json", env={"SWAPCLI_IMPACT_WARNING": above}).json
+    document = run_swapcli("route", *MUCH, "--json", env={"SWAPCLI_IMPACT_WARNING": above}).json
     assert ("PRICE_IMPACT_HIGH" in codes(document)) == warned
 
 
@@ -130,11 +131,11 @@ def test_an_impact_that_is_no_percentage_is_refused(text: str) -> None:
 @pytest.fixture
 def unpriced(tmp_path: Path) -> Callable[..., CommandResult]:
     """The small market, whose network knows no dollar, so that no token has a price in USD."""
-    document = market_document(provenance="recorded")
+    document = build_market_document(provenance="recorded")
     document["network"]["router"] = ROUTER
     file = tmp_path / "market.json"
     file.write_text(json.dumps(document))
-    return lambda *words: swapcli(*words, "--market", str(file))
+    return lambda *words: run_swapcli(*words, "--market", str(file))
 
 
 def test_without_prices_in_usd_the_pools_of_the_route_tell_the_impact(unpriced: Callable[..., CommandResult]) -> None:
@@ -149,9 +150,9 @@ def test_without_prices_in_usd_the_pools_of_the_route_tell_the_impact(unpriced: 
 # A service.
 
 
-def test_a_payload_of_a_service_on_modelled_state_warns_as_one_made_here(service: Service) -> None:
+def test_a_payload_of_a_service_on_modelled_state_warns_as_one_made_here(service: ServiceProcess) -> None:
     there = ("--api-url", service.url)
-    route = swapcli("route", *LITTLE, "--json")
+    route = run_swapcli("route", *LITTLE, "--json")
     for words in ((), ("--json",), ("--get", "calldata")):
         for ran in (calldata(*LITTLE, *there, *words), execute(route, *there, *words)):
             assert ran.exit_code == 0
@@ -161,8 +162,8 @@ def test_a_payload_of_a_service_on_modelled_state_warns_as_one_made_here(service
     assert (market["service"], market["provenance"]) == (service.url, "modelled")
 
 
-def test_a_payload_of_a_service_is_refused_as_one_made_here(service: Service, foreign: str) -> None:
-    route = swapcli("route", *TOO_MUCH, "--json")
+def test_a_payload_of_a_service_is_refused_as_one_made_here(service: ServiceProcess, foreign: str) -> None:
+    route = run_swapcli("route", *TOO_MUCH, "--json")
     for url in (service.url, foreign):
         for ran in (calldata(*TOO_MUCH, "--api-url", url, "--json"), execute(route, "--api-url", url, "--json")):
             assert (ran.exit_code, ran.error["code"]) == (7, "PRICE_IMPACT_TOO_HIGH")
@@ -185,7 +186,7 @@ def test_a_service_without_prices_is_said_to_give_none() -> None:
                     found[end]["price"] = 0
         return document
 
-    with honest("base", without_prices) as running:
+    with fake_service("base", without_prices) as running:
         url = running.url
         assert "PRICE_IMPACT_UNKNOWN" in codes(calldata("base", "ETH", "AERO", "1", "--api-url", url, "--json").json)
         # The worth of dollars is known all the same.
@@ -201,6 +202,6 @@ def test_a_service_cannot_hide_what_an_exchange_of_dollars_loses_behind_prices(a
                 found["inputToken"]["price"] = 1e-9
         return document
 
-    with honest("base", worthless) as running:
+    with fake_service("base", worthless) as running:
         ran = calldata("base", "USDC", "USDbC", amount, "--api-url", running.url, "--json")
         assert (ran.exit_code, ran.error["code"]) == (7, "PRICE_IMPACT_TOO_HIGH")

@@ -23,8 +23,8 @@ from swapcli.model.order import Order
 from swapcli.model.payload import Payload, Transaction
 from swapcli.model.route import Quote
 from swapcli.networks.catalogue import network
-from tests.cli.build import NOW_S, small_market
 from tests.evm.l1_oracle import RealOracle
+from tests.support.testnet import NOW_S, build_testnet_market
 
 TERMS = L1FeeParams(7 * 10**9, 3 * 10**6, 2_269, 1_055_762)
 BYTE_WEI = 0.8365 * (16 * 0.002269 * 7 * 10**9 + 1.055762 * 3 * 10**6)
@@ -88,7 +88,7 @@ def test_it_is_added_to_all_that_tells_of_gas_once_and_nothing_else_changes(seed
 
 
 def test_no_router_needs_to_be_known_for_the_fee_of_a_route() -> None:
-    source = MarketSource(small_market(), Clock(lambda: NOW_S, lambda: 0.0))
+    source = MarketSource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0))
     assert source.network.router is None
     order = Order(source.network.native, source.token("USDC"), 25 * 10**18)
     answer = source.quote(Ask(order, Generation.V2))

@@ -10,7 +10,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.networks.catalogue import network, network_names
-from tests.cli.build import EMPTY_V2, NOW_S, small_market
+from tests.support.testnet import EMPTY_V2, NOW_S, build_testnet_market
 
 
 @pytest.mark.parametrize("name", network_names())
@@ -26,7 +26,7 @@ def test_every_embedded_market_is_healthy_and_says_what_it_rests_on(name: str) -
 
 
 def test_the_sample_is_quoted_and_not_made_up() -> None:
-    market = small_market()
+    market = build_testnet_market()
     source = MarketSource(market, Clock(lambda: NOW_S, lambda: 0.0))
     sample = source.health().sample
     assert sample is not None
@@ -37,14 +37,14 @@ def test_the_sample_is_quoted_and_not_made_up() -> None:
 
 
 def test_the_age_of_the_state_is_told() -> None:
-    origin = MarketSource(small_market(), Clock(lambda: NOW_S, lambda: 0.0)).health().origin
+    origin = MarketSource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0)).health().origin
     assert origin is not None
     assert origin.age_s == 7_200
 
 
 @pytest.mark.parametrize("pools", [(), (EMPTY_V2,)])
 def test_a_market_on_which_nothing_can_be_quoted_is_unhealthy(pools: tuple[str, ...]) -> None:
-    market = small_market()
+    market = build_testnet_market()
     poor = replace(market, pools={key: market.pools[key] for key in pools})
     health = MarketSource(poor, Clock(lambda: NOW_S, lambda: 0.0)).health()
     assert (health.is_healthy, health.status, health.sample) == (False, 503, None)
@@ -53,5 +53,5 @@ def test_a_market_on_which_nothing_can_be_quoted_is_unhealthy(pools: tuple[str, 
 
 def test_the_time_it_took_is_measured() -> None:
     ticks = iter(range(100))
-    health = MarketSource(small_market(), Clock(lambda: NOW_S, lambda: float(next(ticks)))).health()
+    health = MarketSource(build_testnet_market(), Clock(lambda: NOW_S, lambda: float(next(ticks)))).health()
     assert health.time_s > 0

@@ -22,7 +22,8 @@ from swapcli.errors import ConfigError, MarketUnavailable, NoRoute
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.store import Store
-from tests.store.build import NETWORK, TOKENS, create, imported, only, pool, wide_market
+from tests.store.build import NETWORK, TOKENS, create, imported, only, pool
+from tests.support.pools import build_wide_market
 
 PAIRS = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (0, 5), (1, 4), (2, 5)]
 CHANGE = st.dictionaries(st.integers(1, 7), st.none() | st.integers(10**5, 10**7), max_size=4)
@@ -143,9 +144,9 @@ def test_of_a_store_that_has_more_only_the_deepest_are_held_and_they_are_chosen_
 
 
 def test_a_market_that_is_imported_meanwhile_is_taken_whole(path: Path, time: Time) -> None:
-    market = replace(wide_market(60), block=7, timestamp=70, provenance=Provenance.RECORDED)
+    market = replace(build_wide_market(60), block=7, timestamp=70, provenance=Provenance.RECORDED)
     with imported(path, market) as store:
-        other = replace(wide_market(80, seed=2), block=9, timestamp=90, provenance=Provenance.RECORDED)
+        other = replace(build_wide_market(80, seed=2), block=9, timestamp=90, provenance=Provenance.RECORDED)
         kept = Kept(market.network, only(market.network), path, None)
         with open_keeper(kept, time.clock, print) as keeper:
             assert dict(keeper.read().market.pools) == dict(market.pools)

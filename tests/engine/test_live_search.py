@@ -21,12 +21,19 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.routing.replay import replay
-from tests.routing.build import UNIT, constant_product, market, random_market, seeds, token
-from tests.store.build import wide_market
+from tests.support.pools import (
+    UNIT,
+    build_constant_product,
+    build_market,
+    build_random_market,
+    build_token,
+    build_wide_market,
+    seeds,
+)
 
 FEW = Limits(first_pools=3, pools=8, reads=3)
-WIDE = wide_market(300)
-UNSETTLED = wide_market(100, noise=2.0)
+WIDE = build_wide_market(300)
+UNSETTLED = build_wide_market(100, noise=2.0)
 few_examples = settings(max_examples=15, deadline=None)
 
 
@@ -74,7 +81,7 @@ def _traded(rng: Random, pool: Pool, by: float) -> Pool:
 def test_the_answer_is_no_worse_than_what_any_part_that_was_read_led_to(
     seed: int, by: float, digits: int, in_reverse: bool
 ) -> None:
-    known = random_market(seed, tokens=5, pools=16, noise=3.0)
+    known = build_random_market(seed, tokens=5, pools=16, noise=3.0)
     chain = Chain(known, drifted(known, seed, by))
     tokens = list(known.tokens.values())
     order = Order(tokens[0], tokens[1], 10**digits, reverse=in_reverse)
@@ -165,12 +172,14 @@ def test_a_market_out_of_balance_is_read_more_widely_than_a_settled_one() -> Non
 
 def one_collapsed() -> tuple[Chain, Order, str]:
     """The best pool of a pair has lost half; small ones beside it have not, nor has a deep one that was far off."""
-    a, b, others = token(2), token(3), [token(0), token(1)]
-    best = constant_product(0, a, b, 10**6 * UNIT, 10**6 * UNIT)
-    small = [constant_product(1 + k, a, b, UNIT, UNIT * 998 // 1000) for k in range(3)]
-    far_off = constant_product(9, a, b, 10**6 * UNIT, 95 * 10**4 * UNIT)
-    known = market([best, *small, far_off], [*others, a, b])
-    collapsed = replace(known, pools={**known.pools, best.key: constant_product(0, a, b, 10**6 * UNIT, 10**5 * UNIT)})
+    a, b, others = build_token(2), build_token(3), [build_token(0), build_token(1)]
+    best = build_constant_product(0, a, b, 10**6 * UNIT, 10**6 * UNIT)
+    small = [build_constant_product(1 + k, a, b, UNIT, UNIT * 998 // 1000) for k in range(3)]
+    far_off = build_constant_product(9, a, b, 10**6 * UNIT, 95 * 10**4 * UNIT)
+    known = build_market([best, *small, far_off], [*others, a, b])
+    collapsed = replace(
+        known, pools={**known.pools, best.key: build_constant_product(0, a, b, 10**6 * UNIT, 10**5 * UNIT)}
+    )
     return Chain(known, collapsed), Order(a, b, 100 * UNIT), far_off.key
 
 

@@ -26,7 +26,7 @@ from swapcli.model.route import RATE_SCALE
 from swapcli.model.terms import Integrator, after_fee, min_received
 from swapcli.networks.catalogue import network, network_names
 from swapcli.routing.replay import replay
-from tests.cli.build import DAI, NOW_S, USDC, WETH, small_market
+from tests.support.testnet import DAI, NOW_S, USDC, WETH, build_testnet_market
 
 V1, V2 = Generation
 ROUTER = "0x" + "34" * 20
@@ -47,7 +47,7 @@ def embedded(name: str) -> MarketSource:
 
 def routed(market: Market | None = None, now_s: float = NOW_S) -> MarketSource:
     """The small market on a network whose router is known."""
-    market = market or small_market()
+    market = market or build_testnet_market()
     return MarketSource(
         replace(market, network=replace(market.network, router=ROUTER)), clock(now_s), route_ttl_s=TTL_S
     )
@@ -148,7 +148,7 @@ def test_a_fee_lowers_what_must_be_received_and_travels_with_the_call() -> None:
 
 
 def test_no_payload_without_a_router_and_the_error_names_the_setting() -> None:
-    source = MarketSource(small_market(), clock())
+    source = MarketSource(build_testnet_market(), clock())
     with pytest.raises(ConfigError, match="router of testnet is not known") as caught:
         source.build(posted(asked(source)), delivery(source))
     assert caught.value.hint == "set networks.testnet.router"

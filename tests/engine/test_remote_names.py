@@ -24,8 +24,9 @@ from tests.remote.cases import (
     SELL_V2,
     STRANGER,
 )
-from tests.remote.honest import asked, embedded
-from tests.remote.loopback import http, loopback, saying
+from tests.support.fake_service import remote_source
+from tests.support.loopback_server import http_response, loopback_server, respond_with
+from tests.support.markets import embedded_source
 
 
 class TestTokens:
@@ -45,23 +46,23 @@ class TestTokens:
 
     @pytest.mark.parametrize("name", ["ETH", "usdc", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"])
     def test_what_the_catalogue_knows_is_not_asked_for(self, name: str) -> None:
-        with asked("base") as (source, running):
-            assert source.token(name) == embedded("base").token(name)._replace(price_usd=None)
-            assert not running.talks
+        with remote_source("base") as (source, running):
+            assert source.token(name) == embedded_source("base").token(name)._replace(price_usd=None)
+            assert not running.exchanges
 
     def test_what_only_the_service_knows_is_asked_for_once(self) -> None:
-        with asked("base", self.listing()) as (source, running):
+        with remote_source("base", self.listing()) as (source, running):
             assert [source.token(name) for name in ("rare", "RARE", self.LISTED.address)] == [self.LISTED] * 3
-            assert [talk.target for talk in running.talks] == ["/base/tokens"]
+            assert [talk.target for talk in running.exchanges] == ["/base/tokens"]
 
     def test_an_address_is_asked_for_alone(self) -> None:
-        with loopback(saying(http(200, json.dumps(self.listing()("tokens/", {}))))) as running:
+        with loopback_server(respond_with(http_response(200, json.dumps(self.listing()("tokens/", {}))))) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             assert source.token(self.LISTED.address) == self.LISTED
-            assert [talk.target for talk in running.talks] == [f"/base/tokens/{self.LISTED.address}"]
+            assert [talk.target for talk in running.exchanges] == [f"/base/tokens/{self.LISTED.address}"]
 
     def test_a_token_at_another_address_is_not_the_one(self) -> None:
-        with loopback(saying(http(200, json.dumps(self.listing()("tokens/", {}))))) as running:
+        with loopback_server(respond_with(http_response(200, json.dumps(self.listing()("tokens/", {}))))) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             with pytest.raises(UnknownToken):
                 source.token(STRANGER)
@@ -71,29 +72,29 @@ class TestTokens:
             entries = [{**entry, "symbol": "WETH", "decimals": "1"} for entry in told]
             return [*entries, {**entries[0], "address": STRANGER, "symbol": "RARE"}]
 
-        with asked("base", impostor) as (source, _):
+        with remote_source("base", impostor) as (source, _):
             assert source.token("rare").address == STRANGER
             assert source.token("USDC") == network_token(network("base"), "USDC")
 
     def test_one_symbol_of_several_tokens_is_ambiguous(self) -> None:
-        with asked("base", self.listing(twin=True)) as (source, _), pytest.raises(AmbiguousToken):
+        with remote_source("base", self.listing(twin=True)) as (source, _), pytest.raises(AmbiguousToken):
             source.token("RARE")
 
     @pytest.mark.parametrize("name", ["NOTHING", STRANGER])
     def test_what_nobody_knows_is_refused(self, name: str) -> None:
-        with asked("base") as (source, _), pytest.raises(UnknownToken, match="on base"):
+        with remote_source("base") as (source, _), pytest.raises(UnknownToken, match="on base"):
             source.token(name)
 
     @pytest.mark.parametrize("name", ["NOTHING", STRANGER])
     def test_a_service_that_lists_nothing_leaves_the_catalogues_answer(self, name: str) -> None:
-        with loopback(saying(http(404, "<html>"))) as running:
+        with loopback_server(respond_with(http_response(404, "<html>"))) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             with pytest.raises(UnknownToken) as caught:
                 source.token(name)
         assert caught.value.hint
 
     def test_a_service_that_fails_is_told(self) -> None:
-        with loopback(saying(b"")) as running:
+        with loopback_server(respond_with(b"")) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
             with pytest.raises(Unreachable):
                 source.token("NOTHING")
@@ -105,7 +106,7 @@ def network_token(where: Network, symbol: str) -> Token:
 
 def test_a_token_on_the_way_that_nobody_names_goes_by_its_address() -> None:
     bare = replace(network("base"), tokens=())
-    with asked("base", served=bare) as (source, _):
+    with remote_source("base", served=bare) as (source, _):
         answer = source.quote(SELL_V2.ask())
     on_the_way = {swap.token_out for s in answer.result.segments for hop in s.hops for swap in hop}
     named = {SELL_V2.ask().order.token_in.address, SELL_V2.ask().order.token_out.address}
@@ -119,9 +120,9 @@ class TestHealth:
         ("name", "path"), [("base", "/base/v2/healthcheck"), ("starknet", "/starknet/healthcheck")]
     )
     def test_a_healthy_service_is_asked_in_the_generation_that_it_has(self, name: str, path: str) -> None:
-        with asked(name) as (source, running):
+        with remote_source(name) as (source, running):
             health = source.health()
-            assert [talk.target for talk in running.talks] == [path]
+            assert [talk.target for talk in running.exchanges] == [path]
         assert (health.network, health.status, health.message, health.is_healthy) == (name, 200, "alive", True)
         assert health.origin is not None
         assert health.origin.service == running.url
@@ -130,20 +131,20 @@ class TestHealth:
     @pytest.mark.parametrize(
         ("answer", "status", "said"),
         [
-            (http(200, '{"status": 503, "message": "ill"}'), 503, "ill"),
-            (http(200, '{"staus": 500, "message": "ill"}'), 500, "ill"),
-            (http(503, '{"status": 503, "message": "ill\x1b"}'), 503, "answered with status 503"),
-            (http(503, '{"status": 200, "message": "well"}'), 503, "well"),
-            (http(503, '{"statusCode": 503, "message": "no state"}'), 503, "no state"),
-            (http(500, "<html>"), 500, "answered with status 500"),
-            (http(404, ""), 404, "answered with status 404"),
-            (http(200, "{}"), 0, "cannot be understood: status is missing"),
-            (http(302, "", "Location: https://other.example"), 0, "https://other.example"),
+            (http_response(200, '{"status": 503, "message": "ill"}'), 503, "ill"),
+            (http_response(200, '{"staus": 500, "message": "ill"}'), 500, "ill"),
+            (http_response(503, '{"status": 503, "message": "ill\x1b"}'), 503, "answered with status 503"),
+            (http_response(503, '{"status": 200, "message": "well"}'), 503, "well"),
+            (http_response(503, '{"statusCode": 503, "message": "no state"}'), 503, "no state"),
+            (http_response(500, "<html>"), 500, "answered with status 500"),
+            (http_response(404, ""), 404, "answered with status 404"),
+            (http_response(200, "{}"), 0, "cannot be understood: status is missing"),
+            (http_response(302, "", "Location: https://other.example"), 0, "https://other.example"),
             (b"", 0, "closed the connection"),
         ],
     )  # fmt: skip
     def test_an_unhealthy_service_is_told_and_not_raised(self, answer: bytes, status: int, said: str) -> None:
-        with loopback(saying(answer)) as running:
+        with loopback_server(respond_with(answer)) as running:
             health = RemoteSource(
                 running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0
             ).health()

@@ -33,12 +33,13 @@ from tests.remote.cases import (
     refused,
     timeless,
 )
-from tests.remote.honest import asked, embedded
+from tests.support.fake_service import remote_source
+from tests.support.markets import embedded_source
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_route_from_a_service_is_the_cores(case: Case) -> None:
-    with asked(case.network) as (source, _):
+    with remote_source(case.network) as (source, _):
         answer = source.quote(case.ask())
     assert timeless(answer.result) == core(case)[0]
     assert answer.origin.service
@@ -48,24 +49,24 @@ def test_a_route_from_a_service_is_the_cores(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_payload_in_one_call_with_its_route_is_the_cores(case: Case) -> None:
-    with asked(case.network) as (source, running):
+    with remote_source(case.network) as (source, running):
         answer, payload = source.quote_and_build(case.ask(), case.delivery())
     result, expected = core(case)
     assert payload == expected
     assert gasless(answer.result) == gasless(result)
-    assert len(running.talks) == 1
+    assert len(running.exchanges) == 1
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_payload_of_a_route_that_was_found_before_is_the_cores(case: Case) -> None:
-    with asked(case.network) as (source, running):
+    with remote_source(case.network) as (source, running):
         result = source.quote(case.ask()).result
         assert source.build(result, case.delivery()) == core(case)[1]
-    assert len(running.talks) == 2
+    assert len(running.exchanges) == 2
 
 
 def test_a_remote_source_is_a_quote_source() -> None:
-    with asked("base") as (source, _):
+    with remote_source("base") as (source, _):
         quotes: QuoteSource = source
         assert quotes.network is network("base")
 
@@ -90,10 +91,10 @@ def test_what_the_interface_has_no_words_for_is_refused_and_not_sent(
 ) -> None:
     plain = SELL_V2.ask()
     ask = plain._replace(**changes, order=replace(plain.order, **order))
-    with asked("base") as (source, running):
+    with remote_source("base") as (source, running):
         with pytest.raises(InvalidOption, match=f"a service cannot be asked for .*{said}"):
             source.quote_and_build(ask, SELL_V2.delivery()) if build else source.quote(ask)
-        assert not running.talks
+        assert not running.exchanges
 
 
 @pytest.mark.parametrize(
@@ -102,27 +103,27 @@ def test_what_the_interface_has_no_words_for_is_refused_and_not_sent(
     ids=str,
 )
 def test_a_slippage_that_the_endpoint_does_not_take_is_refused_and_not_sent(case: Case, slippage_ppm: int) -> None:
-    with asked(case.network) as (source, running):
+    with remote_source(case.network) as (source, running):
         with pytest.raises(InvalidSlippage):
             source.quote_and_build(case.ask(), case.delivery()._replace(slippage_ppm=slippage_ppm))
-        assert not running.talks
+        assert not running.exchanges
 
 
 def test_a_network_without_v2_is_not_asked_in_v2() -> None:
-    with asked("starknet") as (source, running):
+    with remote_source("starknet") as (source, running):
         with pytest.raises(InvalidOption, match="starknet has no v2"):
             source.quote(STRK.ask()._replace(generation=V2))
         with pytest.raises(InvalidOption, match="starknet has no v2"):
             source.build(core(STRK)[0]._replace(generation=V2), STRK.delivery())
-        assert not running.talks
+        assert not running.exchanges
 
 
 def test_a_token_for_itself_is_not_asked_for() -> None:
     plain = SELL_V2.ask()
     same = plain._replace(order=replace(plain.order, token_out=plain.order.token_in))
-    with asked("base") as (source, running), pytest.raises(SameToken):
+    with remote_source("base") as (source, running), pytest.raises(SameToken):
         source.quote(same)
-    assert not running.talks
+    assert not running.exchanges
 
 
 @pytest.mark.parametrize(("case", "sent"), [(SELL_V2, "5"), (SELL_V1, None), (HYPE, None)], ids=str)
@@ -131,9 +132,9 @@ def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str |
     excluded = protocols[5]
     ask = case.ask()
     ask = ask._replace(order=replace(ask.order, excluded_protocols=frozenset({excluded.amm_name})))
-    with asked(case.network) as (source, running):
+    with remote_source(case.network) as (source, running):
         result = source.quote(ask).result
-        (talk,) = running.talks
+        (talk,) = running.exchanges
     named = excluded.amm_name if case is HYPE else str(excluded.id)
     assert f"excludeProtocols={named}" in talk.target
     assert sent is None or named == sent
@@ -143,8 +144,8 @@ def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str |
 @pytest.mark.parametrize("earns", [EARNS, Integrator(STRANGER, surplus_bps=5_000)])
 def test_an_integrator_earns_exactly_what_was_asked(earns: Integrator) -> None:
     ask = SELL_V2.ask()._replace(integrator=earns)
-    expected = embedded("base").quote_and_build(ask, SELL_V2.delivery())[1]
-    with asked("base") as (source, _):
+    expected = embedded_source("base").quote_and_build(ask, SELL_V2.delivery())[1]
+    with remote_source("base") as (source, _):
         answer, payload = source.quote_and_build(ask, SELL_V2.delivery())
         assert source.build(answer.result, SELL_V2.delivery()) == payload
     assert payload == expected

@@ -18,10 +18,18 @@ from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.transfers import IRREGULAR, ORDINARY, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
-from tests.routing.build import UNIT, concentrated, constant_product, market, random_market, seeds, token
+from tests.support.pools import (
+    UNIT,
+    build_concentrated,
+    build_constant_product,
+    build_market,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 TAXED = TransferBehaviour(TransferKind.FEE, 0, 20_000, 0)
-T = [token(number) for number in range(4)]
+T = [build_token(number) for number in range(4)]
 A, B, C, D = (each.address for each in T)
 behaviours = st.sampled_from([UNKNOWN, ORDINARY, SHARES, REFUSED, TAXED, IRREGULAR])
 
@@ -29,14 +37,14 @@ behaviours = st.sampled_from([UNKNOWN, ORDINARY, SHARES, REFUSED, TAXED, IRREGUL
 def small(**marks: TransferBehaviour) -> Market:
     """From token 0 to 1 straight, through 2 (cheaper, and concentrated) and through 3 (the cheapest)."""
     pools = [
-        constant_product(0, T[0], T[1], 10**6 * UNIT, 10**6 * UNIT),
-        concentrated(1, T[0], T[2], 10**8 * UNIT, 1.1, 6_000),
-        concentrated(2, T[2], T[1], 10**8 * UNIT, 1.0, 6_000),
-        constant_product(3, T[0], T[3], 10**8 * UNIT, 2 * 10**8 * UNIT),
-        constant_product(4, T[3], T[1], 10**8 * UNIT, 10**8 * UNIT),
+        build_constant_product(0, T[0], T[1], 10**6 * UNIT, 10**6 * UNIT),
+        build_concentrated(1, T[0], T[2], 10**8 * UNIT, 1.1, 6_000),
+        build_concentrated(2, T[2], T[1], 10**8 * UNIT, 1.0, 6_000),
+        build_constant_product(3, T[0], T[3], 10**8 * UNIT, 2 * 10**8 * UNIT),
+        build_constant_product(4, T[3], T[1], 10**8 * UNIT, 10**8 * UNIT),
     ]
     named = dict(zip("abcd", (A, B, C, D), strict=True))
-    return replace(market(pools, T), transfers={named[name]: mark for name, mark in marks.items()})
+    return replace(build_market(pools, T), transfers={named[name]: mark for name, mark in marks.items()})
 
 
 def quoted(held: Market, sold: int = 0, bought: int = 1) -> tuple[set[str], list[str]]:
@@ -110,7 +118,7 @@ def test_the_settings_count_before_what_was_found_out() -> None:
 
 @given(seeds, st.lists(behaviours, min_size=6, max_size=6))
 def test_whatever_is_known_no_route_breaks_it(seed: int, marks: list[TransferBehaviour]) -> None:
-    held = random_market(seed, every_family=True)
+    held = build_random_market(seed, every_family=True)
     listed = list(held.tokens.values())
     known = {each.address: mark for each, mark in zip(listed, marks, strict=True)}
     source = MarketSource(replace(held, transfers=known), SYSTEM_CLOCK)

@@ -33,9 +33,19 @@ from swapcli.model.route import Quote
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network, network_names
 from swapcli.routing.replay import replay
-from tests.cli.build import DAI, NOW_S, TWIN_A, TWIN_B, USDC, WETH, market_document, no_network, small_market
+from tests.support.testnet import (
+    DAI,
+    NOW_S,
+    TWIN_A,
+    TWIN_B,
+    USDC,
+    WETH,
+    build_market_document,
+    build_testnet_market,
+    raise_unknown_network,
+)
 
-MARKET = small_market()
+MARKET = build_testnet_market()
 TESTNET, TOKENS = MARKET.network, MARKET.tokens
 
 
@@ -93,7 +103,7 @@ def test_one_symbol_of_several_tokens_is_ambiguous() -> None:
 
 
 def test_no_token_can_take_the_native_tokens_symbol() -> None:
-    impostor = small_market()
+    impostor = build_testnet_market()
     tokens = {**impostor.tokens, DAI: Token(DAI, "ETH", "Impostor", 18)}
     assert find_token("eth", TESTNET, tokens) is TESTNET.native
 
@@ -250,13 +260,13 @@ def test_a_market_is_opened_by_name_or_chain_id() -> None:
 
 
 def test_a_market_file_must_be_of_the_network_that_was_named() -> None:
-    document = json.dumps(market_document()).encode()
-    assert open_market("TestNet", no_network, document=document).market.network.name == "testnet"
+    document = json.dumps(build_market_document()).encode()
+    assert open_market("TestNet", raise_unknown_network, document=document).market.network.name == "testnet"
     with pytest.raises(InvalidInput, match='of "testnet", not of "base"'):
-        open_market("base", no_network, document=document)
+        open_market("base", raise_unknown_network, document=document)
 
 
 @given(st.integers(0, 2**40), st.integers(0, 2**40))
 def test_the_age_of_a_state_is_never_negative(timestamp: int, now_s: int) -> None:
-    origin = Origin.of(small_market(timestamp=timestamp), now_s)
+    origin = Origin.of(build_testnet_market(timestamp=timestamp), now_s)
     assert origin.age_s == max(0, now_s - timestamp)

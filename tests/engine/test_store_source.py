@@ -21,8 +21,9 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.token import Token
 from swapcli.store import Store
-from tests.cli.build import NOW_S, TWIN_A, USDC, WETH, small_market
-from tests.store.build import imported, wide_market
+from tests.store.build import imported
+from tests.support.pools import build_wide_market
+from tests.support.testnet import NOW_S, TWIN_A, USDC, WETH, build_testnet_market
 
 CLOCK = Clock(lambda: NOW_S, lambda: 0.0)
 ROUTER = "0x" + "99" * 20
@@ -33,7 +34,7 @@ def with_router(market: Market) -> Market:
     return replace(market, network=replace(market.network, router=ROUTER))
 
 
-MARKET = with_router(small_market())
+MARKET = with_router(build_testnet_market())
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def test_a_store_that_holds_only_a_lookalike_does_not_give_it_out(tmp_path: Path
             source.quote(Ask(Order(true, MARKET.tokens[USDC], 10**18), Generation.V2))
 
 
-WIDE = wide_market(3_000)
+WIDE = build_wide_market(3_000)
 
 
 @pytest.fixture(scope="module")

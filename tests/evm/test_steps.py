@@ -26,7 +26,7 @@ from swapcli.pools.wrapper import Wrapper
 from swapcli.routing.replay import replay
 from swapcli.routing.router import Router
 from tests.evm.router_model import RouterModel, embedded, named_pool
-from tests.routing.build import random_market
+from tests.support.pools import build_random_market
 
 DESTINATION = "0x" + "de" * 20
 INTEGRATOR = "0x" + "1e" * 20
@@ -39,7 +39,7 @@ FAMILY_OF = {"v2": "constant_product", "v3": "concentrated", "solidly": "solidly
 @lru_cache
 def drawn_market(seed: int) -> Market:
     """A random market of every family whose network knows its protocols."""
-    market = random_market(seed, tokens=6, pools=24, every_family=True)
+    market = build_random_market(seed, tokens=6, pools=24, every_family=True)
     protocols = tuple(
         ProtocolInfo(k + 1, name, name, FAMILY_OF.get(name, name), KEYS.get(name, ())) for k, name in enumerate(NAMES)
     )

@@ -17,7 +17,8 @@ from swapcli.errors import (
 )
 from swapcli.model.order import Order
 from swapcli.model.payload import Payload
-from tests.remote.honest import asked, embedded
+from tests.support.fake_service import remote_source
+from tests.support.markets import embedded_source
 
 V1, V2 = Generation.V1, Generation.V2
 RECEIVER = "0x" + "ab" * 20
@@ -39,7 +40,7 @@ class Case(NamedTuple):
         return f"{self.network}-{self.token_in}-{self.token_out}-{way}"
 
     def ask(self) -> Ask:
-        source = embedded(self.network)
+        source = embedded_source(self.network)
         order = Order(source.token(self.token_in), source.token(self.token_out), self.amount, self.reverse)
         return Ask(order, self.generation)
 
@@ -72,7 +73,7 @@ def gasless(result: RouteResult) -> RouteResult:
 
 @cache
 def core(case: Case) -> tuple[RouteResult, Payload]:
-    answer, payload = embedded(case.network).quote_and_build(case.ask(), case.delivery())
+    answer, payload = embedded_source(case.network).quote_and_build(case.ask(), case.delivery())
     return timeless(answer.result), payload
 
 
@@ -98,7 +99,7 @@ def refused(case: Case, twist: Twisted, build: Callable[[RemoteSource, Case], ob
         twist(document)
         return document
 
-    with asked(case.network, twisted) as (source, _), pytest.raises(UpstreamNonsense) as caught:
+    with remote_source(case.network, twisted) as (source, _), pytest.raises(UpstreamNonsense) as caught:
         build(source, case)
     assert caught.value.message.startswith("127.0.0.1:")
     assert caught.value.message.isprintable()
@@ -114,7 +115,7 @@ def at_once(source: RemoteSource, case: Case) -> object:
 
 
 def posted(source: RemoteSource, case: Case) -> object:
-    return source.build(embedded(case.network).quote(case.ask()).result, case.delivery())
+    return source.build(embedded_source(case.network).quote(case.ask()).result, case.delivery())
 
 
 SELL_V1, SELL_V2 = Case("monad", "MON", "USDC", 10**20, V1), Case("base", "USDC", "AERO", 10**10, V2)

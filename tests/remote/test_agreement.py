@@ -21,7 +21,8 @@ from swapcli.model.payload import Payload
 from swapcli.model.terms import min_received
 from swapcli.networks.catalogue import network
 from tests.remote.cases import CASES, Case, core
-from tests.remote.honest import Honest, as_it_is, embedded
+from tests.support.fake_service import FakeService, unchanged
+from tests.support.markets import embedded_source
 
 STRANGER = "0x" + "66" * 20
 Path = tuple[str | int, ...]
@@ -78,13 +79,13 @@ class Live(httpx.BaseTransport):
     """Answers as an honest service does, without a socket, and keeps the last answer."""
 
     def __init__(self, name: str) -> None:
-        self._honest = Honest(embedded(name), as_it_is)
+        self._honest = FakeService(embedded_source(name), unchanged)
         self.told: Any = None
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path.split("/", 2)[2]
         body = json.loads(request.content) if request.content else None
-        self.told = self._honest.tell(path, list(request.url.params.multi_items()), body)
+        self.told = self._honest.respond(path, list(request.url.params.multi_items()), body)
         return httpx.Response(200, stream=httpx.ByteStream(json.dumps(self.told).encode()), request=request)
 
 

@@ -31,7 +31,7 @@ from tests.remote.cases import (
     quote,
     refused,
 )
-from tests.remote.loopback import http, loopback, saying
+from tests.support.loopback_server import http_response, loopback_server, respond_with
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ from tests.remote.loopback import http, loopback, saying
     ],
 )  # fmt: skip
 def test_json_of_another_shape_is_told_with_its_field(document: Any) -> None:
-    with loopback(saying(http(200, json.dumps(document), "Content-Type: image/png"))) as running:
+    with loopback_server(respond_with(http_response(200, json.dumps(document), "Content-Type: image/png"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(UpstreamNonsense, match="answered what cannot be understood") as caught:
             source.quote(SELL_V2.ask())
@@ -56,7 +56,7 @@ def test_json_of_another_shape_is_told_with_its_field(document: Any) -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_json_is_told(body: bytes) -> None:
-    with loopback(saying(http(200, body, "Content-Type: application/json"))) as running:
+    with loopback_server(respond_with(http_response(200, body, "Content-Type: application/json"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(UpstreamNonsense, match="answered what cannot be understood: the body"):
             source.quote(SELL_V2.ask())
@@ -100,7 +100,7 @@ def test_a_field_of_another_form_is_refused(twist: Twisted) -> None:
 def test_an_error_of_the_service_is_told_as_ours(
     status: int, document: Any, kind: type[SwapcliError], said: str
 ) -> None:
-    with loopback(saying(http(status, json.dumps(document)))) as running:
+    with loopback_server(respond_with(http_response(status, json.dumps(document)))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
         with pytest.raises(kind) as caught:
             source.quote(SELL_V2.ask())
@@ -111,14 +111,14 @@ def test_an_error_of_the_service_is_told_as_ours(
 
 @pytest.mark.parametrize("status", [400, 404, 500, 502])
 def test_an_error_page_is_told_with_its_status(status: int) -> None:
-    with loopback(saying(http(status, "<html><script>alert(1)</script>"))) as running:
+    with loopback_server(respond_with(http_response(status, "<html><script>alert(1)</script>"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
         with pytest.raises(SwapcliError, match=f"status {status}"):
             source.quote(SELL_V2.ask())
 
 
 def test_how_long_to_wait_is_passed_on() -> None:
-    with loopback(saying(http(503, "{}", "Retry-After: 77"))) as running:
+    with loopback_server(respond_with(http_response(503, "{}", "Retry-After: 77"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(Overloaded) as caught:
             source.quote(SELL_V2.ask())

@@ -28,7 +28,7 @@ from tests.remote.cases import (
     put,
     refused,
 )
-from tests.remote.honest import asked
+from tests.support.fake_service import remote_source
 
 CALL = ("calldata",)
 
@@ -73,7 +73,7 @@ def test_no_less_is_guaranteed_than_the_slippage_allows_and_more_may_be(build: A
             put(str(least + 1), *inside, "route", "min_received")(document)
         return document
 
-    with asked("base", generous) as (source, _):
+    with remote_source("base", generous) as (source, _):
         payload = source.quote_and_build(SELL_V2.ask(), SELL_V2.delivery())[1] if inside else posted(source, SELL_V2)
     assert isinstance(payload, Payload)
     assert decode_call(payload.calldata).route.min_received == least + 1
@@ -113,14 +113,17 @@ def test_a_router_that_is_not_known_here_is_refused_and_the_setting_named(path: 
 
 def test_where_no_router_is_known_the_services_own_is_taken() -> None:
     unknown = replace(network("base"), router=None)
-    with asked("base", served=unknown) as (source, _):
+    with remote_source("base", served=unknown) as (source, _):
         payload = source.quote_and_build(SELL_V2.ask(), SELL_V2.delivery())[1]
     assert payload.to == network("base").router
 
 
 def test_where_nobody_knows_the_router_it_is_asked_for() -> None:
     unknown = replace(network("hyperevm"), router=None)
-    with asked("hyperevm", served=unknown) as (source, _), pytest.raises(ConfigError, match="router of hyperevm"):
+    with (
+        remote_source("hyperevm", served=unknown) as (source, _),
+        pytest.raises(ConfigError, match="router of hyperevm"),
+    ):
         source.quote_and_build(HYPE.ask(), HYPE.delivery())
 
 
@@ -175,7 +178,7 @@ def test_a_call_without_its_transaction_is_encoded_here() -> None:
     def bare(path: str, answer: Any) -> Any:
         return {key: answer[key] for key in ("route", "swap_parameters")} if path == "execute" else answer
 
-    with asked("monad", bare) as (source, _):
+    with remote_source("monad", bare) as (source, _):
         assert posted(source, SELL_V1) == core(SELL_V1)[1]
 
 

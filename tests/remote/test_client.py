@@ -13,12 +13,20 @@ import pytest
 
 from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
 from swapcli.remote.client import USER_AGENT, Question, Reply
-from tests.remote.loopback import GIVE_UP_S, Behaviour, Talk, client, http, loopback, saying
+from tests.support.loopback_server import (
+    TIMEOUT_S,
+    FakeExchange,
+    Responder,
+    build_client,
+    http_response,
+    loopback_server,
+    respond_with,
+)
 
 CERTIFICATES = Path(__file__).parent / "certificates"
 GET = Question("GET", ("base", "v2", "route"), (("amount", "1"),))
 POST = Question("POST", ("base", "execute"), body={"slippage": 0.5})
-OK = http(200, "{}")
+OK = http_response(200, "{}")
 KEPT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 """The same from a server that says that it keeps the connection."""
 SLACK_S = 1.5
@@ -28,7 +36,7 @@ SLACK_S = 1.5
 def failure(url: str, question: Question = GET, *, timeout_s: float = 2.0, retries: int = 0) -> UpstreamError:
     """The error of a request that must fail, which is one line that can be printed."""
     with pytest.raises(UpstreamError) as caught:
-        client(url, timeout_s=timeout_s, retries=retries).ask(question)
+        build_client(url, timeout_s=timeout_s, retries=retries).ask(question)
     error = caught.value
     assert error.message.isprintable()
     assert len(error.message) < 400
@@ -37,15 +45,15 @@ def failure(url: str, question: Question = GET, *, timeout_s: float = 2.0, retri
     return error
 
 
-def failure_of(behaviour: Behaviour, question: Question = GET, *, timeout_s: float = 2.0) -> UpstreamError:
-    with loopback(behaviour) as running:
+def failure_of(behaviour: Responder, question: Question = GET, *, timeout_s: float = 2.0) -> UpstreamError:
+    with loopback_server(behaviour) as running:
         return failure(running.url, question, timeout_s=timeout_s)
 
 
-def drip(answer: bytes, every_s: float) -> Behaviour:
+def drip(answer: bytes, every_s: float) -> Responder:
     """Sends an answer a byte at a time."""
 
-    def send(talk: Talk) -> None:
+    def send(talk: FakeExchange) -> None:
         for byte in answer:
             if talk.closing.is_set():
                 return
@@ -55,24 +63,24 @@ def drip(answer: bytes, every_s: float) -> Behaviour:
     return send
 
 
-def in_two(talk: Talk) -> None:
+def in_two(talk: FakeExchange) -> None:
     """Sends a head, and never the body that it announces."""
-    talk.send(http(200, "{}")[:-2])
+    talk.send(http_response(200, "{}")[:-2])
     talk.wait(3)
 
 
-def never(talk: Talk) -> None:
+def never(talk: FakeExchange) -> None:
     talk.wait(3)
 
 
-def flood(talk: Talk) -> None:
+def flood(talk: FakeExchange) -> None:
     """Sends without end what it does not announce the length of."""
     talk.send(b"HTTP/1.1 200 OK\r\n\r\n")
     while not talk.closing.is_set():
         talk.send(bytes(2**20))
 
 
-def patience(talk: Talk) -> None:
+def patience(talk: FakeExchange) -> None:
     """Announces an answer again and again."""
     while not talk.closing.is_set():
         talk.send(b"HTTP/1.1 102 Processing\r\n\r\n")
@@ -84,19 +92,21 @@ class TestRequest:
 
     def test_a_question_arrives_as_it_was_asked(self) -> None:
         question = Question("GET", ("base", "v2", "route"), (("a", "1,2"), ("b", "x y&z=ü"), ("a", "3")))
-        with loopback(saying(OK)) as running:
-            assert client(running.url + "/api").ask(question) == Reply(200, b"{}")
-            (talk,) = running.talks
+        with loopback_server(respond_with(OK)) as running:
+            assert build_client(running.url + "/api").ask(question) == Reply(200, b"{}")
+            (talk,) = running.exchanges
         assert talk.target == "/api/base/v2/route?a=1%2C2&b=x+y%26z%3D%C3%BC&a=3"
         assert talk.headers["user-agent"] == USER_AGENT
         assert talk.headers["accept-encoding"] == "gzip"
         assert not {"cookie", "authorization", "x-api-key", "content-type"} & talk.headers.keys()
 
     def test_a_body_is_json_also_where_the_method_is_get(self) -> None:
-        with loopback(saying(OK)) as running:
+        with loopback_server(respond_with(OK)) as running:
             for method in ("POST", "GET"):
-                client(running.url).ask(Question(method, ("citrea", "calldata"), body={"slippage": 0.5, "name": "ü"}))
-            bodies = {(talk.body.decode(), talk.headers["content-type"]) for talk in running.talks}
+                build_client(running.url).ask(
+                    Question(method, ("citrea", "calldata"), body={"slippage": 0.5, "name": "ü"})
+                )
+            bodies = {(talk.body.decode(), talk.headers["content-type"]) for talk in running.exchanges}
         assert bodies == {('{"slippage":0.5,"name":"\\u00fc"}', "application/json")}
 
     def test_the_environment_has_no_say_in_where_a_request_goes(
@@ -106,13 +116,13 @@ class TestRequest:
         monkeypatch.setenv("HOME", str(tmp_path))
         for name in ("HTTP_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
             monkeypatch.setenv(name, "http://127.0.0.1:1")
-        with loopback(saying(OK)) as running:
-            assert client(running.url).ask(GET).status == 200
-            assert "authorization" not in running.talks[0].headers
+        with loopback_server(respond_with(OK)) as running:
+            assert build_client(running.url).ask(GET).status == 200
+            assert "authorization" not in running.exchanges[0].headers
 
     def test_a_cookie_of_one_answer_is_not_needed_for_the_next(self) -> None:
-        with loopback(saying(http(200, "{}", "Set-Cookie: a=b; Path=/"))) as running:
-            asking = client(running.url)
+        with loopback_server(respond_with(http_response(200, "{}", "Set-Cookie: a=b; Path=/"))) as running:
+            asking = build_client(running.url)
             assert [asking.ask(POST).status for _ in range(2)] == [200, 200]
 
 
@@ -121,17 +131,19 @@ class TestAnswer:
 
     @pytest.mark.parametrize("status", [200, 201, 400, 401, 404, 413, 429, 500, 503])
     def test_an_answer_of_any_status_is_handed_back(self, status: int) -> None:
-        with loopback(saying(http(status, "<html>", "Content-Type: text/html"))) as running:
-            assert client(running.url).ask(GET) == Reply(status, b"<html>")
+        with loopback_server(respond_with(http_response(status, "<html>", "Content-Type: text/html"))) as running:
+            assert build_client(running.url).ask(GET) == Reply(status, b"<html>")
 
     def test_a_zipped_answer_is_unzipped(self) -> None:
-        with loopback(saying(http(200, gzip.compress(b"{}" * 1000), "Content-Encoding: gzip"))) as running:
-            assert client(running.url).ask(GET).body == b"{}" * 1000
+        with loopback_server(
+            respond_with(http_response(200, gzip.compress(b"{}" * 1000), "Content-Encoding: gzip"))
+        ) as running:
+            assert build_client(running.url).ask(GET).body == b"{}" * 1000
 
     def test_an_answer_in_chunks_is_joined(self) -> None:
         chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"
-        with loopback(saying(chunked)) as running:
-            assert client(running.url).ask(GET).body == b"{}"
+        with loopback_server(respond_with(chunked)) as running:
+            assert build_client(running.url).ask(GET).body == b"{}"
 
 
 class TestTime:
@@ -141,14 +153,14 @@ class TestTime:
         ("behaviour", "said"),
         [
             (never, "did not answer within 0.2 seconds"),
-            (drip(http(200, "x" * 400), 0.01), "within 0.2 seconds"),
+            (drip(http_response(200, "x" * 400), 0.01), "within 0.2 seconds"),
             (drip(OK[:-2] + b"x", 0.01), "within 0.2 seconds"),
             (in_two, "was not done with its answer within 0.2 seconds"),
             (patience, "did not answer within 0.2 seconds"),
         ],
         ids=["silent", "dripping", "dripping its head", "half", "announcing"],
     )
-    def test_the_whole_exchange_is_bounded(self, behaviour: Behaviour, said: str) -> None:
+    def test_the_whole_exchange_is_bounded(self, behaviour: Responder, said: str) -> None:
         started_s = time.monotonic()
         error = failure_of(behaviour, timeout_s=0.2)
         assert time.monotonic() - started_s < 0.2 + SLACK_S
@@ -175,18 +187,18 @@ class TestSize:
         "behaviour",
         [
             flood,
-            saying(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{}"),
-            saying(http(200, gzip.compress(bytes(64 * 2**20)), "Content-Encoding: gzip")),
+            respond_with(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{}"),
+            respond_with(http_response(200, gzip.compress(bytes(64 * 2**20)), "Content-Encoding: gzip")),
         ],
         ids=["endless", "announced", "bomb"],
     )
-    def test_a_body_is_bounded(self, behaviour: Behaviour) -> None:
+    def test_a_body_is_bounded(self, behaviour: Responder) -> None:
         error = failure_of(behaviour)
         assert isinstance(error, UpstreamNonsense)
         assert "sent more than 8 MiB" in error.message
 
     def test_a_head_is_bounded(self) -> None:
-        error = failure_of(saying(b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(100_000))))
+        error = failure_of(respond_with(b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(100_000))))
         assert isinstance(error, UpstreamNonsense | Unreachable)
 
 
@@ -205,7 +217,7 @@ class TestNonsense:
         ],
     )
     def test_what_is_not_http_is_nonsense(self, raw: bytes) -> None:
-        error = failure_of(saying(raw))
+        error = failure_of(respond_with(raw))
         assert isinstance(error, UpstreamNonsense)
         assert "answered what is not HTTP" in error.message
 
@@ -214,7 +226,7 @@ class TestNonsense:
         [(["Content-Encoding: br"], "not asked for"), (["Content-Encoding: gzip"], "not gzip")],
     )
     def test_an_encoding_that_is_wrong_is_nonsense(self, headers: list[str], said: str) -> None:
-        error = failure_of(saying(http(200, "{}", *headers)))
+        error = failure_of(respond_with(http_response(200, "{}", *headers)))
         assert isinstance(error, UpstreamNonsense)
         assert said in error.message
 
@@ -238,12 +250,12 @@ class TestConnection:
 
     @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Le"])
     def test_a_connection_that_closes_before_the_answer_is_told(self, sent: bytes) -> None:
-        error = failure_of(saying(sent))
+        error = failure_of(respond_with(sent))
         assert isinstance(error, Unreachable)
         assert "closed the connection before it answered" in error.message
 
     def test_a_truncated_answer_is_told(self) -> None:
-        error = failure_of(saying(http(200, '{"success": true}')[:-3]))
+        error = failure_of(respond_with(http_response(200, '{"success": true}')[:-3]))
         assert isinstance(error, Unreachable)
         assert "closed the connection in the middle of its answer" in error.message
 
@@ -265,25 +277,25 @@ class TestTls:
     """Whom a client trusts."""
 
     def test_a_certificate_that_nobody_vouches_for_is_refused(self) -> None:
-        with loopback(saying(OK), server_tls("loopback.pem")) as running:
+        with loopback_server(respond_with(OK), server_tls("loopback.pem")) as running:
             error = failure(running.url, retries=2)
-            assert not running.talks
+            assert not running.exchanges
         assert isinstance(error, Unreachable)
         assert "cannot be trusted: self-signed certificate" in error.message
         assert "SSL_CERT_FILE" in str(error.hint)
 
     def test_an_authority_of_ones_own_can_be_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "loopback.pem"))
-        with loopback(saying(OK), server_tls("loopback.pem")) as running:
-            assert client(running.url).ask(GET).status == 200
+        with loopback_server(respond_with(OK), server_tls("loopback.pem")) as running:
+            assert build_client(running.url).ask(GET).status == 200
 
     def test_a_certificate_of_somebody_else_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "elsewhere.pem"))
-        with loopback(saying(OK), server_tls("elsewhere.pem")) as running:
+        with loopback_server(respond_with(OK), server_tls("elsewhere.pem")) as running:
             assert "cannot be trusted: IP address mismatch" in failure(running.url).message
 
     def test_a_server_without_tls_is_told(self) -> None:
-        with loopback(saying(OK)) as running:
+        with loopback_server(respond_with(OK)) as running:
             error = failure(running.url.replace("http:", "https:"), timeout_s=0.2)
         assert isinstance(error, UpstreamTimeout | Unreachable)
 
@@ -301,25 +313,27 @@ class TestRedirect:
     @pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 304, 300])
     @pytest.mark.parametrize("question", [GET, POST], ids=["GET", "POST"])
     def test_nothing_is_sent_to_where_a_redirect_points(self, status: int, question: Question) -> None:
-        with loopback(saying(OK)) as other:
+        with loopback_server(respond_with(OK)) as other:
             target = f"{other.url}/steal?secret=hunter2#hunter2"
-            with loopback(saying(http(status, "", f"Location: {target}"))) as running:
+            with loopback_server(respond_with(http_response(status, "", f"Location: {target}"))) as running:
                 error = failure(running.url, question, retries=2)
-                assert len(running.talks) == 1
-            assert not other.talks
+                assert len(running.exchanges) == 1
+            assert not other.exchanges
         assert isinstance(error, UpstreamRefused)
         assert f"{other.url}/steal" in error.message
         assert "hunter2" not in f"{error.message} {error.hint} {error.details}"
 
     def test_an_upgrade_of_the_same_origin_is_not_followed_either(self) -> None:
-        with loopback(lambda talk: talk.send(http(301, "", f"Location: https://{talk.headers['host']}/"))) as running:
+        with loopback_server(
+            lambda talk: talk.send(http_response(301, "", f"Location: https://{talk.headers['host']}/"))
+        ) as running:
             assert "https://127.0.0.1" in failure(running.url).message
 
     def test_a_redirect_to_nowhere_is_told(self) -> None:
-        assert "to another address" in failure_of(saying(http(302))).message
+        assert "to another address" in failure_of(respond_with(http_response(302))).message
 
 
-def hold(talk: Talk) -> None:
+def hold(talk: FakeExchange) -> None:
     """Answers, and waits for the other side to close."""
     talk.send(KEPT)
     talk.connection.recv(1)
@@ -327,6 +341,6 @@ def hold(talk: Talk) -> None:
 
 def test_connections_close_when_a_client_is_let_go_of() -> None:
     started_s = time.monotonic()
-    with loopback(hold) as running:
-        client(running.url).ask(GET)
-    assert time.monotonic() - started_s < GIVE_UP_S / 2
+    with loopback_server(hold) as running:
+        build_client(running.url).ask(GET)
+    assert time.monotonic() - started_s < TIMEOUT_S / 2

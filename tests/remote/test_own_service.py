@@ -24,13 +24,13 @@ from swapcli.networks.catalogue import network, network_names
 from swapcli.service.app import create_app
 from swapcli.service.market_registry import MarketRegistry
 from tests.remote.cases import CASES, RECEIVER, SELL_V2, Case, core, gasless, timeless
-from tests.remote.honest import embedded
+from tests.support.markets import embedded_source
 
 READY_S = 20.0
 
 
 def market_of(name: str) -> Market:
-    return embedded(name).market
+    return embedded_source(name).market
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_every_network_is_healthy(url: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", network_names())
 def test_a_token_that_only_the_market_holds_is_found(url: str, name: str) -> None:
-    held, known = embedded(name).market.tokens, {token.address for token in network(name).tokens}
+    held, known = embedded_source(name).market.tokens, {token.address for token in network(name).tokens}
     asking = source(url, name)
     for token in [each for each in held.values() if each.address not in known][:3] or list(held.values())[:1]:
         found = asking.token(token.address)

@@ -32,8 +32,9 @@ from tests.remote.cases import (
     refused,
     timeless,
 )
-from tests.remote.honest import asked, embedded
-from tests.remote.loopback import http, loopback, saying
+from tests.support.fake_service import remote_source
+from tests.support.loopback_server import http_response, loopback_server, respond_with
+from tests.support.markets import embedded_source
 
 
 @pytest.mark.parametrize(
@@ -69,10 +70,10 @@ def _lead(route: Any, hop: int, end: str) -> None:
     ],
 )
 def test_a_route_that_breaks_a_limit_of_its_order_is_refused(order: dict[str, Any], said: str) -> None:
-    unlimited = embedded("base").quote(SELL_V2.ask())
+    unlimited = embedded_source("base").quote(SELL_V2.ask())
     body = json.dumps(render_result(unlimited.result, network("base")))
     assert max(len(segment.hops) for segment in unlimited.result.segments) > 1
-    with loopback(saying(http(200, body))) as running:
+    with loopback_server(respond_with(http_response(200, body))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(UpstreamNonsense, match=said):
             source.quote(SELL_V2.ask()._replace(order=replace(SELL_V2.ask().order, **order)))
@@ -93,7 +94,7 @@ def test_the_least_input_for_any_output_is_taken(amount: int, swapped: bool) -> 
     """Also where a unit of the one token buys many of the other."""
     ends = ("HYPE", "USDC") if swapped else ("USDC", "HYPE")
     case = REVERSE._replace(token_in=ends[0], token_out=ends[1], amount=amount)
-    result = embedded("hyperevm").quote(case.ask()).result
+    result = embedded_source("hyperevm").quote(case.ask()).result
     assert agreed_result(result, Wanted(case.ask().order, V1, None, network("hyperevm"))) == result
 
 
@@ -115,5 +116,5 @@ def test_a_v1_service_may_write_the_wrapped_native_token_for_the_native_one() ->
         route["inputToken"]["address"] = "0x4200000000000000000000000000000000000006"
         return route
 
-    with asked("base", wrapped) as (source, _):
+    with remote_source("base", wrapped) as (source, _):
         assert timeless(source.quote(case.ask()).result) == core(case)[0]

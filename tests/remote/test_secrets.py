@@ -14,14 +14,14 @@ from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import ConfigError, SwapcliError, Unauthorized
 from swapcli.networks.catalogue import network
-from tests.remote.loopback import Behaviour, Naps, client, http, loopback, saying
+from tests.support.loopback_server import NoSleep, Responder, build_client, http_response, loopback_server, respond_with
 
 KEY = "swk_hunter2"
 
 
 def source(url: str, key: str = KEY) -> RemoteSource:
     return RemoteSource(
-        url, network("base"), SYSTEM_CLOCK, api_key=Secret(key), timeout_s=0.3, retries=0, pacing=Naps().pacing()
+        url, network("base"), SYSTEM_CLOCK, api_key=Secret(key), timeout_s=0.3, retries=0, pacing=NoSleep().pacing()
     )
 
 
@@ -32,9 +32,9 @@ def everything_about(error: BaseException) -> str:
 
 
 def test_the_key_is_sent_in_its_header_and_nowhere_else() -> None:
-    with loopback(saying(http(200, '{"status": 200, "message": "well"}'))) as running:
+    with loopback_server(respond_with(http_response(200, '{"status": 200, "message": "well"}'))) as running:
         source(running.url).health()
-    (talk,) = running.talks
+    (talk,) = running.exchanges
     assert talk.headers["x-api-key"] == KEY
     assert talk.head.count(KEY.encode()) == 1
 
@@ -42,18 +42,18 @@ def test_the_key_is_sent_in_its_header_and_nowhere_else() -> None:
 @pytest.mark.parametrize(
     "behaviour",
     [
-        saying(b""),
-        saying(b"rubbish\r\n\r\n"),
-        saying(http(401, '{"statusCode": 401, "message": "unknown key", "error": "Unauthorized"}')),
-        saying(http(500, "<html>")),
-        saying(http(200, "not JSON")),
-        saying(http(302, "", "Location: https://other.example/?q")),
+        respond_with(b""),
+        respond_with(b"rubbish\r\n\r\n"),
+        respond_with(http_response(401, '{"statusCode": 401, "message": "unknown key", "error": "Unauthorized"}')),
+        respond_with(http_response(500, "<html>")),
+        respond_with(http_response(200, "not JSON")),
+        respond_with(http_response(302, "", "Location: https://other.example/?q")),
         lambda talk: talk.wait(0.4),
     ],
 )
-def test_no_failure_shows_the_key(behaviour: Behaviour, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_failure_shows_the_key(behaviour: Responder, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    with loopback(behaviour) as running, pytest.raises(SwapcliError) as caught:
+    with loopback_server(behaviour) as running, pytest.raises(SwapcliError) as caught:
         source(running.url).token("0x" + "ab" * 20)
     assert KEY not in everything_about(caught.value)
     assert KEY not in caplog.text
@@ -61,10 +61,10 @@ def test_no_failure_shows_the_key(behaviour: Behaviour, caplog: pytest.LogCaptur
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "naïve", "", "tab\t", "nul\0"])
 def test_a_key_that_no_header_carries_is_refused_before_anything_is_sent(key: str) -> None:
-    with loopback(saying(http(200))) as running:
+    with loopback_server(respond_with(http_response(200))) as running:
         with pytest.raises(ConfigError) as caught:
             source(running.url, key).token("0x" + "ab" * 20)
-        assert not running.talks
+        assert not running.exchanges
     assert not key or key not in everything_about(caught.value)
 
 
@@ -74,11 +74,14 @@ def test_nothing_that_holds_the_key_shows_it(shown: Callable[[Any], str]) -> Non
 
 
 def test_a_client_shows_where_it_asks_and_no_more() -> None:
-    assert repr(client("http://127.0.0.1:1/path", key=lambda: KEY)) == "Client(127.0.0.1:1)"
+    assert repr(build_client("http://127.0.0.1:1/path", key=lambda: KEY)) == "Client(127.0.0.1:1)"
 
 
 def test_a_refused_key_is_told_with_a_way_on() -> None:
-    with loopback(saying(http(401, '{"message": "unknown key"}'))) as running, pytest.raises(Unauthorized) as caught:
+    with (
+        loopback_server(respond_with(http_response(401, '{"message": "unknown key"}'))) as running,
+        pytest.raises(Unauthorized) as caught,
+    ):
         source(running.url).token("0x" + "ab" * 20)
     assert caught.value.message == "unknown key"
     assert "SWAPCLI_API_KEY" in str(caught.value.hint)

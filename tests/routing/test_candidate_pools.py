@@ -13,7 +13,16 @@ from swapcli.routing import Router
 from swapcli.routing.candidate_pools import route_pools
 from swapcli.routing.certificate import extend_prices, surplus
 from swapcli.routing.replay import replay
-from tests.routing.build import UNIT, constant_product, graph_of, market, order, random_market, seeds, token
+from tests.routing.build import graph_of
+from tests.support.pools import (
+    UNIT,
+    build_constant_product,
+    build_market,
+    build_order,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 TINY = 1e-6
 
@@ -21,10 +30,10 @@ TINY = 1e-6
 @given(seeds, st.integers(18, 23), st.integers(4, 20))
 def test_no_pools_beside_some_add_more_than_they_bid(seed: int, digits: int, some: int) -> None:
     """Where there is no arbitrage."""
-    whole = random_market(seed, pools=24, tokens=5)
+    whole = build_random_market(seed, pools=24, tokens=5)
     keys = sorted(whole.pools)[:some]
     part = replace(whole, pools={key: whole.pools[key] for key in keys})
-    wanted = order(whole, 0, 1, 10**digits)
+    wanted = build_order(whole, 0, 1, 10**digits)
     try:
         outcome = Router(part).search(wanted)
     except NoRoute:
@@ -39,11 +48,11 @@ def test_no_pools_beside_some_add_more_than_they_bid(seed: int, digits: int, som
 
 def far_and_near() -> tuple[Router, Order, list[str]]:
     """The best pool of a pair, one half a percent below, and a deep one far off."""
-    a, b = token(0), token(1)
-    best = constant_product(0, a, b, 1000 * UNIT, 1000 * UNIT)
-    next_best = constant_product(1, a, b, 1000 * UNIT, 995 * UNIT)
-    far_off = constant_product(2, a, b, 10**6 * UNIT, 5 * 10**5 * UNIT)
-    return Router(market([far_off, next_best, best], [a, b])), Order(a, b, UNIT // 100), [best.key, next_best.key]
+    a, b = build_token(0), build_token(1)
+    best = build_constant_product(0, a, b, 1000 * UNIT, 1000 * UNIT)
+    next_best = build_constant_product(1, a, b, 1000 * UNIT, 995 * UNIT)
+    far_off = build_constant_product(2, a, b, 10**6 * UNIT, 5 * 10**5 * UNIT)
+    return Router(build_market([far_off, next_best, best], [a, b])), Order(a, b, UNIT // 100), [best.key, next_best.key]
 
 
 def test_a_pool_bids_that_is_within_the_margin() -> None:
@@ -66,8 +75,8 @@ def test_no_pool_bids_more_than_the_order_at_its_advantage() -> None:
 def test_enough_pools_are_the_best_bidders_and_leave_no_more_than_is_tolerated(
     seed: int, tolerance: float, limit: int
 ) -> None:
-    whole = random_market(seed, pools=24, tokens=5, noise=3.0)
-    wanted = order(whole, 0, 1, 10**20)
+    whole = build_random_market(seed, pools=24, tokens=5, noise=3.0)
+    wanted = build_order(whole, 0, 1, 10**20)
     router = Router(whole)
     try:
         outcome = router.search(wanted)
@@ -91,11 +100,11 @@ def test_the_nearest_are_those_whose_rates_are_best() -> None:
 
 
 def test_prices_are_told_by_the_deepest_pool_with_each_anchor() -> None:
-    weth, usdc, other = token(0), token(1, 6), token(2)
-    deep = constant_product(0, weth, usdc, 1000 * UNIT, 2_000_000 * 10**6)
-    shallow = constant_product(1, weth, usdc, UNIT, 2_000 * 10**6)
-    third = constant_product(2, weth, other, 100 * UNIT, 100 * UNIT)
-    held = market([shallow, deep, third], [weth, usdc, other])
+    weth, usdc, other = build_token(0), build_token(1, 6), build_token(2)
+    deep = build_constant_product(0, weth, usdc, 1000 * UNIT, 2_000_000 * 10**6)
+    shallow = build_constant_product(1, weth, usdc, UNIT, 2_000 * 10**6)
+    third = build_constant_product(2, weth, other, 100 * UNIT, 100 * UNIT)
+    held = build_market([shallow, deep, third], [weth, usdc, other])
     router = Router(held)
     assert held.network.stablecoins == (usdc.address,)
     assert router.deepest_anchor_pools([weth.address]) == (deep.key,)

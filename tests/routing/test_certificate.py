@@ -18,26 +18,26 @@ from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import replay
 from swapcli.routing.solver.dual import Prices
-from tests.routing.build import (
+from tests.routing.build import graph_of
+from tests.routing.random_routes import random_route
+from tests.support.pools import (
     UNIT,
     amounts,
-    constant_product,
-    graph_of,
-    market,
-    order,
-    random_market,
+    build_constant_product,
+    build_market,
+    build_order,
+    build_random_market,
+    build_token,
     seeds,
-    token,
 )
-from tests.routing.random_routes import random_route
 
-A, B, C, D = (token(k) for k in range(4))
+A, B, C, D = (build_token(k) for k in range(4))
 
 
 @st.composite
 def markets(draw: st.DrawFn) -> Market:
     """Of every family, with and without arbitrage."""
-    return random_market(
+    return build_random_market(
         draw(seeds), pools=draw(st.integers(6, 16)), noise=draw(st.sampled_from([0.8, 3, 30])), every_family=True
     )
 
@@ -67,7 +67,7 @@ def test_at_any_prices_no_route_pays_more_than_the_bound(held: Market, amount: i
 @given(markets(), amounts, seeds)
 def test_no_route_pays_more_than_the_bound_of_a_quote(held: Market, amount: int, seed: int) -> None:
     try:
-        quote = Router(held).quote(order(held, 0, 1, amount), certify=True)
+        quote = Router(held).quote(build_order(held, 0, 1, amount), certify=True)
     except NoRoute:
         return
     certificate = quote.certificate
@@ -90,9 +90,11 @@ def test_the_bound_is_the_least_of_those_of_all_prices(held: Market, amount: int
 
 
 def test_a_market_without_arbitrage_is_certified_to_the_rounding() -> None:
-    pools = [constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate([(A, B), (A, C), (C, B), (B, D)])]
-    held = market(pools, [A, B, C, D])
-    certificate = Router(held).quote(order(held, 0, 1, 10**22), certify=True).certificate
+    pools = [
+        build_constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate([(A, B), (A, C), (C, B), (B, D)])
+    ]
+    held = build_market(pools, [A, B, C, D])
+    certificate = Router(held).quote(build_order(held, 0, 1, 10**22), certify=True).certificate
     assert certificate is not None
     assert 0.0 <= certificate.acyclic_gap_bps <= certificate.gap_bps < 0.01
 
@@ -102,26 +104,26 @@ def test_a_market_without_arbitrage_is_certified_to_the_rounding() -> None:
 )
 def test_a_sparse_market_is_certified_over_paths_of_any_length(seed: int, amount: int) -> None:
     """A bound is on any routing, and there some tokens are worth most over more hops than a route may have."""
-    held = random_market(seed, tokens=150, pools=300)
-    certificate = Router(held).quote(order(held, 0, 1, amount), certify=True).certificate
+    held = build_random_market(seed, tokens=150, pools=300)
+    certificate = Router(held).quote(build_order(held, 0, 1, amount), certify=True).certificate
     assert certificate is not None
     assert certificate.gap_bps < 200
 
 
 def test_tokens_at_the_end_of_a_long_chain_have_a_value() -> None:
     """Else what they bring would be missing from the bound."""
-    chain = [token(k) for k in range(60)]
-    pools = [constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate(pairwise(chain))]
-    values = extend_prices(graph_of(market(pools, chain)), {1: 1.0}, 1)
+    chain = [build_token(k) for k in range(60)]
+    pools = [build_constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate(pairwise(chain))]
+    values = extend_prices(graph_of(build_market(pools, chain)), {1: 1.0}, 1)
     assert set(values) == set(range(60))
     assert values[59] == pytest.approx(0.997**58)
 
 
 @given(st.integers(2, 40), st.integers(0, 10**6))
 def test_a_bound_is_never_less_than_what_dust_brought(amount: int, seed: int) -> None:
-    held = random_market(seed, every_family=True)
+    held = build_random_market(seed, every_family=True)
     try:
-        quote = Router(held).quote(order(held, 0, 1, amount), certify=True)
+        quote = Router(held).quote(build_order(held, 0, 1, amount), certify=True)
     except NoRoute:
         return
     assert quote.certificate is not None
@@ -131,16 +133,18 @@ def test_a_bound_is_never_less_than_what_dust_brought(amount: int, seed: int) ->
 
 def test_an_arbitrage_that_a_route_cannot_run_counts_only_in_the_wider_bound() -> None:
     """The ring b, c, d gains 20 %, but a route to b does not leave b."""
-    ring = [constant_product(k, i, j, 10**24, 12 * 10**23) for k, (i, j) in enumerate([(B, C), (C, D), (D, B)], 1)]
-    held = market([constant_product(0, A, B, 10**24, 10**24), *ring], [A, B, C, D])
-    certificate = Router(held).quote(order(held, 0, 1, 10**20), certify=True).certificate
+    ring = [
+        build_constant_product(k, i, j, 10**24, 12 * 10**23) for k, (i, j) in enumerate([(B, C), (C, D), (D, B)], 1)
+    ]
+    held = build_market([build_constant_product(0, A, B, 10**24, 10**24), *ring], [A, B, C, D])
+    certificate = Router(held).quote(build_order(held, 0, 1, 10**20), certify=True).certificate
     assert certificate is not None
     assert certificate.acyclic_gap_bps < 0.1
     assert certificate.gap_bps > 100
 
 
 def test_nothing_paid_is_infinitely_far_from_the_bound() -> None:
-    held = market([constant_product(0, A, B, 10**24, 10**24)], [A, B])
+    held = build_market([build_constant_product(0, A, B, 10**24, 10**24)], [A, B])
     graph = graph_of(held)
     assert build_certificate(graph, graph, [{0: 1.0, 1: 1.0}], (0, 1, 1e18), 0, lambda _: True).gap_bps == inf
 
@@ -164,7 +168,7 @@ def test_a_surplus_is_what_the_best_trade_is_worth(held: Market, seed: int) -> N
 
 
 def test_an_arc_that_loses_or_has_no_price_at_an_end_has_no_surplus() -> None:
-    graph = graph_of(market([constant_product(0, A, B, 10**24, 10**24, 3000)], [A, B]))
+    graph = graph_of(build_market([build_constant_product(0, A, B, 10**24, 10**24, 3000)], [A, B]))
     (arc,) = graph.arcs_by_pair[0][1]
     assert surplus(arc, {0: 0.997, 1: 1.0}) == surplus(arc, {0: 1.0, 1: 1.0}) == 0.0
     assert surplus(arc, {0: 1.0}) == surplus(arc, {1: 1.0}) == surplus(arc, {0: 0.0, 1: 1.0}) == 0.0
@@ -187,7 +191,7 @@ def test_tokens_without_a_price_get_no_more_than_they_bring(held: Market, priced
 def test_without_arbitrage_they_get_all_that_they_bring_so_that_none_is_worth_selling(
     seed: int, priced: set[int]
 ) -> None:
-    graph = graph_of(random_market(seed, every_family=True))
+    graph = graph_of(build_random_market(seed, every_family=True))
     prices = priced_among(graph, priced)
     values = extend_prices(graph, prices, 1)
     for t in values.keys() - prices.keys():

@@ -18,7 +18,14 @@ from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import replay
 from swapcli.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
-from tests.routing.build import constant_product, market, order, random_market, seeds, token
+from tests.support.pools import (
+    build_constant_product,
+    build_market,
+    build_order,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 
 @settings(max_examples=30)
@@ -30,15 +37,15 @@ from tests.routing.build import constant_product, market, order, random_market, 
 @example(795670846, 25.7337, False)
 def test_what_exact_input_pays_is_had_for_that_input_at_most(seed: int, digits: float, every_family: bool) -> None:
     """From orders that hardly move a price to those that drain the pools."""
-    held, amount = random_market(seed, every_family=every_family), int(10**digits)
+    held, amount = build_random_market(seed, every_family=every_family), int(10**digits)
     router = Router(held)
     try:
-        forward = router.quote(order(held, 0, 1, amount))
+        forward = router.quote(build_order(held, 0, 1, amount))
     except NoRoute:
         return
     wanted = forward.amount_out
     try:
-        quote = router.quote(replace(order(held, 0, 1, wanted), reverse=True))
+        quote = router.quote(replace(build_order(held, 0, 1, wanted), reverse=True))
     except NoRoute as refused:
         # The last hundredth of what drained pools hold comes in leaps, and the refusal says how much was found.
         found, impact = int(str(refused.details["max_found_out"])), forward.price_impact or 0.0
@@ -52,21 +59,23 @@ def test_what_exact_input_pays_is_had_for_that_input_at_most(seed: int, digits: 
         # Where the order moves the prices far and fills pools, output comes in steps of whole percents.
         steps = 0.1 * (quote.price_impact or 0.0) ** 2
         if quote.amount_in > amount * (1 + 1e-5 + steps) + 1:  # a last part in a thousand may cost anything
-            nearly = replace(order(held, 0, 1, wanted - wanted // 1000), reverse=True)
+            nearly = replace(build_order(held, 0, 1, wanted - wanted // 1000), reverse=True)
             assert router.quote(nearly).amount_in <= amount
 
 
 @pytest.mark.parametrize("pool", ["dust", "wrong side"])
 def test_a_pool_that_promises_a_price_for_nothing_hides_no_route(pool: str) -> None:
     """Its first unit is worth billions, so that a search from the zero-size price begins far below any real input."""
-    a, b = token(0), token(1)
+    a, b = build_token(0), build_token(1)
     dust = (10**3, 10**21) if pool == "dust" else (1, 10**12)
-    held = market([constant_product(0, a, b, 10**24, 10**24), constant_product(1, a, b, *dust)], [a, b])
+    held = build_market(
+        [build_constant_product(0, a, b, 10**24, 10**24), build_constant_product(1, a, b, *dust)], [a, b]
+    )
     for wanted in (10**13, 10**18, 10**22, 5 * 10**23):
-        amount = Router(held).quote(replace(order(held, 0, 1, wanted), reverse=True)).amount_in
-        assert Router(held).quote(order(held, 0, 1, amount)).amount_out >= wanted * (1 - 1e-6)
-        alone = market([held.pools[key] for key in list(held.pools)[:1]], [a, b])
-        assert amount <= Router(alone).quote(replace(order(alone, 0, 1, wanted), reverse=True)).amount_in
+        amount = Router(held).quote(replace(build_order(held, 0, 1, wanted), reverse=True)).amount_in
+        assert Router(held).quote(build_order(held, 0, 1, amount)).amount_out >= wanted * (1 - 1e-6)
+        alone = build_market([held.pools[key] for key in list(held.pools)[:1]], [a, b])
+        assert amount <= Router(alone).quote(replace(build_order(alone, 0, 1, wanted), reverse=True)).amount_in
 
 
 def searched(held: Market, wanted: int) -> tuple[SearchResult | Shortfall, list[int]]:
@@ -85,9 +94,9 @@ def searched(held: Market, wanted: int) -> tuple[SearchResult | Shortfall, list[
 @pytest.mark.parametrize("wanted", [1, 150, 1500, 9_999])
 def test_an_output_that_only_comes_in_steps_is_found(wanted: int) -> None:
     """Token 2 has so few units that every one of them brings hundreds of token 1."""
-    a, b, coarse = token(0), token(1), token(2, decimals=0)
-    pools = [constant_product(0, a, coarse, 10**21, 10**3), constant_product(1, coarse, b, 10**3, 10**6)]
-    held = market(pools, [a, b, coarse])
+    a, b, coarse = build_token(0), build_token(1), build_token(2, decimals=0)
+    pools = [build_constant_product(0, a, coarse, 10**21, 10**3), build_constant_product(1, coarse, b, 10**3, 10**6)]
+    held = build_market(pools, [a, b, coarse])
     outcome, tried = searched(held, wanted)
     assert isinstance(outcome, SearchResult)
     route, amount = outcome.best.route, outcome.best.amount_in
@@ -99,14 +108,14 @@ def test_an_output_that_only_comes_in_steps_is_found(wanted: int) -> None:
 
 @given(seeds, st.integers(40, 78))
 def test_what_no_input_brings_is_given_up_soon(seed: int, digits: int) -> None:
-    held = random_market(seed)
+    held = build_random_market(seed)
     outcome, tried = searched(held, 10**digits)
     assert isinstance(outcome, Shortfall)
     assert len(tried) <= 8
 
 
 def test_more_than_the_pools_hold_has_no_route() -> None:
-    a, b = token(0), token(1)
-    held = market([constant_product(0, a, b, 10**24, 10**24)], [a, b])
+    a, b = build_token(0), build_token(1)
+    held = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b])
     with pytest.raises(NoRoute):
-        Router(held).quote(replace(order(held, 0, 1, 10**24), reverse=True))
+        Router(held).quote(replace(build_order(held, 0, 1, 10**24), reverse=True))

@@ -18,19 +18,19 @@ from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, REPEATED_POOL_GAS, TOKEN_B
 from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.replay import replay
 from swapcli.routing.router import Router
-from tests.routing.build import (
+from tests.routing.build import graph_of
+from tests.support.pools import (
     UNIT,
-    concentrated,
-    constant_product,
-    graph_of,
-    order,
-    random_market,
+    build_concentrated,
+    build_constant_product,
+    build_order,
+    build_random_market,
+    build_stableswap,
+    build_token,
     seeds,
-    stableswap,
-    token,
 )
 
-A, B, C = token(0), token(1), token(2)
+A, B, C = build_token(0), build_token(1), build_token(2)
 FIRST_USE_GAS = 50_000
 """No family swaps for less."""
 
@@ -39,7 +39,7 @@ def swapped(arc: Arc, part: float) -> tuple[Pool, Pool] | None:
     """The arc's pool before and after a trade of `part` of its depth; None where it refuses."""
     try:
         _, after = arc.pool.swap(
-            token(arc.token_in).address, token(arc.token_out).address, max(1, int(part * arc.depth))
+            build_token(arc.token_in).address, build_token(arc.token_out).address, max(1, int(part * arc.depth))
         )
     except PoolError:
         return None
@@ -53,9 +53,9 @@ def one_way(pool: Pool, *path: str) -> tuple[tuple[Swap, ...], ...]:
 
 @given(seeds, st.integers(1, 10**24), st.sampled_from([0, 10**9, 10**12]))
 def test_a_quote_tells_the_base_each_swap_and_each_token_between(seed: int, amount: int, gas_price_wei: int) -> None:
-    held = random_market(seed, gas_price_wei=gas_price_wei, every_family=True)
+    held = build_random_market(seed, gas_price_wei=gas_price_wei, every_family=True)
     try:
-        quote = Router(held).quote(order(held, 0, 1, amount))
+        quote = Router(held).quote(build_order(held, 0, 1, amount))
     except NoRoute:
         return
     after = replay(held.pools, quote.route, quote.amount_in).pools_after
@@ -72,30 +72,30 @@ def test_a_quote_tells_the_base_each_swap_and_each_token_between(seed: int, amou
 @given(seeds, st.floats(1e-6, 0.9))
 def test_gas_told_from_a_rate_is_off_by_one_tick_at_most(seed: int, part: float) -> None:
     """That rate is of floats, and may lie on the other side of a tick."""
-    for arc in graph_of(random_market(seed, every_family=True)).arcs():
+    for arc in graph_of(build_random_market(seed, every_family=True)).arcs():
         moved = swapped(arc, part)
         if moved:
             before, after = moved
             rate = arc.curve.rate(float(max(1, int(part * arc.depth))))
-            told = before.gas_units_to(token(arc.token_in).address, token(arc.token_out).address, rate)
+            told = before.gas_units_to(build_token(arc.token_in).address, build_token(arc.token_out).address, rate)
             assert abs(told - before.gas_units(after)) <= CROSSING_GAS
 
 
 def test_a_rate_of_nothing_is_beyond_every_tick() -> None:
-    pool = concentrated(0, A, B, 10**20, 1.0, 600)
+    pool = build_concentrated(0, A, B, 10**20, 1.0, 600)
     assert pool.gas_units_to(A.address, B.address, 0.0) == pool.gas_units_to(B.address, A.address, 0.0)
     assert pool.gas_units_to(A.address, B.address, 0.0) == pool.swap_gas + CROSSING_GAS
 
 
 @given(seeds, st.floats(1e-6, 0.5))
 def test_every_swap_costs_at_least_what_its_family_says(seed: int, part: float) -> None:
-    graph = graph_of(random_market(seed, every_family=True))
+    graph = graph_of(build_random_market(seed, every_family=True))
     for before, after in filter(None, (swapped(arc, part) for arc in graph.arcs())):
         assert before.gas_units(after) >= before.gas_units(before) >= before.swap_gas >= FIRST_USE_GAS
 
 
 def test_pools_that_were_not_touched_cost_nothing() -> None:
-    pools = {pool.key: pool for pool in (constant_product(k, A, B, 10**24, 10**24) for k in range(3))}
+    pools = {pool.key: pool for pool in (build_constant_product(k, A, B, 10**24, 10**24) for k in range(3))}
     used = next(iter(pools.values()))
     done = replay(pools, Route((Segment(100, one_way(used, A.address, B.address)),)), UNIT)
     assert route_gas(pools, done) == BASE_GAS + used.swap_gas
@@ -103,7 +103,7 @@ def test_pools_that_were_not_touched_cost_nothing() -> None:
 
 def test_steps_count_and_a_further_one_in_the_same_pool_costs_less() -> None:
     """A third of the order goes through the pool once, the rest twice: three steps, one pool, one token between."""
-    pool = stableswap(0, [A, B, C], [1.0, 1.0, 1.0], 1e6, 10_000, 400)
+    pool = build_stableswap(0, [A, B, C], [1.0, 1.0, 1.0], 1e6, 10_000, 400)
     straight, round_about = one_way(pool, A.address, B.address), one_way(pool, A.address, C.address, B.address)
     done = replay({pool.key: pool}, Route((Segment(33, straight), Segment(67, round_about))), 1_000 * UNIT)
     assert len(done.steps) == 3

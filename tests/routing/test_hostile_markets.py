@@ -20,8 +20,9 @@ from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from swapcli.routing.replay import replay
 from swapcli.routing.search.route_search import RouteSearch
-from tests.routing.build import UNIT, graph_of, market, order, problem_on, random_market, token
+from tests.routing.build import graph_of, problem_on
 from tests.routing.dust_pools import Worth, with_dust
+from tests.support.pools import UNIT, build_market, build_order, build_random_market, build_token
 
 MARKETS = Path(__file__).parent / "markets"
 LOSS = 1e-5
@@ -75,7 +76,7 @@ def test_a_token_whose_only_pool_cannot_take_it_has_no_route() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_dust_pools_between_any_tokens_cost_no_order_a_tenth_of_a_basis_point(seed: int) -> None:
     """As many dust pools as the market has pools, over random markets whose tokens all have prices."""
-    held = random_market(seed, tokens=12, pools=40, every_family=True)
+    held = build_random_market(seed, tokens=12, pools=40, every_family=True)
     worth = worth_of(held, WORTH_USD)
     dusted = with_dust(held, worth, list(combinations(worth, 2)), 40, seed)
     assert len(dusted.pools) > len(held.pools) + 10
@@ -141,7 +142,9 @@ def test_any_order_on_a_hostile_market_has_an_exact_answer_or_a_plain_one(cases:
 
 def hostile(rng: random.Random) -> Market:
     """A small market of any decimals, some of whose pools have been drained, with dust at absurd prices."""
-    fair = random_market(rng.randrange(10**6), tokens=5, pools=8, noise=rng.choice((0.8, 30.0)), every_family=True)
+    fair = build_random_market(
+        rng.randrange(10**6), tokens=5, pools=8, noise=rng.choice((0.8, 30.0)), every_family=True
+    )
     pools = dict(fair.pools)
     for key in rng.sample(sorted(pools), 3):
         sold, bought = rng.sample(pools[key].tokens, 2)
@@ -165,8 +168,8 @@ def stepping(limit: int) -> Callable[[], bool]:
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 5, 10])
 def test_a_search_out_of_time_returns_an_exact_route_and_says_so(limit: int) -> None:
-    held = random_market(3, tokens=20, pools=120, every_family=True)
-    asked = order(held, 0, 1, 10**21)
+    held = build_random_market(3, tokens=20, pools=120, every_family=True)
+    asked = build_order(held, 0, 1, 10**21)
     whole = Router(held).quote(asked)
     quote = Router(held).quote(asked, is_time_up=stepping(limit))
     assert not quote.is_search_complete
@@ -176,8 +179,10 @@ def test_a_search_out_of_time_returns_an_exact_route_and_says_so(limit: int) -> 
 
 
 def test_more_time_never_pays_less() -> None:
-    held = random_market(3, tokens=20, pools=120, every_family=True)
-    quotes = [Router(held).quote(order(held, 0, 1, 10**21), is_time_up=stepping(limit)) for limit in range(0, 60, 3)]
+    held = build_random_market(3, tokens=20, pools=120, every_family=True)
+    quotes = [
+        Router(held).quote(build_order(held, 0, 1, 10**21), is_time_up=stepping(limit)) for limit in range(0, 60, 3)
+    ]
     amounts = [quote.amount_out for quote in quotes]
     assert amounts == sorted(amounts)
     assert amounts[0] < amounts[-1]
@@ -186,7 +191,7 @@ def test_more_time_never_pays_less() -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_more_hops_never_pay_less(seed: int) -> None:
     """A chain of pools beside a net of them: long paths carry part of the order."""
-    held = random_market(seed, tokens=9, pools=20, noise=0.8)
+    held = build_random_market(seed, tokens=9, pools=20, noise=0.8)
     outputs = []
     for max_hops in range(2, 9):
         found = RouteSearch(problem_on(graph_of(held), 10**20, max_hops), held.pools).run()
@@ -197,16 +202,16 @@ def test_more_hops_never_pay_less(seed: int) -> None:
 
 def test_gas_is_not_weighed_by_the_price_of_a_dust_pool() -> None:
     """A pool that offers a million times the price for a speck of native currency does not make gas dear."""
-    from tests.routing.build import constant_product
+    from tests.support.pools import build_constant_product
 
-    weth, usd, mid = (token(number) for number in range(3))
+    weth, usd, mid = (build_token(number) for number in range(3))
     pools = [
-        constant_product(0, weth, usd, 10**3 * UNIT, 3 * 10**6 * UNIT),
-        constant_product(1, mid, usd, 10**6 * UNIT, 10**6 * UNIT),
-        constant_product(2, mid, usd, 10**6 * UNIT, 10**6 * UNIT),
+        build_constant_product(0, weth, usd, 10**3 * UNIT, 3 * 10**6 * UNIT),
+        build_constant_product(1, mid, usd, 10**6 * UNIT, 10**6 * UNIT),
+        build_constant_product(2, mid, usd, 10**6 * UNIT, 10**6 * UNIT),
     ]
-    clean = market(pools, [weth, usd, mid], 10**9)
-    dusted = market([*pools, constant_product(3, weth, usd, 1, 10**9)], [weth, usd, mid], 10**9)
+    clean = build_market(pools, [weth, usd, mid], 10**9)
+    dusted = build_market([*pools, build_constant_product(3, weth, usd, 1, 10**9)], [weth, usd, mid], 10**9)
     asked = Order(mid, usd, 10**4 * UNIT)
     quotes = [Router(each).quote(asked) for each in (clean, dusted)]
     assert quotes[0].amount_out == quotes[1].amount_out

@@ -12,14 +12,22 @@ from swapcli.errors import NoRoute, PoolError
 from swapcli.routing import Router
 from swapcli.routing.known_routes import KnownRoute
 from swapcli.routing.replay import replay
-from tests.routing.build import UNIT, constant_product, market, order, random_market, seeds, token
+from tests.support.pools import (
+    UNIT,
+    build_constant_product,
+    build_market,
+    build_order,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 
 @settings(max_examples=20, deadline=None)
 @given(seeds, st.integers(18, 23), st.booleans())
 def test_an_outcome_is_no_worse_than_a_candidate_of_another_state(seed: int, digits: int, in_reverse: bool) -> None:
-    elsewhere, here = (random_market(seed, tokens=5, noise=noise) for noise in (6.0, 0.8))
-    wanted = replace(order(here, 0, 1, 10**digits), reverse=in_reverse)
+    elsewhere, here = (build_random_market(seed, tokens=5, noise=noise) for noise in (6.0, 0.8))
+    wanted = replace(build_order(here, 0, 1, 10**digits), reverse=in_reverse)
     try:
         found = Router(elsewhere).search(wanted).best
     except NoRoute:
@@ -40,15 +48,15 @@ def test_an_outcome_is_no_worse_than_a_candidate_of_another_state(seed: int, dig
 
 def two_pools() -> tuple[Router, Router]:
     """A market with one pool, and one in which another pool of the pair has been drained instead."""
-    a, b = token(0), token(1)
-    good = constant_product(0, a, b, 1000 * UNIT, 1000 * UNIT)
-    other = constant_product(1, a, b, 900 * UNIT, 900 * UNIT)
-    return Router(market([good], [a, b])), Router(market([other], [a, b]))
+    a, b = build_token(0), build_token(1)
+    good = build_constant_product(0, a, b, 1000 * UNIT, 1000 * UNIT)
+    other = build_constant_product(1, a, b, 900 * UNIT, 900 * UNIT)
+    return Router(build_market([good], [a, b])), Router(build_market([other], [a, b]))
 
 
 def test_a_candidate_over_pools_that_are_not_there_does_not_count() -> None:
     here, elsewhere = two_pools()
-    wanted = order(here.market, 0, 1, UNIT)
+    wanted = build_order(here.market, 0, 1, UNIT)
     found = elsewhere.search(wanted).best
     outcome = here.search(wanted, known_routes=[KnownRoute(found.route, found.amount_in)])
     assert outcome.best == here.search(wanted).best
@@ -56,7 +64,7 @@ def test_a_candidate_over_pools_that_are_not_there_does_not_count() -> None:
 
 def test_a_candidate_is_certified_as_any_route_is() -> None:
     here, _ = two_pools()
-    wanted = order(here.market, 0, 1, UNIT)
+    wanted = build_order(here.market, 0, 1, UNIT)
     found = here.search(wanted).best
     with_it = here.search(wanted, known_routes=[KnownRoute(found.route, UNIT)])
     certificate = here.build_quote(wanted, with_it, certify=True).certificate
@@ -66,7 +74,7 @@ def test_a_candidate_is_certified_as_any_route_is() -> None:
 
 def test_a_candidate_alone_makes_an_outcome_where_the_search_finds_none(monkeypatch: pytest.MonkeyPatch) -> None:
     here, _ = two_pools()
-    wanted = order(here.market, 0, 1, UNIT)
+    wanted = build_order(here.market, 0, 1, UNIT)
     found = here.search(wanted).best
     monkeypatch.setattr("swapcli.routing.search.route_search.RouteSearch.run", lambda _: None)
     with pytest.raises(NoRoute):

@@ -16,19 +16,18 @@ from swapcli.routing.no_route import exceeds_liquidity
 from swapcli.routing.search.route_search import RouteSearch
 from swapcli.routing.solver.liquidity_bound import max_output
 from swapcli.routing.solver.newton import no_cancellation
-from tests.routing.build import (
-    concentrated,
-    constant_product,
-    graph_of,
-    market,
-    order,
-    problem_of,
-    random_market,
+from tests.routing.build import graph_of, problem_of
+from tests.support.pools import (
+    build_concentrated,
+    build_constant_product,
+    build_market,
+    build_order,
+    build_random_market,
+    build_token,
     seeds,
-    token,
 )
 
-A, B, C = token(0), token(1), token(2)
+A, B, C = build_token(0), build_token(1), build_token(2)
 
 
 def refusal(held: Market, asked: Order) -> NoRoute:
@@ -39,15 +38,15 @@ def refusal(held: Market, asked: Order) -> NoRoute:
 
 def narrow_market() -> Market:
     """One pool that takes 3,000 and a bit of token 0, behind one that takes anything."""
-    pools = [constant_product(0, A, C, 10**27, 10**27), concentrated(1, C, B, 10**23, 1.0, 600)]
-    return market(pools, [A, B, C])
+    pools = [build_constant_product(0, A, C, 10**27, 10**27), build_concentrated(1, C, B, 10**23, 1.0, 600)]
+    return build_market(pools, [A, B, C])
 
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_an_order_that_drains_the_pools_is_told_what_they_have(reverse: bool) -> None:
     """What it is told can be had, but for a part in a thousand."""
     held = narrow_market()
-    asked = replace(order(held, 0, 1, 10**24), reverse=reverse)
+    asked = replace(build_order(held, 0, 1, 10**24), reverse=reverse)
     error = refusal(held, asked)
     verb, name, symbol = ("bought", "max_amount_out", "T1") if reverse else ("sold", "max_amount_in", "T0")
     assert "every path runs out of liquidity; at most 3," in error.message
@@ -76,16 +75,16 @@ def test_what_a_bound_shows_is_refused_before_the_search(amount: int, reverse: b
 
         arc.trade_to = counted
     with pytest.raises(NoRoute):
-        router.quote(replace(order(held, 0, 1, amount), reverse=reverse))
+        router.quote(replace(build_order(held, 0, 1, amount), reverse=reverse))
     assert not trades
 
 
 @settings(max_examples=20)
 @given(seeds, st.floats(18, 33), st.booleans())
 def test_what_is_refused_before_the_search_has_no_route(seed: int, digits: float, reverse: bool) -> None:
-    held = random_market(seed, tokens=4, pools=6, every_family=True)
+    held = build_random_market(seed, tokens=4, pools=6, every_family=True)
     amount = int(10**digits)
-    asked = replace(order(held, 0, 1, amount), reverse=reverse)
+    asked = replace(build_order(held, 0, 1, amount), reverse=reverse)
     refused = exceeds_liquidity(asked, graph_of(held), (0, 1), 6, no_cancellation)
     if refused is None:
         return
@@ -97,12 +96,12 @@ def test_what_is_refused_before_the_search_has_no_route(seed: int, digits: float
 
 def test_only_less_than_a_unit_is_too_small() -> None:
     """However little is sold for a wanted output: a unit of token 0 is worth billions of token 1 here."""
-    held = market([constant_product(0, A, B, 10**9, 10**27)], [A, B])
+    held = build_market([build_constant_product(0, A, B, 10**9, 10**27)], [A, B])
     for wanted in (1, 10**6, 10**17, 10**26):
-        assert Router(held).quote(replace(order(held, 0, 1, wanted), reverse=True)).amount_out >= wanted
-    drained = refusal(held, replace(order(held, 0, 1, 10**27), reverse=True))
+        assert Router(held).quote(replace(build_order(held, 0, 1, wanted), reverse=True)).amount_out >= wanted
+    drained = refusal(held, replace(build_order(held, 0, 1, 10**27), reverse=True))
     assert "runs out of liquidity" in drained.message
-    small = refusal(held, order(held, 1, 0, 10**17))
+    small = refusal(held, build_order(held, 1, 0, 10**17))
     assert "too small: less than one smallest unit would change hands" in small.message
     assert small.hint == "try a larger amount"
 
@@ -110,8 +109,8 @@ def test_only_less_than_a_unit_is_too_small() -> None:
 @pytest.mark.parametrize(("seed", "digits"), [(16, 25)])
 def test_a_wanted_output_that_no_input_was_found_for_is_told_the_most_that_was(seed: int, digits: int) -> None:
     """More than any route over whole percents brings, and less than the pools hold."""
-    held = random_market(seed, tokens=8, pools=30, every_family=True)
-    asked = replace(order(held, 0, 1, 10**digits), reverse=True)
+    held = build_random_market(seed, tokens=8, pools=30, every_family=True)
+    asked = replace(build_order(held, 0, 1, 10**digits), reverse=True)
     most = max_output(graph_of(held), (0, 1), asked.max_hops)
     error = refusal(held, replace(asked, amount=int(most * 0.99)))
     assert "runs out of liquidity; the most that a route was found for is" in error.message

@@ -11,9 +11,9 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Route, Segment, Swap
 from swapcli.routing.price_impact import route_impact
 from swapcli.routing.replay import replay
-from tests.routing.build import UNIT, concentrated, constant_product, token
+from tests.support.pools import UNIT, build_concentrated, build_constant_product, build_token
 
-A, B, C = token(2), token(3), token(4)
+A, B, C = build_token(2), build_token(3), build_token(4)
 
 
 def through(*hops: tuple[tuple[Pool, int], ...]) -> Segment:
@@ -41,7 +41,7 @@ def impact(route: Route, amount: int, *pools: Pool) -> float:
 
 
 def pool(number: int, reserve_in: int, reserve_out: int, *, fee_ppm: int = 3000) -> Pool:
-    return constant_product(number, A, B, reserve_in, reserve_out, fee_ppm)
+    return build_constant_product(number, A, B, reserve_in, reserve_out, fee_ppm)
 
 
 @given(st.integers(10**18, 10**27), st.floats(1e-4, 1e3), st.sampled_from([0, 3000, 10_000]))
@@ -107,8 +107,8 @@ def test_most_of_an_order_going_to_a_bad_price_is_seen_against_the_little_that_i
 
 
 def test_hops_multiply() -> None:
-    first = constant_product(0, A, C, 10**24, 10**24, 0)
-    second = constant_product(1, C, B, 10**24, 10**24, 0)
+    first = build_constant_product(0, A, C, 10**24, 10**24, 0)
+    second = build_constant_product(1, C, B, 10**24, 10**24, 0)
     route = split((100, through(((first, 10_000),), ((second, 10_000),))))
     found = impact(route, 10**23, first, second)
     one = 1 / 11
@@ -116,7 +116,7 @@ def test_hops_multiply() -> None:
 
 
 def test_a_concentrated_pool_that_runs_dry_loses_nearly_all() -> None:
-    held = concentrated(0, A, B, 10**20, 1.0, 6_000)
+    held = build_concentrated(0, A, B, 10**20, 1.0, 6_000)
     capacity = held.curve(A.address, B.address).capacity
     route = split((100, through(((held, 10_000),))))
     assert impact(route, int(capacity / 1e6), held) < 1e-3

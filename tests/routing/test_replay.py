@@ -18,10 +18,18 @@ from swapcli.errors import InsufficientLiquidity, InvalidRoute, PoolError, SwapR
 from swapcli.model.pool import Pool
 from swapcli.model.route import RATE_SCALE, Route, Segment, Step, Swap
 from swapcli.routing.replay import FlatSwap, flatten, replay
-from tests.routing.build import UNIT, concentrated, constant_product, random_market, seeds, token, weighted
 from tests.routing.random_routes import random_route
+from tests.support.pools import (
+    UNIT,
+    build_concentrated,
+    build_constant_product,
+    build_random_market,
+    build_token,
+    build_weighted,
+    seeds,
+)
 
-A, B, C, D = (token(k) for k in range(4))
+A, B, C, D = (build_token(k) for k in range(4))
 NAMES = {t.address: name for t, name in zip((A, B, C, D), "ABCD", strict=True)}
 BY_NAME = {name: address for address, name in NAMES.items()}
 
@@ -98,7 +106,7 @@ def test_pools_of_a_token_stand_in_order_of_first_appearance() -> None:
 
 @given(seeds)
 def test_of_each_token_the_last_swap_and_no_other_has_the_full_rate(seed: int) -> None:
-    given_route = random_route(random.Random(seed), random_market(seed, every_family=True))
+    given_route = random_route(random.Random(seed), build_random_market(seed, every_family=True))
     rates: dict[str, list[int]] = defaultdict(list)
     for swap in flatten(given_route) if given_route else ():
         rates[swap.token_in].append(swap.rate)
@@ -161,9 +169,9 @@ def pools_of(*pools: tuple[str, Pool]) -> Mapping[str, Pool]:
 
 
 EVEN = pools_of(
-    ("x", constant_product(0, A, B, 10**24, 10**24)),
-    ("y", constant_product(1, B, D, 10**24, 10**24)),
-    ("z", constant_product(2, B, C, 10**24, 10**24)),
+    ("x", build_constant_product(0, A, B, 10**24, 10**24)),
+    ("y", build_constant_product(1, B, D, 10**24, 10**24)),
+    ("z", build_constant_product(2, B, C, 10**24, 10**24)),
 )
 
 
@@ -260,14 +268,14 @@ def test_a_route_of_thousands_of_hops_is_flattened_or_refused_in_no_time() -> No
 
 
 def test_a_pool_that_runs_out_names_itself() -> None:
-    narrow = pools_of(("n", concentrated(0, B, D, 10**18, 1.0, 600)))
+    narrow = pools_of(("n", build_concentrated(0, B, D, 10**18, 1.0, 600)))
     with pytest.raises(InsufficientLiquidity) as caught:
         replay({**EVEN, **narrow}, route((100, ["ABx", "BDn"])), 10**23)
     assert caught.value.details["pool"] == "n"
 
 
 def test_a_pool_that_would_revert_names_itself() -> None:
-    full = pools_of(("f", constant_product(0, B, D, (1 << 112) - 5, 10**24)))
+    full = pools_of(("f", build_constant_product(0, B, D, (1 << 112) - 5, 10**24)))
     with pytest.raises(SwapReverts) as caught:
         replay({**EVEN, **full}, route((100, ["ABx", "BDf"])), UNIT)
     assert caught.value.details["pool"] == "f"
@@ -275,7 +283,9 @@ def test_a_pool_that_would_revert_names_itself() -> None:
 
 @pytest.mark.parametrize(("amount", "spends"), [(10_000, True), (9_999, False), (1, False), (0, False)])
 def test_a_share_that_spends_nothing_names_its_pool(amount: int, spends: bool) -> None:
-    rich = pools_of(("r", constant_product(0, A, B, 10**12, 10**24)), ("s", constant_product(1, A, B, 10**12, 10**24)))
+    rich = pools_of(
+        ("r", build_constant_product(0, A, B, 10**12, 10**24)), ("s", build_constant_product(1, A, B, 10**12, 10**24))
+    )
     tiny = route((100, [{"ABr": 1, "ABs": 9_999}]))
     if spends:
         assert [step.amount_in for step in replay(rich, tiny, amount).steps] == [1, 9_999]
@@ -289,7 +299,7 @@ def test_a_share_that_spends_nothing_names_its_pool(amount: int, spends: bool) -
 
 
 def test_a_pool_used_twice_is_quoted_on_its_new_state() -> None:
-    basket = replace(weighted(0, [A, B, C], [1.0, 1.0, 1.0], 1e6, [1, 1, 1], 3000), address="w")
+    basket = replace(build_weighted(0, [A, B, C], [1.0, 1.0, 1.0], 1e6, [1, 1, 1], 3000), address="w")
     amount = 10**22
     middle, after = basket.swap(A.address, B.address, amount)
     last, final = after.swap(B.address, C.address, middle)
@@ -301,7 +311,7 @@ def test_a_pool_used_twice_is_quoted_on_its_new_state() -> None:
 
 def test_each_swap_spends_the_floor_of_the_current_balance() -> None:
     split = route((100, [{"ABx": 3333, "ABw": 6667}]))
-    pools = {**EVEN, **pools_of(("w", constant_product(3, A, B, 10**24, 10**24)))}
+    pools = {**EVEN, **pools_of(("w", build_constant_product(3, A, B, 10**24, 10**24)))}
     spent = [step.amount_in for step in replay(pools, split, 1_000_001).steps]
     assert spent == [1_000_001 * 333_300 // RATE_SCALE, 1_000_001 - 1_000_001 * 333_300 // RATE_SCALE]
 
@@ -365,7 +375,7 @@ def executed(pools: Mapping[str, Pool], given_route: Route, amount_in: int) -> t
 @given(seeds, amounts, st.booleans())
 def test_replays_like_a_plain_reading_of_the_rules(seed: int, amount: int, every_family: bool) -> None:
     rng = random.Random(seed)
-    held = random_market(seed, tokens=rng.randint(2, 6), pools=rng.randint(6, 16), every_family=every_family)
+    held = build_random_market(seed, tokens=rng.randint(2, 6), pools=rng.randint(6, 16), every_family=every_family)
     for given_route in filter(None, (random_route(rng, held, segments=6) for _ in range(5))):
         try:
             steps, amount_out = executed(held.pools, given_route, amount)
@@ -382,7 +392,7 @@ def test_replays_like_a_plain_reading_of_the_rules(seed: int, amount: int, every
 @given(seeds, amounts)
 def test_nothing_is_lost_or_made_on_the_way(seed: int, amount: int) -> None:
     """What enters and leaves the router's hands adds up, token by token."""
-    held = random_market(seed, every_family=True)
+    held = build_random_market(seed, every_family=True)
     given_route = random_route(random.Random(seed), held)
     try:
         result = replay(held.pools, given_route, amount) if given_route else None
@@ -400,7 +410,7 @@ def test_nothing_is_lost_or_made_on_the_way(seed: int, amount: int) -> None:
 
 @given(seeds)
 def test_a_segment_written_in_two_parts_means_the_same(seed: int) -> None:
-    held = random_market(seed)
+    held = build_random_market(seed)
     given_route = random_route(random.Random(seed), held)
     if given_route is None or all(segment.percent == 1 for segment in given_route.segments):
         return

@@ -19,17 +19,16 @@ from swapcli.model.route import Quote
 from swapcli.routing import Router
 from swapcli.routing.replay import replay
 from swapcli.routing.search.single_path import best_single_path, single_route
-from tests.routing.build import (
+from tests.routing.build import graph_of, problem_on
+from tests.support.pools import (
     UNIT,
     amounts,
-    constant_product,
-    graph_of,
-    market,
-    order,
-    problem_on,
-    random_market,
+    build_constant_product,
+    build_market,
+    build_order,
+    build_random_market,
+    build_token,
     seeds,
-    token,
 )
 
 
@@ -47,8 +46,8 @@ def rounding_slack(quote: Quote) -> float:
 
 @given(seeds, amounts, st.booleans())
 def test_the_quote_is_what_the_replay_delivers(seed: int, amount: int, every_family: bool) -> None:
-    held = random_market(seed, every_family=every_family)
-    quote = quoted(held, order(held, 0, 1, amount))
+    held = build_random_market(seed, every_family=every_family)
+    quote = quoted(held, build_order(held, 0, 1, amount))
     if quote is not None:
         again = replay(held.pools, quote.route, quote.amount_in)
         assert (again.amount_out, again.steps) == (quote.amount_out, quote.steps)
@@ -58,8 +57,8 @@ def test_the_quote_is_what_the_replay_delivers(seed: int, amount: int, every_fam
 def test_shares_sum_exactly_and_paths_join_the_two_tokens_without_a_cycle(
     seed: int, amount: int, every_family: bool
 ) -> None:
-    held = random_market(seed, every_family=every_family)
-    asked = order(held, 0, 1, amount)
+    held = build_random_market(seed, every_family=every_family)
+    asked = build_order(held, 0, 1, amount)
     quote = quoted(held, asked)
     if quote is None:
         return
@@ -78,16 +77,16 @@ def test_shares_sum_exactly_and_paths_join_the_two_tokens_without_a_cycle(
 @given(seeds, amounts, st.booleans())
 @example(1053, int(10**18.5), True)
 def test_no_pool_serves_two_pairs(seed: int, amount: int, every_family: bool) -> None:
-    held = random_market(seed, every_family=every_family)
-    quote = quoted(held, order(held, 0, 1, amount))
+    held = build_random_market(seed, every_family=every_family)
+    quote = quoted(held, build_order(held, 0, 1, amount))
     if quote is not None:
         assert len({step.pool for step in quote.steps}) == len(quote.steps)
 
 
 @given(seeds, amounts, st.booleans())
 def test_nothing_is_left_in_the_router(seed: int, amount: int, every_family: bool) -> None:
-    held = random_market(seed, every_family=every_family)
-    quote = quoted(held, order(held, 0, 1, amount))
+    held = build_random_market(seed, every_family=every_family)
+    quote = quoted(held, build_order(held, 0, 1, amount))
     if quote is None:
         return
     balances: dict[str, int] = defaultdict(int)
@@ -101,8 +100,8 @@ def test_nothing_is_left_in_the_router(seed: int, amount: int, every_family: boo
 
 @given(seeds, amounts, st.booleans())
 def test_never_worse_than_the_best_single_path(seed: int, amount: int, every_family: bool) -> None:
-    held = random_market(seed, every_family=every_family)
-    quote = quoted(held, order(held, 0, 1, amount))
+    held = build_random_market(seed, every_family=every_family)
+    quote = quoted(held, build_order(held, 0, 1, amount))
     if quote is not None and quote.best_single_path_out is not None:
         assert quote.amount_out >= quote.best_single_path_out
 
@@ -122,8 +121,8 @@ def test_never_worse_than_the_best_single_path_of_the_whole_market(
     seed: int, amount: int, max_hops: int, tokens: int, every_family: bool
 ) -> None:
     """From dense markets to sparse ones, where most tokens are dead ends and paths are long."""
-    held = random_market(seed, tokens=tokens, pools=max(300, tokens), every_family=every_family)
-    quote = quoted(held, replace(order(held, 0, 1, amount), max_hops=max_hops))
+    held = build_random_market(seed, tokens=tokens, pools=max(300, tokens), every_family=every_family)
+    quote = quoted(held, replace(build_order(held, 0, 1, amount), max_hops=max_hops))
     assert (quote.amount_out if quote else 0) >= best_over_the_market(held, amount, max_hops)
 
 
@@ -145,15 +144,15 @@ def test_never_worse_than_the_best_single_path_of_the_whole_market(
     ],
 )
 def test_long_ways_over_thin_pools_are_not_missed(tokens: int, max_hops: int, seed: int, amount: int) -> None:
-    held = random_market(seed, tokens=tokens, pools=300)
-    quote = Router(held).quote(replace(order(held, 0, 1, amount), max_hops=max_hops))
+    held = build_random_market(seed, tokens=tokens, pools=300)
+    quote = Router(held).quote(replace(build_order(held, 0, 1, amount), max_hops=max_hops))
     assert quote.amount_out >= best_over_the_market(held, amount, max_hops) > 0
 
 
 @given(seeds, amounts)
 def test_output_never_exceeds_the_certified_bound(seed: int, amount: int) -> None:
-    held = random_market(seed)
-    quote = quoted(held, order(held, 0, 1, amount), certify=True)
+    held = build_random_market(seed)
+    quote = quoted(held, build_order(held, 0, 1, amount), certify=True)
     if quote is not None:
         assert quote.certificate is not None
         assert quote.amount_out <= quote.certificate.acyclic_bound * (1 + 1e-9)
@@ -162,8 +161,8 @@ def test_output_never_exceeds_the_certified_bound(seed: int, amount: int) -> Non
 
 @given(seeds, amounts, st.booleans())
 def test_output_grows_with_input(seed: int, amount: int, every_family: bool) -> None:
-    held = random_market(seed, every_family=every_family)
-    smaller, larger = (quoted(held, order(held, 0, 1, a)) for a in (amount, amount + amount // 10))
+    held = build_random_market(seed, every_family=every_family)
+    smaller, larger = (quoted(held, build_order(held, 0, 1, a)) for a in (amount, amount + amount // 10))
     # Beyond half the price a path that takes less than one percent may drop out: the wire has no smaller share.
     if smaller is not None and larger is not None and (larger.price_impact or 0.0) < 0.5:
         assert larger.amount_out >= smaller.amount_out
@@ -171,9 +170,9 @@ def test_output_grows_with_input(seed: int, amount: int, every_family: bool) -> 
 
 @given(seeds, amounts)
 def test_adding_a_pool_costs_at_most_what_rounding_to_percents_can(seed: int, amount: int) -> None:
-    held = random_market(seed, pools=15)
-    fewer = market(list(held.pools.values())[:-1], list(held.tokens.values()))
-    more, less = quoted(held, order(held, 0, 1, amount)), quoted(fewer, order(fewer, 0, 1, amount))
+    held = build_random_market(seed, pools=15)
+    fewer = build_market(list(held.pools.values())[:-1], list(held.tokens.values()))
+    more, less = quoted(held, build_order(held, 0, 1, amount)), quoted(fewer, build_order(fewer, 0, 1, amount))
     if more is not None and less is not None:
         assert more.amount_out >= less.amount_out * (1 - rounding_slack(less)) - 2
 
@@ -181,8 +180,8 @@ def test_adding_a_pool_costs_at_most_what_rounding_to_percents_can(seed: int, am
 @given(seeds, amounts)
 def test_used_paths_have_equal_marginal_prices_within_rounding(seed: int, amount: int) -> None:
     """Segments whose marginal rates differ could trade a percent with profit: what is left to gain is tiny."""
-    held = random_market(seed)
-    quote = quoted(held, order(held, 0, 1, amount), certify=True)
+    held = build_random_market(seed)
+    quote = quoted(held, build_order(held, 0, 1, amount), certify=True)
     if quote is None or quote.certificate is None or len(quote.route.segments) < 2 or quote.amount_out < 10**6:
         return
     for taken in quote.route.segments:
@@ -202,33 +201,33 @@ def test_used_paths_have_equal_marginal_prices_within_rounding(seed: int, amount
 
 
 def test_a_dead_end_pool_changes_nothing() -> None:
-    a, b, c = token(0), token(1), token(2)
-    direct = constant_product(0, a, b, 10**24, 10**24)
-    dead_end = constant_product(1, b, c, 10**30, 10**30)
-    with_it, without = market([direct, dead_end], [a, b, c]), market([direct], [a, b, c])
+    a, b, c = build_token(0), build_token(1), build_token(2)
+    direct = build_constant_product(0, a, b, 10**24, 10**24)
+    dead_end = build_constant_product(1, b, c, 10**30, 10**30)
+    with_it, without = build_market([direct, dead_end], [a, b, c]), build_market([direct], [a, b, c])
     assert (
-        Router(with_it).quote(order(with_it, 0, 1, UNIT)).amount_out
-        == Router(without).quote(order(without, 0, 1, UNIT)).amount_out
+        Router(with_it).quote(build_order(with_it, 0, 1, UNIT)).amount_out
+        == Router(without).quote(build_order(without, 0, 1, UNIT)).amount_out
     )
 
 
 def test_two_equal_pools_share_equally() -> None:
-    a, b = token(0), token(1)
-    held = market([constant_product(k, a, b, 10**24, 10**24) for k in range(2)], [a, b])
-    quote = Router(held).quote(order(held, 0, 1, 10**22))
+    a, b = build_token(0), build_token(1)
+    held = build_market([build_constant_product(k, a, b, 10**24, 10**24) for k in range(2)], [a, b])
+    quote = Router(held).quote(build_order(held, 0, 1, 10**22))
     assert [swap.share for swap in quote.route.segments[0].hops[0]] == [5000, 5000]
 
 
 def test_direct_orders_use_one_hop_and_fewer_hops_are_respected() -> None:
-    a, b, c = token(0), token(1), token(2)
+    a, b, c = build_token(0), build_token(1), build_token(2)
     pools = [
-        constant_product(0, a, b, 10**22, 10**22),
-        constant_product(1, a, c, 10**26, 10**26),
-        constant_product(2, c, b, 10**26, 10**26),
+        build_constant_product(0, a, b, 10**22, 10**22),
+        build_constant_product(1, a, c, 10**26, 10**26),
+        build_constant_product(2, c, b, 10**26, 10**26),
     ]
-    held = market(pools, [a, b, c])
-    free = Router(held).quote(order(held, 0, 1, 10**22))
-    direct = Router(held).quote(replace(order(held, 0, 1, 10**22), direct=True))
+    held = build_market(pools, [a, b, c])
+    free = Router(held).quote(build_order(held, 0, 1, 10**22))
+    direct = Router(held).quote(replace(build_order(held, 0, 1, 10**22), direct=True))
     assert max(len(segment.hops) for segment in free.route.segments) == 2
     assert [len(segment.hops) for segment in direct.route.segments] == [1]
     assert direct.amount_out < free.amount_out
@@ -236,43 +235,48 @@ def test_direct_orders_use_one_hop_and_fewer_hops_are_respected() -> None:
 
 def test_an_order_whose_percents_all_fall_on_a_path_that_is_too_long_is_still_quoted() -> None:
     """A deep way of four hops, and thin short cuts that carry less than a percent of it."""
-    s, t, a, b, c = known = [token(k) for k in range(5)]
-    deep = [constant_product(k, i, j, 10**27, 10**27) for k, (i, j) in enumerate(pairwise([s, a, b, c, t]))]
-    thin = [constant_product(4, s, b, 10**22, 10**22, 500), constant_product(5, b, t, 10**22, 10**22, 500)]
-    held = market([*deep, *thin], known)
-    quote = Router(held).quote(replace(order(held, 0, 1, 10**22), max_hops=3))
+    s, t, a, b, c = known = [build_token(k) for k in range(5)]
+    deep = [build_constant_product(k, i, j, 10**27, 10**27) for k, (i, j) in enumerate(pairwise([s, a, b, c, t]))]
+    thin = [build_constant_product(4, s, b, 10**22, 10**22, 500), build_constant_product(5, b, t, 10**22, 10**22, 500)]
+    held = build_market([*deep, *thin], known)
+    quote = Router(held).quote(replace(build_order(held, 0, 1, 10**22), max_hops=3))
     assert quote.amount_out >= (quote.best_single_path_out or 0) > 0
     assert max(len(segment.hops) for segment in quote.route.segments) <= 3
 
 
 def test_excluded_protocols_are_not_used() -> None:
-    a, b = token(0), token(1)
-    pools = [constant_product(k, a, b, 10**24, 10**24 + k, protocol=name) for k, name in enumerate(["one", "two"])]
-    held = market(pools, [a, b])
-    asked = replace(order(held, 0, 1, 10**20), excluded_protocols=frozenset({"two"}))
+    a, b = build_token(0), build_token(1)
+    pools = [
+        build_constant_product(k, a, b, 10**24, 10**24 + k, protocol=name) for k, name in enumerate(["one", "two"])
+    ]
+    held = build_market(pools, [a, b])
+    asked = replace(build_order(held, 0, 1, 10**20), excluded_protocols=frozenset({"two"}))
     assert {step.pool for step in Router(held).quote(asked).steps} == {pools[0].key}
 
 
 def test_gas_keeps_a_small_order_in_one_pool_and_lets_a_large_one_split() -> None:
-    a, b = token(0), token(1)
-    pools = [constant_product(k, a, b, 10**21, 10**21) for k in range(4)]
-    held = market(pools, [a, b], gas_price_wei=10**9)
-    small, large = (Router(held).quote(order(held, 0, 1, x)) for x in (10**16, 10**21))
+    a, b = build_token(0), build_token(1)
+    pools = [build_constant_product(k, a, b, 10**21, 10**21) for k in range(4)]
+    held = build_market(pools, [a, b], gas_price_wei=10**9)
+    small, large = (Router(held).quote(build_order(held, 0, 1, x)) for x in (10**16, 10**21))
     assert (len(small.steps), len(large.steps)) == (1, 4)
 
 
 def test_without_a_path_the_error_says_what_was_tried() -> None:
-    a, b, c = token(0), token(1), token(2)
-    held = market([constant_product(0, a, b, 10**24, 10**24)], [a, b, c])
+    a, b, c = build_token(0), build_token(1), build_token(2)
+    held = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b, c])
     with pytest.raises(NoRoute, match=r"no route from T0 to T2 in at most 8 hops: 1 pool tried"):
-        Router(held).quote(order(held, 0, 2, UNIT))
+        Router(held).quote(build_order(held, 0, 2, UNIT))
 
 
 def test_without_a_path_the_hint_names_the_limits_that_could_give_way() -> None:
-    a, b, c = token(0), token(1), token(2)
-    pools = [constant_product(0, a, b, 10**24, 10**24), constant_product(1, b, c, 10**24, 10**24, protocol="two")]
-    held = market(pools, [a, b, c])
-    asked = order(held, 0, 2, UNIT)
+    a, b, c = build_token(0), build_token(1), build_token(2)
+    pools = [
+        build_constant_product(0, a, b, 10**24, 10**24),
+        build_constant_product(1, b, c, 10**24, 10**24, protocol="two"),
+    ]
+    held = build_market(pools, [a, b, c])
+    asked = build_order(held, 0, 2, UNIT)
     limits: list[tuple[dict[str, Any], str]] = [
         ({"direct": True}, "allow more hops"),
         ({"max_hops": 1}, "allow more hops"),
@@ -294,40 +298,40 @@ def test_without_a_path_the_hint_names_the_limits_that_could_give_way() -> None:
     ],
 )
 def test_where_the_amount_is_the_trouble_the_hint_says_which_way(amount: int, reverse: bool, hint: str) -> None:
-    a, b = token(0), token(1)
-    held = market([constant_product(0, a, b, 10**24, 10**24)], [a, b])
+    a, b = build_token(0), build_token(1)
+    held = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b])
     with pytest.raises(NoRoute) as caught:
-        Router(held).quote(replace(order(held, 0, 1, amount), reverse=reverse))
+        Router(held).quote(replace(build_order(held, 0, 1, amount), reverse=reverse))
     assert caught.value.hint == hint
 
 
 def test_an_amount_worth_less_than_a_unit_is_called_too_small() -> None:
-    a, b = token(0), token(1)
-    held = market([constant_product(0, a, b, 10**24, 10**14)], [a, b])
+    a, b = build_token(0), build_token(1)
+    held = build_market([build_constant_product(0, a, b, 10**24, 10**14)], [a, b])
     with pytest.raises(NoRoute, match="too small: less than one smallest unit"):
-        Router(held).quote(order(held, 0, 1, 10**9))
+        Router(held).quote(build_order(held, 0, 1, 10**9))
 
 
 def test_the_same_or_an_unknown_token_is_refused() -> None:
-    a, b = token(0), token(1)
-    held = market([constant_product(0, a, b, 10**24, 10**24)], [a, b])
+    a, b = build_token(0), build_token(1)
+    held = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b])
     with pytest.raises(SameToken):
-        Router(held).quote(order(held, 0, 0, UNIT))
+        Router(held).quote(build_order(held, 0, 0, UNIT))
     with pytest.raises(UnknownToken):
-        Router(held).quote(Order(a, token(7), UNIT))
+        Router(held).quote(Order(a, build_token(7), UNIT))
 
 
 @pytest.mark.parametrize("amount", [1, 2, 3, 5, 10, 100])
 def test_dust_is_quoted_or_refused_but_never_wrong(amount: int) -> None:
-    held = random_market(7)
-    quote = quoted(held, order(held, 0, 1, amount))
+    held = build_random_market(7)
+    quote = quoted(held, build_order(held, 0, 1, amount))
     assert quote is None or replay(held.pools, quote.route, amount).amount_out == quote.amount_out > 0
 
 
 def test_prices_in_dollars_come_from_the_pools() -> None:
-    a, usd = token(0), token(1, decimals=6)
-    held = market([constant_product(0, a, usd, 10**21, 3_000 * 10**9)], [a, usd])
-    quote = Router(held).quote(order(held, 0, 1, UNIT))
+    a, usd = build_token(0), build_token(1, decimals=6)
+    held = build_market([build_constant_product(0, a, usd, 10**21, 3_000 * 10**9)], [a, usd])
+    quote = Router(held).quote(build_order(held, 0, 1, UNIT))
     assert quote.price_out_usd == 1.0
     assert quote.price_in_usd == pytest.approx(3_000)
     assert quote.price_impact == pytest.approx(0.004, rel=0.01)  # fee and depth
@@ -349,8 +353,8 @@ class Leaving:
 
 
 def test_a_quote_that_nobody_waits_for_ends_at_the_next_question() -> None:
-    held = random_market(7, tokens=12, pools=60, every_family=True)
-    for asked in (order(held, 0, 1, 10**21), replace(order(held, 0, 1, 10**18), reverse=True)):
+    held = build_random_market(7, tokens=12, pools=60, every_family=True)
+    for asked in (build_order(held, 0, 1, 10**21), replace(build_order(held, 0, 1, 10**18), reverse=True)):
         stays = Leaving(inf)
         whole = Router(held).quote(asked, certify=True, is_cancelled=stays)
         assert whole == Router(held).quote(asked, certify=True)
@@ -363,8 +367,8 @@ def test_a_quote_that_nobody_waits_for_ends_at_the_next_question() -> None:
 
 
 def test_a_router_whose_quote_was_cancelled_quotes_on() -> None:
-    held = random_market(7, tokens=12, pools=60)
-    asked, router = order(held, 0, 1, 10**21), Router(held)
+    held = build_random_market(7, tokens=12, pools=60)
+    asked, router = build_order(held, 0, 1, 10**21), Router(held)
     with pytest.raises(Cancelled):
         router.quote(asked, is_cancelled=Leaving(5))
     assert router.quote(asked) == Router(held).quote(asked)

@@ -15,7 +15,8 @@ from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.replay import replay
 from swapcli.routing.search.route_search import RouteSearch
 from swapcli.routing.search.single_path import best_single_path, single_route
-from tests.routing.build import graph_of, problem_of, problem_on, random_market, solved
+from tests.routing.build import graph_of, problem_of, problem_on, solved
+from tests.support.pools import build_random_market
 
 AMOUNT = 10**19
 WILDEST = (15, 22, 23, 36, 50)
@@ -27,7 +28,7 @@ MOST_TRADES = 250_000
 @cache
 def flooded(seed: int) -> Market:
     """A market of which a fifth of the pools has been sold absurd amounts."""
-    held = random_market(seed, tokens=100, pools=400, every_family=True)
+    held = build_random_market(seed, tokens=100, pools=400, every_family=True)
     rng, pools = random.Random(seed), dict(held.pools)
     for key in rng.sample(sorted(pools), 80):
         sold, bought = rng.sample(pools[key].tokens, 2)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from swapcli.networks.catalogue import network
 from swapcli.service.access_log import AccessLog, AccessRecord, choose_request_id, classify_client
 from swapcli.service.keys import KeyStore
-from tests.service.embedded_service import ask_all, open_registry, whole_app
+from tests.support.service import build_app, open_registry, send_requests
 
 PLAIN = AccessRecord("id-1", "GET", "/{network}/route", "base", 200, 0.0123456, "loopback")
 
@@ -137,7 +137,7 @@ def test_the_log_of_a_whole_session_holds_nothing_that_was_sent(tmp_path: Path) 
             {"headers": {"User-Agent": good, "Referer": receiver, "X-Forwarded-For": "203.0.113.9"}},
         ),
     ]
-    answers = ask_all(whole_app(open_registry(["base"]), keys=store, log=AccessLog(stream)), requests)
+    answers = send_requests(build_app(open_registry(["base"]), keys=store, log=AccessLog(stream)), requests)
     assert [answer.status_code for answer in answers] == [200, 401, 401, 200, 404, 404, 200, 400, 200]
     assert answers[0].json()["integratorName"] == "Ada Lovelace"
     logged = stream.getvalue()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from swapcli.service.endpoint_table import ENDPOINTS, PATHS
 from swapcli.service.request_context import MAX_BODY_BYTES
-from tests.service.in_process import JSON, RECEIVER, Json, World, order, terms, world
+from tests.support.service import JSON, RECIPIENT, InProcessService, Json, in_process_service, order_query, swap_terms
 
 FAULTS = (
     {"success", "error", "details"},
@@ -28,22 +28,24 @@ DOCUMENTED = (*FAULTS, *(fields | {"meta"} for fields in FAULTS if "success" in 
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[World]:
-    with world("testnet", "hyperevm", "citrea", "starknet") as served:
+def service() -> Iterator[InProcessService]:
+    with in_process_service("testnet", "hyperevm", "citrea", "starknet") as served:
         yield served
 
 
 @pytest.fixture(scope="module")
-def route(service: World) -> Json:
-    return service.found("/testnet/v2/route", order("testnet", 10**20))
+def route(service: InProcessService) -> Json:
+    return service.get_json("/testnet/v2/route", order_query("testnet", 10**20))
 
 
 def is_documented(answer: httpx.Response) -> bool:
     return 400 <= answer.status_code < 500 and set(answer.json()) in DOCUMENTED
 
 
-def post_raw(service: World, body: bytes, path: str = "/testnet/v2/calldata", **headers: str) -> httpx.Response:
-    return service.ask("POST", path, content=body, headers=JSON | headers)
+def post_raw(
+    service: InProcessService, body: bytes, path: str = "/testnet/v2/calldata", **headers: str
+) -> httpx.Response:
+    return service.send("POST", path, content=body, headers=JSON | headers)
 
 
 def changed(route: Json, where: str, value: object) -> Json:
@@ -81,8 +83,10 @@ def changed(route: Json, where: str, value: object) -> Json:
     ],
 )
 @pytest.mark.parametrize("where", ["segment", "swap"])
-def test_percentages_that_do_not_sum_or_are_none(service: World, route: Json, where: str, percent: object) -> None:
-    body = {"route": changed(route, where, percent), **terms("testnet")}
+def test_percentages_that_do_not_sum_or_are_none(
+    service: InProcessService, route: Json, where: str, percent: object
+) -> None:
+    body = {"route": changed(route, where, percent), **swap_terms("testnet")}
     answer = service.post("/testnet/v2/calldata", body)
     assert answer.status_code == 400
     assert answer.json()["error"] == "Invalid route"
@@ -112,19 +116,19 @@ def test_percentages_that_do_not_sum_or_are_none(service: World, route: Json, wh
     ],
 )
 @pytest.mark.parametrize("path", ["/testnet/v2/calldata", "/testnet/execute"])
-def test_slippage_that_is_no_percentage(service: World, route: Json, path: str, slippage: object) -> None:
-    answer = service.post(path, {"route": route, "destination": RECEIVER, "slippage": slippage})
+def test_slippage_that_is_no_percentage(service: InProcessService, route: Json, path: str, slippage: object) -> None:
+    answer = service.post(path, {"route": route, "destination": RECIPIENT, "slippage": slippage})
     assert answer.status_code == 400
     assert answer.json()["error"] == "Invalid slippage"
-    query = {**order("testnet"), "destination": RECEIVER, "slippage": str(slippage)}
+    query = {**order_query("testnet"), "destination": RECIPIENT, "slippage": str(slippage)}
     assert is_documented(service.get("/testnet/v2/routeAndCalldata", query))
 
 
 @pytest.mark.parametrize(
     "literal", ["NaN", "Infinity", "-Infinity", "1e1", "1e400", "-0.5", "0.5e0", "05", "+1", "1" * 500]
 )
-def test_numbers_that_json_or_the_interface_does_not_have(service: World, route: Json, literal: str) -> None:
-    body = json.dumps({"route": route, "destination": RECEIVER})[:-1] + f', "slippage": {literal}}}'
+def test_numbers_that_json_or_the_interface_does_not_have(service: InProcessService, route: Json, literal: str) -> None:
+    body = json.dumps({"route": route, "destination": RECIPIENT})[:-1] + f', "slippage": {literal}}}'
     answer = post_raw(service, body.encode())
     assert answer.status_code == 400
     assert set(answer.json()) == {"success", "error", "details", "meta"}
@@ -156,17 +160,17 @@ def test_numbers_that_json_or_the_interface_does_not_have(service: World, route:
     ids=lambda body: repr(body[:24]),
 )
 @pytest.mark.parametrize("path", ["/testnet/v2/calldata", "/testnet/execute", "/testnet/calldata"])
-def test_bodies_that_are_not_what_they_should_be(service: World, path: str, body: bytes) -> None:
+def test_bodies_that_are_not_what_they_should_be(service: InProcessService, path: str, body: bytes) -> None:
     answer = post_raw(service, body, path)
     assert answer.status_code == 400
     assert is_documented(answer)
 
 
-def test_citreas_get_wants_its_body(service: World) -> None:
+def test_citreas_get_wants_its_body(service: InProcessService) -> None:
     answer = service.get("/citrea/calldata")
     said = "the body must be JSON, sent with the header Content-Type: application/json"
     assert answer.json() == {"success": False, "error": "Bad Request", "details": said}
-    assert service.ask("GET", "/citrea/calldata", content=b"{}", headers=JSON).json()["error"] == "Invalid slippage"
+    assert service.send("GET", "/citrea/calldata", content=b"{}", headers=JSON).json()["error"] == "Invalid slippage"
 
 
 @pytest.mark.parametrize(
@@ -183,23 +187,23 @@ def test_citreas_get_wants_its_body(service: World) -> None:
         "\x80",
     ],
 )
-def test_bodies_of_another_content_type(service: World, route: Json, content_type: str) -> None:
-    body = json.dumps({"route": route, **terms("testnet")}).encode()
+def test_bodies_of_another_content_type(service: InProcessService, route: Json, content_type: str) -> None:
+    body = json.dumps({"route": route, **swap_terms("testnet")}).encode()
     headers = {"Content-Type": content_type.encode("latin-1")}
-    answer = service.ask("POST", "/testnet/v2/calldata", content=body, headers=headers)
+    answer = service.send("POST", "/testnet/v2/calldata", content=body, headers=headers)
     said = "the body must be JSON, sent with the header Content-Type: application/json"
     assert (answer.status_code, answer.json()["details"]) == (400, said)
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'])
-def test_ways_to_write_the_content_type(service: World, route: Json, content_type: str) -> None:
-    body = json.dumps({"route": route, **terms("testnet")}).encode()
-    answer = service.ask("POST", "/testnet/v2/calldata", content=body, headers={"Content-Type": content_type})
+def test_ways_to_write_the_content_type(service: InProcessService, route: Json, content_type: str) -> None:
+    body = json.dumps({"route": route, **swap_terms("testnet")}).encode()
+    answer = service.send("POST", "/testnet/v2/calldata", content=body, headers={"Content-Type": content_type})
     assert answer.status_code == 200
 
 
 def padded(route: Json, size: int) -> bytes:
-    body = json.dumps({"route": route, **terms("testnet"), "pad": ""}).encode()
+    body = json.dumps({"route": route, **swap_terms("testnet"), "pad": ""}).encode()
     return body[:-2] + b"x" * (size - len(body)) + body[-2:]
 
 
@@ -210,14 +214,14 @@ async def in_pieces(body: bytes) -> Any:
 
 @pytest.mark.parametrize("is_chunked", [False, True])
 def test_a_body_of_one_mebibyte_is_taken_and_one_byte_more_is_not(
-    service: World, route: Json, is_chunked: bool
+    service: InProcessService, route: Json, is_chunked: bool
 ) -> None:
     answers = []
     for size in (MAX_BODY_BYTES, MAX_BODY_BYTES + 1):
         body = padded(route, size)
         assert len(body) == size
         content = in_pieces(body) if is_chunked else body
-        answers.append(service.ask("POST", "/testnet/v2/calldata", content=content, headers=JSON))
+        answers.append(service.send("POST", "/testnet/v2/calldata", content=content, headers=JSON))
     assert answers[0].status_code == 200
     assert answers[1].status_code == 413
     assert answers[1].json() == {
@@ -229,8 +233,8 @@ def test_a_body_of_one_mebibyte_is_taken_and_one_byte_more_is_not(
 
 
 @pytest.mark.parametrize("path", ["/testnet/route", "/testnet/healthcheck", "/supported-chains", "/citrea/calldata"])
-def test_a_get_with_a_large_body_is_refused_too(service: World, path: str) -> None:
-    answer = service.ask("GET", path, content=b"x" * (MAX_BODY_BYTES + 1))
+def test_a_get_with_a_large_body_is_refused_too(service: InProcessService, path: str) -> None:
+    answer = service.send("GET", path, content=b"x" * (MAX_BODY_BYTES + 1))
     assert answer.status_code == 413
 
 
@@ -254,7 +258,7 @@ RUBBISH = [
 
 
 @pytest.mark.parametrize("path", RUBBISH)
-def test_percent_encoded_rubbish_in_paths(service: World, path: str) -> None:
+def test_percent_encoded_rubbish_in_paths(service: InProcessService, path: str) -> None:
     answer = service.get(path)
     assert answer.status_code in (400, 404)
     assert is_documented(answer)
@@ -283,8 +287,8 @@ def test_percent_encoded_rubbish_in_paths(service: World, path: str) -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["/testnet/route", "/testnet/v2/route", "/hyperevm/calldata", "/starknet/routeBatch"])
-def test_queries_of_rubbish(service: World, path: str, query: str) -> None:
-    answer = service.ask("GET", f"{path}?{query}")
+def test_queries_of_rubbish(service: InProcessService, path: str, query: str) -> None:
+    answer = service.send("GET", f"{path}?{query}")
     assert answer.status_code == 400
     assert is_documented(answer)
 
@@ -308,39 +312,39 @@ def test_queries_of_rubbish(service: World, path: str, query: str) -> None:
     ],
 )
 def test_parameters_are_refused_in_the_words_that_clients_know(
-    service: World, change: dict[str, object], said: str
+    service: InProcessService, change: dict[str, object], said: str
 ) -> None:
-    asked = {**order("testnet"), **terms("testnet")} | change
+    asked = {**order_query("testnet"), **swap_terms("testnet")} | change
     query = {key: value for key, value in asked.items() if value is not None}
     answer = service.get("/testnet/v2/routeAndCalldata", query)
     assert answer.json() == {"statusCode": 400, "message": said, "error": "Bad Request"}
     assert answer.status_code == 400
 
 
-def test_reverse_false_is_accepted(service: World) -> None:
-    assert service.get("/testnet/v2/route", order("testnet", reverse="false")).status_code == 200
+def test_reverse_false_is_accepted(service: InProcessService) -> None:
+    assert service.get("/testnet/v2/route", order_query("testnet", reverse="false")).status_code == 200
 
 
 INJECTIONS = ["a\r\nSet-Cookie: x=1", "a\nb", "a b", "x" * 65, "<script>", "\x00", "é", "a;b", ""]
 
 
 @pytest.mark.parametrize("value", INJECTIONS)
-def test_no_header_of_a_request_comes_back_unless_it_is_a_plain_id(service: World, value: str) -> None:
+def test_no_header_of_a_request_comes_back_unless_it_is_a_plain_id(service: InProcessService, value: str) -> None:
     names = ("X-Request-Id", "Origin", "User-Agent", "X-Forwarded-For", "Host")
     headers = [(name.encode(), value.encode()) for name in names if name != "Host" or value]
-    answer = service.ask("GET", "/nowhere", headers=headers)
+    answer = service.send("GET", "/nowhere", headers=headers)
     told = " ".join(f"{name}: {content}" for name, content in answer.headers.items())
     assert not value or value not in told
     assert "set-cookie" not in told.lower()
     assert len(answer.headers["X-Request-Id"]) == 16
 
 
-def test_a_plain_request_id_comes_back(service: World) -> None:
-    answer = service.get("/testnet/route", order("testnet"), headers={"X-Request-Id": "order-17.a_B"})
-    assert answer.headers["X-Request-Id"] == "order-17.a_B" == service.lines()[-1]["request_id"]
+def test_a_plain_request_id_comes_back(service: InProcessService) -> None:
+    answer = service.get("/testnet/route", order_query("testnet"), headers={"X-Request-Id": "order-17.a_B"})
+    assert answer.headers["X-Request-Id"] == "order-17.a_B" == service.log_lines()[-1]["request_id"]
 
 
-def test_pools_and_tokens_that_do_not_fit_make_a_route_invalid(service: World, route: Json) -> None:
+def test_pools_and_tokens_that_do_not_fit_make_a_route_invalid(service: InProcessService, route: Json) -> None:
     for key, value in (
         ("poolAddress", "0x" + "99" * 20),
         ("poolAddress", "0x12"),
@@ -354,11 +358,11 @@ def test_pools_and_tokens_that_do_not_fit_make_a_route_invalid(service: World, r
         copy = json.loads(json.dumps(route))
         copy["route"][0]["swaps"][0][0][key] = value
         for path, error in (("/testnet/v2/calldata", "Invalid route"), ("/testnet/execute", "Invalid route")):
-            answer = service.post(path, {"route": copy, **terms("testnet")})
+            answer = service.post(path, {"route": copy, **swap_terms("testnet")})
             assert (answer.status_code, answer.json()["error"]) == (400, error), (key, value)
 
 
-def test_a_route_that_goes_in_circles_is_invalid(service: World, route: Json) -> None:
+def test_a_route_that_goes_in_circles_is_invalid(service: InProcessService, route: Json) -> None:
     copy = json.loads(json.dumps(route))
     hop = copy["route"][0]["swaps"][0]
     back = json.loads(json.dumps(hop))
@@ -366,7 +370,7 @@ def test_a_route_that_goes_in_circles_is_invalid(service: World, route: Json) ->
         swap["fromTokenAddress"], swap["toTokenAddress"] = swap["toTokenAddress"], swap["fromTokenAddress"]
     copy["route"][0]["swaps"] = [hop, back, hop]
     copy["outputAmount"] = "1"
-    answer = service.post("/testnet/v2/calldata", {"route": copy, **terms("testnet")})
+    answer = service.post("/testnet/v2/calldata", {"route": copy, **swap_terms("testnet")})
     assert (answer.status_code, answer.json()["error"]) == (400, "Invalid route")
 
 
@@ -386,17 +390,17 @@ BODIES = [each for each in ENDPOINTS if each.has_body]
     st.sampled_from(["testnet", "citrea"]),
 )
 @settings(max_examples=150, deadline=None)
-def test_no_body_makes_a_defect(service: World, endpoint: Any, body: Json, name: str) -> None:
+def test_no_body_makes_a_defect(service: InProcessService, endpoint: Any, body: Json, name: str) -> None:
     content = json.dumps(body).encode()
-    answer = service.ask(endpoint.method, endpoint.path.replace("{network}", name), content=content, headers=JSON)
+    answer = service.send(endpoint.method, endpoint.path.replace("{network}", name), content=content, headers=JSON)
     assert is_documented(answer)
 
 
 @given(st.sampled_from(ENDPOINTS), st.binary(max_size=60), st.sampled_from(["testnet", "hyperevm", "starknet"]))
 @settings(max_examples=150, deadline=None)
-def test_no_query_makes_a_defect(service: World, endpoint: Any, query: bytes, name: str) -> None:
+def test_no_query_makes_a_defect(service: InProcessService, endpoint: Any, query: bytes, name: str) -> None:
     path = endpoint.path.replace("{network}", name).replace("{address}", "0x1")
-    status, body = service.run(service.ask_raw(endpoint.method, path, query))
+    status, body = service.run(service.send_raw(endpoint.method, path, query))
     assert status == 200 or (400 <= status < 500 and set(json.loads(body)) in DOCUMENTED)
 
 
@@ -410,13 +414,13 @@ def is_served(path: str) -> bool:
 @example("DOCS", "GET")
 @example("docs/", "GET")
 @settings(max_examples=150, deadline=None)
-def test_no_path_makes_a_defect(service: World, path: str, method: str) -> None:
+def test_no_path_makes_a_defect(service: InProcessService, path: str, method: str) -> None:
     encoded = path.encode("utf-8", "surrogatepass").hex(" ").replace(" ", "%")
-    answer = service.ask(method, f"http://service.test/%{encoded}" if encoded else "http://service.test/")
+    answer = service.send(method, f"http://service.test/%{encoded}" if encoded else "http://service.test/")
     assert answer.status_code in ((200, 400, 404, 405, 503) if is_served(f"/{path}") else (404, 405))
 
 
 @pytest.mark.parametrize("path", ["/docs", "/DOCS", "/Supported-Chains", "/testnet/V2/HealthCheck"])
-def test_paths_match_in_any_letter_case(service: World, path: str) -> None:
+def test_paths_match_in_any_letter_case(service: InProcessService, path: str) -> None:
     assert is_served(path)
     assert service.get(path).status_code == 200

@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +15,8 @@ from hypothesis import strategies as st
 
 from swapcli.service.client_timeouts import IdleReaper, with_body_timeout
 from swapcli.service.request_context import BodyTooSlow
-from tests.service.in_process import order, terms
-from tests.service.service_process import Serving, get, read_all, serving
+from tests.support.service import order_query, swap_terms
+from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
 
 PATIENCE_S = 1.0
 """Of the service here; what follows has to be slower or faster by far."""
@@ -113,19 +112,19 @@ def test_only_the_body_has_to_be_prompt_not_the_clients_leaving() -> None:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with serving(tmp_path_factory.mktemp("service"), patience_s=PATIENCE_S) as service:
-        while not dripped(service, [get("/readyz", close=True)])[0].startswith(b"HTTP/1.1 200"):
+def running() -> Iterator[ServiceProcess]:
+    with run_testnet_service(timeout_s=PATIENCE_S) as service:
+        while not dripped(service, [build_get_request("/readyz", close=True)])[0].startswith(b"HTTP/1.1 200"):
             time.sleep(DRIP_S)
         yield service
 
 
-QUERY = "&".join(f"{key}={value}" for key, value in order("testnet").items())
+QUERY = "&".join(f"{key}={value}" for key, value in order_query("testnet").items())
 HEAD = b"POST /testnet/calldata HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-BODY = json.dumps({**order("testnet"), **terms("testnet")}).encode()
+BODY = json.dumps({**order_query("testnet"), **swap_terms("testnet")}).encode()
 
 
-def dripped(service: Serving, pieces: list[bytes]) -> tuple[bytes, float]:
+def dripped(service: ServiceProcess, pieces: list[bytes]) -> tuple[bytes, float]:
     """What comes back to who sends a piece after the other, slowly, and how long the connection stood."""
     with service.connect() as connection:
         started_s = time.monotonic()
@@ -136,7 +135,7 @@ def dripped(service: Serving, pieces: list[bytes]) -> tuple[bytes, float]:
                 break
             time.sleep(DRIP_S)
         try:
-            answer = read_all(connection)
+            answer = receive_all(connection)
         except OSError:
             answer = b""
         return answer, time.monotonic() - started_s
@@ -152,15 +151,15 @@ SLOW = {
     "a body that never ends": ([announced(10**5), *[b" "] * 15], b"HTTP/1.1 408"),
     "a body that never begins": ([announced(10)], b"HTTP/1.1 408"),
     "chunks that never end": ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *[b"1\r\n \r\n"] * 15], b"HTTP/1.1 408"),
-    "a request, then half of one": ([get("/readyz"), *[b"GET /"] + [b"a"] * 15], b"HTTP/1.1 200"),
+    "a request, then half of one": ([build_get_request("/readyz"), *[b"GET /"] + [b"a"] * 15], b"HTTP/1.1 200"),
 }
 
 
-def test_who_sends_slowly_is_left_and_who_asks_meanwhile_is_answered(running: Serving) -> None:
+def test_who_sends_slowly_is_left_and_who_asks_meanwhile_is_answered(running: ServiceProcess) -> None:
     with ThreadPoolExecutor(len(SLOW)) as pool:
         slow = {name: pool.submit(dripped, running, pieces) for name, (pieces, _) in SLOW.items()}
         for _ in range(5):
-            assert running.send(get(f"/testnet/route?{QUERY}", close=True)).startswith(b"HTTP/1.1 200")
+            assert running.send(build_get_request(f"/testnet/route?{QUERY}", close=True)).startswith(b"HTTP/1.1 200")
             time.sleep(DRIP_S)
         found = {name: each.result() for name, each in slow.items()}
     for name, (answer, stood_s) in found.items():
@@ -173,18 +172,18 @@ def test_who_sends_slowly_is_left_and_who_asks_meanwhile_is_answered(running: Se
     assert json.loads(late.partition(b"\r\n\r\n")[2]) == told
 
 
-def test_a_body_in_pieces_that_arrives_in_time_is_answered(running: Serving) -> None:
+def test_a_body_in_pieces_that_arrives_in_time_is_answered(running: ServiceProcess) -> None:
     half = len(BODY) // 2
     closing = HEAD + f"Connection: close\r\nContent-Length: {len(BODY)}\r\n\r\n".encode()
     answer, _ = dripped(running, [closing, BODY[:half], BODY[half:]])
     assert answer.startswith(b"HTTP/1.1 200")
 
 
-def test_a_connection_in_use_outlives_patience(running: Serving) -> None:
+def test_a_connection_in_use_outlives_patience(running: ServiceProcess) -> None:
     with running.connect() as connection:
         until_s = time.monotonic() + 2 * PATIENCE_S
         while time.monotonic() < until_s:
-            connection.sendall(get("/readyz"))
+            connection.sendall(build_get_request("/readyz"))
             answer = b""
             while not answer.endswith(b"}"):
                 answer += connection.recv(65_536)
@@ -192,7 +191,7 @@ def test_a_connection_in_use_outlives_patience(running: Serving) -> None:
             time.sleep(DRIP_S)
 
 
-def test_who_waits_for_a_long_answer_is_not_slow(tmp_path: Path) -> None:
-    with serving(tmp_path, patience_s=0.3, slow_s=1.0) as service:
-        answer = service.send(get(f"/testnet/route?{QUERY}", close=True))
+def test_who_waits_for_a_long_answer_is_not_slow() -> None:
+    with run_testnet_service(timeout_s=0.3, slow_s=1.0) as service:
+        answer = service.send(build_get_request(f"/testnet/route?{QUERY}", close=True))
         assert answer.startswith(b"HTTP/1.1 200")

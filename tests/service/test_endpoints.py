@@ -19,8 +19,19 @@ from swapcli.routing.replay import replay
 from swapcli.service.endpoint_table import ENDPOINTS
 from swapcli.service.key_file import ApiKey
 from swapcli.starknet import deserialise_call
-from tests.cli.build import USDC, WETH
-from tests.service.in_process import EVM_NETWORKS, RECEIVER, ROUTER, Json, World, embedded, order, terms, tiny, world
+from tests.support.markets import embedded_market
+from tests.support.service import (
+    EVM_NETWORKS,
+    RECIPIENT,
+    ROUTER,
+    InProcessService,
+    Json,
+    in_process_service,
+    open_testnet_market,
+    order_query,
+    swap_terms,
+)
+from tests.support.testnet import USDC, WETH
 
 ALL = (*network_names(), "testnet")
 EVM = (*EVM_NETWORKS, "testnet")
@@ -29,14 +40,14 @@ EARNER = "0x" + "ab" * 20
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[World]:
-    with world(*ALL) as served:
+def service() -> Iterator[InProcessService]:
+    with in_process_service(*ALL) as served:
         yield served
 
 
 def replayed(name: str, route: Json) -> int:
     """What the core pays for a route as it was written."""
-    market = tiny() if name == "testnet" else embedded(name)
+    market = open_testnet_market() if name == "testnet" else embedded_market(name)
     result = parse_result(route, market.network)
     return replay(market.pools, result.route, result.input_amount).amount_out
 
@@ -46,20 +57,20 @@ def call_of(document: Json) -> Json:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_v1_route_says_what_the_replay_of_it_gives(service: World, name: str) -> None:
-    route = service.found(f"/{name}/route", order(name))
+def test_v1_route_says_what_the_replay_of_it_gives(service: InProcessService, name: str) -> None:
+    route = service.get_json(f"/{name}/route", order_query(name))
     assert int(route["outputAmount"]) == replayed(name, route) > 0
     assert route["success"] is True
     assert route["routeSwapType"] == 0
     assert "meta" not in route
     assert "outputAmountAfterFee" not in route
-    asked = order(name)["tokenInAddress"]
+    asked = order_query(name)["tokenInAddress"]
     assert route["inputToken"]["address"] == asked
 
 
 @pytest.mark.parametrize("name", EVM)
-def test_v2_route_says_what_the_replay_of_it_gives_and_when(service: World, name: str) -> None:
-    route = service.found(f"/{name}/v2/route", order(name))
+def test_v2_route_says_what_the_replay_of_it_gives_and_when(service: InProcessService, name: str) -> None:
+    route = service.get_json(f"/{name}/v2/route", order_query(name))
     assert int(route["outputAmount"]) == replayed(name, route) > 0
     assert route["routeSwapType"] == 0
     assert route["inputToken"]["address"] != ZERO_ADDRESS
@@ -69,37 +80,39 @@ def test_v2_route_says_what_the_replay_of_it_gives_and_when(service: World, name
 
 @given(amount=st.integers(10**9, 10**24), name=st.sampled_from(EVM), v2=st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_every_amount_that_is_answered_is_the_replays(service: World, amount: int, name: str, v2: bool) -> None:
-    route = service.found(f"/{name}/v2/route" if v2 else f"/{name}/route", order(name, amount))
+def test_every_amount_that_is_answered_is_the_replays(
+    service: InProcessService, amount: int, name: str, v2: bool
+) -> None:
+    route = service.get_json(f"/{name}/v2/route" if v2 else f"/{name}/route", order_query(name, amount))
     if route["success"]:
         assert int(route["outputAmount"]) == replayed(name, route)
         assert route["inputAmount"] == str(amount)
 
 
 @pytest.mark.parametrize("name", EVM)
-def test_v2_route_then_calldata_is_route_and_calldata_in_one(service: World, name: str) -> None:
-    route = service.found(f"/{name}/v2/route", order(name))
-    apart = service.post(f"/{name}/v2/calldata", {"route": route, **terms(name)}).json()
-    at_once = service.found(f"/{name}/v2/routeAndCalldata", {**order(name), **terms(name)})
+def test_v2_route_then_calldata_is_route_and_calldata_in_one(service: InProcessService, name: str) -> None:
+    route = service.get_json(f"/{name}/v2/route", order_query(name))
+    apart = service.post(f"/{name}/v2/calldata", {"route": route, **swap_terms(name)}).json()
+    at_once = service.get_json(f"/{name}/v2/routeAndCalldata", {**order_query(name), **swap_terms(name)})
     assert call_of(at_once["calldata"]) == call_of(apart)
     assert at_once["router_address"] == apart["router_address"]
     assert at_once["meta"]["apiVersion"] == apart["meta"]["apiVersion"] == "2.0"
     assert {**at_once["route"], "time": 0} == {**route, "time": 0}
     assert apart["route"]["amount_out"] == route["outputAmount"]
     assert int(apart["route"]["min_received"]) == min_received(int(route["outputAmount"]), DEFAULT_PPM)
-    assert apart["route"]["destination"].lower() == RECEIVER
+    assert apart["route"]["destination"].lower() == RECIPIENT
 
 
 @pytest.mark.parametrize("name", EVM)
-def test_v1_route_then_execute_is_calldata_in_one(service: World, name: str) -> None:
-    route = service.found(f"/{name}/route", order(name))
-    executed = service.post(f"/{name}/execute", {"route": route, **terms(name)}).json()
-    at_once = service.post(f"/{name}/calldata", {**order(name), **terms(name)}).json()
-    posted = service.post(f"/{name}/calldata", {"route": route, **terms(name)}).json()
+def test_v1_route_then_execute_is_calldata_in_one(service: InProcessService, name: str) -> None:
+    route = service.get_json(f"/{name}/route", order_query(name))
+    executed = service.post(f"/{name}/execute", {"route": route, **swap_terms(name)}).json()
+    at_once = service.post(f"/{name}/calldata", {**order_query(name), **swap_terms(name)}).json()
+    posted = service.post(f"/{name}/calldata", {"route": route, **swap_terms(name)}).json()
     assert list(at_once) == ["success", "route", "swap_parameters", "calldata", "to", "value"]
     assert list(at_once["route"]) == ["inputToken", "outputToken", "inputAmount", "outputAmount", "time", "route"]
     assert posted["calldata"] == at_once["calldata"]
-    assert posted["value"] == at_once["value"] == order(name)["amount"]
+    assert posted["value"] == at_once["value"] == order_query(name)["amount"]
     if network_variant(name).execute_has_transaction:
         assert {key: executed[key] for key in ("calldata", "to", "value")} == {
             key: at_once[key] for key in ("calldata", "to", "value")
@@ -111,59 +124,61 @@ def test_v1_route_then_execute_is_calldata_in_one(service: World, name: str) -> 
 
 
 @pytest.mark.parametrize("name", EVM)
-def test_calldata_says_in_bytes_what_its_answer_says_in_json(service: World, name: str) -> None:
-    answer = service.post(f"/{name}/calldata", {"route": service.found(f"/{name}/route", order(name)), **terms(name)})
+def test_calldata_says_in_bytes_what_its_answer_says_in_json(service: InProcessService, name: str) -> None:
+    answer = service.post(
+        f"/{name}/calldata", {"route": service.get_json(f"/{name}/route", order_query(name)), **swap_terms(name)}
+    )
     document = answer.json()
     call = decode_call(document["calldata"])
     assert str(call.route.min_received) == document["route"]["min_received"]
     assert str(call.route.amount_out) == document["route"]["amount_out"]
     assert [str(swap.rate) for swap in call.swaps] == [swap["rate"] for swap in document["swap_parameters"]]
-    assert call.route.destination == RECEIVER
+    assert call.route.destination == RECIPIENT
 
 
 @pytest.mark.parametrize("name", EVM)
-def test_the_unversioned_route_and_calldata_is_v1_without_meta(service: World, name: str) -> None:
-    answer = service.found(f"/{name}/routeAndCalldata", {**order(name), **terms(name)})
-    executed = service.post(f"/{name}/calldata", {"route": answer["route"], **terms(name)}).json()
+def test_the_unversioned_route_and_calldata_is_v1_without_meta(service: InProcessService, name: str) -> None:
+    answer = service.get_json(f"/{name}/routeAndCalldata", {**order_query(name), **swap_terms(name)})
+    executed = service.post(f"/{name}/calldata", {"route": answer["route"], **swap_terms(name)}).json()
     assert list(answer) == ["route", "calldata", "router_address"]
     assert call_of(answer["calldata"]) == call_of(executed)
     assert answer["router_address"] == executed["to"]
 
 
-def test_execute_takes_a_v2_route_too(service: World) -> None:
-    v1, v2 = (service.found(path, order("base")) for path in ("/base/route", "/base/v2/route"))
-    executed = [service.post("/base/execute", {"route": route, **terms("base")}).json() for route in (v1, v2)]
+def test_execute_takes_a_v2_route_too(service: InProcessService) -> None:
+    v1, v2 = (service.get_json(path, order_query("base")) for path in ("/base/route", "/base/v2/route"))
+    executed = [service.post("/base/execute", {"route": route, **swap_terms("base")}).json() for route in (v1, v2)]
     assert executed[0] == executed[1]
 
 
-def test_hyperevm_takes_an_order_by_get(service: World) -> None:
-    asked = {**order("hyperevm"), **terms("hyperevm", 49)}
-    answer = service.found("/hyperevm/calldata", asked)
+def test_hyperevm_takes_an_order_by_get(service: InProcessService) -> None:
+    asked = {**order_query("hyperevm"), **swap_terms("hyperevm", 49)}
+    answer = service.get_json("/hyperevm/calldata", asked)
     assert list(answer) == ["route", "calldata"]
     assert set(answer["calldata"]) == {"route", "swap_parameters"}
     assert answer["calldata"]["route"]["amount_out"] == answer["route"]["outputAmount"]
     assert int(answer["route"]["outputAmount"]) == replayed("hyperevm", answer["route"])
-    executed = service.post("/hyperevm/execute", {"route": answer["route"], **terms("hyperevm", 49)}).json()
+    executed = service.post("/hyperevm/execute", {"route": answer["route"], **swap_terms("hyperevm", 49)}).json()
     assert executed == answer["calldata"]
 
 
 @pytest.mark.parametrize("path", ["/hyperevm/route", "/hyperevm/calldata"])
-def test_hyperevm_finds_the_least_input_for_a_wanted_output(service: World, path: str) -> None:
+def test_hyperevm_finds_the_least_input_for_a_wanted_output(service: InProcessService, path: str) -> None:
     wanted = 1_000_000
-    asked = {**order("hyperevm", wanted, reverse="true"), **terms("hyperevm")}
-    answer = service.found(path, asked)
+    asked = {**order_query("hyperevm", wanted, reverse="true"), **swap_terms("hyperevm")}
+    answer = service.get_json(path, asked)
     route = answer.get("route", answer) if path.endswith("calldata") else answer
     assert int(route["outputAmount"]) >= wanted
     assert int(route["outputAmount"]) == replayed("hyperevm", route)
-    less = order("hyperevm", int(route["inputAmount"]) * 999 // 1000)
-    assert int(service.found("/hyperevm/route", less)["outputAmount"]) < wanted
+    less = order_query("hyperevm", int(route["inputAmount"]) * 999 // 1000)
+    assert int(service.get_json("/hyperevm/route", less)["outputAmount"]) < wanted
 
 
-def test_hyperevm_excludes_protocols_by_name(service: World) -> None:
-    first = service.found("/hyperevm/route", order("hyperevm"))
+def test_hyperevm_excludes_protocols_by_name(service: InProcessService) -> None:
+    first = service.get_json("/hyperevm/route", order_query("hyperevm"))
     used = first["route"][0]["swaps"][0][0]["protocol"]
     name = next(each.amm_name for each in network("hyperevm").protocols if each.id == used)
-    rest = service.found("/hyperevm/route", {**order("hyperevm"), "excludeProtocols": f'["{name}"]'})
+    rest = service.get_json("/hyperevm/route", {**order_query("hyperevm"), "excludeProtocols": f'["{name}"]'})
     assert not rest["success"] or used not in protocols_of(rest)
 
 
@@ -172,37 +187,37 @@ def protocols_of(route: Json) -> set[int]:
 
 
 @pytest.mark.parametrize("path", ["/base/route", "/base/v2/route"])
-def test_protocols_are_excluded_by_id(service: World, path: str) -> None:
-    used = protocols_of(service.found(path, order("base")))
-    rest = service.found(path, {**order("base"), "excludeProtocols": ",".join(map(str, used))})
+def test_protocols_are_excluded_by_id(service: InProcessService, path: str) -> None:
+    used = protocols_of(service.get_json(path, order_query("base")))
+    rest = service.get_json(path, {**order_query("base"), "excludeProtocols": ",".join(map(str, used))})
     assert rest["success"]
     assert not protocols_of(rest) & used
 
 
 @pytest.mark.parametrize("path", ["/base/route", "/base/v2/route"])
-def test_direct_takes_one_hop(service: World, path: str) -> None:
-    route = service.found(path, {**order("base", 10**21), "direct": "true"})
+def test_direct_takes_one_hop(service: InProcessService, path: str) -> None:
+    route = service.get_json(path, {**order_query("base", 10**21), "direct": "true"})
     assert {len(segment["swaps"]) for segment in route["route"]} == {1}
 
 
-def test_citrea_takes_a_route_and_its_signer_in_the_body_of_a_get(service: World) -> None:
-    route = service.found("/citrea/route", order("citrea"))
-    body = {"route_response": route, "slippage": 0.1, "signer": RECEIVER}
-    answer = service.ask("GET", "/citrea/calldata", json=body)
+def test_citrea_takes_a_route_and_its_signer_in_the_body_of_a_get(service: InProcessService) -> None:
+    route = service.get_json("/citrea/route", order_query("citrea"))
+    body = {"route_response": route, "slippage": 0.1, "signer": RECIPIENT}
+    answer = service.send("GET", "/citrea/calldata", json=body)
     assert answer.status_code == 200
-    executed = service.post("/citrea/execute", {"route": route, "slippage": 0.1, "destination": RECEIVER}).json()
+    executed = service.post("/citrea/execute", {"route": route, "slippage": 0.1, "destination": RECIPIENT}).json()
     assert answer.json() == {"success": True, "calldata": executed["calldata"]}
-    assert decode_call(answer.json()["calldata"]).route.destination == RECEIVER
+    assert decode_call(answer.json()["calldata"]).route.destination == RECIPIENT
 
 
-def test_starknet_gives_felts_everywhere(service: World) -> None:
-    route = service.found("/starknet/route", order("starknet"))
+def test_starknet_gives_felts_everywhere(service: InProcessService) -> None:
+    route = service.get_json("/starknet/route", order_query("starknet"))
     assert isinstance(route["inputToken"]["price"], str)
     assert len(route["bestQuotesByProtocols"]) == len(network("starknet").protocols)
-    executed = service.post("/starknet/execute", {"route": route, **terms("starknet")}).json()
-    at_once = service.found("/starknet/calldata", {**order("starknet"), **terms("starknet")})
-    posted = service.post("/starknet/calldata", {"route": route, **terms("starknet")}).json()
-    of_order = service.post("/starknet/calldata", {**order("starknet"), **terms("starknet")}).json()
+    executed = service.post("/starknet/execute", {"route": route, **swap_terms("starknet")}).json()
+    at_once = service.get_json("/starknet/calldata", {**order_query("starknet"), **swap_terms("starknet")})
+    posted = service.post("/starknet/calldata", {"route": route, **swap_terms("starknet")}).json()
+    of_order = service.post("/starknet/calldata", {**order_query("starknet"), **swap_terms("starknet")}).json()
     assert executed["calldata"] == at_once["calldata"] == posted == of_order["calldata"]
     assert executed["value"] == "0"
     call = deserialise_call(tuple(map(int, posted)))
@@ -210,9 +225,9 @@ def test_starknet_gives_felts_everywhere(service: World) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_starknet_serves_batches(service: World, count: int) -> None:
-    single = order("starknet")
-    market = embedded("starknet")
+def test_starknet_serves_batches(service: InProcessService, count: int) -> None:
+    single = order_query("starknet")
+    market = embedded_market("starknet")
     tokens = [address for address in market.tokens if address != single["tokenOutAddress"]][:count]
     amounts = [10 ** market.tokens[address].decimals for address in tokens]
     query = {
@@ -220,13 +235,13 @@ def test_starknet_serves_batches(service: World, count: int) -> None:
         "tokenInAddresses": ",".join(tokens),
         "tokenOutAddresses": single["tokenOutAddress"],
     }
-    routes = service.found("/starknet/routeBatch", query)
-    felts = service.found("/starknet/executeBatch", {**query, **terms("starknet")})
+    routes = service.get_json("/starknet/routeBatch", query)
+    felts = service.get_json("/starknet/executeBatch", {**query, **swap_terms("starknet")})
     assert len(routes) == len(felts) == count
     for route, arguments in zip(routes, felts, strict=True):
         call = deserialise_call(tuple(map(int, arguments)))
         assert call.route.min_received == min_received(int(route["outputAmount"]), DEFAULT_PPM)
-    alone = [service.post("/starknet/execute", {"route": route, **terms("starknet")}).json() for route in routes]
+    alone = [service.post("/starknet/execute", {"route": route, **swap_terms("starknet")}).json() for route in routes]
     assert alone[0]["calldata"] == felts[0]
     # What comes later in the transaction finds the pools as the orders before leave them.
     assert all(
@@ -247,25 +262,25 @@ def test_starknet_serves_batches(service: World, count: int) -> None:
     ],
 )
 def test_the_native_token_shows_in_the_swap_type_and_the_value(
-    service: World, token_in: str, token_out: str, swap_type: int
+    service: InProcessService, token_in: str, token_out: str, swap_type: int
 ) -> None:
     asked = {"amount": "1000000000", "tokenInAddress": token_in, "tokenOutAddress": token_out}
     if token_out == USDC:
         asked["amount"] = str(10**18)
-    v1, v2 = (service.found(f"/testnet{path}", asked) for path in ("/route", "/v2/route"))
+    v1, v2 = (service.get_json(f"/testnet{path}", asked) for path in ("/route", "/v2/route"))
     assert v2["routeSwapType"] == swap_type
     assert ZERO_ADDRESS not in (v2["inputToken"]["address"], v2["outputToken"]["address"])
     assert (v1["inputToken"]["address"] == ZERO_ADDRESS) is (swap_type == 0)
     assert (v1["outputToken"]["address"] == ZERO_ADDRESS) is (swap_type == 1)
     for route in (v1, v2):
-        executed = service.post("/testnet/execute", {"route": route, **terms("testnet")}).json()
+        executed = service.post("/testnet/execute", {"route": route, **swap_terms("testnet")}).json()
         assert executed["route"]["swap_type"] == swap_type
         assert executed["value"] == (asked["amount"] if swap_type == 0 else "0")
 
 
 @pytest.mark.parametrize("prefix", ["", "/v2"])
 @pytest.mark.parametrize("name", ALL)
-def test_health_is_told_in_the_form_of_its_generation(service: World, name: str, prefix: str) -> None:
+def test_health_is_told_in_the_form_of_its_generation(service: InProcessService, name: str, prefix: str) -> None:
     answer = service.get(f"/{name}{prefix}/healthcheck")
     if prefix and name == "starknet":
         assert answer.status_code == 404
@@ -291,15 +306,15 @@ def test_health_is_told_in_the_form_of_its_generation(service: World, name: str,
         ("/Base/Tokens", "/base/tokens"),
     ],
 )
-def test_paths_match_in_any_letter_case(service: World, path: str, like: str) -> None:
-    query = {**order("base"), **terms("base")} if "oute" in like and "atch" not in like else {}
+def test_paths_match_in_any_letter_case(service: InProcessService, path: str, like: str) -> None:
+    query = {**order_query("base"), **swap_terms("base")} if "oute" in like and "atch" not in like else {}
     answers = [service.get(each, query) for each in (path, like)]
     assert answers[0].status_code == answers[1].status_code != 404
-    assert service.lines()[-1]["path"] == service.lines()[-2]["path"] != "other"
+    assert service.log_lines()[-1]["path"] == service.log_lines()[-2]["path"] != "other"
 
 
-def test_supported_chains_are_told_with_their_routers(service: World) -> None:
-    chains = {each["chain_name"]: each for each in service.found("/supported-chains", {})}
+def test_supported_chains_are_told_with_their_routers(service: InProcessService) -> None:
+    chains = {each["chain_name"]: each for each in service.get_json("/supported-chains", {})}
     assert set(chains) == set(ALL)
     assert chains["base"]["chain_id"] == 8453
     assert chains["starknet"]["chain_id"] == network("starknet").chain_id > 2**53
@@ -307,47 +322,47 @@ def test_supported_chains_are_told_with_their_routers(service: World) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_listed_token_is_found_by_its_address(service: World, name: str) -> None:
-    listed = service.found(f"/{name}/tokens", {})
+def test_every_listed_token_is_found_by_its_address(service: InProcessService, name: str) -> None:
+    listed = service.get_json(f"/{name}/tokens", {})
     assert len({each["address"] for each in listed}) == len(listed)
-    market = tiny() if name == "testnet" else embedded(name)
+    market = open_testnet_market() if name == "testnet" else embedded_market(name)
     assert {each["address"].lower() for each in listed} >= set(market.tokens)
     for each in listed[:5]:
-        assert service.found(f"/{name}/tokens/{each['address']}", {}) == each
-        assert service.found(f"/{name}/tokens/{each['address'].lower()}", {}) == each
+        assert service.get_json(f"/{name}/tokens/{each['address']}", {}) == each
+        assert service.get_json(f"/{name}/tokens/{each['address'].lower()}", {}) == each
         assert each["decimals"].isdecimal()
 
 
-def test_both_ways_to_write_the_native_token_find_it(service: World) -> None:
-    zero, placeholder = (service.found(f"/base/tokens/{each}", {}) for each in (ZERO_ADDRESS, "0x" + "E" * 40))
+def test_both_ways_to_write_the_native_token_find_it(service: InProcessService) -> None:
+    zero, placeholder = (service.get_json(f"/base/tokens/{each}", {}) for each in (ZERO_ADDRESS, "0x" + "E" * 40))
     assert zero == placeholder
     assert zero["symbol"] == "ETH"
 
 
 @pytest.mark.parametrize("name", network_names())
-def test_protocols_are_listed_with_their_ids(service: World, name: str) -> None:
-    listed = {each["protocol"]: each["amm_name"] for each in service.found(f"/{name}/protocols", {})}
+def test_protocols_are_listed_with_their_ids(service: InProcessService, name: str) -> None:
+    listed = {each["protocol"]: each["amm_name"] for each in service.get_json(f"/{name}/protocols", {})}
     assert listed == {each.id: each.amm_name for each in network(name).protocols}
 
 
 @pytest.mark.parametrize(
     "path", ["/base/route", "/base/v2/route", "/base/routeAndCalldata", "/base/v2/routeAndCalldata"]
 )
-def test_where_there_is_no_route_the_answer_says_so_with_status_200(service: World, path: str) -> None:
-    unknown = {**order("base"), **terms("base"), "tokenOutAddress": "0x" + "99" * 20}
+def test_where_there_is_no_route_the_answer_says_so_with_status_200(service: InProcessService, path: str) -> None:
+    unknown = {**order_query("base"), **swap_terms("base"), "tokenOutAddress": "0x" + "99" * 20}
     answer = service.get(path, unknown)
     assert answer.status_code == 200
-    meta = {"meta": service.meta} if "/v2/" in path else {}
+    meta = {"meta": service.v2_metadata} if "/v2/" in path else {}
     assert answer.json() == {"success": False, "errorMessage": f"no token 0x{'99' * 20} on base", **meta}
 
 
-def test_no_route_in_posted_orders_and_on_hyperevm(service: World) -> None:
-    impossible = {**order("testnet"), **terms("testnet"), "tokenOutAddress": "0x" + "66" * 20}
+def test_no_route_in_posted_orders_and_on_hyperevm(service: InProcessService) -> None:
+    impossible = {**order_query("testnet"), **swap_terms("testnet"), "tokenOutAddress": "0x" + "66" * 20}
     told = service.post("/testnet/calldata", impossible)
     assert told.status_code == 200
     assert told.json()["success"] is False
-    unknown = {**order("hyperevm"), **terms("hyperevm"), "tokenOutAddress": "0x" + "99" * 20}
-    own = service.found("/hyperevm/calldata", unknown)
+    unknown = {**order_query("hyperevm"), **swap_terms("hyperevm"), "tokenOutAddress": "0x" + "99" * 20}
+    own = service.get_json("/hyperevm/calldata", unknown)
     assert own == {"route": {"success": False, "errorMessage": f"no token 0x{'99' * 20} on hyperevm"}}
 
 
@@ -359,29 +374,29 @@ class OneKey:
 @pytest.mark.parametrize("header", [{"X-API-Key": "good"}, {"Authorization": "Bearer good"}])
 def test_an_integrators_fee_is_in_the_route_the_least_output_and_the_call(header: dict[str, str]) -> None:
     wish = {"integratorAddress": EARNER, "integratorFeePercentageBps": 50, "integratorSurplusPercentageBps": 0}
-    with world("base", keys=OneKey()) as served:
-        route = served.get("/base/v2/route", {**order("base"), **wish}, headers=header).json()
+    with in_process_service("base", keys=OneKey()) as served:
+        route = served.get("/base/v2/route", {**order_query("base"), **wish}, headers=header).json()
         out = int(route["outputAmount"])
         left = out - out * 50 // 10_000
         assert route["outputAmountAfterFee"] == str(left)
         assert route["integratorName"] == "Acme"
         assert route["integratorFeePercentageBps"] == 50
         assert "integratorSurplusPercentageBps" not in route
-        apart = served.post("/base/v2/calldata", {"route": route, **terms("base")}, headers=header).json()
+        apart = served.post("/base/v2/calldata", {"route": route, **swap_terms("base")}, headers=header).json()
         assert apart["route"]["min_received"] == str(min_received(left, DEFAULT_PPM))
-        query = {**order("base"), **terms("base"), **wish}
+        query = {**order_query("base"), **swap_terms("base"), **wish}
         at_once = served.get("/base/v2/routeAndCalldata", query, headers=header).json()
         assert at_once["calldata"]["integrator_data"] == apart["integrator_data"] != "0x"
-        executed = served.post("/base/execute", {"route": route, **terms("base")}, headers=header).json()
+        executed = served.post("/base/execute", {"route": route, **swap_terms("base")}, headers=header).json()
         assert executed["calldata"].startswith("0x21ed51f7")
 
 
 def test_a_surplus_changes_neither_the_output_nor_the_least_of_it() -> None:
     wish = {"integratorAddress": EARNER, "integratorSurplusPercentageBps": 5_000}
     key = {"X-API-Key": "good"}
-    with world("base", keys=OneKey()) as served:
-        plain = served.found("/base/v2/routeAndCalldata", {**order("base"), **terms("base")})
-        query = {**order("base"), **terms("base"), **wish}
+    with in_process_service("base", keys=OneKey()) as served:
+        plain = served.get_json("/base/v2/routeAndCalldata", {**order_query("base"), **swap_terms("base")})
+        query = {**order_query("base"), **swap_terms("base"), **wish}
         shared = served.get("/base/v2/routeAndCalldata", query, headers=key).json()
         assert shared["calldata"]["route"] == plain["calldata"]["route"]
         assert "outputAmountAfterFee" not in shared["route"]
@@ -389,13 +404,13 @@ def test_a_surplus_changes_neither_the_output_nor_the_least_of_it() -> None:
         assert "integrator_data" in shared["calldata"]
 
 
-def test_zeros_in_place_of_an_integrator_need_no_key(service: World) -> None:
+def test_zeros_in_place_of_an_integrator_need_no_key(service: InProcessService) -> None:
     zeros = {"integratorFeePercentageBps": 0, "integratorSurplusPercentageBps": 0, "integratorAddress": ""}
-    with_zeros = service.found("/base/v2/route", {**order("base"), **zeros})
-    assert {**with_zeros, "time": 0} == {**service.found("/base/v2/route", order("base")), "time": 0}
+    with_zeros = service.get_json("/base/v2/route", {**order_query("base"), **zeros})
+    assert {**with_zeros, "time": 0} == {**service.get_json("/base/v2/route", order_query("base")), "time": 0}
 
 
-def test_the_table_names_each_endpoint_once_and_has_one_per_path_method_and_network(service: World) -> None:
+def test_the_table_names_each_endpoint_once_and_has_one_per_path_method_and_network(service: InProcessService) -> None:
     assert len({each.name for each in ENDPOINTS}) == len(ENDPOINTS)
     for each in service.registry.networks.values():
         here = [(e.path, e.method) for e in ENDPOINTS if e.where(each)]
@@ -403,16 +418,16 @@ def test_the_table_names_each_endpoint_once_and_has_one_per_path_method_and_netw
 
 
 def test_a_network_of_the_users_without_v2_has_none() -> None:
-    with world("testnet") as served:
+    with in_process_service("testnet") as served:
         served.get("/testnet/tokens")
         served.registry.networks["testnet"] = replace(served.registry.networks["testnet"], has_v2=False)
-        assert served.get("/testnet/v2/route", order("testnet")).status_code == 404
-        assert served.get("/testnet/route", order("testnet")).status_code == 200
+        assert served.get("/testnet/v2/route", order_query("testnet")).status_code == 404
+        assert served.get("/testnet/route", order_query("testnet")).status_code == 200
 
 
-def test_what_execute_encodes_is_the_replays_output_and_never_the_posted_one(service: World) -> None:
-    route = service.found("/testnet/route", order("testnet"))
+def test_what_execute_encodes_is_the_replays_output_and_never_the_posted_one(service: InProcessService) -> None:
+    route = service.get_json("/testnet/route", order_query("testnet"))
     modest = {**route, "outputAmount": "1", "time": 7, "estimatedGasUsed": "0"}
-    answer = service.post("/testnet/execute", {"route": modest, **terms("testnet")}).json()
+    answer = service.post("/testnet/execute", {"route": modest, **swap_terms("testnet")}).json()
     assert answer["route"]["amount_out"] == route["outputAmount"]
     assert answer["route"]["min_received"] == str(min_received(int(route["outputAmount"]), DEFAULT_PPM))

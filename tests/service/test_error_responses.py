@@ -23,16 +23,16 @@ from swapcli.errors import (
 )
 from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
 from swapcli.service.error_responses import ERROR_NAMES, Style, error_response, style_on
-from tests.cli.build import DIRECT_V3, NOW_S, small_market
-from tests.service.in_process import RECEIVER, Json, World, order, terms, world
 from tests.service.test_endpoints import OneKey
+from tests.support.service import RECIPIENT, InProcessService, Json, in_process_service, order_query, swap_terms
+from tests.support.testnet import DIRECT_V3, NOW_S, build_testnet_market
 
 INTEGRATOR = "0x" + "ab" * 20
 
 
 @pytest.fixture
-def service() -> Iterator[World]:
-    with world("testnet", "base", "hyperevm", "citrea", "starknet", "monad", keys=OneKey()) as served:
+def service() -> Iterator[InProcessService]:
+    with in_process_service("testnet", "base", "hyperevm", "citrea", "starknet", "monad", keys=OneKey()) as served:
         yield served
 
 
@@ -40,9 +40,9 @@ def detailed(error: str, details: str) -> Json:
     return {"success": False, "error": error, "details": details}
 
 
-def dated(service: World, error: str, details: str) -> Json:
+def dated(service: InProcessService, error: str, details: str) -> Json:
     """The same in V2, which says when."""
-    return detailed(error, details) | {"meta": service.meta}
+    return detailed(error, details) | {"meta": service.v2_metadata}
 
 
 def brief(error: str, message: str) -> Json:
@@ -57,27 +57,27 @@ def bad(message: str) -> Json:
     return status(400, message, "Bad Request")
 
 
-def v2_calldata(service: World, **changes: Any) -> Any:
-    route = changes.pop("route", None) or service.found("/base/v2/route", order("base"))
-    service.time.pass_s(changes.pop("after_s", 0))
-    return service.post("/base/v2/calldata", {"route": route, **terms("base"), **changes})
+def v2_calldata(service: InProcessService, **changes: Any) -> Any:
+    route = changes.pop("route", None) or service.get_json("/base/v2/route", order_query("base"))
+    service.fake_clock.advance(changes.pop("after_s", 0))
+    return service.post("/base/v2/calldata", {"route": route, **swap_terms("base"), **changes})
 
 
-def execute(service: World, name: str, **changes: Any) -> Any:
-    route = changes.pop("route", None) or service.found(f"/{name}/route", order(name))
-    service.time.pass_s(changes.pop("after_s", 0))
-    return service.post(f"/{name}/execute", {"route": route, **terms(name), **changes})
+def execute(service: InProcessService, name: str, **changes: Any) -> Any:
+    route = changes.pop("route", None) or service.get_json(f"/{name}/route", order_query(name))
+    service.fake_clock.advance(changes.pop("after_s", 0))
+    return service.post(f"/{name}/execute", {"route": route, **swap_terms(name), **changes})
 
 
-def citrea(service: World, **changes: Any) -> Any:
-    route = changes.pop("route_response", None) or service.found("/citrea/route", order("citrea"))
-    service.time.pass_s(changes.pop("after_s", 0))
-    body = {"route_response": route, "slippage": 1, "signer": RECEIVER}
-    return service.ask("GET", "/citrea/calldata", json=body | changes)
+def citrea(service: InProcessService, **changes: Any) -> Any:
+    route = changes.pop("route_response", None) or service.get_json("/citrea/route", order_query("citrea"))
+    service.fake_clock.advance(changes.pop("after_s", 0))
+    body = {"route_response": route, "slippage": 1, "signer": RECIPIENT}
+    return service.send("GET", "/citrea/calldata", json=body | changes)
 
 
-def hyperevm(service: World, **changes: Any) -> Any:
-    return service.get("/hyperevm/calldata", {**order("hyperevm"), **terms("hyperevm"), **changes})
+def hyperevm(service: InProcessService, **changes: Any) -> Any:
+    return service.get("/hyperevm/calldata", {**order_query("hyperevm"), **swap_terms("hyperevm"), **changes})
 
 
 OUT_OF_49 = "slippage must be between 0 and 49 percent, not 49.0001"
@@ -86,23 +86,23 @@ OUT_OF_V1 = "slippage must be between 0.1 and 100 percent, not {}"
 OLD = "the route is 61 seconds old, and routes are good for 60"
 
 
-def test_v2_calldata_invalid_slippage(service: World) -> None:
+def test_v2_calldata_invalid_slippage(service: InProcessService) -> None:
     answer = v2_calldata(service, slippage=49.0001)
     assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid slippage", OUT_OF_49))
 
 
-def test_v2_calldata_invalid_route(service: World) -> None:
+def test_v2_calldata_invalid_route(service: InProcessService) -> None:
     answer = v2_calldata(service, route={"success": True, "meta": {}})
     assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", "route.inputToken is missing"))
 
 
-def test_v2_calldata_expired_route(service: World) -> None:
+def test_v2_calldata_expired_route(service: InProcessService) -> None:
     answer = v2_calldata(service, after_s=61)
     assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", OLD))
 
 
-def test_v2_calldata_route_that_now_gives_too_little(service: World) -> None:
-    route = service.found("/base/v2/route", order("base"))
+def test_v2_calldata_route_that_now_gives_too_little(service: InProcessService) -> None:
+    route = service.get_json("/base/v2/route", order_query("base"))
     out = int(route["outputAmount"])
     promised = route | {"outputAmount": str(out * 2)}
     least = out * 2 - out * 2 * 5_000 // 1_000_000
@@ -111,29 +111,29 @@ def test_v2_calldata_route_that_now_gives_too_little(service: World) -> None:
     assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", said))
 
 
-def test_v2_calldata_wants_the_whole_v2_route(service: World) -> None:
-    answer = v2_calldata(service, route=service.found("/base/route", order("base")))
+def test_v2_calldata_wants_the_whole_v2_route(service: InProcessService) -> None:
+    answer = v2_calldata(service, route=service.get_json("/base/route", order_query("base")))
     said = "route.meta is missing: V2 calldata takes the complete response of V2 route"
     assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", said))
 
 
-def test_citrea_calldata_invalid_route(service: World) -> None:
+def test_citrea_calldata_invalid_route(service: InProcessService) -> None:
     answer = citrea(service, route_response={"success": False, "errorMessage": "no route"})
     said = "route_response must be a route that was found"
     assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", said))
 
 
-def test_citrea_calldata_expired_route(service: World) -> None:
+def test_citrea_calldata_expired_route(service: InProcessService) -> None:
     answer = citrea(service, after_s=61)
     assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", OLD))
 
 
-def test_citrea_calldata_invalid_slippage(service: World) -> None:
+def test_citrea_calldata_invalid_slippage(service: InProcessService) -> None:
     answer = citrea(service, slippage=0.05)
     assert (answer.status_code, answer.json()) == (400, detailed("Invalid slippage", OUT_OF_OWN.format("0.05")))
 
 
-def test_citrea_calldata_invalid_signer(service: World) -> None:
+def test_citrea_calldata_invalid_signer(service: InProcessService) -> None:
     answer = citrea(service, signer="0x12")
     assert (answer.status_code, answer.json()) == (
         400,
@@ -141,36 +141,36 @@ def test_citrea_calldata_invalid_signer(service: World) -> None:
     )
 
 
-def test_hyperevm_calldata_invalid_slippage(service: World) -> None:
+def test_hyperevm_calldata_invalid_slippage(service: InProcessService) -> None:
     answer = hyperevm(service, slippage="49.5")
     assert (answer.status_code, answer.json()) == (400, detailed("Invalid slippage", OUT_OF_OWN.format("49.5")))
 
 
-def test_hyperevm_calldata_invalid_signer(service: World) -> None:
+def test_hyperevm_calldata_invalid_signer(service: InProcessService) -> None:
     answer = hyperevm(service, destination="me")
     said = "destination must be an Ethereum address"
     assert (answer.status_code, answer.json()) == (400, detailed("Invalid signer", said))
 
 
-def test_hyperevm_calldata_other_faults_have_its_form_too(service: World) -> None:
+def test_hyperevm_calldata_other_faults_have_its_form_too(service: InProcessService) -> None:
     answer = hyperevm(service, amount="1.5")
     said = "amount must be a decimal integer string from 1 to 2^256 - 1"
     assert (answer.status_code, answer.json()) == (400, detailed("Bad Request", said))
 
 
 @pytest.mark.parametrize("slippage", ["0.05", 100.0001])
-def test_v1_execute_invalid_slippage(service: World, slippage: object) -> None:
+def test_v1_execute_invalid_slippage(service: InProcessService, slippage: object) -> None:
     answer = execute(service, "base", slippage=slippage)
     assert (answer.status_code, answer.json()) == (400, brief("Invalid slippage", OUT_OF_V1.format(slippage)))
 
 
-def test_v1_execute_route_expired_by_age(service: World) -> None:
+def test_v1_execute_route_expired_by_age(service: InProcessService) -> None:
     answer = execute(service, "base", after_s=61)
     assert (answer.status_code, answer.json()) == (400, brief("Route expired", OLD))
 
 
-def test_v1_execute_route_expired_by_the_market(service: World) -> None:
-    route = service.found("/base/route", order("base"))
+def test_v1_execute_route_expired_by_the_market(service: InProcessService) -> None:
+    route = service.get_json("/base/route", order_query("base"))
     out = int(route["outputAmount"])
     answer = execute(service, "base", route=route | {"outputAmount": str(out * 2)}, slippage=50)
     assert answer.status_code == 200
@@ -179,9 +179,9 @@ def test_v1_execute_route_expired_by_the_market(service: World) -> None:
     assert (answer.status_code, answer.json()) == (400, brief("Route expired", said))
 
 
-def test_v1_execute_insufficient_liquidity(service: World) -> None:
-    small = {**order("testnet"), "excludeProtocols": "4"}
-    route = service.found("/testnet/route", small)
+def test_v1_execute_insufficient_liquidity(service: InProcessService) -> None:
+    small = {**order_query("testnet"), "excludeProtocols": "4"}
+    route = service.get_json("/testnet/route", small)
     assert route["route"][0]["swaps"][0][0]["poolAddress"].lower() == DIRECT_V3
     answer = execute(service, "testnet", route=route | {"inputAmount": str(10**30)})
     document = answer.json()
@@ -190,36 +190,36 @@ def test_v1_execute_insufficient_liquidity(service: World) -> None:
     assert DIRECT_V3 in document["message"]
 
 
-def test_v1_execute_invalid_deadline_and_route(service: World) -> None:
+def test_v1_execute_invalid_deadline_and_route(service: InProcessService) -> None:
     answer = execute(service, "base", deadline=int(NOW_S))
     said = "deadline must be a future time in whole Unix seconds"
     assert (answer.status_code, answer.json()) == (400, brief("Invalid deadline", said))
     answer = execute(service, "base", route=[1])
     assert (answer.status_code, answer.json()) == (400, brief("Invalid route", "route must be an object"))
-    answer = service.post("/base/execute", terms("base"))
+    answer = service.post("/base/execute", swap_terms("base"))
     assert (answer.status_code, answer.json()) == (400, brief("Invalid route", "route must be an object"))
 
 
-def test_v1_execute_other_faults_have_its_form_too(service: World) -> None:
+def test_v1_execute_other_faults_have_its_form_too(service: InProcessService) -> None:
     answer = execute(service, "base", destination="0x0")
     said = "destination must be an Ethereum address"
     assert (answer.status_code, answer.json()) == (400, brief("Bad Request", said))
 
 
-def test_hyperevm_execute_route_expired(service: World) -> None:
+def test_hyperevm_execute_route_expired(service: InProcessService) -> None:
     answer = execute(service, "hyperevm", after_s=61)
     assert (answer.status_code, answer.json()) == (400, detailed("Route expired", OLD))
 
 
-def test_hyperevm_execute_slippage_exceeded(service: World) -> None:
-    route = service.found("/hyperevm/route", order("hyperevm"))
+def test_hyperevm_execute_slippage_exceeded(service: InProcessService) -> None:
+    route = service.get_json("/hyperevm/route", order_query("hyperevm"))
     out = int(route["outputAmount"])
     answer = execute(service, "hyperevm", route=route | {"outputAmount": str(3 * out)}, slippage=50)
     said = f"the route now gives {out}, less than the {3 * out - 3 * out // 2} that its slippage allows"
     assert (answer.status_code, answer.json()) == (400, detailed("Slippage exceeded", said))
 
 
-def test_hyperevm_execute_invalid_deadline(service: World) -> None:
+def test_hyperevm_execute_invalid_deadline(service: InProcessService) -> None:
     answer = execute(service, "hyperevm", deadline=int(NOW_S) - 5)
     said = "deadline must be a future time in whole Unix seconds"
     assert (answer.status_code, answer.json()) == (400, detailed("Invalid deadline", said))
@@ -249,7 +249,7 @@ SLIPPAGE_EDGES = [
 
 @pytest.mark.parametrize(("method", "path", "least", "most"), SLIPPAGE_EDGES)
 def test_slippage_is_taken_up_to_its_edges_and_not_beyond(
-    service: World, method: str, path: str, least: float, most: float
+    service: InProcessService, method: str, path: str, least: float, most: float
 ) -> None:
     path, _, has_route = path.partition(" ")
     name = path.split("/")[1]
@@ -258,11 +258,11 @@ def test_slippage_is_taken_up_to_its_edges_and_not_beyond(
         if path == "/citrea/calldata":
             return citrea(service, slippage=slippage)
         if method == "GET":
-            return service.get(path, {**order(name), **terms(name, slippage)})
+            return service.get(path, {**order_query(name), **swap_terms(name, slippage)})
         posts_route = has_route or path != "/base/calldata"
         found = "/base/v2/route" if "v2" in path else "/base/route"
-        asked = {"route": service.found(found, order(name))} if posts_route else order(name)
-        return service.post(path, {**asked, **terms(name, slippage)})
+        asked = {"route": service.get_json(found, order_query(name))} if posts_route else order_query(name)
+        return service.post(path, {**asked, **swap_terms(name, slippage)})
 
     for inside in (least, most, str(least), f"{most}.0000"):
         assert answer(inside).status_code == 200
@@ -277,8 +277,8 @@ BOTH = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 1, "integ
 
 @pytest.mark.parametrize("path", ["/base/v2/route", "/base/v2/routeAndCalldata"])
 @pytest.mark.parametrize("headers", [{}, {"X-API-Key": "good"}])
-def test_fee_and_surplus_together(service: World, path: str, headers: dict[str, str]) -> None:
-    answer = service.get(path, {**order("base"), **terms("base"), **BOTH}, headers=headers)
+def test_fee_and_surplus_together(service: InProcessService, path: str, headers: dict[str, str]) -> None:
+    answer = service.get(path, {**order_query("base"), **swap_terms("base"), **BOTH}, headers=headers)
     assert (answer.status_code, answer.json()) == (400, bad(BOTH_FEE_AND_SURPLUS))
 
 
@@ -287,39 +287,41 @@ def test_fee_and_surplus_together(service: World, path: str, headers: dict[str, 
     [{"integratorAddress": INTEGRATOR}, {"integratorFeePercentageBps": 1}, {"integratorSurplusPercentageBps": 9}],
 )
 @pytest.mark.parametrize("path", ["/base/v2/route", "/base/v2/routeAndCalldata"])
-def test_integrator_parameters_without_a_key(service: World, path: str, wish: dict[str, object]) -> None:
-    answer = service.get(path, {**order("base"), **terms("base"), **wish})
+def test_integrator_parameters_without_a_key(service: InProcessService, path: str, wish: dict[str, object]) -> None:
+    answer = service.get(path, {**order_query("base"), **swap_terms("base"), **wish})
     said = "integrator parameters need an API key in the header X-API-Key"
     assert (answer.status_code, answer.json()) == (401, status(401, said, "Unauthorized"))
 
 
 @pytest.mark.parametrize("path", ["/base/execute", "/base/calldata", "/base/v2/calldata"])
-def test_a_posted_route_with_an_integrator_needs_a_key_too(service: World, path: str) -> None:
-    query = {**order("base"), "integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9}
+def test_a_posted_route_with_an_integrator_needs_a_key_too(service: InProcessService, path: str) -> None:
+    query = {**order_query("base"), "integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9}
     route = service.get("/base/v2/route", query, headers={"X-API-Key": "good"}).json()
-    refused = service.post(path, {"route": route, **terms("base")})
+    refused = service.post(path, {"route": route, **swap_terms("base")})
     assert (refused.status_code, refused.json()["error"]) == (401, "Unauthorized")
-    assert service.post(path, {"route": route, **terms("base")}, headers={"X-API-Key": "good"}).status_code == 200
+    assert service.post(path, {"route": route, **swap_terms("base")}, headers={"X-API-Key": "good"}).status_code == 200
 
 
-def test_a_posted_route_with_both_fee_and_surplus(service: World) -> None:
+def test_a_posted_route_with_both_fee_and_surplus(service: InProcessService) -> None:
     wish = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9, "integratorSurplusPercentageBps": 9}
-    route = service.found("/base/v2/route", order("base")) | wish
-    answer = service.post("/base/v2/calldata", {"route": route, **terms("base")}, headers={"X-API-Key": "good"})
+    route = service.get_json("/base/v2/route", order_query("base")) | wish
+    answer = service.post("/base/v2/calldata", {"route": route, **swap_terms("base")}, headers={"X-API-Key": "good"})
     assert (answer.status_code, answer.json()) == (400, dated(service, "Bad Request", BOTH_FEE_AND_SURPLUS))
 
 
-def test_nobody_can_earn_on_starknet(service: World) -> None:
+def test_nobody_can_earn_on_starknet(service: InProcessService) -> None:
     wish = {"integratorAddress": "0x" + "ab".zfill(64), "integratorFeePercentageBps": 9}
     meta = {"meta": {"apiVersion": "2.0", "timestamp": "2027-01-15T08:00:00.500Z"}, "routeSwapType": 2}
-    route = service.found("/starknet/route", order("starknet")) | wish | meta
-    answer = service.post("/starknet/execute", {"route": route, **terms("starknet")}, headers={"X-API-Key": "good"})
+    route = service.get_json("/starknet/route", order_query("starknet")) | wish | meta
+    answer = service.post(
+        "/starknet/execute", {"route": route, **swap_terms("starknet")}, headers={"X-API-Key": "good"}
+    )
     said = "the router on starknet pays no integrator"
     assert (answer.status_code, answer.json()) == (400, brief("Invalid route", said))
 
 
-def test_a_fee_without_anybody_to_earn_it(service: World) -> None:
-    query = {**order("base"), "integratorFeePercentageBps": 9}
+def test_a_fee_without_anybody_to_earn_it(service: InProcessService) -> None:
+    query = {**order_query("base"), "integratorFeePercentageBps": 9}
     answer = service.get("/base/v2/route", query, headers={"X-API-Key": "good"})
     assert (answer.status_code, answer.json()) == (400, bad("integratorAddress should not be null or undefined"))
 
@@ -327,12 +329,12 @@ def test_a_fee_without_anybody_to_earn_it(service: World) -> None:
 @pytest.mark.parametrize(
     ("name", "bps", "most"), [("integratorFeePercentageBps", 501, 500), ("integratorSurplusPercentageBps", 5001, 5000)]
 )
-def test_more_than_an_integrator_may_ask(service: World, name: str, bps: int, most: int) -> None:
+def test_more_than_an_integrator_may_ask(service: InProcessService, name: str, bps: int, most: int) -> None:
     wish = {"integratorAddress": INTEGRATOR, name: bps}
-    answer = service.get("/base/v2/route", {**order("base"), **wish}, headers={"X-API-Key": "good"})
+    answer = service.get("/base/v2/route", {**order_query("base"), **wish}, headers={"X-API-Key": "good"})
     assert answer.status_code == 400
     assert f"between 0 and {most} basis points, not {bps}" in answer.json()["message"]
-    inside = {**order("base"), **wish, name: most}
+    inside = {**order_query("base"), **wish, name: most}
     assert service.get("/base/v2/route", inside, headers={"X-API-Key": "good"}).status_code == 200
 
 
@@ -348,8 +350,10 @@ def test_more_than_an_integrator_may_ask(service: World, name: str, bps: int, mo
     ],
 )
 @pytest.mark.parametrize("header", [{"X-API-Key": "revoked"}, {"Authorization": "Bearer revoked"}])
-def test_an_unknown_key_is_refused_everywhere(service: World, method: str, path: str, header: dict[str, str]) -> None:
-    answer = service.ask(method, path, headers=header)
+def test_an_unknown_key_is_refused_everywhere(
+    service: InProcessService, method: str, path: str, header: dict[str, str]
+) -> None:
+    answer = service.send(method, path, headers=header)
     if path.endswith("/healthcheck") and "Authorization" in header:  # it may be meant for somebody else
         assert answer.status_code == 200
         return
@@ -357,9 +361,9 @@ def test_an_unknown_key_is_refused_everywhere(service: World, method: str, path:
     assert (answer.status_code, answer.json()) == (401, status(401, said, "Unauthorized"))
 
 
-def test_other_kinds_of_authorization_and_empty_keys_are_no_keys(service: World) -> None:
+def test_other_kinds_of_authorization_and_empty_keys_are_no_keys(service: InProcessService) -> None:
     for header in ({"Authorization": "Basic dTpw"}, {"X-API-Key": ""}, {"Authorization": "Bearer"}):
-        assert service.get("/base/route", order("base"), headers=header).status_code == 200
+        assert service.get("/base/route", order_query("base"), headers=header).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -382,12 +386,12 @@ def test_other_kinds_of_authorization_and_empty_keys_are_no_keys(service: World)
         "/base/tokens/a/b",
     ],
 )
-def test_what_is_at_no_path(service: World, path: str) -> None:
-    answer = service.ask("GET", "http://service.test" + path)
+def test_what_is_at_no_path(service: InProcessService, path: str) -> None:
+    answer = service.send("GET", "http://service.test" + path)
     assert (answer.status_code, answer.json()) == (404, status(404, "there is nothing at this path", "Not Found"))
 
 
-def test_v2_calldata_is_not_on_starknet(service: World) -> None:
+def test_v2_calldata_is_not_on_starknet(service: InProcessService) -> None:
     answer = service.post("/starknet/v2/calldata", {})
     assert (answer.status_code, answer.json()) == (404, status(404, "there is nothing at this path", "Not Found"))
 
@@ -395,12 +399,12 @@ def test_v2_calldata_is_not_on_starknet(service: World) -> None:
 @pytest.mark.parametrize(
     "path", ["/moon/route", "/8453/route", "/moon/v2/healthcheck", "/moon/tokens", "/%2e%2e/route"]
 )
-def test_a_network_that_is_not_served(service: World, path: str) -> None:
+def test_a_network_that_is_not_served(service: InProcessService, path: str) -> None:
     answer = service.get(path)
     assert (answer.status_code, answer.json()) == (404, status(404, "there is no such network here", "Not Found"))
 
 
-def test_a_token_that_is_not_known(service: World) -> None:
+def test_a_token_that_is_not_known(service: InProcessService) -> None:
     answer = service.get("/base/tokens/0x" + "99" * 20)
     assert (answer.status_code, answer.json()) == (404, status(404, "no such token on base", "Not Found"))
     answer = service.get("/base/tokens/weth")
@@ -422,20 +426,20 @@ def test_a_token_that_is_not_known(service: World) -> None:
         ("BREW", "/base/tokens", "GET, HEAD"),
     ],
 )
-def test_a_method_that_a_path_does_not_take(service: World, method: str, path: str, allowed: str) -> None:
-    answer = service.ask(method, path)
+def test_a_method_that_a_path_does_not_take(service: InProcessService, method: str, path: str, allowed: str) -> None:
+    answer = service.send(method, path)
     said = status(405, "this path does not take that method", "Method Not Allowed")
     assert (answer.status_code, answer.json(), answer.headers["Allow"]) == (405, said, allowed)
 
 
 def test_a_network_whose_router_is_not_known_says_which_setting_names_it() -> None:
-    served = World({"testnet": small_market})
+    served = InProcessService({"testnet": build_testnet_market})
     try:
-        route = served.found("/testnet/v2/route", order("testnet"))
-        answer = served.post("/testnet/v2/calldata", {"route": route, **terms("testnet")})
+        route = served.get_json("/testnet/v2/route", order_query("testnet"))
+        answer = served.post("/testnet/v2/calldata", {"route": route, **swap_terms("testnet")})
         said = "the router of testnet is not known, so no payload can be made for it"
         assert (answer.status_code, answer.json()) == (400, dated(served, "Bad Request", said))
-        answer = served.get("/testnet/v2/routeAndCalldata", {**order("testnet"), **terms("testnet")})
+        answer = served.get("/testnet/v2/routeAndCalldata", {**order_query("testnet"), **swap_terms("testnet")})
         assert (answer.status_code, answer.json()) == (400, bad(said))
     finally:
         served.close()

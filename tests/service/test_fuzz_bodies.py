@@ -24,7 +24,9 @@ from swapcli.model.terms import min_received
 from swapcli.networks.catalogue import network
 from tests.evm.router_model import RouterModel
 from tests.examples import examples
-from tests.service.embedded_service import Ask, asking, description, market, open_registry, whole_app
+from tests.service.openapi_operations import openapi_document
+from tests.support.markets import embedded_market
+from tests.support.service import SendRequest, build_app, open_client, open_registry
 
 NOW_S = 1_770_000_000.0
 RECEIVER = "0x" + "12" * 20
@@ -46,7 +48,7 @@ class Endpoint(NamedTuple):
     @property
     def described(self) -> Mapping[str, Any]:
         """Its responses in the description."""
-        paths = description()["paths"]
+        paths = openapi_document()["paths"]
         own, shared = f"/{self.network}{self.path}", "/{network}" + self.path
         responses: Mapping[str, Any] = paths[own if own in paths else shared][self.method.lower()]["responses"]
         return responses
@@ -63,17 +65,17 @@ ENDPOINTS = (
 
 
 @pytest.fixture(scope="module")
-def ask() -> Iterator[Ask]:
+def ask() -> Iterator[SendRequest]:
     registry = open_registry()
     registry.clock = Clock(lambda: NOW_S, registry.clock.timer_s)
-    with asking(whole_app(registry)) as ask:
+    with open_client(build_app(registry)) as ask:
         yield ask
 
 
 FOUND: dict[tuple[str, int], Document] = {}
 
 
-def found(ask: Ask, endpoint: Endpoint, size: int) -> Document:
+def found(ask: SendRequest, endpoint: Endpoint, size: int) -> Document:
     """A route of a large order, which is split over several paths."""
     key = (endpoint.network + endpoint.found_at, size)
     if key not in FOUND:
@@ -132,7 +134,7 @@ garbage = st.recursive(
 @cache
 def names_on(name: str) -> tuple[list[str], list[str]]:
     """Addresses of tokens and of pools, some of which there are not."""
-    held = market(name)
+    held = embedded_market(name)
     pools = sorted({pool.address for pool in held.pools.values()})
     return [*sorted(held.tokens), "0x" + "0" * 40, "0x" + "ab" * 20], [*pools, "0x" + "cd" * 20]
 
@@ -284,7 +286,7 @@ CHANGES: tuple[Change, ...] = (
 )  # fmt: skip
 
 
-def posted(ask: Ask, endpoint: Endpoint, data: st.DataObject) -> Document:
+def posted(ask: SendRequest, endpoint: Endpoint, data: st.DataObject) -> Document:
     """A body of a found route with up to three changes."""
     route = found(ask, endpoint, data.draw(st.integers(0, 4)))
     body = {endpoint.route_field: route, "slippage": 0.5, endpoint.receiver_field: RECEIVER}
@@ -297,7 +299,7 @@ def check_documented(endpoint: Endpoint, answer: httpx.Response) -> None:
     """Its status and its form are those of the description."""
     assert answer.status_code in (200, 400), answer.text
     schema = endpoint.described[str(answer.status_code)]["content"]["application/json"]["schema"]
-    Draft202012Validator({**schema, "components": description()["components"]}).validate(answer.json())
+    Draft202012Validator({**schema, "components": openapi_document()["components"]}).validate(answer.json())
 
 
 def call_of(endpoint: Endpoint, answer: Document) -> Call:
@@ -313,7 +315,7 @@ def call_of(endpoint: Endpoint, answer: Document) -> Call:
 def check_carried_out(endpoint: Endpoint, body: Document, answer: Document) -> None:
     """The router, on the same pools, ends with exactly what the call says, and with nothing else."""
     call = call_of(endpoint, answer)
-    held = RouterModel(market(endpoint.network).pools.values()).executed(encode_call(call))
+    held = RouterModel(embedded_market(endpoint.network).pools.values()).executed(encode_call(call))
     assert held.pop(call.route.token_out) == call.route.amount_out
     assert set(held.values()) == {0}, "everything is spent"
     route, slippage_ppm = body[endpoint.route_field], round(float(body["slippage"]) * 10_000)
@@ -327,7 +329,7 @@ def check_carried_out(endpoint: Endpoint, body: Document, answer: Document) -> N
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_a_route_that_was_meddled_with_is_refused_or_encoded_for_what_it_gives(
-    ask: Ask, endpoint: Endpoint, data: st.DataObject
+    ask: SendRequest, endpoint: Endpoint, data: st.DataObject
 ) -> None:
     body = posted(ask, endpoint, data)
     text = json.dumps(body)
@@ -341,7 +343,7 @@ def test_a_route_that_was_meddled_with_is_refused_or_encoded_for_what_it_gives(
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: f"{each.method} {each.network}{each.path}")
 @pytest.mark.parametrize("size", range(5))
 def test_a_route_that_was_not_meddled_with_is_encoded_for_what_was_promised(
-    ask: Ask, endpoint: Endpoint, size: int
+    ask: SendRequest, endpoint: Endpoint, size: int
 ) -> None:
     route = found(ask, endpoint, size)
     body = {endpoint.route_field: route, "slippage": 0.5, endpoint.receiver_field: RECEIVER}
@@ -353,7 +355,7 @@ def test_a_route_that_was_not_meddled_with_is_encoded_for_what_was_promised(
 
 @settings(max_examples=EXAMPLES)
 @given(text=st.binary(max_size=200) | garbage.map(lambda value: json.dumps(value).encode()))
-def test_a_body_that_is_anything_at_all_is_refused(ask: Ask, text: bytes) -> None:
+def test_a_body_that_is_anything_at_all_is_refused(ask: SendRequest, text: bytes) -> None:
     for endpoint in ENDPOINTS[:2]:
         answer = ask("POST", f"/base{endpoint.path}", content=text, headers={"Content-Type": "application/json"})
         assert answer.status_code == 400

@@ -13,7 +13,7 @@ from swapcli.api.slippage import Generation
 from swapcli.model.network import Network
 from swapcli.service.issued_routes import IssuedRoutes, route_digest
 from tests.api.build import EVM, STARKNET, results
-from tests.service.in_process import Json, order, terms, world
+from tests.support.service import Json, in_process_service, order_query, swap_terms
 
 V1_RESULTS = results(EVM, Generation.V1)
 
@@ -100,49 +100,49 @@ def respelled(route: Json) -> Json:
 
 
 def test_a_v1_route_expires_after_a_minute_however_it_is_spelled() -> None:
-    with world("base") as served:
-        route = served.found("/base/route", order("base"))
+    with in_process_service("base") as served:
+        route = served.get_json("/base/route", order_query("base"))
         for spelled in (route, respelled(route)):
-            assert served.post("/base/execute", {"route": spelled, **terms("base")}).status_code == 200
-        served.time.pass_s(60)
-        assert served.post("/base/execute", {"route": respelled(route), **terms("base")}).status_code == 200
-        served.time.pass_s(1)
+            assert served.post("/base/execute", {"route": spelled, **swap_terms("base")}).status_code == 200
+        served.fake_clock.advance(60)
+        assert served.post("/base/execute", {"route": respelled(route), **swap_terms("base")}).status_code == 200
+        served.fake_clock.advance(1)
         for path in ("/base/execute", "/base/calldata"):
-            refused = served.post(path, {"route": respelled(route), **terms("base")})
+            refused = served.post(path, {"route": respelled(route), **swap_terms("base")})
             assert refused.status_code == 400
             assert "61 seconds old" in refused.json()["message"]
-        again = served.found("/base/route", order("base"))
+        again = served.get_json("/base/route", order_query("base"))
         assert again["route"] == route["route"]
-        assert served.post("/base/execute", {"route": route, **terms("base")}).status_code == 200
+        assert served.post("/base/execute", {"route": route, **swap_terms("base")}).status_code == 200
 
 
 def test_a_v1_route_that_is_not_known_is_judged_by_its_content() -> None:
-    with world("base") as issuer, world("base") as other:
-        route = issuer.found("/base/route", order("base"))
-        other.time.pass_s(1_000)
-        assert other.post("/base/execute", {"route": route, **terms("base")}).status_code == 200
+    with in_process_service("base") as issuer, in_process_service("base") as other:
+        route = issuer.get_json("/base/route", order_query("base"))
+        other.fake_clock.advance(1_000)
+        assert other.post("/base/execute", {"route": route, **swap_terms("base")}).status_code == 200
 
 
 def test_a_v2_route_carries_its_time() -> None:
-    with world("base") as issuer, world("base") as other:
-        route = issuer.found("/base/v2/route", order("base"))
-        other.time.pass_s(60)
-        assert other.post("/base/v2/calldata", {"route": route, **terms("base")}).status_code == 200
-        other.time.pass_s(1)
-        assert other.post("/base/v2/calldata", {"route": route, **terms("base")}).status_code == 400
-        other.time.pass_s(-70)
-        refused = other.post("/base/v2/calldata", {"route": route, **terms("base")}).json()
+    with in_process_service("base") as issuer, in_process_service("base") as other:
+        route = issuer.get_json("/base/v2/route", order_query("base"))
+        other.fake_clock.advance(60)
+        assert other.post("/base/v2/calldata", {"route": route, **swap_terms("base")}).status_code == 200
+        other.fake_clock.advance(1)
+        assert other.post("/base/v2/calldata", {"route": route, **swap_terms("base")}).status_code == 400
+        other.fake_clock.advance(-70)
+        refused = other.post("/base/v2/calldata", {"route": route, **swap_terms("base")}).json()
         assert (refused["error"], refused["details"]) == ("Invalid route", "the route was issued in the future")
-        assert refused["meta"] == other.meta
+        assert refused["meta"] == other.v2_metadata
 
 
 def test_starknets_and_hyperevms_routes_expire_too() -> None:
-    with world("starknet", "hyperevm") as served:
+    with in_process_service("starknet", "hyperevm") as served:
         ways = {"starknet": ("/starknet/route", "/starknet/calldata"), "hyperevm": ("/hyperevm/calldata",)}
         for name, paths in ways.items():
             for path in paths:
-                answer = served.found(path, {**order(name), **terms(name)})
+                answer = served.get_json(path, {**order_query(name), **swap_terms(name)})
                 route = answer["route"] if path.endswith("calldata") else answer
-                assert served.post(f"/{name}/execute", {"route": route, **terms(name)}).status_code == 200
-                served.time.pass_s(61)
-                assert served.post(f"/{name}/execute", {"route": route, **terms(name)}).status_code == 400
+                assert served.post(f"/{name}/execute", {"route": route, **swap_terms(name)}).status_code == 200
+                served.fake_clock.advance(61)
+                assert served.post(f"/{name}/execute", {"route": route, **swap_terms(name)}).status_code == 400

@@ -27,9 +27,9 @@ from swapcli.service.app import create_app
 from swapcli.service.market_followers import JOIN_TIMEOUT_S, MAX_PAUSE_S, MIN_PAUSE_S, FollowerThreads, poll_interval_s
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.store import create_store
-from tests.cli.build import NOW_S
-from tests.service.in_process import Json, World, order, tiny
 from tests.store.build import only
+from tests.support.service import InProcessService, Json, open_testnet_market, order_query
+from tests.support.testnet import NOW_S
 
 PATIENCE_S = 10.0
 TTL_S, MAX_AGE_S = 60, 20
@@ -37,11 +37,13 @@ TTL_S, MAX_AGE_S = 60, 20
 
 def at_block(block: int, timestamp: int | None = None) -> Market:
     """The tests' market as if it had been synced."""
-    synced = replace(tiny(), provenance=Provenance.SYNCED, block=block, timestamp=timestamp or int(NOW_S))
+    synced = replace(
+        open_testnet_market(), provenance=Provenance.SYNCED, block=block, timestamp=timestamp or int(NOW_S)
+    )
     return replace(synced, network=replace(synced.network, block_time_s=0.1))
 
 
-class KeptWorld(World):
+class KeptWorld(InProcessService):
     """A service of `testnet`, kept from the store at `path`, or whatever else `kept` says."""
 
     def __init__(self, path: Path, *, max_age_s: int | None = None, kept: Kept | None = None) -> None:
@@ -50,7 +52,7 @@ class KeptWorld(World):
         self.path = path
         self.kept = kept or Kept(network, only(network), path, None)
         self.registry = MarketRegistry(
-            [network], {}, self.time.clock, followed=["testnet"], route_ttl_s=TTL_S, max_age_s=max_age_s
+            [network], {}, self.fake_clock.clock, followed=["testnet"], route_ttl_s=TTL_S, max_age_s=max_age_s
         )
         log = AccessLog(self.log)
         self.keepers = FollowerThreads([self.kept], self.registry, log)
@@ -67,14 +69,14 @@ class KeptWorld(World):
         return answer.status_code, answer.json()["message"]
 
     def route(self) -> Any:
-        return self.get("/testnet/v2/route", order("testnet"))
+        return self.get("/testnet/v2/route", order_query("testnet"))
 
     def is_at(self, block: int) -> Callable[[], bool]:
         return lambda: "testnet" in self.registry.sources and self.registry.sources["testnet"].market.block == block
 
     def told(self) -> list[Json]:
         """What the log says of keeping."""
-        return [line for line in self.lines() if "keeping" in line]
+        return [line for line in self.log_lines() if "keeping" in line]
 
 
 @contextmanager
@@ -122,7 +124,7 @@ def test_blocks_are_taken_over_as_they_come_and_told_with_their_age(tmp_path: Pa
         with world.keepers:
             until(world.is_at(5))
             until(world.keepers.are_settled)
-            world.time.pass_s(3)
+            world.fake_clock.advance(3)
             said = "Testnet router is alive and well: 5 pools, synced state"
             assert world.health() == (200, f"{said}, block 5, 3 s old")
             assert world.get("/testnet/healthcheck").json() == {"staus": 200, "message": f"{said}, block 5, 3 s old"}
@@ -145,17 +147,17 @@ def test_state_that_is_too_old_is_not_quoted_on_until_there_is_newer(tmp_path: P
         world.write(at_block(5))
         with world.keepers:
             until(world.is_at(5))
-            world.time.pass_s(limit_s)
+            world.fake_clock.advance(limit_s)
             assert world.health()[0] == world.route().status_code == 200
-            world.time.pass_s(1)
+            world.fake_clock.advance(1)
             old = f"the state of the pools of testnet is {limit_s + 1} seconds old, and {limit_s} seconds are allowed"
             assert world.health() == (503, old)
             assert (world.route().status_code, world.route().json()["message"]) == (503, old)
             assert world.get("/testnet/tokens").status_code == 200
             assert world.get("/readyz").status_code == 200
-            world.time.pass_s(1)
+            world.fake_clock.advance(1)
             assert str(limit_s + 2) in world.health()[1], "as old as it is now"
-            world.write(at_block(6, int(world.time.now_s)))
+            world.write(at_block(6, int(world.fake_clock.now_s)))
             until(world.is_at(6))
             assert world.health()[0] == world.route().status_code == 200
 
@@ -230,7 +232,7 @@ def test_an_answer_rests_on_one_state_also_while_another_takes_its_place(tmp_pat
     with kept_world(tmp_path / "store") as world:
         thin = at_block(2)
         pools = {key: pool for key, pool in thin.pools.items() if len(key) and key != max(thin.pools)}
-        sources = [MarketSource(each, world.time.clock) for each in (at_block(1), replace(thin, pools=pools))]
+        sources = [MarketSource(each, world.fake_clock.clock) for each in (at_block(1), replace(thin, pools=pools))]
         outs = []
         for source in sources:
             world.registry.set_source(source)
@@ -246,7 +248,7 @@ def test_an_answer_rests_on_one_state_also_while_another_takes_its_place(tmp_pat
         thread.start()
         try:
             for _ in range(60):
-                body = {**order("testnet"), "slippage": 0.5, "destination": "0x" + "12" * 20}
+                body = {**order_query("testnet"), "slippage": 0.5, "destination": "0x" + "12" * 20}
                 answer = world.post("/testnet/calldata", body).json()
                 told = answer["route"]["outputAmount"]
                 assert told in outs

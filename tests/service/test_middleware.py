@@ -22,8 +22,15 @@ from swapcli.service.endpoint_table import ENDPOINTS
 from swapcli.service.key_file import ApiKey
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.worker import IsCancelled
-from tests.service.in_process import RECEIVER, World, order, terms, tiny, world
 from tests.service.test_endpoints import OneKey
+from tests.support.service import (
+    RECIPIENT,
+    InProcessService,
+    in_process_service,
+    open_testnet_market,
+    order_query,
+    swap_terms,
+)
 
 SECRET = "swk_c0ffee"
 
@@ -39,44 +46,44 @@ class Revocable:
 
 
 @pytest.fixture
-def service() -> Iterator[World]:
-    with world("testnet", keys=Revocable()) as served:
+def service() -> Iterator[InProcessService]:
+    with in_process_service("testnet", keys=Revocable()) as served:
         yield served
 
 
-def test_each_request_is_one_line_with_its_id_and_pattern(service: World) -> None:
-    answer = service.get("/TestNet/V2/Route", order("testnet"))
-    (line,) = service.lines()
+def test_each_request_is_one_line_with_its_id_and_pattern(service: InProcessService) -> None:
+    answer = service.get("/TestNet/V2/Route", order_query("testnet"))
+    (line,) = service.log_lines()
     assert line["path"] == "/{network}/v2/route"
     assert (line["network"], line["status"], line["method"]) == ("testnet", 200, "GET")
     assert line["request_id"] == answer.headers["X-Request-Id"]
     service.get("/secret-place")
-    assert service.lines()[-1]["path"] == "other"
+    assert service.log_lines()[-1]["path"] == "other"
 
 
-def test_ids_differ(service: World) -> None:
+def test_ids_differ(service: InProcessService) -> None:
     ids = {service.get("/readyz").headers["X-Request-Id"] for _ in range(50)}
     assert len(ids) == 50
 
 
-def test_no_line_of_the_log_holds_a_key_a_destination_an_amount_or_a_path(service: World) -> None:
+def test_no_line_of_the_log_holds_a_key_a_destination_an_amount_or_a_path(service: InProcessService) -> None:
     headers = {"X-API-Key": SECRET, "User-Agent": "agent-smith", "Cookie": "session=1"}
-    query = {**order("testnet", 123_456_789_012), **terms("testnet")}
+    query = {**order_query("testnet", 123_456_789_012), **swap_terms("testnet")}
     route = service.get("/testnet/v2/route", query, headers=headers).json()
-    service.post("/testnet/v2/calldata", {"route": route, **terms("testnet")}, headers=headers)
-    service.post("/testnet/execute", {"route": [RECEIVER], **terms("testnet")}, headers=headers)
+    service.post("/testnet/v2/calldata", {"route": route, **swap_terms("testnet")}, headers=headers)
+    service.post("/testnet/execute", {"route": [RECIPIENT], **swap_terms("testnet")}, headers=headers)
     service.get(f"/{SECRET}/route", headers=headers)
-    service.get(f"/testnet/tokens/{RECEIVER}", headers=headers)
+    service.get(f"/testnet/tokens/{RECIPIENT}", headers=headers)
     service.get("/testnet/route", query, headers={"X-API-Key": "wrong-key-of-mine"})
     log = service.log.getvalue()
-    assert len(service.lines()) == 6
-    for secret in (SECRET, RECEIVER, "123456789012", "agent-smith", "session", "wrong-key", "Acme", "0x"):
+    assert len(service.log_lines()) == 6
+    for secret in (SECRET, RECIPIENT, "123456789012", "agent-smith", "session", "wrong-key", "Acme", "0x"):
         assert secret not in log
 
 
 def test_a_revoked_key_stops_working_at_once() -> None:
     keys = Revocable()
-    with world("testnet", keys=keys) as served:
+    with in_process_service("testnet", keys=keys) as served:
         headers = {"X-API-Key": SECRET}
         assert served.get("/testnet/tokens", headers=headers).status_code == 200
         keys.is_revoked = True
@@ -85,9 +92,9 @@ def test_a_revoked_key_stops_working_at_once() -> None:
         assert SECRET not in refused.text
 
 
-def test_counters_tell_what_was_answered(service: World) -> None:
+def test_counters_tell_what_was_answered(service: InProcessService) -> None:
     for _ in range(3):
-        service.get("/testnet/route", order("testnet"))
+        service.get("/testnet/route", order_query("testnet"))
     service.get("/nowhere")
     text = service.get("/metrics").text
     assert 'swapcli_http_requests_total{endpoint="/{network}/route",network="testnet",status="200"} 3.0' in text
@@ -103,8 +110,8 @@ def limited(**settings: Any) -> ServiceSettings:
 
 
 def test_a_client_beyond_its_limit_hears_when_to_come_back() -> None:
-    with world("testnet", settings=limited(), client="203.0.113.9") as served:
-        answers = [served.get("/testnet/route", order("testnet")) for _ in range(5)]
+    with in_process_service("testnet", settings=limited(), client="203.0.113.9") as served:
+        answers = [served.get("/testnet/route", order_query("testnet")) for _ in range(5)]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
         assert [answer.headers["RateLimit-Remaining"] for answer in answers[:4]] == ["2", "1", "0", "0"]
         assert {answer.headers["RateLimit-Limit"] for answer in answers} == {"3"}
@@ -115,21 +122,21 @@ def test_a_client_beyond_its_limit_hears_when_to_come_back() -> None:
             "error": "Too Many Requests",
         }
         assert refused.headers.get_list("Retry-After") == ["20"]
-        served.time.pass_s(20)
-        assert served.get("/testnet/route", order("testnet")).status_code == 200
+        served.fake_clock.advance(20)
+        assert served.get("/testnet/route", order_query("testnet")).status_code == 200
         assert "swapcli_rate_limited_total 2.0" in served.get("/metrics").text
 
 
 def test_health_checks_have_a_limit_of_their_own() -> None:
-    with world("testnet", settings=limited(), client="203.0.113.9") as served:
+    with in_process_service("testnet", settings=limited(), client="203.0.113.9") as served:
         for _ in range(4):
-            served.get("/testnet/route", order("testnet"))
+            served.get("/testnet/route", order_query("testnet"))
         paths = ["/testnet/healthcheck", "/testnet/v2/healthCheck", "/readyz", "/metrics"] * 2
         assert [served.get(path).status_code == 429 for path in paths] == [False] * 7 + [True]
 
 
 def test_a_key_has_a_higher_limit_and_its_own_bucket() -> None:
-    with world("testnet", settings=limited(), client="203.0.113.9", keys=OneKey()) as served:
+    with in_process_service("testnet", settings=limited(), client="203.0.113.9", keys=OneKey()) as served:
         good = [served.get("/supported-chains", headers={"X-API-Key": "good"}).status_code for _ in range(6)]
         assert good == [200] * 5 + [429]
         bad = [served.get("/supported-chains", headers={"X-API-Key": "bad"}).status_code for _ in range(4)]
@@ -137,38 +144,38 @@ def test_a_key_has_a_higher_limit_and_its_own_bucket() -> None:
 
 
 def test_this_machine_is_exempt_unless_configured_otherwise() -> None:
-    with world("testnet", settings=limited()) as served:
+    with in_process_service("testnet", settings=limited()) as served:
         assert {served.get("/testnet/tokens").status_code for _ in range(10)} == {200}
         assert "RateLimit-Limit" not in served.get("/testnet/tokens").headers
-    with world("testnet", settings=limited(limit_loopback=True)) as served:
+    with in_process_service("testnet", settings=limited(limit_loopback=True)) as served:
         assert [served.get("/testnet/tokens").status_code for _ in range(4)] == [200, 200, 200, 429]
 
 
-def test_no_other_site_may_call_unless_configured(service: World) -> None:
-    answer = service.get("/testnet/route", order("testnet"), headers={"Origin": "https://elsewhere.example"})
+def test_no_other_site_may_call_unless_configured(service: InProcessService) -> None:
+    answer = service.get("/testnet/route", order_query("testnet"), headers={"Origin": "https://elsewhere.example"})
     assert not [name for name in answer.headers if name.startswith("access-control")]
     preflight = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "GET"}
-    assert service.ask("OPTIONS", "/testnet/route", headers=preflight).status_code == 405
+    assert service.send("OPTIONS", "/testnet/route", headers=preflight).status_code == 405
 
 
 @pytest.mark.parametrize(("origins", "told"), [(("https://app.example",), "https://app.example"), (("*",), "*")])
 def test_sites_that_are_configured_may_call(origins: tuple[str, ...], told: str) -> None:
-    with world("testnet", settings=ServiceSettings(cors_origins=origins)) as served:
+    with in_process_service("testnet", settings=ServiceSettings(cors_origins=origins)) as served:
         origin = {"Origin": "https://app.example"}
-        answer = served.get("/testnet/route", order("testnet"), headers=origin)
+        answer = served.get("/testnet/route", order_query("testnet"), headers=origin)
         assert answer.headers["Access-Control-Allow-Origin"] == told
         assert "X-Request-Id" in answer.headers["Access-Control-Expose-Headers"]
         refused = served.get("/testnet/route", {"amount": "x"}, headers=origin)
         assert (refused.status_code, refused.headers["Access-Control-Allow-Origin"]) == (400, told)
         asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-api-key,content-type"}
-        preflight = served.ask("OPTIONS", "/testnet/execute", headers=origin | asking)
+        preflight = served.send("OPTIONS", "/testnet/execute", headers=origin | asking)
         assert preflight.status_code == 200
         assert preflight.headers["Access-Control-Allow-Origin"] == told
-        other = served.get("/testnet/route", order("testnet"), headers={"Origin": "https://evil.example"})
+        other = served.get("/testnet/route", order_query("testnet"), headers={"Origin": "https://evil.example"})
         assert other.headers.get("Access-Control-Allow-Origin") in (None, "*")
 
 
-def test_answers_are_not_sniffed_or_stored(service: World) -> None:
+def test_answers_are_not_sniffed_or_stored(service: InProcessService) -> None:
     for path in ("/testnet/route", "/nowhere", "/docs", "/openapi.json"):
         answer = service.get(path)
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -177,8 +184,8 @@ def test_answers_are_not_sniffed_or_stored(service: World) -> None:
 
 
 @pytest.mark.parametrize("path", ["/testnet/route", "/testnet/v2/healthcheck", "/supported-chains", "/openapi.json"])
-def test_head_is_a_get(service: World, path: str) -> None:
-    assert service.ask("HEAD", path, params=order("testnet")).status_code == 200
+def test_head_is_a_get(service: InProcessService, path: str) -> None:
+    assert service.send("HEAD", path, params=order_query("testnet")).status_code == 200
 
 
 class Broken(MarketSource):
@@ -189,10 +196,10 @@ class Broken(MarketSource):
         raise ZeroDivisionError(f"amount {ask.order.amount}")
 
 
-def test_a_defect_is_a_500_with_an_id_that_the_log_knows_and_nothing_else(service: World) -> None:
+def test_a_defect_is_a_500_with_an_id_that_the_log_knows_and_nothing_else(service: InProcessService) -> None:
     service.get("/testnet/tokens")
-    service.registry._sources["testnet"] = Broken(tiny(), service.time.clock)
-    answer = service.get("/testnet/route", order("testnet", 987_654_321))
+    service.registry._sources["testnet"] = Broken(open_testnet_market(), service.fake_clock.clock)
+    answer = service.get("/testnet/route", order_query("testnet", 987_654_321))
     assert answer.status_code == 500
     document = answer.json()
     assert document == {
@@ -201,7 +208,7 @@ def test_a_defect_is_a_500_with_an_id_that_the_log_knows_and_nothing_else(servic
         "error": "Internal Server Error",
         "requestId": answer.headers["X-Request-Id"],
     }
-    defect, access = service.lines()[-2:]
+    defect, access = service.log_lines()[-2:]
     assert defect["request_id"] == access["request_id"] == document["requestId"]
     assert defect["defect"] == "ZeroDivisionError"
     assert access["status"] == 500
@@ -248,26 +255,26 @@ class Leaver:
 
 
 def query_of(name: str) -> bytes:
-    return "&".join(f"{key}={value}" for key, value in order(name).items()).encode()
+    return "&".join(f"{key}={value}" for key, value in order_query(name).items()).encode()
 
 
 def test_a_client_that_leaves_ends_its_work_whether_it_has_begun_or_waits() -> None:
-    with world("testnet", settings=ServiceSettings(max_queue=2)) as served:
+    with in_process_service("testnet", settings=ServiceSettings(max_queue=2)) as served:
         served.get("/testnet/tokens")
         Endless.begun = Endless.given_up = 0
-        served.registry._sources["testnet"] = Endless(tiny(), served.time.clock)
+        served.registry._sources["testnet"] = Endless(open_testnet_market(), served.fake_clock.clock)
 
         async def visits() -> None:
             clients = [Leaver(served.app, query_of("testnet"))]
             while not Endless.begun:
                 await asyncio.sleep(0.001)
             clients += [Leaver(served.app, query_of("testnet"), f"127.0.0.{number}") for number in (2, 3)]
-            while (await served.ask_async("GET", "/metrics")).text.find("queue_length 2.0") < 0:
+            while (await served.send_async("GET", "/metrics")).text.find("queue_length 2.0") < 0:
                 await asyncio.sleep(0.001)
-            full = await served.ask_async("GET", "/testnet/route", params=order("testnet"))
+            full = await served.send_async("GET", "/testnet/route", params=order_query("testnet"))
             assert (full.status_code, full.headers["Retry-After"]) == (503, "1")
             assert full.json()["error"] == "Service Unavailable"
-            health = await served.ask_async("GET", "/readyz")
+            health = await served.send_async("GET", "/readyz")
             assert health.status_code == 200
             for client in reversed(clients):
                 client.has_left.set()
@@ -281,10 +288,10 @@ def test_a_client_that_leaves_ends_its_work_whether_it_has_begun_or_waits() -> N
         text = served.get("/metrics").text
         assert 'swapcli_solves_cancelled_total{network="testnet"} 3.0' in text
         assert "swapcli_overloaded_total 1.0" in text
-        assert [line["status"] for line in served.lines()].count(None) == 3
+        assert [line["status"] for line in served.log_lines()].count(None) == 3
 
 
-def test_a_client_that_leaves_while_it_sends_is_no_defect(service: World) -> None:
+def test_a_client_that_leaves_while_it_sends_is_no_defect(service: InProcessService) -> None:
     async def context() -> list[Any]:
         sent: list[Any] = []
         messages = iter([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}])
@@ -300,19 +307,19 @@ def test_a_client_that_leaves_while_it_sends_is_no_defect(service: World) -> Non
         return sent
 
     assert service.run(context()) == []
-    assert service.lines()[-1]["status"] is None
+    assert service.log_lines()[-1]["status"] is None
     assert "defect" not in service.log.getvalue()
 
 
 def test_readiness_waits_for_every_market_and_health_for_its_own() -> None:
-    served = World({"testnet": tiny})
+    served = InProcessService({"testnet": open_testnet_market})
     try:
         waiting = served.get("/readyz")
         assert (waiting.status_code, waiting.json()) == (503, {"ready": False, "missing": ["testnet"]})
 
         async def live() -> None:
             async with served.app.router.lifespan_context(served.app):
-                while "market_pools{" not in (await served.ask_async("GET", "/metrics")).text:
+                while "market_pools{" not in (await served.send_async("GET", "/metrics")).text:
                     await asyncio.sleep(0.001)
 
         served.run(live())
@@ -328,12 +335,14 @@ def broken_market() -> Market:
 
 
 def test_a_market_that_cannot_be_loaded_makes_its_network_unavailable_and_says_no_more() -> None:
-    with world("testnet") as served:
-        served.registry = MarketRegistry([tiny().network], {"testnet": broken_market}, served.time.clock)
+    with in_process_service("testnet") as served:
+        served.registry = MarketRegistry(
+            [open_testnet_market().network], {"testnet": broken_market}, served.fake_clock.clock
+        )
         served.app = create_app(served.registry, ServiceSettings())
         answers = [
-            served.get("/testnet/route", order("testnet")),
-            served.post("/testnet/calldata", {**order("testnet"), **terms("testnet")}),
+            served.get("/testnet/route", order_query("testnet")),
+            served.post("/testnet/calldata", {**order_query("testnet"), **swap_terms("testnet")}),
             served.get("/testnet/tokens"),
         ]
         said = {"statusCode": 503, "message": "the market of testnet cannot be loaded", "error": "Service Unavailable"}
@@ -348,19 +357,19 @@ def test_a_market_that_cannot_be_loaded_makes_its_network_unavailable_and_says_n
 
 
 def test_a_network_without_a_market_exists_and_is_unavailable() -> None:
-    with world("testnet") as served:
-        served.registry = MarketRegistry([tiny().network], {}, served.time.clock)
+    with in_process_service("testnet") as served:
+        served.registry = MarketRegistry([open_testnet_market().network], {}, served.fake_clock.clock)
         served.app = create_app(served.registry, ServiceSettings())
-        assert served.get("/testnet/route", order("testnet")).status_code == 503
+        assert served.get("/testnet/route", order_query("testnet")).status_code == 503
         assert served.get("/supported-chains").json() == []
         assert served.get("/readyz").status_code == 200
 
 
 def test_state_of_a_node_that_is_too_old_is_not_quoted_on() -> None:
-    aged = replace(tiny(), provenance=Provenance.SYNCED)
-    served = World({"testnet": lambda: aged})
+    aged = replace(open_testnet_market(), provenance=Provenance.SYNCED)
+    served = InProcessService({"testnet": lambda: aged})
     try:
-        answer = served.get("/testnet/route", order("testnet"))
+        answer = served.get("/testnet/route", order_query("testnet"))
         assert answer.status_code == 503
         assert "7200 seconds old" in answer.json()["message"]
         assert served.get("/testnet/healthcheck").json()["staus"] == 503
@@ -368,30 +377,30 @@ def test_state_of_a_node_that_is_too_old_is_not_quoted_on() -> None:
         served.close()
 
 
-def test_health_is_sampled_anew_before_it_is_ten_seconds_old(service: World) -> None:
+def test_health_is_sampled_anew_before_it_is_ten_seconds_old(service: InProcessService) -> None:
     assert service.get("/testnet/healthcheck").json()["staus"] == 200
-    service.registry._sources["testnet"] = Broken(tiny(), service.time.clock)
-    service.time.pass_s(2)
+    service.registry._sources["testnet"] = Broken(open_testnet_market(), service.fake_clock.clock)
+    service.fake_clock.advance(2)
     assert service.get("/testnet/healthcheck").status_code == 200
-    service.time.pass_s(9)
+    service.fake_clock.advance(9)
     assert service.get("/testnet/healthcheck").status_code == 500
 
 
 def test_health_is_told_from_the_last_sample_while_orders_keep_the_thread_busy() -> None:
-    with world("testnet") as served:
+    with in_process_service("testnet") as served:
         assert served.get("/testnet/healthcheck").status_code == 200
         Endless.begun = 0
-        served.registry._sources["testnet"] = Endless(tiny(), served.time.clock)
+        served.registry._sources["testnet"] = Endless(open_testnet_market(), served.fake_clock.clock)
 
         async def visits() -> None:
             client = Leaver(served.app, query_of("testnet"))
             while not Endless.begun:
                 await asyncio.sleep(0.001)
-            served.time.pass_s(9)
-            told = await served.ask_async("GET", "/testnet/healthcheck")
+            served.fake_clock.advance(9)
+            told = await served.send_async("GET", "/testnet/healthcheck")
             assert told.status_code == 200
-            served.time.pass_s(2)
-            told = await served.ask_async("GET", "/testnet/healthcheck")
+            served.fake_clock.advance(2)
+            told = await served.send_async("GET", "/testnet/healthcheck")
             said = "testnet router is busy: no sample order was answered for 11 seconds"
             assert (told.status_code, told.json()) == (503, {"staus": 503, "message": said})
             client.has_left.set()
@@ -400,12 +409,12 @@ def test_health_is_told_from_the_last_sample_while_orders_keep_the_thread_busy()
         served.run(visits())
 
 
-def test_the_description_names_every_path_that_is_served_and_no_other(service: World) -> None:
+def test_the_description_names_every_path_that_is_served_and_no_other(service: InProcessService) -> None:
     described = set(json.loads(service.get("/openapi.json").text)["paths"])
-    table = {each.path for each in ENDPOINTS if each.where(tiny().network)}
+    table = {each.path for each in ENDPOINTS if each.where(open_testnet_market().network)}
     names = {path.replace("/testnet/", "/{network}/") for path in described}
     assert table <= names
     assert all(
-        service.ask("GET", path.replace("{network}", "testnet")).status_code != 404
+        service.send("GET", path.replace("{network}", "testnet")).status_code != 404
         for path in described - {path for path in described if "{address}" in path}
     )

@@ -19,23 +19,16 @@ from swapcli.engine.clock import Clock
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service import docs_page, openapi
 from swapcli.service.endpoint_table import ENDPOINTS, HEALTH_WHERE, PATHS
-from tests.service.embedded_service import (
-    Operation,
-    ask_all,
-    described,
-    description,
-    open_registry,
-    operations,
-    whole_app,
-)
+from tests.service.openapi_operations import Operation, fetch_openapi_document, list_operations, openapi_document
+from tests.support.service import build_app, open_registry, send_requests
 
-OPERATIONS = operations(description())
+OPERATIONS = list_operations(openapi_document())
 ASKABLE = [each for each in OPERATIONS if each.networks()]
 
 
 def test_the_document_is_valid_openapi_3_1() -> None:
-    assert description()["openapi"] == "3.1.0"
-    assert list(OpenAPIV31SpecValidator(description()).iter_errors()) == []
+    assert openapi_document()["openapi"] == "3.1.0"
+    assert list(OpenAPIV31SpecValidator(openapi_document()).iter_errors()) == []
 
 
 def schemas(value: object) -> Iterator[Mapping[str, Any]]:
@@ -51,7 +44,7 @@ def schemas(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def test_every_schema_is_a_valid_one_of_draft_2020_12() -> None:
-    found = [*schemas(description()), *description()["components"]["schemas"].values()]
+    found = [*schemas(openapi_document()), *openapi_document()["components"]["schemas"].values()]
     assert len(found) > 100
     for schema in found:
         meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
@@ -92,7 +85,7 @@ def test_a_path_of_a_network_holds_all_that_can_be_asked_there() -> None:
 
 
 def test_operations_are_called_differently() -> None:
-    names = [each.told["operationId"] for each in OPERATIONS]
+    names = [each.definition["operationId"] for each in OPERATIONS]
     assert len(set(names)) == len(names) >= 28
 
 
@@ -112,21 +105,21 @@ def example_request(operation: Operation) -> tuple[str, str, dict[str, Any]]:
         elif "example" in each:
             query[each["name"]] = each["example"]
     given: dict[str, Any] = {"params": query}
-    if "requestBody" in operation.told:
-        given["json"] = operation.told["requestBody"]["content"]["application/json"]["example"]
+    if "requestBody" in operation.definition:
+        given["json"] = operation.definition["requestBody"]["content"]["application/json"]["example"]
     return operation.method.upper(), path, given
 
 
 def answer_schema(document: Mapping[str, Any], operation: Operation, answer: httpx.Response) -> dict[str, Any]:
-    response = operation.told["responses"][str(answer.status_code)]
+    response = operation.definition["responses"][str(answer.status_code)]
     media = answer.headers["content-type"].partition(";")[0]
     return {**response["content"][media]["schema"], "components": document["components"]}
 
 
 @pytest.fixture(scope="module")
 def example_answers() -> list[httpx.Response]:
-    app = whole_app()
-    return ask_all(app, [example_request(each) for each in operations(described(app))])
+    app = build_app()
+    return send_requests(app, [example_request(each) for each in list_operations(fetch_openapi_document(app))])
 
 
 def test_every_example_works(example_answers: list[httpx.Response]) -> None:
@@ -138,7 +131,7 @@ def test_every_example_works(example_answers: list[httpx.Response]) -> None:
 def test_every_answer_to_an_example_has_the_described_form(example_answers: list[httpx.Response]) -> None:
     for operation, answer in zip(OPERATIONS, example_answers, strict=True):
         if "json" in answer.headers["content-type"]:
-            schema = answer_schema(description(), operation, answer)
+            schema = answer_schema(openapi_document(), operation, answer)
             assert list(Draft202012Validator(schema).iter_errors(answer.json())) == [], operation.path
 
 
@@ -147,19 +140,19 @@ def test_examples_have_the_described_form_themselves() -> None:
         for each in operation.parameters:
             if "example" in each:
                 Draft202012Validator(each["schema"]).validate(each["example"])
-        if "requestBody" in operation.told:
-            content = operation.told["requestBody"]["content"]["application/json"]
-            schema = {**content["schema"], "components": description()["components"]}
+        if "requestBody" in operation.definition:
+            content = operation.definition["requestBody"]["content"]["application/json"]
+            schema = {**content["schema"], "components": openapi_document()["components"]}
             Draft202012Validator(schema).validate(content["example"])
 
 
 def test_every_operation_on_a_network_tells_what_it_can_refuse() -> None:
     always = {"200", "401", "404", "429", "500", "503"}
     for operation in ASKABLE:
-        statuses = set(operation.told["responses"])
-        takes_something = bool(operation.told.get("parameters") or operation.told.get("requestBody"))
+        statuses = set(operation.definition["responses"])
+        takes_something = bool(operation.definition.get("parameters") or operation.definition.get("requestBody"))
         assert statuses - always == ({"400"} if takes_something else set()) | (
-            {"408", "413"} if "requestBody" in operation.told else set()
+            {"408", "413"} if "requestBody" in operation.definition else set()
         )
 
 
@@ -180,14 +173,14 @@ def test_the_range_of_slippage_is_that_of_the_interface(path: str, bounds: tuple
 
 
 def test_fields_stand_in_the_order_of_the_interface() -> None:
-    fields = list(description()["components"]["schemas"]["RouteV2"]["properties"])
+    fields = list(openapi_document()["components"]["schemas"]["RouteV2"]["properties"])
     assert fields[:6] == ["success", "routeSwapType", "inputToken", "inputAmount", "outputToken", "outputAmount"]
 
 
 def test_the_description_is_made_anew_before_its_examples_expire() -> None:
     registry, seconds = open_registry(["base"]), count(1_700_000_000)
     registry.clock = Clock(now_s=lambda: float(next(seconds)), timer_s=lambda: float(next(seconds)))
-    texts = [answer.text for answer in ask_all(whole_app(registry), [("GET", "/openapi.json", {})] * 20)]
+    texts = [answer.text for answer in send_requests(build_app(registry), [("GET", "/openapi.json", {})] * 20)]
     assert 2 <= len(set(texts)) <= 10
 
 
@@ -225,7 +218,7 @@ def test_the_documentation_allows_its_own_script_and_style_alone() -> None:
 
 
 def test_the_documentation_is_served_as_a_page() -> None:
-    (answer,) = ask_all(whole_app(), [("GET", "/docs", {})])
+    (answer,) = send_requests(build_app(), [("GET", "/docs", {})])
     assert answer.headers["content-type"] == docs_page.CONTENT_TYPE
     assert answer.content == docs_page.page()
 

@@ -10,15 +10,23 @@ import pytest
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, parse_state, parse_warnings
 from swapcli.config.settings import ServiceSettings
 from swapcli.model.market import Provenance
-from tests.cli.build import NOW_S, market_document, small_market
-from tests.service.in_process import FELT_RECEIVER, ROUTER, FakeClock, World, order, terms, world
+from tests.support.service import (
+    FELT_RECIPIENT,
+    ROUTER,
+    FakeClock,
+    InProcessService,
+    in_process_service,
+    order_query,
+    swap_terms,
+)
+from tests.support.testnet import NOW_S, build_market_document, build_testnet_market
 
 HUGE = 10**27
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[World]:
-    with world("base", "hyperevm", "citrea", "starknet", "testnet") as served:
+def service() -> Iterator[InProcessService]:
+    with in_process_service("base", "hyperevm", "citrea", "starknet", "testnet") as served:
         yield served
 
 
@@ -27,41 +35,41 @@ def stated(answer: httpx.Response) -> tuple[ReportedState | None, tuple[str, ...
     return parse_state(answer.headers.get(STATE_HEADER)), parse_warnings(answer.headers.get(WARNINGS_HEADER)).codes
 
 
-def answers(service: World, name: str, amount: int) -> Iterator[tuple[str, httpx.Response]]:
+def answers(service: InProcessService, name: str, amount: int) -> Iterator[tuple[str, httpx.Response]]:
     """Every endpoint that gives a route or a payload, asked for a good order."""
-    asked = {**order(name, amount), **terms(name)}
-    v1 = service.get(f"/{name}/route", order(name, amount))
+    asked = {**order_query(name, amount), **swap_terms(name)}
+    v1 = service.get(f"/{name}/route", order_query(name, amount))
     yield "V1 route", v1
-    posted = {"route": v1.json(), **terms(name)}
+    posted = {"route": v1.json(), **swap_terms(name)}
     yield "V1 execute", service.post(f"/{name}/execute", posted)
     yield "V1 calldata of a route", service.post(f"/{name}/calldata", posted)
     yield "V1 calldata of an order", service.post(f"/{name}/calldata", asked)
     if name in ("hyperevm", "starknet"):
         yield "own calldata", service.get(f"/{name}/calldata", asked)
     if name == "citrea":
-        signed = {"route_response": v1.json(), "slippage": 0.5, "signer": terms(name)["destination"]}
-        yield "own calldata", service.ask("GET", f"/{name}/calldata", json=signed)
+        signed = {"route_response": v1.json(), "slippage": 0.5, "signer": swap_terms(name)["destination"]}
+        yield "own calldata", service.send("GET", f"/{name}/calldata", json=signed)
     if name == "starknet":
         pair = [str(amount), str(amount // 2)]
         batch = {
             "amounts": ",".join(pair),
-            "tokenInAddresses": ",".join([order(name)["tokenInAddress"]] * 2),
-            "tokenOutAddresses": order(name)["tokenOutAddress"],
+            "tokenInAddresses": ",".join([order_query(name)["tokenInAddress"]] * 2),
+            "tokenOutAddresses": order_query(name)["tokenOutAddress"],
         }
         yield "routeBatch", service.get(f"/{name}/routeBatch", batch)
-        receiver = {"slippage": 0.5, "destination": FELT_RECEIVER}
+        receiver = {"slippage": 0.5, "destination": FELT_RECIPIENT}
         yield "executeBatch", service.get(f"/{name}/executeBatch", batch | receiver)
         return
     yield "V1 routeAndCalldata", service.get(f"/{name}/routeAndCalldata", asked)
     if name != "citrea":
-        v2 = service.get(f"/{name}/v2/route", order(name, amount))
+        v2 = service.get(f"/{name}/v2/route", order_query(name, amount))
         yield "V2 route", v2
-        yield "V2 calldata", service.post(f"/{name}/v2/calldata", {"route": v2.json(), **terms(name)})
+        yield "V2 calldata", service.post(f"/{name}/v2/calldata", {"route": v2.json(), **swap_terms(name)})
         yield "V2 routeAndCalldata", service.get(f"/{name}/v2/routeAndCalldata", asked)
 
 
 @pytest.mark.parametrize("name", ["base", "hyperevm", "citrea", "starknet"])
-def test_every_route_and_payload_says_where_it_comes_from(service: World, name: str) -> None:
+def test_every_route_and_payload_says_where_it_comes_from(service: InProcessService, name: str) -> None:
     for endpoint, answer in answers(service, name, 10**15):
         state, codes = stated(answer)
         assert state is not None, endpoint
@@ -69,7 +77,9 @@ def test_every_route_and_payload_says_where_it_comes_from(service: World, name: 
 
 
 @pytest.mark.parametrize("name", ["base", "starknet"])
-def test_a_high_price_impact_is_warned_of_with_its_figure_and_never_refused(service: World, name: str) -> None:
+def test_a_high_price_impact_is_warned_of_with_its_figure_and_never_refused(
+    service: InProcessService, name: str
+) -> None:
     for endpoint, answer in answers(service, name, HUGE):
         assert answer.status_code == 200, endpoint
         warnings = parse_warnings(answer.headers[WARNINGS_HEADER])
@@ -78,12 +88,12 @@ def test_a_high_price_impact_is_warned_of_with_its_figure_and_never_refused(serv
         assert warnings.price_impact > 0.9, endpoint
 
 
-def test_what_is_not_quoted_has_no_such_headers(service: World) -> None:
+def test_what_is_not_quoted_has_no_such_headers(service: InProcessService) -> None:
     for answer in (
         service.get("/base/tokens"),
         service.get("/base/healthcheck"),
         service.get("/base/route", {}),
-        service.get("/base/route", order("base", 1)),
+        service.get("/base/route", order_query("base", 1)),
     ):
         assert STATE_HEADER not in answer.headers
         assert WARNINGS_HEADER not in answer.headers
@@ -91,11 +101,11 @@ def test_what_is_not_quoted_has_no_such_headers(service: World) -> None:
 
 @pytest.mark.parametrize(("age_s", "codes"), [(0, ()), (60, ()), (61, ("STATE_OLD",))])
 def test_state_from_the_chain_says_its_block_and_age(age_s: int, codes: tuple[str, ...]) -> None:
-    network = market_document()["network"] | {"router": ROUTER}
-    market = small_market(provenance="recorded", timestamp=int(NOW_S) - age_s, network=network)
-    served = World({"testnet": lambda: market}, clock=FakeClock(NOW_S))
+    network = build_market_document()["network"] | {"router": ROUTER}
+    market = build_testnet_market(provenance="recorded", timestamp=int(NOW_S) - age_s, network=network)
+    served = InProcessService({"testnet": lambda: market}, clock=FakeClock(NOW_S))
     try:
-        answer = served.get("/testnet/v2/route", order("testnet"))
+        answer = served.get("/testnet/v2/route", order_query("testnet"))
         assert stated(answer) == (ReportedState(Provenance.RECORDED, 1234, age_s), codes)
         assert (WARNINGS_HEADER in answer.headers) == bool(codes)
     finally:
@@ -104,12 +114,12 @@ def test_state_from_the_chain_says_its_block_and_age(age_s: int, codes: tuple[st
 
 def test_browsers_may_read_the_headers() -> None:
     settings = ServiceSettings(cors_origins=("https://app.example",))
-    with world("testnet", settings=settings) as served:
-        answer = served.get("/testnet/v2/route", order("testnet"), headers={"Origin": "https://app.example"})
+    with in_process_service("testnet", settings=settings) as served:
+        answer = served.get("/testnet/v2/route", order_query("testnet"), headers={"Origin": "https://app.example"})
         assert {STATE_HEADER, WARNINGS_HEADER} <= set(answer.headers["Access-Control-Expose-Headers"].split(", "))
 
 
-def test_the_description_has_the_headers_where_they_are_sent(service: World) -> None:
+def test_the_description_has_the_headers_where_they_are_sent(service: InProcessService) -> None:
     paths = service.get("/openapi.json").json()["paths"]
     described = {
         (path, method)
@@ -123,7 +133,7 @@ def test_the_description_has_the_headers_where_they_are_sent(service: World) -> 
 
 
 def test_the_thresholds_of_the_service_are_its_own() -> None:
-    with world("testnet") as served:
+    with in_process_service("testnet") as served:
         served.registry.impact_warning_ppm = 1
-        answer = served.get("/testnet/v2/route", order("testnet"))
+        answer = served.get("/testnet/v2/route", order_query("testnet"))
         assert "PRICE_IMPACT_HIGH" in stated(answer)[1]

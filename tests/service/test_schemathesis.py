@@ -16,7 +16,9 @@ from schemathesis import Case, CheckContext, Config, Response
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.examples import examples
-from tests.service.embedded_service import Operation, description, market, operations, serving, whole_app
+from tests.service.openapi_operations import Operation, list_operations, openapi_document
+from tests.support.markets import embedded_market
+from tests.support.service import build_app, serve_app
 
 QUERIES, BODIES, KNOWN = examples(30, full=130), examples(8, full=30), examples(8, full=25)
 """Examples for each operation that takes a query, that takes a body, and of values that are known, beside the hundreds
@@ -30,7 +32,7 @@ two tokens differ, that an integrator has a key, that a route was found less tha
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[str]:
-    with serving(whole_app()) as url:
+    with serve_app(build_app()) as url:
         yield url
 
 
@@ -43,7 +45,7 @@ def session() -> Iterator[requests.Session]:
 def described() -> dict[str, Any]:
     """The document, with routes to post that are small, and without their fields that may hold anything: they are
     allowed all the same, but hypothesis would spend its time on them."""
-    document = deepcopy(description())
+    document = deepcopy(openapi_document())
     schemas = document["components"]["schemas"]
     posted, segment = schemas["PostedRoute"]["properties"], deepcopy(schemas["RouteSegment"])
     segment["properties"]["swaps"] = _at_most_two(_at_most_two({"$ref": "#/components/schemas/Swap"}))
@@ -61,20 +63,20 @@ def _at_most_two(items: dict[str, Any]) -> dict[str, Any]:
 def known() -> dict[str, Any]:
     """The document with values in place of forms, so that whatever fits it has to be accepted. What is left out needs
     a key, or a route that was found."""
-    document = deepcopy(description())
-    for path, method in [(each.path, each.method) for each in operations(document) if not _is_knowable(each)]:
+    document = deepcopy(openapi_document())
+    for path, method in [(each.path, each.method) for each in list_operations(document) if not _is_knowable(each)]:
         del document["paths"][path][method]
-    for operation in operations(document):
+    for operation in list_operations(document):
         for each in operation.parameters:
             each["schema"].update(_values(operation, each["name"]))
             each["schema"].pop("pattern", None)
-        left = [each for each in operation.told.get("parameters", ()) if "integrator" not in each["name"]]
-        operation.told["parameters"] = left  # type: ignore[index]
+        left = [each for each in operation.definition.get("parameters", ()) if "integrator" not in each["name"]]
+        operation.definition["parameters"] = left  # type: ignore[index]
     return document
 
 
 def _is_knowable(operation: Operation) -> bool:
-    return "requestBody" not in operation.told and not operation.path.endswith("{address}")
+    return "requestBody" not in operation.definition and not operation.path.endswith("{address}")
 
 
 def _values(operation: Operation, name: str) -> dict[str, Any]:
@@ -82,7 +84,7 @@ def _values(operation: Operation, name: str) -> dict[str, Any]:
     network = operation.networks()[0] if operation.networks() else "base"
     if name == "network":
         return {"enum": [network]}
-    held = sorted(market(network).tokens)
+    held = sorted(embedded_market(network).tokens)
     amounts = ["1", "1000000", "123456789012345678901"]
     protocols = ["1", "2,3"] if network != "hyperevm" or "/v2/" in operation.path else ["gliquid"]
     values: dict[str, list[Any]] = {
@@ -99,8 +101,8 @@ def _values(operation: Operation, name: str) -> dict[str, Any]:
     return {"enum": values[name]} if name in values else {}
 
 
-OPERATIONS = {f"{each.method.upper()} {each.path}": each for each in operations(description())}
-WITH_BODY = [label for label, each in OPERATIONS.items() if "requestBody" in each.told]
+OPERATIONS = {f"{each.method.upper()} {each.path}": each for each in list_operations(openapi_document())}
+WITH_BODY = [label for label, each in OPERATIONS.items() if "requestBody" in each.definition]
 schema = schemathesis.openapi.from_dict(described())
 with_query, with_body = schema.exclude(name=WITH_BODY), schema.include(name=WITH_BODY)
 good = schemathesis.openapi.from_dict(known(), config=Config.from_dict({"generation": {"mode": "positive"}}))
@@ -108,7 +110,7 @@ good = schemathesis.openapi.from_dict(known(), config=Config.from_dict({"generat
 
 def closed() -> dict[str, Any]:
     """The document with all that answers may hold: what it does not name is not allowed."""
-    document = deepcopy(description())
+    document = deepcopy(openapi_document())
     for each in document["components"]["schemas"].values():
         each["additionalProperties"] = False
     return document
@@ -137,7 +139,7 @@ ASKED: Counter[str] = Counter()
 def least(label: str) -> int:
     """How many requests an operation has to get. Most are made of its limits, whatever the number of examples."""
     operation = OPERATIONS[label]
-    if "requestBody" in operation.told or len(operation.parameters) > 2:
+    if "requestBody" in operation.definition or len(operation.parameters) > 2:
         return examples(150, full=250)
     return examples(30, full=60) if operation.parameters else 5
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.config.settings import ServiceSettings
 from swapcli.service.trusted_proxies import TrustedProxies
-from tests.service.in_process import order, world
+from tests.support.service import in_process_service, order_query
 
 TRUSTED = ("127.0.0.0/8", "10.0.0.0/8", "::1/128", "fd00::/8")
 PROXIES = TrustedProxies(TRUSTED)
@@ -82,7 +82,7 @@ def test_two_headers_that_disagree_leave_the_client_unknown() -> None:
 
 def test_limits_and_the_log_go_by_the_client_not_by_the_proxy() -> None:
     settings = ServiceSettings(requests_per_minute=2, trusted_proxies=("127.0.0.1/32",))
-    with world("testnet", settings=settings) as served:
+    with in_process_service("testnet", settings=settings) as served:
 
         def status(*forwarded_for: str) -> int:
             headers = [("X-Forwarded-For", each) for each in forwarded_for]
@@ -93,6 +93,6 @@ def test_limits_and_the_log_go_by_the_client_not_by_the_proxy() -> None:
         assert [status("198.51.100.7") for _ in range(2)] == [200, 200]
         assert [status("garbage") for _ in range(3)] == [200, 200, 429]
         assert {status() for _ in range(5)} | {status("127.0.0.1") for _ in range(5)} == {200}
-        assert [line["client"] for line in served.lines()[-11:]] == ["other"] * 1 + ["loopback"] * 10
+        assert [line["client"] for line in served.log_lines()[-11:]] == ["other"] * 1 + ["loopback"] * 10
         assert "203.0.113.9" not in served.log.getvalue()
-        assert served.get("/testnet/route", order("testnet")).status_code == 200
+        assert served.get("/testnet/route", order_query("testnet")).status_code == 200

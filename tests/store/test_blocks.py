@@ -16,7 +16,8 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.token import Token
 from swapcli.store import BlockMark, Store
 from swapcli.store.undo_log import KEPT_BLOCKS
-from tests.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows, wide_market
+from tests.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows
+from tests.support.pools import build_wide_market
 
 
 class Change(NamedTuple):
@@ -196,7 +197,7 @@ def test_blocks_come_in_order_and_the_newest_can_be_added_to(tmp_path: Path) -> 
 
 
 def test_no_block_follows_a_market_that_was_not_synced(tmp_path: Path) -> None:
-    with imported(tmp_path / "store", wide_market(50)) as store:
+    with imported(tmp_path / "store", build_wide_market(50)) as store:
         with pytest.raises(MarketError, match="holds a synthetic market"), store.block(2):
             pass
         assert store.read_market().provenance is Provenance.SYNTHETIC

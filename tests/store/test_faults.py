@@ -19,7 +19,8 @@ from swapcli.model.order import Order
 from swapcli.store import Store, create_store, open_store
 from swapcli.store.database import open_file
 from swapcli.store.schema import MIGRATIONS, migrate, version_of
-from tests.store.build import NETWORK, TOKENS, create, imported, is_sound, only, pool, reopen, rows, wide_market
+from tests.store.build import NETWORK, TOKENS, create, imported, is_sound, only, pool, reopen, rows
+from tests.support.pools import build_wide_market
 
 NOBODY = 65_534
 
@@ -223,7 +224,7 @@ def test_a_row_that_makes_no_sense_names_its_pool(tmp_path: Path) -> None:
 
 
 def test_damaged_bytes_lead_to_a_sentence_or_do_no_harm(tmp_path: Path) -> None:
-    market = wide_market(60)
+    market = build_wide_market(60)
     imported(tmp_path / "whole", market).close()
     whole, rng = (tmp_path / "whole").read_bytes(), random.Random(8)
     refused: list[str] = []
@@ -244,7 +245,7 @@ def test_damaged_bytes_lead_to_a_sentence_or_do_no_harm(tmp_path: Path) -> None:
 
 def use_everything(path: Path) -> None:
     """Read and write what a store offers; each failure must be one of ours."""
-    market = wide_market(60)
+    market = build_wide_market(60)
     with open_store(str(path), only(market.network)) as store:
         tokens = list(market.tokens.values())
         for use in (

@@ -14,11 +14,11 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.routing import Router
 from swapcli.store import Store
 from tests.examples import examples
-from tests.routing.build import UNIT, constant_product, market, token
-from tests.store.build import imported, wide_market
+from tests.store.build import imported
+from tests.support.pools import UNIT, build_constant_product, build_market, build_token, build_wide_market
 
 POOLS, LIMIT = 3_000, 400
-WIDE = wide_market(POOLS)
+WIDE = build_wide_market(POOLS)
 TOKENS = [*WIDE.tokens.values()]
 
 
@@ -121,7 +121,7 @@ def test_the_native_token_stands_for_its_wrapped_form(store: Store) -> None:
 
 
 def test_a_store_that_is_small_enough_is_read_whole(tmp_path: Path) -> None:
-    given = wide_market(100)
+    given = build_wide_market(100)
     with imported(tmp_path / "store", given) as opened:
         first, second, *_ = given.tokens.values()
         order = Order(first, second, 10**18)
@@ -130,20 +130,20 @@ def test_a_store_that_is_small_enough_is_read_whole(tmp_path: Path) -> None:
 
 
 def test_tokens_that_are_not_held_lead_to_no_pools(store: Store) -> None:
-    part = store.neighbourhood(Order(TOKENS[0], token(10**6), 10**18), LIMIT)
+    part = store.neighbourhood(Order(TOKENS[0], build_token(10**6), 10**18), LIMIT)
     assert part.pools == {}
     assert TOKENS[0].address in part.tokens
-    only_sold = store.neighbourhood(Order(token(10**6), TOKENS[0], 10**18), LIMIT)
+    only_sold = store.neighbourhood(Order(build_token(10**6), TOKENS[0], 10**18), LIMIT)
     assert only_sold.pools == {}
 
 
 def test_a_thin_token_behind_others_is_found(tmp_path: Path) -> None:
-    tokens = [token(number) for number in range(60)]
+    tokens = [build_token(number) for number in range(60)]
     deep = 10**24
-    pools = [constant_product(k, tokens[k], tokens[k + 1], deep, deep) for k in range(40)]
-    pools += [constant_product(100 + k, tokens[0], tokens[k], deep, deep) for k in range(2, 40)]
-    pools += [constant_product(200 + k, tokens[40 + k], tokens[41 + k], 10 * UNIT, 10 * UNIT) for k in range(3)]
-    given = market(pools, tokens)
+    pools = [build_constant_product(k, tokens[k], tokens[k + 1], deep, deep) for k in range(40)]
+    pools += [build_constant_product(100 + k, tokens[0], tokens[k], deep, deep) for k in range(2, 40)]
+    pools += [build_constant_product(200 + k, tokens[40 + k], tokens[41 + k], 10 * UNIT, 10 * UNIT) for k in range(3)]
+    given = build_market(pools, tokens)
     order = Order(tokens[43], tokens[1], UNIT // 100)
     with imported(tmp_path / "store", given) as opened:
         part = opened.neighbourhood(order, 30)

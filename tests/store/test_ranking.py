@@ -10,8 +10,8 @@ import pytest
 from swapcli.model.market import Market
 from swapcli.routing import Router
 from swapcli.store import Store
-from tests.routing.build import UNIT, constant_product, market, token
-from tests.store.build import create, imported, is_sound, rows, wide_market
+from tests.store.build import create, imported, is_sound, rows
+from tests.support.pools import UNIT, build_constant_product, build_market, build_token, build_wide_market
 
 RANKED = "SELECT address, worth, width, transit FROM tokens ORDER BY address"
 
@@ -33,7 +33,7 @@ def fill(store: Store, given: Market, size: int) -> None:
 
 
 def test_worth_agrees_with_the_prices_that_quotes_show(tmp_path: Path) -> None:
-    given = wide_market(400)
+    given = build_wide_market(400)
     imported(tmp_path / "store", given).close()
     router = Router(given)
     told = ranked(tmp_path / "store", 1)
@@ -46,7 +46,7 @@ def test_worth_agrees_with_the_prices_that_quotes_show(tmp_path: Path) -> None:
 
 
 def test_a_store_filled_block_by_block_ranks_about_as_one_filled_at_once(tmp_path: Path) -> None:
-    given = wide_market(400)
+    given = build_wide_market(400)
     imported(tmp_path / "once", given).close()
     with create(tmp_path / "blocks", given.network) as store:
         fill(store, given, 7)
@@ -57,14 +57,14 @@ def test_a_store_filled_block_by_block_ranks_about_as_one_filled_at_once(tmp_pat
 
 
 def test_ranking_anew_changes_nothing_that_is_up_to_date(tmp_path: Path) -> None:
-    with imported(tmp_path / "store", wide_market(200)) as store:
+    with imported(tmp_path / "store", build_wide_market(200)) as store:
         before = rows(tmp_path / "store", RANKED)
         store.rank()
     assert rows(tmp_path / "store", RANKED) == before
 
 
 def test_links_and_transit_follow_every_block(tmp_path: Path) -> None:
-    given, rng = wide_market(300), random.Random(3)
+    given, rng = build_wide_market(300), random.Random(3)
     pools = [*given.pools.values()]
     with create(tmp_path / "store", given.network) as store:
         fill(store, given, 300)
@@ -83,14 +83,16 @@ def test_links_and_transit_follow_every_block(tmp_path: Path) -> None:
 
 
 def test_tokens_that_only_their_maker_trades_never_look_deep(tmp_path: Path) -> None:
-    honest, fakes = [token(number) for number in range(4)], [token(number) for number in range(10, 14)]
+    honest, fakes = [build_token(number) for number in range(4)], [build_token(number) for number in range(10, 14)]
     pools = [
-        constant_product(k, a, b, 10**6 * UNIT, 10**6 * UNIT)
+        build_constant_product(k, a, b, 10**6 * UNIT, 10**6 * UNIT)
         for k, (a, b) in enumerate([(honest[0], honest[1]), (honest[0], honest[2]), (honest[1], honest[2])])
     ]
-    pools.append(constant_product(8, honest[0], fakes[0], UNIT, UNIT))  # a dollar or so prices the first fake
-    pools += [constant_product(10 * i + j + 20, fakes[i], fakes[j], 10**30, 10**30) for i in range(4) for j in range(i)]
-    imported(tmp_path / "store", market(pools, [*honest, *fakes])).close()
+    pools.append(build_constant_product(8, honest[0], fakes[0], UNIT, UNIT))  # a dollar or so prices the first fake
+    pools += [
+        build_constant_product(10 * i + j + 20, fakes[i], fakes[j], 10**30, 10**30) for i in range(4) for j in range(i)
+    ]
+    imported(tmp_path / "store", build_market(pools, [*honest, *fakes])).close()
     found = ranked(tmp_path / "store", 3)
     assert all(found[each.address] < 10 for each in fakes)
     assert all(found[each.address] > 10**5 for each in honest[:3])
@@ -99,8 +101,8 @@ def test_tokens_that_only_their_maker_trades_never_look_deep(tmp_path: Path) -> 
 
 
 def test_pools_out_of_reach_of_the_dollar_still_have_an_order_among_themselves(tmp_path: Path) -> None:
-    tokens = [token(number) for number in range(6)]
-    pools = [constant_product(k, tokens[3], tokens[4 + k], 10 ** (18 + k), 10 ** (18 + k)) for k in range(2)]
-    imported(tmp_path / "store", market(pools, tokens)).close()
+    tokens = [build_token(number) for number in range(6)]
+    pools = [build_constant_product(k, tokens[3], tokens[4 + k], 10 ** (18 + k), 10 ** (18 + k)) for k in range(2)]
+    imported(tmp_path / "store", build_market(pools, tokens)).close()
     depths = [float(str(depth)) for (depth,) in rows(tmp_path / "store", "SELECT depth FROM legs ORDER BY pool")]
     assert depths[1] == pytest.approx(10 * depths[0], rel=0.01)

@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.store import LeftOut
-from tests.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows, wide_market
+from tests.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows
+from tests.support.pools import build_wide_market
 
 PLACE = '["a place"]'
 
 
 def test_all_pools_are_met_once_in_portions_of_any_size(tmp_path: Path) -> None:
-    market = wide_market(120)
+    market = build_wide_market(120)
     with imported(tmp_path / "store", market) as store:
         for size in (1, 7, 120, 500):
             met: dict[int, str] = {}
@@ -33,7 +34,7 @@ def test_all_pools_are_met_once_in_portions_of_any_size(tmp_path: Path) -> None:
 
 
 def test_pools_tokens_and_contracts_are_found_by_name(tmp_path: Path) -> None:
-    market = wide_market(60)
+    market = build_wide_market(60)
     keys, addresses = random.Random(1).sample(list(market.pools), 9), list(market.tokens)[:3]
     with imported(tmp_path / "store", market) as store:
         register = store.register
@@ -45,7 +46,7 @@ def test_pools_tokens_and_contracts_are_found_by_name(tmp_path: Path) -> None:
 
 def test_thin_pools_are_those_whose_legs_are_less_deep(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    with imported(path, wide_market(150)) as store:
+    with imported(path, build_wide_market(150)) as store:
         legs = "SELECT key, coalesce(sum(depth), 0) FROM pools LEFT JOIN legs ON pool = pools.id GROUP BY key"
         depths = {str(key): float(str(depth)) for key, depth in rows(path, legs)}
         for bound in (0.0, 500.0, 5_000.0, 1e12):

@@ -13,8 +13,8 @@ import pytest
 from swapcli.errors import MarketError
 from swapcli.model.transfers import IRREGULAR, ORDINARY, SHARES, UNKNOWN, TransferBehaviour, TransferKind
 from swapcli.store import Store
-from tests.routing.build import market
 from tests.store.build import TOKENS, create, imported, pool, reopen
+from tests.support.pools import build_market
 
 TAXED = TransferBehaviour(TransferKind.FEE, 0, 20_000, 1)
 A, B, C, D, *_ = (token.address for token in TOKENS)
@@ -84,7 +84,7 @@ def test_tokens_are_tried_in_their_deepest_pools_also_before_these_are_ranked(tm
 
 
 def test_marks_of_a_market_file_are_taken_over_and_replaced_with_it(tmp_path: Path) -> None:
-    given = market([pool(0), pool(1, 5, (1, 2))], TOKENS)
+    given = build_market([pool(0), pool(1, 5, (1, 2))], TOKENS)
     with imported(tmp_path / "store", replace(given, transfers={A: TAXED, C: IRREGULAR})) as store:
         assert store.read_market().transfers == {A: TAXED, C: IRREGULAR}
         store.write_market(given)

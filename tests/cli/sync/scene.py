@@ -14,9 +14,9 @@ from typing import Any
 from tests.chain.living import Village
 from tests.chain.proxy import Proxy
 from tests.chain.settings import write_settings
-from tests.cli.build import CommandResult, swapcli
-from tests.cli.running import PATIENCE_S, PROCESS, nobodys
 from tests.store.build import is_sound
+from tests.support.command import CommandResult, clean_environment, run_swapcli
+from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S
 
 
 class Scene:
@@ -34,12 +34,12 @@ class Scene:
 
     def sync(self, *arguments: str, **more: Any) -> CommandResult:
         """`swapcli sync anvil ...` in this process."""
-        return swapcli("sync", "anvil", *arguments, env=self.env, **more)
+        return run_swapcli("sync", "anvil", *arguments, env=self.env, **more)
 
     def held(self, folder: Path | None = None) -> dict[str, Any]:
         """The market of the store, as a file."""
         where = ("--store", str(folder)) if folder else ()
-        return dict(swapcli("market", "export", "anvil", *where, env=self.env).json)
+        return dict(run_swapcli("market", "export", "anvil", *where, env=self.env).json)
 
     def fresh(self) -> dict[str, Any]:
         """What a sync into a new store gives now."""
@@ -63,9 +63,9 @@ class Scene:
 @contextmanager
 def started(*arguments: str, env: Mapping[str, str], **more: Any) -> Iterator[subprocess.Popen[str]]:
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
-    process = subprocess.Popen([*PROCESS, *arguments], text=True, env=nobodys(env), **pipes)
+    process = subprocess.Popen([*SWAPCLI_COMMAND, *arguments], text=True, env=clean_environment(env), **pipes)
     # Who waits for a line that does not come waits for this.
-    patience = Timer(2 * PATIENCE_S, process.kill)
+    patience = Timer(2 * TIMEOUT_S, process.kill)
     patience.start()
     try:
         yield process
@@ -73,7 +73,7 @@ def started(*arguments: str, env: Mapping[str, str], **more: Any) -> Iterator[su
         patience.cancel()
         if process.poll() is None:
             process.kill()
-        process.communicate(timeout=PATIENCE_S)
+        process.communicate(timeout=TIMEOUT_S)
 
 
 def by_address(market: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def by_address(market: dict[str, Any]) -> dict[str, Any]:
 
 def wait_for(happened: Any) -> None:
     """Until something is so. Fails when that takes too long."""
-    until_s = time.monotonic() + PATIENCE_S
+    until_s = time.monotonic() + TIMEOUT_S
     while not happened():
         assert time.monotonic() < until_s, "it did not happen"
         time.sleep(0.01)

@@ -14,14 +14,15 @@ from tests.chain import proxy as faults
 from tests.chain.modes import check_shown
 from tests.chain.node.server import SECRET, Fault, hangs_up
 from tests.chain.settings import write_settings
-from tests.cli.build import market_document, no_network, swapcli
-from tests.cli.running import PATIENCE_S
 from tests.cli.sync.scene import Scene, wait_for
+from tests.support.command import run_swapcli
+from tests.support.service_process import TIMEOUT_S
+from tests.support.testnet import build_market_document, raise_unknown_network
 
 
 def test_a_network_may_have_no_node_at_all(tmp_path: Path, scene: Scene) -> None:
     settings = write_settings(tmp_path, scene.network, None)
-    ran = swapcli("sync", "anvil", "--json", env={"SWAPCLI_CONFIG": str(settings)})
+    ran = run_swapcli("sync", "anvil", "--json", env={"SWAPCLI_CONFIG": str(settings)})
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
     assert "networks.anvil.rpc_url" in ran.error["hint"]
 
@@ -57,7 +58,7 @@ def test_a_network_may_have_no_node_at_all(tmp_path: Path, scene: Scene) -> None
 def test_what_cannot_be_is_refused_before_anything_is_asked(
     arguments: tuple[str, ...], code: str, tmp_path: Path
 ) -> None:
-    ran = swapcli("sync", *arguments, "--store", str(tmp_path / "stores"), "--json")
+    ran = run_swapcli("sync", *arguments, "--store", str(tmp_path / "stores"), "--json")
     assert (ran.exit_code, ran.stdout, ran.error["code"]) == (2, "", code)
     check_shown(ran.stderr)
     assert not list(tmp_path.iterdir())
@@ -84,11 +85,11 @@ def test_a_folder_that_cannot_be_made_and_stores_that_cannot_be_used_are_told(sc
 
 @pytest.mark.parametrize("name", ["testnet", "anvil"])
 def test_a_store_of_another_network_or_of_no_chain_is_left_as_it_is(scene: Scene, name: str) -> None:
-    document = market_document()
+    document = build_market_document()
     document["network"]["name"] = name
     stores = ("--store", str(scene.file.parent))
     # Without the settings, which know a network of that name.
-    assert swapcli("market", "import", "-", *stores, stdin=json.dumps(document).encode()).exit_code == 0
+    assert run_swapcli("market", "import", "-", *stores, stdin=json.dumps(document).encode()).exit_code == 0
     (scene.file.parent / f"{name}.sqlite").rename(scene.file)
     ran = scene.sync("--json")
     assert (ran.exit_code, ran.stdout) == (2, "")
@@ -97,7 +98,7 @@ def test_a_store_of_another_network_or_of_no_chain_is_left_as_it_is(scene: Scene
         if name == "testnet"
         else "holds a synthetic market, which no block can follow"
     )
-    with open_store(str(scene.file), no_network) as store:
+    with open_store(str(scene.file), raise_unknown_network) as store:
         assert len(store.read_market().pools) == 5
 
 
@@ -149,7 +150,7 @@ def test_an_interrupted_sync_says_how_far_it_got_and_goes_on(scene: Scene, numbe
     with scene.running(form) as process:
         wait_for(lambda: not scene.proxy.faults and len(scene.proxy.asked) > count)
         process.send_signal(number)
-        out, err = process.communicate(timeout=PATIENCE_S)
+        out, err = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out) == (130, "")
     kept = "pools of"
     if form == "--json":

@@ -12,8 +12,8 @@ from swapcli.networks.catalogue import network
 from tests.chain.modes import check_shown
 from tests.chain.node.server import hangs_up
 from tests.chain.settings import url_of
-from tests.cli.build import swapcli
 from tests.cli.sync.scene import Scene
+from tests.support.command import run_swapcli
 
 FACTS = ("tokens", "pools", "protocols", "gasPrice", "network")
 
@@ -29,7 +29,7 @@ def test_a_store_is_made_with_its_folder_and_holds_what_is_told(scene: Scene) ->
     assert sum(each["pools"] for each in told["protocols"]) == told["pools"] >= 5
     assert told["seconds"] > 0
     assert told["poolsPerSecond"] == pytest.approx(told["pools"] / told["seconds"], rel=0.2)
-    info = swapcli("market", "info", "anvil", "--json", env=scene.env).json
+    info = run_swapcli("market", "info", "anvil", "--json", env=scene.env).json
     assert {name: told[name] for name in FACTS} == {name: info[name] for name in FACTS}
     scene.check_fresh()
 
@@ -84,7 +84,7 @@ def test_a_second_sync_goes_on_from_the_first(scene: Scene) -> None:
 
 def test_quotes_rest_on_the_store(scene: Scene) -> None:
     scene.sync()
-    quoted = swapcli("route", "anvil", "USDC", "TKN", "10", "--offline", "--json", env=scene.env).json
+    quoted = run_swapcli("route", "anvil", "USDC", "TKN", "10", "--offline", "--json", env=scene.env).json
     assert quoted["market"]["provenance"] == "synced"
     assert quoted["market"]["block"] == scene.held()["block"]
     assert int(quoted["outputAmount"]) > 0

@@ -13,10 +13,10 @@ from swapcli.cli.render.sync_view import SyncResult, advance_document, build_syn
 from swapcli.engine.sync import Advance, Omission
 from swapcli.store import open_store
 from tests.chain.modes import check_shown
-from tests.cli.build import NOW_S
-from tests.cli.running import PATIENCE_S
 from tests.cli.sync.scene import Scene
 from tests.store.build import only
+from tests.support.service_process import TIMEOUT_S
+from tests.support.testnet import NOW_S
 
 
 @pytest.mark.parametrize("color", ["never", "always"])
@@ -33,7 +33,7 @@ def test_on_a_terminal_bars_are_drawn_on_stderr_alone(scene: Scene, color: str) 
             pass
         finally:
             os.close(ours)
-        assert process.wait(timeout=PATIENCE_S) == 0
+        assert process.wait(timeout=TIMEOUT_S) == 0
     told = json.loads(out)
     text = drawn.decode()
     assert "creation events" in text

@@ -8,8 +8,8 @@ from random import Random
 
 from tests.chain.modes import check_shown
 from tests.chain.node.server import hangs_up
-from tests.cli.running import PATIENCE_S
 from tests.cli.sync.scene import Scene, wait_for
+from tests.support.service_process import TIMEOUT_S
 
 
 def test_a_watch_tells_each_step_as_a_line_of_json_until_it_is_told_to_stop(scene: Scene) -> None:
@@ -23,7 +23,7 @@ def test_a_watch_tells_each_step_as_a_line_of_json_until_it_is_told_to_stop(scen
             blocks.append(json.loads(process.stdout.readline())["block"])
         wait_for(lambda: scene.held()["block"] == int(scene.village.chain.node.ask("eth_blockNumber"), 16))
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=PATIENCE_S)
+        out, err = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, err) == (0, "")
     rest = [json.loads(line)["block"] for line in out.splitlines()]
     assert blocks + rest == sorted(set(blocks + rest))
@@ -42,7 +42,7 @@ def test_a_watch_tells_people_on_stderr_and_survives_what_passes(scene: Scene) -
         scene.village.happen(Random(5))
         told = process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE_S)
+        out, err = process.communicate(timeout=TIMEOUT_S)
     assert failed.startswith("note: no connection to http://127.0.0.1:")
     assert failed.endswith("trying again in 2 s, 1 of 30 failures in a row\n")
     check_shown(failed + told + out + err)
@@ -66,7 +66,7 @@ def test_a_watch_goes_back_where_the_chain_took_another_way(scene: Scene) -> Non
         while steps[-1]["rewoundTo"] is None:
             steps.append(json.loads(process.stdout.readline()))
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=PATIENCE_S)
+        process.communicate(timeout=TIMEOUT_S)
     assert steps[-1]["rewoundTo"] == synced
     assert process.returncode == 0
     assert scene.sync().exit_code == 0
@@ -80,6 +80,6 @@ def test_nobody_has_to_read_a_watch_to_its_end(scene: Scene) -> None:
         process.stdout.readline()
         process.stdout.close()
         scene.village.happen(Random(9))
-        assert process.wait(timeout=PATIENCE_S) == 0
+        assert process.wait(timeout=TIMEOUT_S) == 0
         assert process.stderr.read() == ""
         process.stdout = None

@@ -16,7 +16,8 @@ from swapcli.engine.sync.chain_position import Footing, find_footing
 from swapcli.errors import StaleNode, UpstreamError
 from swapcli.store import BlockMark, Store
 from swapcli.store.undo_log import KEPT_BLOCKS
-from tests.store.build import TOKENS, create, imported, pool, wide_market
+from tests.store.build import TOKENS, create, imported, pool
+from tests.support.pools import build_wide_market
 
 
 class Chain:
@@ -126,7 +127,7 @@ def test_a_store_that_is_at_no_block_begins_anew_or_has_all_read_anew(tmp_path: 
     node = Chain("aaa")
     with create(tmp_path / "empty") as store:
         assert find_footing(store, node, node.head().block) == Footing(None)
-    with imported(tmp_path / "imported", wide_market(50)) as store:
+    with imported(tmp_path / "imported", build_wide_market(50)) as store:
         assert find_footing(store, node, node.head().block).is_lost
 
 

@@ -10,9 +10,10 @@ from swapcli.routing.graph.dust_filter import SLICE_FRACTION, DustFilter
 from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.usd_prices import mid_rate, reference_values, usd_prices
-from tests.routing.build import UNIT, constant_product, graph_of, random_market, seeds, token
+from tests.routing.build import graph_of
+from tests.support.pools import UNIT, build_constant_product, build_random_market, build_token, seeds
 
-A, USD, C, D = (token(number) for number in range(4))
+A, USD, C, D = (build_token(number) for number in range(4))
 
 
 def graph(*pools: object) -> MarketGraph:
@@ -24,16 +25,16 @@ def scales(held: MarketGraph) -> DustFilter:
     return DustFilter(held, lambda: values)
 
 
-DEEP = constant_product(0, A, USD, 10**3 * UNIT, 3 * 10**6 * UNIT)
+DEEP = build_constant_product(0, A, USD, 10**3 * UNIT, 3 * 10**6 * UNIT)
 BRIDGE = (
-    constant_product(1, A, C, 10**3 * UNIT, 10**3 * UNIT),
-    constant_product(2, C, USD, 10**3 * UNIT, 3 * 10**6 * UNIT),
+    build_constant_product(1, A, C, 10**3 * UNIT, 10**3 * UNIT),
+    build_constant_product(2, C, USD, 10**3 * UNIT, 3 * 10**6 * UNIT),
 )
 
 
 @given(seeds, st.floats(1, 1e6))
 def test_a_slice_brings_no_more_for_a_unit_than_a_vanishing_order(seed: int, worth: float) -> None:
-    held = graph_of(random_market(seed, every_family=True))
+    held = graph_of(build_random_market(seed, every_family=True))
     values = reference_values(held, usd_prices(held, {1: 1.0}))
     sized = SpotPrices(held, 1, 6, {t: worth * UNIT / value for t, value in values.items()})
     vanishing = SpotPrices(held, 1, 6)
@@ -43,7 +44,7 @@ def test_a_slice_brings_no_more_for_a_unit_than_a_vanishing_order(seed: int, wor
 
 @pytest.mark.parametrize("reserves", [(1, 10**12), (10**3, 10**18), (10**9, 10**15)])
 def test_a_pool_of_next_to_nothing_sets_no_price_and_is_left_out(reserves: tuple[int, int]) -> None:
-    dust = constant_product(3, C, USD, *reserves)
+    dust = build_constant_product(3, C, USD, *reserves)
     order = 10 * UNIT
     clean = scales(graph(DEEP, *BRIDGE)).filtered_market(0, 1, order, 6)
     dusted = scales(graph(DEEP, *BRIDGE, dust)).filtered_market(0, 1, order, 6)
@@ -53,7 +54,7 @@ def test_a_pool_of_next_to_nothing_sets_no_price_and_is_left_out(reserves: tuple
 
 
 def test_a_pool_that_is_dust_to_a_large_order_serves_a_small_one() -> None:
-    small = constant_product(3, A, USD, UNIT // 1_000, 4 * UNIT)
+    small = build_constant_product(3, A, USD, UNIT // 1_000, 4 * UNIT)
     held = scales(graph(DEEP, *BRIDGE, small))
     keys = [
         {arc.pool.key for arc in held.filtered_market(0, 1, amount, 6).graph.arcs_by_pair[0][1]}
@@ -72,11 +73,11 @@ def test_orders_of_about_one_size_share_a_market() -> None:
 
 def test_a_pool_far_from_the_others_has_no_say_in_a_mid_rate() -> None:
     """Weighed by depth alone, a millionth of the depth at a billion times the rate would set the price."""
-    absurd = constant_product(3, A, USD, 10**6, 3 * UNIT)
+    absurd = build_constant_product(3, A, USD, 10**6, 3 * UNIT)
     assert mid_rate(graph(DEEP, absurd), 0, 1) == mid_rate(graph(DEEP), 0, 1)
 
 
 def test_tokens_that_no_dollar_reaches_have_reference_values_among_themselves() -> None:
-    held = graph(constant_product(0, C, D, 10**3 * UNIT, 5 * 10**3 * UNIT))
+    held = graph(build_constant_product(0, C, D, 10**3 * UNIT, 5 * 10**3 * UNIT))
     values = reference_values(held, usd_prices(held, {1: 1.0}))
     assert values[2] / values[3] == pytest.approx(5.0)

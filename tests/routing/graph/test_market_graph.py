@@ -16,8 +16,9 @@ from swapcli.model.pool import Pool
 from swapcli.routing import Router
 from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.usd_prices import mid_rate
-from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
+from tests.routing.build import graph_of
 from tests.routing.random_routes import simple_paths
+from tests.support.pools import build_constant_product, build_market, build_random_market, build_token, seeds
 
 
 @st.composite
@@ -25,7 +26,7 @@ def markets(draw: st.DrawFn) -> Market:
     """From trees to nets, in one part or several, of every family."""
     tokens = draw(st.integers(2, 9))
     pools = draw(st.integers(tokens // 2, 2 * tokens))
-    return random_market(
+    return build_random_market(
         draw(seeds), tokens=tokens, pools=pools, noise=draw(st.sampled_from([0.8, 30])), every_family=True
     )
 
@@ -35,9 +36,9 @@ graphs = markets().map(graph_of)
 
 def joined(*pairs: tuple[int, int], tokens: int) -> MarketGraph:
     """A graph of one deep pool per pair."""
-    known = [token(k) for k in range(tokens)]
-    pools = [constant_product(n, known[i], known[j], 10**24, 10**24) for n, (i, j) in enumerate(pairs)]
-    return graph_of(market(pools, known))
+    known = [build_token(k) for k in range(tokens)]
+    pools = [build_constant_product(n, known[i], known[j], 10**24, 10**24) for n, (i, j) in enumerate(pairs)]
+    return graph_of(build_market(pools, known))
 
 
 @given(markets())
@@ -52,8 +53,8 @@ def test_every_direction_of_every_pool_is_an_arc_of_its_own(held: Market) -> Non
 
 
 def test_a_drained_pool_joins_nothing_in_the_direction_that_it_cannot_sell() -> None:
-    a, b = token(0), token(1)
-    graph = graph_of(market([constant_product(0, a, b, 10**24, 0)], [a, b]))
+    a, b = build_token(0), build_token(1)
+    graph = graph_of(build_market([build_constant_product(0, a, b, 10**24, 0)], [a, b]))
     assert list(graph.arcs()) == []
     assert graph.neighbours(0) == set()
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
-from tests.routing.build import constant_product, graph_of, market, random_market, seeds, token
+from tests.routing.build import graph_of
 from tests.routing.random_routes import simple_paths
+from tests.support.pools import build_constant_product, build_market, build_random_market, build_token, seeds
 
 hop_limits = st.integers(1, 5)
 
@@ -23,7 +24,7 @@ def graphs(draw: st.DrawFn, noise: float = 0.8) -> MarketGraph:
     """From trees to nets; without arbitrage unless `noise` exceeds 1."""
     tokens = draw(st.integers(2, 8))
     pools = draw(st.integers(tokens, 3 * tokens))
-    return graph_of(random_market(draw(seeds), tokens=tokens, pools=pools, noise=noise, every_family=True))
+    return graph_of(build_random_market(draw(seeds), tokens=tokens, pools=pools, noise=noise, every_family=True))
 
 
 def paths(graph: MarketGraph, source: int, target: int, max_hops: int) -> Iterator[list[int]]:
@@ -135,9 +136,9 @@ def test_no_path_of_so_many_hops_brings_more_than_the_values_within_them(graph: 
 
 
 def test_a_dead_end_further_than_the_limit_has_no_path_and_no_value() -> None:
-    chain = [token(k) for k in range(4)]
-    pools = [constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate(pairwise(chain))]
-    graph = graph_of(market(pools, chain))
+    chain = [build_token(k) for k in range(4)]
+    pools = [build_constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate(pairwise(chain))]
+    graph = graph_of(build_market(pools, chain))
     for max_hops in (1, 2):
         spot = SpotPrices(graph, 0, max_hops)
         assert (spot.path(3), spot.value(3)) == ([], 0.0)
@@ -145,7 +146,7 @@ def test_a_dead_end_further_than_the_limit_has_no_path_and_no_value() -> None:
 
 
 def test_a_token_that_no_pool_joins_has_no_value() -> None:
-    a, b, c = (token(k) for k in range(3))
-    graph = graph_of(market([constant_product(0, a, b, 10**24, 10**24)], [a, b, c]))
+    a, b, c = (build_token(k) for k in range(3))
+    graph = graph_of(build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b, c]))
     spot = SpotPrices(graph, 0, 6)
     assert (spot.value(2), spot.path(2)) == (0.0, [])

@@ -17,17 +17,18 @@ from swapcli.routing.graph.subgraph import HopBudget, arcs_between, profitable_d
 from swapcli.routing.search.flow import hop_distances
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.solver.dual import Prices
-from tests.routing.build import UNIT, constant_product, graph_of, market, problem_of, random_market, seeds, token
+from tests.routing.build import graph_of, problem_of
 from tests.routing.random_routes import simple_paths
+from tests.support.pools import UNIT, build_constant_product, build_market, build_random_market, build_token, seeds
 
 amounts = st.floats(16, 21).map(lambda digits: int(10**digits))
-A, B, C, D, E = (token(k) for k in range(5))
+A, B, C, D, E = (build_token(k) for k in range(5))
 
 
 @st.composite
 def graphs(draw: st.DrawFn) -> MarketGraph:
     return graph_of(
-        random_market(draw(seeds), tokens=7, pools=draw(st.integers(7, 20)), every_family=draw(st.booleans()))
+        build_random_market(draw(seeds), tokens=7, pools=draw(st.integers(7, 20)), every_family=draw(st.booleans()))
     )
 
 
@@ -70,7 +71,7 @@ def inside(problem: RoutingProblem, tokens: set[int]) -> Prices | None:
 def test_a_token_that_gains_is_sold_for_more_than_it_costs(
     seed: int, between: set[int], amount: int, outside: int
 ) -> None:
-    problem = problem_of(random_market(seed, tokens=7, pools=14), amount)
+    problem = problem_of(build_random_market(seed, tokens=7, pools=14), amount)
     prices = inside(problem, {0, 1} | between)
     if prices is None:
         return
@@ -102,11 +103,11 @@ def value_over(graph: MarketGraph, prices: Prices, x: int, target: int, outside:
 
 def chain(length: int) -> MarketGraph:
     """A thin pool between the ends, and a deep way over `length` other tokens."""
-    known = [token(k) for k in range(2 + length)]
-    thin = constant_product(0, A, B, 10**21, 10**21)
+    known = [build_token(k) for k in range(2 + length)]
+    thin = build_constant_product(0, A, B, 10**21, 10**21)
     way = [A, *known[2:], B]
-    deep = [constant_product(k, i, j, 10**24, 10**24, 100) for k, (i, j) in enumerate(pairwise(way), 1)]
-    return graph_of(market([thin, *deep], known))
+    deep = [build_constant_product(k, i, j, 10**24, 10**24, 100) for k, (i, j) in enumerate(pairwise(way), 1)]
+    return graph_of(build_market([thin, *deep], known))
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
@@ -136,7 +137,7 @@ def test_whatever_is_offered_lies_on_a_path_that_is_short_enough(
     seed: int, between: set[int], amount: int, max_hops: int
 ) -> None:
     """Out of the inside, over the token, and back inside."""
-    problem = problem_of(random_market(seed, tokens=20, pools=30), amount, max_hops)
+    problem = problem_of(build_random_market(seed, tokens=20, pools=30), amount, max_hops)
     prices = inside(problem, {0, 1} | between)
     if prices is None:
         return
@@ -151,10 +152,13 @@ def test_whatever_is_offered_lies_on_a_path_that_is_short_enough(
 
 
 def test_a_token_whose_detour_loses_or_carries_nothing_is_not_offered() -> None:
-    direct = constant_product(0, A, B, 10**24, 10**24)
-    dear = [constant_product(1, A, C, 10**24, 10**24, 20_000), constant_product(2, C, B, 10**24, 10**24, 20_000)]
-    tiny = [constant_product(3, A, D, 10**9, 10**9, 0), constant_product(4, D, B, 10**9, 10**9, 0)]
-    graph = graph_of(market([direct, *dear, *tiny], [A, B, C, D]))
+    direct = build_constant_product(0, A, B, 10**24, 10**24)
+    dear = [
+        build_constant_product(1, A, C, 10**24, 10**24, 20_000),
+        build_constant_product(2, C, B, 10**24, 10**24, 20_000),
+    ]
+    tiny = [build_constant_product(3, A, D, 10**9, 10**9, 0), build_constant_product(4, D, B, 10**9, 10**9, 0)]
+    graph = graph_of(build_market([direct, *dear, *tiny], [A, B, C, D]))
     assert profitable_detours(graph, {0: 0.98, 1: 1.0}, (0, 1), float(UNIT), 1) == {}
     cheaper = profitable_detours(graph, {0: 0.95, 1: 1.0}, (0, 1), float(UNIT), 1)
     assert set(cheaper) == {2}
@@ -164,8 +168,8 @@ def test_a_token_whose_detour_loses_or_carries_nothing_is_not_offered() -> None:
 
 def out_of_tune(*rates: tuple[Token, Token, float]) -> MarketGraph:
     """Pools without fees at these rates of the first unit."""
-    pools = [constant_product(k, i, j, 10**24, int(rate * 10**24), 0) for k, (i, j, rate) in enumerate(rates)]
-    return graph_of(market(pools, [A, B, C, D]))
+    pools = [build_constant_product(k, i, j, 10**24, int(rate * 10**24), 0) for k, (i, j, rate) in enumerate(rates)]
+    return graph_of(build_market(pools, [A, B, C, D]))
 
 
 @pytest.mark.parametrize(

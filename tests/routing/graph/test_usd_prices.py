@@ -17,18 +17,19 @@ from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from swapcli.routing import Router
 from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.usd_prices import mid_rate, usd_prices
-from tests.routing.build import UNIT, constant_product, graph_of, market, random_market, seeds, token
+from tests.routing.build import graph_of
 from tests.routing.random_routes import simple_paths
+from tests.support.pools import UNIT, build_constant_product, build_market, build_random_market, build_token, seeds
 
-A, USD, C, D = (token(k) for k in range(4))
+A, USD, C, D = (build_token(k) for k in range(4))
 
 
 def graph(*pools: Pool) -> MarketGraph:
-    return graph_of(market(pools, [A, USD, C, D]))
+    return graph_of(build_market(pools, [A, USD, C, D]))
 
 
 def pool(number: int, a: Token, b: Token, of_a: float, of_b: float, fee_ppm: int = 3000) -> Pool:
-    return constant_product(number, a, b, int(of_a * UNIT), int(of_b * UNIT), fee_ppm)
+    return build_constant_product(number, a, b, int(of_a * UNIT), int(of_b * UNIT), fee_ppm)
 
 
 # --- one pair
@@ -43,7 +44,7 @@ def test_the_mid_rate_of_one_pool_is_its_ratio_whatever_the_fee(of_a: float, of_
 
 @given(seeds, st.booleans())
 def test_the_mid_rate_lies_between_those_of_the_pools_and_the_depths_add_up(seed: int, every_family: bool) -> None:
-    pair = graph_of(random_market(seed, tokens=2, pools=6, noise=30, every_family=every_family))
+    pair = graph_of(build_random_market(seed, tokens=2, pools=6, noise=30, every_family=every_family))
     rate, depth = mid_rate(pair, 0, 1)
     back = {arc.pool.key: arc for arc in pair.arcs_by_pair[1][0]}
     mids = [(arc.rate / back[arc.pool.key].rate) ** 0.5 for arc in pair.arcs_by_pair[0][1]]
@@ -107,12 +108,12 @@ def test_of_two_ways_the_one_whose_thinnest_pair_is_deeper_in_dollars_tells_the_
 
 @given(seeds)
 def test_of_a_tree_every_price_is_the_product_of_the_mid_rates_on_the_way(seed: int) -> None:
-    rng, known = random.Random(seed), [token(k) for k in range(8)]
+    rng, known = random.Random(seed), [build_token(k) for k in range(8)]
     joins = [(k, rng.randrange(k)) for k in range(1, 8)]
     tree = [
         pool(n, known[i], known[j], 10 ** rng.uniform(1, 5), 10 ** rng.uniform(1, 5)) for n, (i, j) in enumerate(joins)
     ]
-    held = graph_of(market(tree, known))
+    held = graph_of(build_market(tree, known))
     prices = usd_prices(held, {1: 1.0})
     for t in range(8):
         expected = 1.0
@@ -123,7 +124,7 @@ def test_of_a_tree_every_price_is_the_product_of_the_mid_rates_on_the_way(seed: 
 
 @given(seeds, st.booleans())
 def test_without_arbitrage_prices_agree_with_every_pool_up_to_fees(seed: int, every_family: bool) -> None:
-    held = graph_of(random_market(seed, every_family=every_family))
+    held = graph_of(build_random_market(seed, every_family=every_family))
     prices = usd_prices(held, {1: 1.0})
     for arc in held.arcs():
         if arc.token_in in prices:
@@ -137,12 +138,12 @@ def test_without_arbitrage_prices_agree_with_every_pool_up_to_fees(seed: int, ev
 
 
 def test_a_router_prices_whole_tokens_whatever_their_decimals() -> None:
-    eth, usd, btc, lost = token(0), token(1, decimals=6), token(2, decimals=8), token(3)
+    eth, usd, btc, lost = build_token(0), build_token(1, decimals=6), build_token(2, decimals=8), build_token(3)
     pools = [
-        constant_product(0, eth, usd, 10**21, 3_000_000 * 10**6),
-        constant_product(1, btc, eth, 10 * 10**8, 300 * 10**18),
+        build_constant_product(0, eth, usd, 10**21, 3_000_000 * 10**6),
+        build_constant_product(1, btc, eth, 10 * 10**8, 300 * 10**18),
     ]
-    router = Router(market(pools, [eth, usd, btc, lost]))
+    router = Router(build_market(pools, [eth, usd, btc, lost]))
     for _ in range(2):  # the first answer and later ones are found in different ways
         *known, unknown = router.usd_prices(eth, usd, btc, lost)
         assert known == pytest.approx([3_000, 1, 90_000])
@@ -151,7 +152,7 @@ def test_a_router_prices_whole_tokens_whatever_their_decimals() -> None:
 
 @given(seeds)
 def test_a_router_gives_the_same_prices_when_first_asked_and_later(seed: int) -> None:
-    held = random_market(seed, tokens=8)
+    held = build_random_market(seed, tokens=8)
     tokens = list(held.tokens.values())
     router = Router(held)
     first = [Router(held).usd_prices(one)[0] for one in tokens]
@@ -160,12 +161,12 @@ def test_a_router_gives_the_same_prices_when_first_asked_and_later(seed: int) ->
 
 
 def test_a_token_that_the_market_does_not_hold_has_no_price() -> None:
-    assert Router(random_market(1)).usd_prices(token(1), token(99)) == (1.0, None)
+    assert Router(build_random_market(1)).usd_prices(build_token(1), build_token(99)) == (1.0, None)
 
 
 def test_without_a_known_stablecoin_reference_prices_anchor() -> None:
-    eth, other = Token(token(0).address, "ETH", "Ether", 18, 2_500.0), token(1)
-    held = market([constant_product(0, eth, other, 10**21, 10**22)], [eth, other])
+    eth, other = Token(build_token(0).address, "ETH", "Ether", 18, 2_500.0), build_token(1)
+    held = build_market([build_constant_product(0, eth, other, 10**21, 10**22)], [eth, other])
     held = replace(held, network=replace(held.network, stablecoins=()))
     first, second = Router(held).usd_prices(eth, other)
     assert first == 2_500.0
@@ -173,6 +174,6 @@ def test_without_a_known_stablecoin_reference_prices_anchor() -> None:
 
 
 def test_without_any_anchor_nothing_has_a_price() -> None:
-    held = market([constant_product(0, A, C, 10**21, 10**22)], [A, C])
+    held = build_market([build_constant_product(0, A, C, 10**21, 10**22)], [A, C])
     held = replace(held, network=replace(held.network, stablecoins=()))
     assert Router(held).usd_prices(A, C) == (None, None)

@@ -12,8 +12,9 @@ from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates,
 from swapcli.routing.search.flow import TokenPair, flow_values, longest_path, topological_order, unreachable_within
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.routing.search.single_path import best_single_path
-from tests.routing.build import constant_product, market, problem_of, random_market, seeds, solved, token
+from tests.routing.build import problem_of, solved
 from tests.routing.random_routes import simple_paths
+from tests.support.pools import build_constant_product, build_market, build_random_market, build_token, seeds
 
 amounts = st.floats(15, 21).map(lambda digits: int(10**digits))
 hop_limits = st.integers(1, 6)
@@ -23,7 +24,7 @@ noises = st.sampled_from([3, 30])
 def solved_market(
     seed: int, amount: int, noise: float, max_hops: int
 ) -> tuple[RoutingProblem, CandidateSolution] | None:
-    problem = problem_of(random_market(seed, pools=18, noise=noise, every_family=True), amount, max_hops)
+    problem = problem_of(build_random_market(seed, pools=18, noise=noise, every_family=True), amount, max_hops)
     found = solved(problem)
     return (problem, found) if found and len(problem.spot.path(0)) <= max_hops + 1 else None
 
@@ -74,7 +75,7 @@ def test_fewer_arcs_never_raise_the_dual(seed: int, amount: int) -> None:
 
 @given(seeds, amounts)
 def test_without_arbitrage_a_settled_flow_loses_no_more_than_what_is_not_looked_at(seed: int, amount: int) -> None:
-    problem = problem_of(random_market(seed, pools=18), amount)
+    problem = problem_of(build_random_market(seed, pools=18), amount)
     found = solved(problem, 1e-6)
     if found and found.solution.residual <= 1e-6:
         assert acyclic_candidates(problem, found)[0].solution.value >= found.solution.value * (
@@ -84,10 +85,10 @@ def test_without_arbitrage_a_settled_flow_loses_no_more_than_what_is_not_looked_
 
 def test_a_ring_that_gains_is_opened() -> None:
     """a sells to b over c or d; between c, d and e a ring gains 20 %."""
-    a, b, c, d, e = (token(k) for k in range(5))
+    a, b, c, d, e = (build_token(k) for k in range(5))
     ways = [(a, c, 1.0), (c, b, 1.0), (a, d, 1.0), (d, b, 1.0), (c, d, 1.07), (d, e, 1.07), (e, c, 1.07)]
-    pools = [constant_product(k, i, j, 10**24, int(rate * 10**24)) for k, (i, j, rate) in enumerate(ways)]
-    problem = problem_of(market(pools, [a, b, c, d, e]), 10**22)
+    pools = [build_constant_product(k, i, j, 10**24, int(rate * 10**24)) for k, (i, j, rate) in enumerate(ways)]
+    problem = problem_of(build_market(pools, [a, b, c, d, e]), 10**22)
     found = solved(problem)
     assert found
     ring = {(2, 3), (3, 4), (4, 2)}
@@ -102,12 +103,13 @@ def test_a_ring_that_gains_is_opened() -> None:
 
 
 def test_hops_below_a_ten_thousandth_of_the_order_are_not_notable() -> None:
-    a, b = token(0), token(1)
-    deep, thin = (constant_product(k, a, b, x, x, 3000) for k, x in enumerate((10**24, 10**18)))
+    a, b = build_token(0), build_token(1)
+    deep, thin = (build_constant_product(k, a, b, x, x, 3000) for k, x in enumerate((10**24, 10**18)))
     around = [
-        constant_product(k, i, j, 10**17, 10**17, 0) for k, (i, j) in enumerate([(a, token(2)), (token(2), b)], 2)
+        build_constant_product(k, i, j, 10**17, 10**17, 0)
+        for k, (i, j) in enumerate([(a, build_token(2)), (build_token(2), b)], 2)
     ]
-    problem = problem_of(market([deep, thin, *around], [a, b, token(2)]), 10**22)
+    problem = problem_of(build_market([deep, thin, *around], [a, b, build_token(2)]), 10**22)
     found = solved(problem)
     assert found
     assert flow_values(found.solution).keys() == {(0, 1), (0, 2), (2, 1)}
@@ -136,14 +138,16 @@ def test_shortened_no_path_has_more_hops_than_allowed(seed: int, amount: int, ma
 
 def test_a_flow_is_shortened_where_it_carries_least() -> None:
     """Two ways of two hops each with a bridge: over the bridge there are three, and it is the narrowest."""
-    a, b, c, d = (token(k) for k in range(4))
+    a, b, c, d = (build_token(k) for k in range(4))
     depth = {(a, c): 30, (c, b): 10, (a, d): 10, (d, b): 30, (c, d): 3}
-    pools = [constant_product(k, i, j, x * 10**21, x * 10**21, 500) for k, ((i, j), x) in enumerate(depth.items())]
-    problem = problem_of(market(pools, [a, b, c, d]), 5 * 10**21, max_hops=6)
+    pools = [
+        build_constant_product(k, i, j, x * 10**21, x * 10**21, 500) for k, ((i, j), x) in enumerate(depth.items())
+    ]
+    problem = problem_of(build_market(pools, [a, b, c, d]), 5 * 10**21, max_hops=6)
     free = solved(problem)
     assert free
     assert longest_path(notable_flow(problem, free.solution)) == [(0, 2), (2, 3), (3, 1)]
-    limited = problem_of(market(pools, [a, b, c, d]), 5 * 10**21, max_hops=2)
+    limited = problem_of(build_market(pools, [a, b, c, d]), 5 * 10**21, max_hops=2)
     result = shorten_paths(limited, free)
     assert result
     carried: set[TokenPair] = set(notable_flow(limited, result.solution))

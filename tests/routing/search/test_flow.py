@@ -31,8 +31,9 @@ from swapcli.routing.search.flow import (
 )
 from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.newton import Solution, Trade
-from tests.routing.build import graph_of, random_market, seeds
+from tests.routing.build import graph_of
 from tests.routing.random_routes import simple_paths
+from tests.support.pools import build_random_market, seeds
 
 nodes = st.integers(0, 6)
 some_links = st.tuples(nodes, nodes).filter(lambda link: link[0] != link[1])
@@ -144,7 +145,7 @@ def test_distances_are_the_fewest_hops(links: Mapping[TokenPair, float], start: 
 @st.composite
 def trades(draw: st.DrawFn) -> tuple[list[Trade], Prices]:
     """Trades of some arcs of a market whose pools hold up to four tokens, each way at random."""
-    graph = graph_of(random_market(draw(seeds), tokens=4, pools=6, every_family=True))
+    graph = graph_of(build_random_market(draw(seeds), tokens=4, pools=6, every_family=True))
     rng = random.Random(draw(seeds))
     arcs = [arc for arc in graph.arcs() if rng.random() < 0.6]
     return [Trade(arc, float(rng.randint(1, 5)), float(rng.randint(1, 5)), 0.0) for arc in arcs], {
@@ -191,7 +192,7 @@ def test_trades_of_the_same_two_tokens_go_together_and_their_values_add_up(drawn
 @st.composite
 def carried(draw: st.DrawFn) -> tuple[Flow, dict[TokenPair, float], MarketGraph, float, float]:
     """A flow over random hops of a market, with values from next to nothing to all; some lead nowhere."""
-    graph = graph_of(random_market(draw(seeds), tokens=6, pools=14, every_family=True))
+    graph = graph_of(build_random_market(draw(seeds), tokens=6, pools=14, every_family=True))
     rng = random.Random(draw(seeds))
     place = [0, *rng.sample(range(2, 6), 4), 1]
     prices = SpotPrices(graph, 1, 6).values
@@ -264,7 +265,7 @@ def test_the_unit_of_a_token_is_what_the_hops_before_deliver(
 
 
 def test_a_flow_without_a_path_has_no_hops() -> None:
-    graph = graph_of(random_market(0))
+    graph = graph_of(build_random_market(0))
     assert continuous_flow({}, {}, (0, 1), 1e18, {0: 1.0, 1: 1.0}, 0.0).hops == []
     (link, arcs), *_ = [((0, j), arcs) for j, arcs in graph.arcs_by_pair[0].items() if j != 1]
     assert continuous_flow({link: 1.0}, {link: list[Arc](arcs)}, (0, 1), 1e18, {0: 1.0, link[1]: 1.0}, 0.0).hops == []

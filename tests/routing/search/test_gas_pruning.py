@@ -16,13 +16,22 @@ from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
 from swapcli.routing.router import Router
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
-from tests.routing.build import UNIT, constant_product, market, order, problem_of, random_market, seeds, solved, token
+from tests.routing.build import problem_of, solved
+from tests.support.pools import (
+    UNIT,
+    build_constant_product,
+    build_market,
+    build_order,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 parts = st.floats(-5, -1).map(lambda digits: 10**digits)
 """How much of an order the gas of a few swaps takes."""
 amounts = st.floats(15, 18.5).map(lambda digits: int(10**digits))
 MOST = 4
-A, B, C = token(0), token(1), token(2)
+A, B, C = build_token(0), build_token(1), build_token(2)
 
 
 def gas_price(amount: int, part: float) -> int:
@@ -33,7 +42,7 @@ def gas_price(amount: int, part: float) -> int:
 def problems(draw: st.DrawFn) -> tuple[RoutingProblem, CandidateSolution]:
     """A problem over a market of every family with gas, and its solution without."""
     amount = draw(amounts)
-    held = random_market(draw(seeds), pools=18, every_family=True)
+    held = build_random_market(draw(seeds), pools=18, every_family=True)
     worth = problem_of(held, amount).spot.value(0)
     problem = problem_of(held, amount, gas_value=gas_price(amount, draw(parts)) * worth)
     found = solved(problem)
@@ -71,7 +80,7 @@ def test_a_promise_is_the_value_less_the_gas_of_each_pool_and_each_token_between
 
 @given(seeds, amounts)
 def test_where_gas_is_free_or_next_to_nothing_every_pool_stays(seed: int, amount: int) -> None:
-    problem = problem_of(random_market(seed, every_family=True), amount)
+    problem = problem_of(build_random_market(seed, every_family=True), amount)
     found = solved(problem)
     if found:
         assert prune_for_gas(problem, found, MOST) == []
@@ -79,10 +88,10 @@ def test_where_gas_is_free_or_next_to_nothing_every_pool_stays(seed: int, amount
 
 def test_of_many_alike_as_many_stay_as_gas_allows_and_fewer_the_dearer_it_is() -> None:
     """Sixteen pools of one pair, from deep to shallow."""
-    pools = [constant_product(k, A, B, 10**24 >> k // 2, 10**24 >> k // 2) for k in range(16)]
-    held = market(pools, [A, B])
+    pools = [build_constant_product(k, A, B, 10**24 >> k // 2, 10**24 >> k // 2) for k in range(16)]
+    held = build_market(pools, [A, B])
     counts = [
-        len(Router(held).quote(order(held, 0, 1, 10**22), gas_price_wei=price).steps)
+        len(Router(held).quote(build_order(held, 0, 1, 10**22), gas_price_wei=price).steps)
         for price in (0, 10**13, 10**14, 10**15)
     ]
     assert counts[0] == 16 > counts[1] > counts[2] > counts[3] == 1, counts
@@ -91,12 +100,12 @@ def test_of_many_alike_as_many_stay_as_gas_allows_and_fewer_the_dearer_it_is() -
 def test_a_pair_of_pools_that_none_of_the_two_is_worth_alone_is_left_out_together() -> None:
     """Over c there is a little to gain, but a transaction over c pays for two more pools."""
     pools = [
-        constant_product(0, A, B, 10**24, 10**24),
-        constant_product(1, A, C, 10**21, 10**21, 500),
-        constant_product(2, C, B, 10**21, 10**21, 500),
+        build_constant_product(0, A, B, 10**24, 10**24),
+        build_constant_product(1, A, C, 10**21, 10**21, 500),
+        build_constant_product(2, C, B, 10**21, 10**21, 500),
     ]
-    held = market(pools, [A, B, C])
-    asked = order(held, 0, 1, 100 * UNIT)
+    held = build_market(pools, [A, B, C])
+    asked = build_order(held, 0, 1, 100 * UNIT)
     free, dear = (Router(held).quote(asked, gas_price_wei=price) for price in (0, 10**13))
     assert {step.pool for step in free.steps} == {pool.key for pool in pools}
     assert {step.pool for step in dear.steps} == {pools[0].key}
@@ -108,7 +117,7 @@ def net(quote: Quote, gas_value: float) -> float:
 
 def best_over_subsets(held: Market, amount: int, gas_value: float) -> float:
     """What is left of the best of all routes that are best without gas over some of the pools."""
-    asked, best = order(held, 0, 1, amount), float("-inf")
+    asked, best = build_order(held, 0, 1, amount), float("-inf")
     for count in range(1, len(held.pools) + 1):
         for keys in combinations(held.pools, count):
             part = replace(held, pools={key: held.pools[key] for key in keys})
@@ -122,11 +131,11 @@ def best_over_subsets(held: Market, amount: int, gas_value: float) -> float:
 @settings(max_examples=40)
 @given(seeds, amounts, parts, st.booleans())
 def test_no_choice_of_pools_leaves_more(seed: int, amount: int, part: float, every_family: bool) -> None:
-    held = random_market(seed, tokens=4, pools=6, every_family=every_family)
+    held = build_random_market(seed, tokens=4, pools=6, every_family=every_family)
     price = gas_price(amount, part)
     gas_value = price * problem_of(held, amount).spot.value(0)
     try:
-        quote = Router(held).quote(order(held, 0, 1, amount), gas_price_wei=price)
+        quote = Router(held).quote(build_order(held, 0, 1, amount), gas_price_wei=price)
     except NoRoute:
         return
     assert net(quote, gas_value) >= best_over_subsets(held, amount, gas_value) - 5e-4 * quote.amount_out
@@ -137,9 +146,9 @@ def test_no_choice_of_pools_leaves_more(seed: int, amount: int, part: float, eve
 @given(seed=seeds, amount=amounts, every_family=st.booleans())
 def test_without_gas_no_choice_of_pools_gives_more(seed: int, amount: int, every_family: bool, noise: float) -> None:
     """Also where arbitrage would lead an order in circles."""
-    held = random_market(seed, tokens=4, pools=6, every_family=every_family, noise=noise)
+    held = build_random_market(seed, tokens=4, pools=6, every_family=every_family, noise=noise)
     try:
-        quote = Router(held).quote(order(held, 0, 1, amount), gas_price_wei=0)
+        quote = Router(held).quote(build_order(held, 0, 1, amount), gas_price_wei=0)
     except NoRoute:
         return
     assert quote.amount_out >= best_over_subsets(held, amount, 0.0) * (1 - 5e-4)

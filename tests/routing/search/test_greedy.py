@@ -12,29 +12,28 @@ from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.search.flow import topological_order
 from swapcli.routing.search.greedy import acyclic_order
 from swapcli.routing.search.single_path import best_single_path
-from tests.routing.build import (
-    concentrated,
-    constant_product,
-    graph_of,
-    market,
-    problem_on,
-    random_market,
-    seeds,
-    token,
-)
+from tests.routing.build import graph_of, problem_on
 from tests.routing.random_routes import simple_paths
+from tests.support.pools import (
+    build_concentrated,
+    build_constant_product,
+    build_market,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 amounts = st.floats(14, 20).map(lambda digits: 10.0**digits)
 hop_limits = st.integers(1, 5)
 slice_counts = st.integers(1, 12)
-A, B, C = (token(k) for k in range(3))
+A, B, C = (build_token(k) for k in range(3))
 
 
 @st.composite
 def graphs(draw: st.DrawFn) -> MarketGraph:
     """With arbitrage, of every family."""
     noise = draw(st.sampled_from([0.8, 3, 30]))
-    return graph_of(random_market(draw(seeds), pools=draw(st.integers(6, 18)), noise=noise, every_family=True))
+    return graph_of(build_random_market(draw(seeds), pools=draw(st.integers(6, 18)), noise=noise, every_family=True))
 
 
 def delivered(path: list[Arc], amount: float) -> float:
@@ -102,7 +101,7 @@ def sliced(graph: MarketGraph, amount: float, max_hops: int, slices: int) -> set
 def test_without_arbitrage_every_slice_takes_the_best_of_all_paths(
     seed: int, amount: float, max_hops: int, slices: int
 ) -> None:
-    graph = graph_of(random_market(seed, tokens=5, pools=9))
+    graph = graph_of(build_random_market(seed, tokens=5, pools=9))
     assert set(acyclic_order(graph.arcs(), (0, 1), amount, max_hops, slices)) == sliced(graph, amount, max_hops, slices)
 
 
@@ -120,15 +119,15 @@ def test_one_slice_takes_the_best_single_path(graph: MarketGraph, amount: float,
 
 
 def test_later_slices_go_around_what_the_earlier_filled() -> None:
-    direct = constant_product(0, A, B, 10**21, 10**21)
-    around = [constant_product(1, A, C, 10**24, 99 * 10**22), constant_product(2, C, B, 10**24, 10**24)]
-    graph = graph_of(market([direct, *around], [A, B, C]))
+    direct = build_constant_product(0, A, B, 10**21, 10**21)
+    around = [build_constant_product(1, A, C, 10**24, 99 * 10**22), build_constant_product(2, C, B, 10**24, 10**24)]
+    graph = graph_of(build_market([direct, *around], [A, B, C]))
     assert acyclic_order(graph.arcs(), (0, 1), 1e17, 3, 4) == [0, 1]
     assert acyclic_order(graph.arcs(), (0, 1), 1e21, 3, 4) == [0, 2, 1]
 
 
 def test_a_slice_that_no_pool_can_take_ends_the_flow() -> None:
-    narrow = concentrated(0, A, B, 10**18, 1.0, 600)
-    graph = graph_of(market([narrow], [A, B]))
+    narrow = build_concentrated(0, A, B, 10**18, 1.0, 600)
+    graph = graph_of(build_market([narrow], [A, B]))
     assert acyclic_order(graph.arcs(), (0, 1), 1e15, 3, 4) == [0, 1]
     assert acyclic_order(graph.arcs(), (0, 1), 1e21, 3, 4) == []

@@ -26,8 +26,16 @@ from swapcli.routing.search.rounding import (
 )
 from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.hop import Hop
-from tests.routing.build import concentrated, constant_product, market, problem_of, random_market, seeds, solved, token
+from tests.routing.build import problem_of, solved
 from tests.routing.random_routes import parts_of, simple_paths
+from tests.support.pools import (
+    build_concentrated,
+    build_constant_product,
+    build_market,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 amounts = st.floats(15, 23).map(lambda digits: int(10**digits))
 headrooms = st.sampled_from([1 - 2e-4, 0.98])
@@ -55,7 +63,7 @@ def flow_of(problem: RoutingProblem) -> tuple[Flow, Prices] | None:
 
 @st.composite
 def flows(draw: st.DrawFn, tokens: int = 6, pools: int = 14) -> Rounded:
-    held = random_market(draw(seeds), tokens=tokens, pools=pools, every_family=draw(st.booleans()))
+    held = build_random_market(draw(seeds), tokens=tokens, pools=pools, every_family=draw(st.booleans()))
     problem = problem_of(held, draw(amounts))
     found = flow_of(problem)
     assume(found and found[0].hops)
@@ -187,12 +195,12 @@ parts = st.floats(0.5, 2.0)
 @given(st.tuples(parts, parts, parts, parts, parts), st.floats(0.1, 1.0))
 def test_no_rounding_over_a_bridge_loses_less(depths: tuple[float, ...], size: float) -> None:
     """Two ways, wide then narrow and the other way round, with a bridge: whole flows near the optimum of the bridge."""
-    a, b, c, d = (token(k) for k in range(4))
+    a, b, c, d = (build_token(k) for k in range(4))
     pairs = [(a, c, 3), (c, b, 1), (a, d, 1), (d, b, 3), (c, d, 1)]
     pools = []
     for k, ((i, j, wide), part) in enumerate(zip(pairs, depths, strict=True)):
-        pools.append(constant_product(k, i, j, int(wide * part * 10**22), int(wide * part * 10**22), 500))
-    found = flow_of(problem_of(market(pools, [a, b, c, d]), int(size * 10**22)))
+        pools.append(build_constant_product(k, i, j, int(wide * part * 10**22), int(wide * part * 10**22), 500))
+    found = flow_of(problem_of(build_market(pools, [a, b, c, d]), int(size * 10**22)))
     assert found
     flow, prices = found
     exact = dict(zip(links_of(flow), flow.shares, strict=True))
@@ -208,10 +216,13 @@ def test_no_rounding_over_a_bridge_loses_less(depths: tuple[float, ...], size: f
 
 
 def test_no_hop_is_filled_beyond_its_headroom_where_another_has_room() -> None:
-    a, b, c = (token(k) for k in range(3))
-    narrow = concentrated(0, a, b, 10**21, 1.0, 600)
-    wide = [constant_product(1, a, c, 10**24, 10**24, 50_000), constant_product(2, c, b, 10**24, 10**24, 50_000)]
-    problem = problem_of(market([narrow, *wide], [a, b, c]), 6 * 10**19)
+    a, b, c = (build_token(k) for k in range(3))
+    narrow = build_concentrated(0, a, b, 10**21, 1.0, 600)
+    wide = [
+        build_constant_product(1, a, c, 10**24, 10**24, 50_000),
+        build_constant_product(2, c, b, 10**24, 10**24, 50_000),
+    ]
+    problem = problem_of(build_market([narrow, *wide], [a, b, c]), 6 * 10**19)
     found = flow_of(problem)
     assert found
     flow, prices = found
@@ -223,7 +234,7 @@ def test_no_hop_is_filled_beyond_its_headroom_where_another_has_room() -> None:
 
 def test_no_hop_stops_at_being_taken_up_and_down() -> None:
     """A null cycle that only noise makes pay: with a huge order losses are far larger than what it is worth."""
-    problem = problem_of(random_market(1052, tokens=4, pools=10), 32101757058352119021568)
+    problem = problem_of(build_random_market(1052, tokens=4, pools=10), 32101757058352119021568)
     found = flow_of(problem)
     assert found
     flow, prices = found
@@ -236,11 +247,11 @@ def test_no_hop_stops_at_being_taken_up_and_down() -> None:
 @pytest.mark.parametrize("part", [0.0333, 0.005, 0.099])
 def test_a_pool_that_a_huge_order_fills_gets_no_more_than_it_takes(part: float) -> None:
     """Rounding up would leave the rest in the router, however little that is worth at the end."""
-    a, b, c = (token(k) for k in range(3))
-    narrow = concentrated(0, a, b, 10**21, 1.0, 600)
+    a, b, c = (build_token(k) for k in range(3))
+    narrow = build_concentrated(0, a, b, 10**21, 1.0, 600)
     capacity = narrow.curve(a.address, b.address).capacity
-    thin = [constant_product(k, i, j, 10**18, 10**18) for k, (i, j) in enumerate([(a, c), (c, b)], 1)]
-    problem = problem_of(market([narrow, *thin], [a, b, c]), int(capacity / part))
+    thin = [build_constant_product(k, i, j, 10**18, 10**18) for k, (i, j) in enumerate([(a, c), (c, b)], 1)]
+    problem = problem_of(build_market([narrow, *thin], [a, b, c]), int(capacity / part))
     found = flow_of(problem)
     assert found
     hop = dict(zip(links_of(found[0]), found[0].hops, strict=True))[0, 1]

@@ -14,14 +14,8 @@ from swapcli.model.route import SHARES_PER_HOP, Route
 from swapcli.routing.replay import replay
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.routing.search.share_reallocation import reallocate_shares
-from tests.routing.build import (
-    constant_product,
-    market,
-    problem_of,
-    random_market,
-    seeds,
-    token,
-)
+from tests.routing.build import problem_of
+from tests.support.pools import build_constant_product, build_market, build_random_market, build_token, seeds
 
 digits = st.floats(20, 27)
 gas_parts = st.sampled_from([0.0, 1e-6, 1e-3])
@@ -29,7 +23,7 @@ gas_parts = st.sampled_from([0.0, 1e-6, 1e-3])
 
 
 def drained(seed: int) -> Market:
-    return random_market(seed, tokens=8, pools=30, every_family=True)
+    return build_random_market(seed, tokens=8, pools=30, every_family=True)
 
 
 @pytest.mark.parametrize(
@@ -92,16 +86,16 @@ def pools_of(route: Route) -> set[str]:
 @pytest.mark.parametrize("size", [22, 23, 24, 25])
 def test_no_percent_would_bring_more_on_another_of_the_routes_paths(size: int) -> None:
     """One deep pool behind thin ones, a thin one behind deep ones, and a thin short cut."""
-    s, t, a, b = known = [token(k) for k in range(4)]
+    s, t, a, b = known = [build_token(k) for k in range(4)]
     pools = [
-        constant_product(0, s, a, 10**22, 10**22),
-        constant_product(1, a, t, 10**25, 10**25),
-        constant_product(2, s, b, 10**25, 10**25),
-        constant_product(3, b, t, 10**22, 10**22),
-        constant_product(4, b, a, 10**23, 10**23),
-        constant_product(5, s, t, 10**21, 10**21),
+        build_constant_product(0, s, a, 10**22, 10**22),
+        build_constant_product(1, a, t, 10**25, 10**25),
+        build_constant_product(2, s, b, 10**25, 10**25),
+        build_constant_product(3, b, t, 10**22, 10**22),
+        build_constant_product(4, b, a, 10**23, 10**23),
+        build_constant_product(5, s, t, 10**21, 10**21),
     ]
-    held = market(pools, known)
+    held = build_market(pools, known)
     outcome = RouteSearch(problem_of(held, 10**size), held.pools).run()
     assert outcome is not None
     route, paid = outcome.best.route, outcome.best.replay.amount_out

@@ -16,19 +16,17 @@ from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.replay import replay
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.single_path import best_single_path, better_single_path, single_route
-from tests.routing.build import (
-    amounts,
-    concentrated,
-    constant_product,
-    graph_of,
-    market,
-    problem_of,
-    problem_on,
-    random_market,
-    seeds,
-    token,
-)
+from tests.routing.build import graph_of, problem_of, problem_on
 from tests.routing.random_routes import simple_paths
+from tests.support.pools import (
+    amounts,
+    build_concentrated,
+    build_constant_product,
+    build_market,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 hop_limits = st.integers(1, 4)
 
@@ -60,7 +58,7 @@ def found(graph: MarketGraph, amount: int, max_hops: int) -> list[Arc]:
 
 @given(seeds, amounts, hop_limits, st.booleans())
 def test_equals_the_best_of_all_paths(seed: int, amount: int, max_hops: int, every_family: bool) -> None:
-    graph = graph_of(random_market(seed, tokens=5, pools=9, every_family=every_family))
+    graph = graph_of(build_random_market(seed, tokens=5, pools=9, every_family=every_family))
     path = found(graph, amount, max_hops)
     best = max((delivered(one, amount) for one in every_path(graph, max_hops)), default=0.0)
     assert delivered(path, amount) == best if path else best == 0.0
@@ -68,7 +66,7 @@ def test_equals_the_best_of_all_paths(seed: int, amount: int, max_hops: int, eve
 
 @given(seeds, amounts, hop_limits, st.sampled_from([0.8, 30]))
 def test_is_a_path_within_the_limit_also_with_arbitrage(seed: int, amount: int, max_hops: int, noise: float) -> None:
-    graph = graph_of(random_market(seed, tokens=5, pools=12, noise=noise, every_family=True))
+    graph = graph_of(build_random_market(seed, tokens=5, pools=12, noise=noise, every_family=True))
     path = found(graph, amount, max_hops)
     if path:
         tokens = [0, *(arc.token_out for arc in path)]
@@ -85,7 +83,9 @@ def test_a_better_one_anywhere_in_the_market_is_the_best_of_all_or_none_is_bette
     seed: int, amount: int, max_hops: int, every_family: bool, tokens: int
 ) -> None:
     """From five tokens on nine pools to a dozen, of which many are dead ends."""
-    problem = problem_of(random_market(seed, tokens=tokens, pools=12, every_family=every_family), amount, max_hops)
+    problem = problem_of(
+        build_random_market(seed, tokens=tokens, pools=12, every_family=every_family), amount, max_hops
+    )
     among_all = found(problem.graph, amount, max_hops)
     best = delivered(among_all, amount) if among_all else 0.0
     for least in (0.0, best * 0.5, max(0.0, best - 1), best, best + 1):
@@ -104,7 +104,7 @@ def test_with_gas_it_leaves_about_as_much_as_the_best_of_all(
     seed: int, amount: int, max_hops: int, digits: float, every_family: bool
 ) -> None:
     """The gas of a swap is up to the worth of the order. About: on the way gas counts at the rates of small amounts."""
-    graph = graph_of(random_market(seed, tokens=5, pools=12, every_family=every_family))
+    graph = graph_of(build_random_market(seed, tokens=5, pools=12, every_family=every_family))
     gas_value = problem_on(graph, amount, max_hops).spot_output() * 10**digits / 100_000
     problem = problem_on(graph, amount, max_hops, gas_value)
     paths = [path for path in every_path(graph, max_hops) if delivered(path, amount)]
@@ -117,19 +117,24 @@ def test_with_gas_it_leaves_about_as_much_as_the_best_of_all(
 
 
 def test_a_hop_more_has_to_pay_for_its_gas() -> None:
-    a, b, c = token(0), token(1), token(2)
-    direct = constant_product(0, a, b, 10**24, 10**24)
-    around = [constant_product(1, a, c, 10**24, 10**24, 500), constant_product(2, c, b, 10**24, 10**24, 500)]
-    graph = graph_of(market([direct, *around], [a, b, c]))
+    a, b, c = build_token(0), build_token(1), build_token(2)
+    direct = build_constant_product(0, a, b, 10**24, 10**24)
+    around = [
+        build_constant_product(1, a, c, 10**24, 10**24, 500),
+        build_constant_product(2, c, b, 10**24, 10**24, 500),
+    ]
+    graph = graph_of(build_market([direct, *around], [a, b, c]))
     for gas_value, hops in ((0.0, 2), (1e12, 2), (1e14, 1)):
         problem = problem_on(graph, 10**21, 4, gas_value)
         assert len(best_single_path(problem, graph.arcs())) == len(better_single_path(problem, -inf)) == hops
 
 
 def test_an_order_that_is_worth_less_than_any_gas_has_a_path_all_the_same() -> None:
-    a, b, c = token(0), token(1), token(2)
+    a, b, c = build_token(0), build_token(1), build_token(2)
     graph = graph_of(
-        market([constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate([(a, c), (c, b)])], [a, b, c])
+        build_market(
+            [build_constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate([(a, c), (c, b)])], [a, b, c]
+        )
     )
     problem = problem_on(graph, 10**15, 4, 1e15)
     assert len(best_single_path(problem, graph.arcs())) == len(better_single_path(problem, -inf)) == 2
@@ -137,7 +142,7 @@ def test_an_order_that_is_worth_less_than_any_gas_has_a_path_all_the_same() -> N
 
 @given(seeds, amounts)
 def test_a_better_one_does_without_what_refused(seed: int, amount: int) -> None:
-    problem = problem_of(random_market(seed), amount)
+    problem = problem_of(build_random_market(seed), amount)
     refused: set[str] = set()
     while path := better_single_path(problem, 0.0, refused):
         assert not refused & {arc.pool.key for arc in path}
@@ -147,7 +152,7 @@ def test_a_better_one_does_without_what_refused(seed: int, amount: int) -> None:
 
 @given(seeds, amounts)
 def test_its_route_replays_to_what_it_promises(seed: int, amount: int) -> None:
-    held = random_market(seed)
+    held = build_random_market(seed)
     graph = graph_of(held)
     path = found(graph, amount, 4)
     if not path:
@@ -166,24 +171,27 @@ def test_its_route_replays_to_what_it_promises(seed: int, amount: int) -> None:
 
 
 def test_a_pool_that_cannot_take_the_order_is_passed_by() -> None:
-    a, b = token(0), token(1)
-    narrow, dear = concentrated(0, a, b, 10**18, 1.0, 600), constant_product(1, a, b, 10**24, 10**23)
-    graph = graph_of(market([narrow, dear], [a, b]))
+    a, b = build_token(0), build_token(1)
+    narrow, dear = build_concentrated(0, a, b, 10**18, 1.0, 600), build_constant_product(1, a, b, 10**24, 10**23)
+    graph = graph_of(build_market([narrow, dear], [a, b]))
     assert [arc.pool for arc in found(graph, 10**10, 1)] == [narrow]
     assert [arc.pool for arc in found(graph, 10**21, 1)] == [dear]
 
 
 def test_a_coarse_token_between_the_two_costs_what_it_rounds_away() -> None:
     """Over c the rates are better by half a percent, but c has so few units that a third of three gets lost."""
-    a, b, c = token(0), token(1), token(2, decimals=0)
-    direct = constant_product(0, a, b, 10**24, 10**24, fee_ppm=6_000)
-    around = [constant_product(1, a, c, 10**24, 10**6, fee_ppm=0), constant_product(2, c, b, 10**6, 10**24, fee_ppm=0)]
-    graph = graph_of(market([direct, *around], [a, b, c]))
+    a, b, c = build_token(0), build_token(1), build_token(2, decimals=0)
+    direct = build_constant_product(0, a, b, 10**24, 10**24, fee_ppm=6_000)
+    around = [
+        build_constant_product(1, a, c, 10**24, 10**6, fee_ppm=0),
+        build_constant_product(2, c, b, 10**6, 10**24, fee_ppm=0),
+    ]
+    graph = graph_of(build_market([direct, *around], [a, b, c]))
     assert len(found(graph, 10**21, 4)) == 2
     assert len(found(graph, 3 * 10**18 - 1, 4)) == 1
 
 
 def test_an_order_that_is_too_small_for_every_path_has_none() -> None:
-    a, b = token(0), token(1)
-    graph = graph_of(market([constant_product(0, a, b, 10**24, 10**20)], [a, b]))
+    a, b = build_token(0), build_token(1)
+    graph = graph_of(build_market([build_constant_product(0, a, b, 10**24, 10**20)], [a, b]))
     assert found(graph, 10, 4) == []

@@ -15,16 +15,25 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools import family
 from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.solver.hop import Hop
-from tests.routing.build import UNIT, concentrated, constant_product, graph_of, market, random_market, seeds, token
+from tests.routing.build import graph_of
+from tests.support.pools import (
+    UNIT,
+    build_concentrated,
+    build_constant_product,
+    build_market,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
-A, B = token(0), token(1)
+A, B = build_token(0), build_token(1)
 
 
 @st.composite
 def hops(draw: st.DrawFn, most: int = 8) -> Hop:
     """From one to `most` pools of any family, starting at rates that differ by up to 30 %."""
     noise = draw(st.sampled_from([0.0, 0.8, 30]))
-    held = random_market(
+    held = build_random_market(
         draw(seeds), tokens=draw(st.integers(2, 3)), pools=draw(st.integers(2, most)), noise=noise, every_family=True
     )
     arcs = graph_of(held).arcs_by_pair[0].get(1, [])
@@ -33,7 +42,7 @@ def hops(draw: st.DrawFn, most: int = 8) -> Hop:
 
 
 def hop_of(*pools: Pool, hint: float = 0.0) -> Hop:
-    return Hop(graph_of(market(pools, [A, B])).arcs_by_pair[0][1], hint)
+    return Hop(graph_of(build_market(pools, [A, B])).arcs_by_pair[0][1], hint)
 
 
 parts = st.floats(-6, 0.5).map(lambda exponent: 10.0**exponent)
@@ -130,13 +139,13 @@ def test_the_hint_and_earlier_questions_do_not_matter(hop: Hop, part: float, hin
 
 @given(parts, st.integers(1, 6))
 def test_equal_pools_share_equally(part: float, count: int) -> None:
-    hop = hop_of(*(constant_product(k, A, B, 10**24, 10**23) for k in range(count)))
+    hop = hop_of(*(build_constant_product(k, A, B, 10**24, 10**23) for k in range(count)))
     amount = amount_for(hop, part)
     assert hop.split(amount) == pytest.approx([amount / count] * count, rel=1e-6)
 
 
 def test_a_single_pool_gets_everything_and_answers_for_the_hop() -> None:
-    pool = constant_product(0, A, B, 10**24, 10**24)
+    pool = build_constant_product(0, A, B, 10**24, 10**24)
     hop = hop_of(pool)
     assert hop.split(1e20) == [1e20]
     curve = pool.curve(A.address, B.address)
@@ -147,7 +156,7 @@ def test_a_single_pool_gets_everything_and_answers_for_the_hop() -> None:
 def test_a_hop_with_a_pool_near_parity_is_filled_level(seed: int, part: float) -> None:
     """There a pool's supply is almost a jump, where tangents lead nowhere; plain halving finds the common rate."""
     rng = random.Random(seed)
-    held = random_market(
+    held = build_random_market(
         seed, tokens=rng.choice([2, 3]), pools=rng.randint(2, 8), noise=rng.choice([0.0, 0.8, 30]), every_family=True
     )
     hop = Hop(graph_of(held).arcs_by_pair[0][1])
@@ -164,7 +173,7 @@ def test_a_hop_with_a_pool_near_parity_is_filled_level(seed: int, part: float) -
 # --- at capacity
 
 
-NARROW = (concentrated(0, A, B, 10**21, 1.0, 600), concentrated(1, A, B, 10**22, 1.001, 1200))
+NARROW = (build_concentrated(0, A, B, 10**21, 1.0, 600), build_concentrated(1, A, B, 10**22, 1.001, 1200))
 
 
 def test_at_capacity_every_pool_is_full_and_beyond_there_is_no_output() -> None:
@@ -182,7 +191,7 @@ def test_beyond_capacity_the_parts_still_sum_to_the_amount() -> None:
 
 @given(st.floats(0.0, 1.0))
 def test_a_pool_that_is_full_leaves_the_rest_to_the_others(part: float) -> None:
-    narrow, deep = concentrated(0, A, B, 10**21, 1.0, 600), constant_product(1, A, B, 10**26, 10**26)
+    narrow, deep = build_concentrated(0, A, B, 10**21, 1.0, 600), build_constant_product(1, A, B, 10**26, 10**26)
     hop = hop_of(narrow, deep)
     full = [arc.curve.capacity for arc in hop.arcs if arc.pool is narrow]
     amount = full[0] * 200 * (1 + part)
@@ -195,7 +204,7 @@ def test_a_pool_that_is_full_leaves_the_rest_to_the_others(part: float) -> None:
 
 @pytest.mark.parametrize("part", [0.5, 0.999, 1.5, 100])
 def test_the_rate_of_a_hop_with_a_full_pool_is_that_of_the_others(part: float) -> None:
-    narrow, deep = concentrated(0, A, B, 10**21, 1.0, 600), constant_product(1, A, B, 10**26, 10**24)
+    narrow, deep = build_concentrated(0, A, B, 10**21, 1.0, 600), build_constant_product(1, A, B, 10**26, 10**24)
     hop = hop_of(narrow, deep)
     amount = part * narrow.curve(A.address, B.address).capacity
     slope = (hop.amount_out(amount * 1.0001) - hop.amount_out(amount)) / (amount * 0.0001)

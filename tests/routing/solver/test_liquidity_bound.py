@@ -16,17 +16,17 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Route
 from swapcli.routing.replay import Replay, replay
 from swapcli.routing.solver.liquidity_bound import best_spot_rate, max_input, max_output
-from tests.routing.build import (
-    UNIT,
-    concentrated,
-    constant_product,
-    graph_of,
-    market,
-    random_market,
-    seeds,
-    token,
-)
+from tests.routing.build import graph_of
 from tests.routing.random_routes import random_route
+from tests.support.pools import (
+    UNIT,
+    build_concentrated,
+    build_constant_product,
+    build_market,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 ENDS = (0, 1)
 HOPS = 6
@@ -49,7 +49,7 @@ def uses_a_pool_twice(route: Route) -> bool:
 @given(seeds, st.integers(0, 10**6), st.sampled_from([0.8, 5.0, 50.0]))
 def test_no_route_moves_more_than_the_bounds(seed: int, draw: int, noise: float) -> None:
     """Any route, also one that is a poor deal: dumping a token into thin pools absorbs most of it."""
-    held, rng = random_market(seed, pools=18, noise=noise, every_family=True), random.Random(draw)
+    held, rng = build_random_market(seed, pools=18, noise=noise, every_family=True), random.Random(draw)
     graph = graph_of(held)
     sold, bought, rate = (bound(graph, ENDS, HOPS) for bound in (max_input, max_output, best_spot_rate))
     for _ in range(5):
@@ -64,12 +64,12 @@ def test_no_route_moves_more_than_the_bounds(seed: int, draw: int, noise: float)
 
 
 def chained(*pools: Pool) -> Market:
-    return market(pools, [token(k) for k in range(4)])
+    return build_market(pools, [build_token(k) for k in range(4)])
 
 
 def narrow(number: int, i: int, j: int, liquidity: int = 10**24) -> Pool:
     """A concentrated pool that ends soon in both directions."""
-    return concentrated(number, token(i), token(j), liquidity, 1.0, 600)
+    return build_concentrated(number, build_token(i), build_token(j), liquidity, 1.0, 600)
 
 
 def largest(held: Market, tokens: list[int], high: int) -> tuple[int, int]:
@@ -103,7 +103,10 @@ def largest(held: Market, tokens: list[int], high: int) -> tuple[int, int]:
         ([narrow(0, 0, 1, 10**22)], [0, 1]),
         ([narrow(0, 0, 2), narrow(1, 2, 1, 10**23)], [0, 2, 1]),
         ([narrow(0, 0, 2, 10**23), narrow(1, 2, 1)], [0, 2, 1]),
-        ([constant_product(0, token(0), token(2), 10**24, 10**24), narrow(1, 2, 1, 10**25)], [0, 2, 1]),
+        (
+            [build_constant_product(0, build_token(0), build_token(2), 10**24, 10**24), narrow(1, 2, 1, 10**25)],
+            [0, 2, 1],
+        ),
         ([narrow(0, 0, 2), narrow(1, 2, 3, 10**25), narrow(2, 3, 1, 10**23)], [0, 2, 3, 1]),
     ],
     ids=["one pool", "a thin one", "a bottleneck ahead", "a bottleneck behind", "constant product", "in the middle"],
@@ -133,14 +136,14 @@ def test_where_nothing_leads_nothing_can_be_moved() -> None:
 @settings(max_examples=30)
 @given(seeds, digits)
 def test_what_is_enough_ends_the_work_without_changing_the_verdict(seed: int, size: float) -> None:
-    graph, amount = graph_of(random_market(seed, pools=18, every_family=True)), 10**size
+    graph, amount = graph_of(build_random_market(seed, pools=18, every_family=True)), 10**size
     for bound in (max_input, max_output):
         known = bound(graph, ENDS, HOPS)
         assert bound(graph, ENDS, HOPS, sufficient=amount) in ((inf, known) if amount <= known else (known,))
 
 
 def test_the_work_can_be_ended() -> None:
-    graph = graph_of(random_market(7, tokens=12, pools=60))
+    graph = graph_of(build_random_market(7, tokens=12, pools=60))
 
     def leave() -> None:
         raise TimeoutError

@@ -18,27 +18,28 @@ from swapcli.routing.replay import replay
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.routing.solver.dual import TURNOVER, Prices
 from swapcli.routing.solver.newton import Solution
-from tests.routing.build import (
-    UNIT,
-    concentrated,
-    constant_product,
-    market,
-    problem_of,
-    random_market,
-    seeds,
-    solved,
-    token,
-)
+from tests.routing.build import problem_of, solved
 from tests.routing.random_routes import random_route
+from tests.support.pools import (
+    UNIT,
+    build_concentrated,
+    build_constant_product,
+    build_market,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 SETTLED = 1e-4
-A, B, C = (token(k) for k in range(3))
+A, B, C = (build_token(k) for k in range(3))
 amounts = st.floats(15, 22).map(lambda digits: int(10**digits))
 
 
 @st.composite
 def markets(draw: st.DrawFn, noise: float = 0.8) -> Market:
-    return random_market(draw(seeds), pools=draw(st.integers(6, 20)), noise=noise, every_family=draw(st.booleans()))
+    return build_random_market(
+        draw(seeds), pools=draw(st.integers(6, 20)), noise=noise, every_family=draw(st.booleans())
+    )
 
 
 def found(problem: RoutingProblem, tolerance: float = 1e-5) -> CandidateSolution:
@@ -142,7 +143,7 @@ def test_no_other_prices_lower_the_dual_of_a_settled_solution(
 def test_hardly_any_order_does_not_settle_and_none_takes_many_iterations(every_family: bool) -> None:
     unsettled = []
     for seed in range(150):
-        held = random_market(seed, pools=12, every_family=every_family)
+        held = build_random_market(seed, pools=12, every_family=every_family)
         amount = int(10 ** random.Random(seed).uniform(17, 21))
         solution = solved(problem_of(held, amount), SETTLED)
         if solution and solution.solution.residual > SETTLED:
@@ -164,8 +165,8 @@ def test_hardly_any_order_does_not_settle_and_none_takes_many_iterations(every_f
 )
 def test_a_pool_that_is_deep_for_the_order_does_not_hold_the_prices(seed: int, amount: int) -> None:
     """It locks two prices together: they can only move as one, and past the start of the next pool."""
-    held = random_market(seed, pools=random.Random(seed).randint(6, 20))
-    held = market([p for p in held.pools.values() if p.family == "constant_product"], list(held.tokens.values()))
+    held = build_random_market(seed, pools=random.Random(seed).randint(6, 20))
+    held = build_market([p for p in held.pools.values() if p.family == "constant_product"], list(held.tokens.values()))
     solution = found(problem_of(held, amount)).solution
     assert solution.residual <= 1e-4
     assert solution.iterations <= 10
@@ -194,7 +195,9 @@ sizes = st.floats(19, 22).map(lambda digits: int(10**digits))
 def test_parallel_pools_deliver_as_much_as_the_best_of_all_splits(
     pools: list[tuple[int, float, int]], amount: int
 ) -> None:
-    held = market([constant_product(k, A, B, x, int(x * tilt), fee) for k, (x, tilt, fee) in enumerate(pools)], [A, B])
+    held = build_market(
+        [build_constant_product(k, A, B, x, int(x * tilt), fee) for k, (x, tilt, fee) in enumerate(pools)], [A, B]
+    )
     curves = [pool.curve(A.address, B.address) for pool in held.pools.values()]
     parts = 400 if len(curves) == 2 else 60
     table = [[curve.amount_out(amount * k / parts) for k in range(parts + 1)] for curve in curves]
@@ -214,26 +217,30 @@ def test_a_direct_pool_beside_a_path_of_two_is_split_as_well_as_any(
     depths: tuple[int, int, int], fee: int, amount: int
 ) -> None:
     pairs = [(A, B), (A, C), (C, B)]
-    pools = [constant_product(k, i, j, x, x, fee) for k, ((i, j), x) in enumerate(zip(pairs, depths, strict=True))]
+    pools = [
+        build_constant_product(k, i, j, x, x, fee) for k, ((i, j), x) in enumerate(zip(pairs, depths, strict=True))
+    ]
     direct, first, second = (pool.curve(i.address, j.address) for pool, (i, j) in zip(pools, pairs, strict=True))
     best = max(
         direct.amount_out(amount * k / 400) + second.amount_out(first.amount_out(amount * (400 - k) / 400))
         for k in range(401)
     )
-    solution = found(problem_of(market(pools, [A, B, C]), amount), 1e-9).solution
+    solution = found(problem_of(build_market(pools, [A, B, C]), amount), 1e-9).solution
     delivered = sum(trade.amount_out for trade in solution.trades if trade.arc.token_out == 1)
     assert best * (1 - 1e-6) <= delivered <= best * (1 + 1e-4)
 
 
 @given(st.lists(reserves, min_size=2, max_size=5), st.floats(0.001, 1.0))
 def test_the_only_path_gets_the_whole_order(depths: list[int], part: float) -> None:
-    way = [A, *(token(k + 2) for k in range(len(depths) - 1)), B]
-    pools = [constant_product(k, i, j, x, x) for k, (i, j, x) in enumerate(zip(way, way[1:], depths, strict=False))]
+    way = [A, *(build_token(k + 2) for k in range(len(depths) - 1)), B]
+    pools = [
+        build_constant_product(k, i, j, x, x) for k, (i, j, x) in enumerate(zip(way, way[1:], depths, strict=False))
+    ]
     amount = int(part * min(depths))
     expected = float(amount)
     for pool, i, j in zip(pools, way, way[1:], strict=False):
         expected = pool.curve(i.address, j.address).amount_out(expected)
-    solution = found(problem_of(market(pools, [A, B, *way[1:-1]]), amount), 1e-9).solution
+    solution = found(problem_of(build_market(pools, [A, B, *way[1:-1]]), amount), 1e-9).solution
     assert solution.value == pytest.approx(expected, rel=1e-6)
     assert [trade.amount_out for trade in solution.trades if trade.arc.token_out == 1] == pytest.approx(
         [expected], rel=1e-4
@@ -241,8 +248,8 @@ def test_the_only_path_gets_the_whole_order(depths: list[int], part: float) -> N
 
 
 def test_an_order_beyond_every_capacity_ends_with_full_pools() -> None:
-    narrow = concentrated(0, A, B, 10**21, 1.0, 600)
-    held = market([narrow], [A, B])
+    narrow = build_concentrated(0, A, B, 10**21, 1.0, 600)
+    held = build_market([narrow], [A, B])
     solution = found(problem_of(held, 10**6 * UNIT)).solution
     curve = narrow.curve(A.address, B.address)
     assert [trade.amount_in for trade in solution.trades] == [curve.capacity]

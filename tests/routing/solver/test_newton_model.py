@@ -12,7 +12,8 @@ from hypothesis.errors import UnsatisfiedAssumption
 
 from swapcli.routing.solver.dual import ActiveArc, Dual, DualPoint
 from swapcli.routing.solver.newton_model import minimize_model, predicted_decrease, secant_model
-from tests.routing.build import problem_of, random_market, seeds
+from tests.routing.build import problem_of
+from tests.support.pools import build_random_market, seeds
 
 DAMPING = 0.25
 amounts = st.floats(15, 21).map(lambda digits: int(10**digits))
@@ -23,7 +24,7 @@ Drawn = tuple[Dual, DualPoint]
 @st.composite
 def points(draw: st.DrawFn) -> Drawn:
     """A dual at prices somewhat below those of a vanishing order, so that some arcs trade and others do not."""
-    held = random_market(draw(seeds), pools=draw(st.integers(6, 20)), every_family=draw(st.booleans()))
+    held = build_random_market(draw(seeds), pools=draw(st.integers(6, 20)), every_family=draw(st.booleans()))
     problem = problem_of(held, draw(amounts))
     prices = {t: price for t in range(len(held.tokens)) if (price := problem.spot.value(t)) > 0.0} | {1: 1.0}
     if not problem.spot.path(0):

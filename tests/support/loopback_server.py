@@ -14,16 +14,16 @@ from swapcli.remote.retry import Pacing
 from swapcli.remote.service_url import ServiceAddress
 
 HOST = "127.0.0.1"
-GIVE_UP_S = 5.0
+TIMEOUT_S = 5.0
 
 
 @dataclass
-class Talk:
+class FakeExchange:
     """One request as it arrived, and the connection to answer on."""
 
     head: bytes
     body: bytes
-    number: int
+    index: int
     connection: socket.socket
     closing: threading.Event
 
@@ -44,41 +44,41 @@ class Talk:
         self.closing.wait(seconds)
 
 
-Behaviour = Callable[[Talk], None]
+Responder = Callable[[FakeExchange], None]
 
 
 @dataclass
-class Loopback:
+class LoopbackServer:
     """A running server, and the requests that it has received."""
 
     url: str
-    talks: list[Talk] = field(default_factory=list)
+    exchanges: list[FakeExchange] = field(default_factory=list)
 
 
-def http(status: int, body: bytes | str = b"", *headers: str, reason: str = "Whatever") -> bytes:
+def http_response(status: int, body: bytes | str = b"", *headers: str, reason: str = "Whatever") -> bytes:
     """A well-formed answer, the last one on its connection."""
     body = body.encode() if isinstance(body, str) else body
     lines = [f"HTTP/1.1 {status} {reason}", f"Content-Length: {len(body)}", "Connection: close", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def saying(*answers: bytes) -> Behaviour:
+def respond_with(*answers: bytes) -> Responder:
     """Sends one answer after the other, and the last one again and again."""
 
-    def answer(talk: Talk) -> None:
-        talk.send(answers[min(talk.number, len(answers) - 1)])
+    def answer(talk: FakeExchange) -> None:
+        talk.send(answers[min(talk.index, len(answers) - 1)])
 
     return answer
 
 
 @contextmanager
-def loopback(behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> Iterator[Loopback]:
+def loopback_server(responder: Responder, tls: ssl.SSLContext | None = None) -> Iterator[LoopbackServer]:
     """Serves for as long as the context lasts. A connection closes when `behaviour` has answered once."""
     closing = threading.Event()
     with socket.create_server((HOST, 0)) as listener:
-        listener.settimeout(GIVE_UP_S)
+        listener.settimeout(TIMEOUT_S)
         scheme = "https" if tls else "http"
-        running = Loopback(f"{scheme}://{HOST}:{listener.getsockname()[1]}")
+        running = LoopbackServer(f"{scheme}://{HOST}:{listener.getsockname()[1]}")
         threads: list[threading.Thread] = []
 
         def accept() -> None:
@@ -87,7 +87,7 @@ def loopback(behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> Iterato
                     connection, _ = listener.accept()
                 except OSError:
                     return
-                thread = threading.Thread(target=_serve, args=(connection, running, behaviour, closing, tls))
+                thread = threading.Thread(target=_serve, args=(connection, running, responder, closing, tls))
                 threads.append(thread)
                 thread.start()
 
@@ -106,18 +106,18 @@ def loopback(behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> Iterato
 
 def _serve(
     connection: socket.socket,
-    running: Loopback,
-    behaviour: Behaviour,
+    running: LoopbackServer,
+    behaviour: Responder,
     closing: threading.Event,
     tls: ssl.SSLContext | None,
 ) -> None:
-    connection.settimeout(GIVE_UP_S)
+    connection.settimeout(TIMEOUT_S)
     with suppress(OSError):
         if tls:
             connection = tls.wrap_socket(connection, server_side=True)
         if request := _read_request(connection):
-            talk = Talk(*request, len(running.talks), connection, closing)
-            running.talks.append(talk)
+            talk = FakeExchange(*request, len(running.exchanges), connection, closing)
+            running.exchanges.append(talk)
             behaviour(talk)
     connection.close()
 
@@ -137,7 +137,7 @@ def _read_request(connection: socket.socket) -> tuple[bytes, bytes] | None:
 
 
 @dataclass
-class Naps:
+class NoSleep:
     """Sleeps that were asked for, and not slept."""
 
     slept_s: list[float] = field(default_factory=list)
@@ -147,9 +147,9 @@ class Naps:
         return Pacing(sleep=self.slept_s.append, now_s=lambda: self.now_s, chance=lambda: 1.0)
 
 
-def client(
-    url: str, *, timeout_s: float = 2.0, retries: int = 0, key: Key | None = None, naps: Naps | None = None
+def build_client(
+    url: str, *, timeout_s: float = 2.0, retries: int = 0, key: Key | None = None, no_sleep: NoSleep | None = None
 ) -> Client:
     """A client that does not sleep between attempts."""
-    pacing = (naps or Naps()).pacing()
+    pacing = (no_sleep or NoSleep()).pacing()
     return Client(ServiceAddress.of(url), key=key, timeout_s=timeout_s, retries=retries, pacing=pacing)

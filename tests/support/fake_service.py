@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -35,7 +34,6 @@ from swapcli.api.requests import (
 from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.load_market import open_market
 from swapcli.engine.quote import Ask, Delivery
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import MarketSource
@@ -46,43 +44,40 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.payload import Payload
 from swapcli.model.terms import Integrator
 from swapcli.networks.catalogue import network
-from tests.remote.loopback import Loopback, Naps, Talk, http, loopback
+from tests.support.loopback_server import FakeExchange, LoopbackServer, NoSleep, http_response, loopback_server
+from tests.support.markets import embedded_source
 
 Document = Any
-Twist = Callable[[str, Document], Document]
+Mutation = Callable[[str, Document], Document]
 """Given the path below the network, and the answer, which it may change."""
 
 
-def as_it_is(_: str, document: Document) -> Document:
+def unchanged(_: str, document: Document) -> Document:
     """No twist."""
     return document
 
 
-@cache
-def embedded(name: str) -> MarketSource:
-    """The core on the embedded market of a network."""
-    return MarketSource(open_market(name, network).market, SYSTEM_CLOCK)
-
-
-class Honest:
+class FakeService:
     """Answers requests about one network."""
 
-    def __init__(self, source: MarketSource, twist: Twist) -> None:
-        self.source, self.network, self.twist = source, source.network, twist
+    def __init__(self, source: MarketSource, twist: Mutation) -> None:
+        self.source, self.network, self.mutation = source, source.network, twist
 
-    def __call__(self, talk: Talk) -> None:
+    def __call__(self, talk: FakeExchange) -> None:
         parts = urlsplit(talk.target)
         path = parts.path.removeprefix(f"/{self.network.name}/")
         document = json.loads(talk.body) if talk.body else None
         try:
-            told = self.tell(path, parse_qsl(parts.query), document)
+            told = self.respond(path, parse_qsl(parts.query), document)
         except SwapcliError as error:
-            talk.send(http(400, json.dumps({"statusCode": 400, "message": error.message, "error": "Bad Request"})))
+            talk.send(
+                http_response(400, json.dumps({"statusCode": 400, "message": error.message, "error": "Bad Request"}))
+            )
             return
         status = 404 if told is None else 200
-        talk.send(http(status, json.dumps(self.twist(path, told))))
+        talk.send(http_response(status, json.dumps(self.mutation(path, told))))
 
-    def tell(self, path: str, query: list[tuple[str, str]], body: Document) -> Document | None:
+    def respond(self, path: str, query: list[tuple[str, str]], body: Document) -> Document | None:
         served = self.network
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
         if path == "route":
@@ -91,22 +86,22 @@ class Honest:
             return render_result(self.route(query, ROUTE_V2), served)
         if path == "v2/routeAndCalldata":
             return render_route_and_calldata(
-                *self.order(parse_order(query, served, PAYLOAD_V2), PAYLOAD_V2), served, now_ms
+                *self.quote_and_build(parse_order(query, served, PAYLOAD_V2), PAYLOAD_V2), served, now_ms
             )
         if path == "v2/calldata":
-            return render_calldata_v2(self.posted(body, v2=True), served, now_ms)
+            return render_calldata_v2(self.build_posted(body, v2=True), served, now_ms)
         if path == "execute":
-            return render_execute(self.posted(body, v2=False), served)
+            return render_execute(self.build_posted(body, v2=False), served)
         if path == "calldata" and body is not None:
             order = parse_calldata_body(body, served, now_ms // 1000)
             assert isinstance(order, OrderRequest)
-            return render_calldata_v1(*self.order(order, PAYLOAD_V1), served)
+            return render_calldata_v1(*self.quote_and_build(order, PAYLOAD_V1), served)
         if path == "calldata":
             form = PAYLOAD_HYPEREVM if served.name == "hyperevm" else PAYLOAD_V1
-            return render_network_calldata(*self.order(parse_order(query, served, form), form), served)
-        return self.tell_of_itself(path, now_ms)
+            return render_network_calldata(*self.quote_and_build(parse_order(query, served, form), form), served)
+        return self.respond_about_itself(path, now_ms)
 
-    def tell_of_itself(self, path: str, now_ms: int) -> Document | None:
+    def respond_about_itself(self, path: str, now_ms: int) -> Document | None:
         listed = [ListedToken(token, is_verified=True) for token in self.source.market.tokens.values()]
         if path == "healthcheck":
             return render_health_v1(200, "alive")
@@ -118,19 +113,19 @@ class Honest:
         return next((render_token(each, self.network) for each in listed if each.token.address == wanted), None)
 
     def route(self, query: list[tuple[str, str]], form: OrderParameters) -> RouteResult:
-        return self.source.quote(self.ask(parse_order(query, self.network, form), form)).result
+        return self.source.quote(self.build_request(parse_order(query, self.network, form), form)).result
 
-    def order(self, query: OrderRequest, form: OrderParameters) -> tuple[RouteResult, Payload]:
+    def quote_and_build(self, query: OrderRequest, form: OrderParameters) -> tuple[RouteResult, Payload]:
         assert query.recipient
         delivery = Delivery(query.slippage_ppm, query.recipient)
-        answer, payload = self.source.quote_and_build(self.ask(query, form), delivery)
+        answer, payload = self.source.quote_and_build(self.build_request(query, form), delivery)
         return answer.result, payload
 
-    def posted(self, document: Document, *, v2: bool) -> Payload:
+    def build_posted(self, document: Document, *, v2: bool) -> Payload:
         body = parse_execute_body(document, self.network, CALLDATA_V2 if v2 else EXECUTE_V1, 0)
         return self.source.build(body.result, Delivery(body.slippage_ppm, body.recipient))
 
-    def ask(self, query: OrderRequest, form: OrderParameters) -> Ask:
+    def build_request(self, query: OrderRequest, form: OrderParameters) -> Ask:
         wish = query.integrator
         order = Order(
             token_in=self.source.token(query.token_in),
@@ -145,20 +140,22 @@ class Honest:
 
 
 @contextmanager
-def honest(name: str, twist: Twist = as_it_is, *, source: MarketSource | None = None) -> Iterator[Loopback]:
+def fake_service(
+    name: str, mutation: Mutation = unchanged, *, source: MarketSource | None = None
+) -> Iterator[LoopbackServer]:
     """A service of one network on loopback."""
-    with loopback(Honest(source or embedded(name), twist)) as running:
+    with loopback_server(FakeService(source or embedded_source(name), mutation)) as running:
         yield running
 
 
 @contextmanager
-def asked(
-    name: str, twist: Twist = as_it_is, *, served: Network | None = None
-) -> Iterator[tuple[RemoteSource, Loopback]]:
+def remote_source(
+    name: str, mutation: Mutation = unchanged, *, served: Network | None = None
+) -> Iterator[tuple[RemoteSource, LoopbackServer]]:
     """A service of one network, and a source that asks it."""
-    with honest(name, twist) as running:
+    with fake_service(name, mutation) as running:
         source = RemoteSource(
-            running.url, served or network(name), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, pacing=Naps().pacing()
+            running.url, served or network(name), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, pacing=NoSleep().pacing()
         )
         yield source, running
         source.close()

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from swapcli.api.route_result import build_result
 from swapcli.api.slippage import Generation
-from swapcli.cli.app import run
 from swapcli.engine.quote import Answer, Origin
 from swapcli.errors import UnknownNetwork
 from swapcli.markets.format import parse_market
@@ -47,7 +39,7 @@ SQRT_PRICE_OF_2000 = str(3543191142285914205922034)  # 2,000 USDC a WETH: sqrt(2
 TICK_OF_2000 = -200312
 
 
-def market_document(**changes: Any) -> dict[str, Any]:
+def build_market_document(**changes: Any) -> dict[str, Any]:
     """A market of a network that only the file knows: about 2,000 USDC a WETH, straight and over DAI."""
     document: dict[str, Any] = {
         "format": "swap-market/1",
@@ -105,12 +97,12 @@ def _v2(address: str, token0: str, reserve0: int, token1: str, reserve1: int) ->
     }
 
 
-def no_network(name: str) -> Network:
+def raise_unknown_network(name: str) -> Network:
     raise UnknownNetwork(f"no network {name}")
 
 
-def small_market(**changes: Any) -> Market:
-    return parse_market(json.dumps(market_document(**changes)), networks=no_network).market
+def build_testnet_market(**changes: Any) -> Market:
+    return parse_market(json.dumps(build_market_document(**changes)), networks=raise_unknown_network).market
 
 
 ROUTE = Route(
@@ -122,7 +114,7 @@ ROUTE = Route(
 )
 
 
-def fixed_answer(
+def build_quote(
     market: Market | None = None,
     *,
     certified: bool = False,
@@ -130,7 +122,7 @@ def fixed_answer(
     integrator: Integrator | None = None,
 ) -> Answer:
     """25 ETH for USDC over a route that is written here, so that its rendering does not hang on the router's choice."""
-    market = market or small_market()
+    market = market or build_testnet_market()
     native, usdc = market.network.native, market.tokens[USDC]
     order = Order(native, usdc, 25 * 10**18)
     done = replay(market.pools, ROUTE, order.amount)
@@ -161,51 +153,8 @@ def fixed_answer(
     return Answer(order, result, market.network, market.tokens, origin, now_ms, quote, market.pools, invented)
 
 
-@dataclass(frozen=True, slots=True)
-class CommandResult:
-    """What a command line did."""
-
-    exit_code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def json(self) -> Any:
-        """Its one JSON document."""
-        return json.loads(self.stdout)
-
-    @property
-    def error(self) -> dict[str, Any]:
-        """The one JSON object on stderr."""
-        return dict(json.loads(self.stderr))
-
-
-def swapcli(*arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> CommandResult:
-    """Runs a command line in this process, away from the user's settings."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("SWAPCLI_", "XDG_"))}
-    home = {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent", "COLUMNS": "80"}
-    with mock.patch.dict(os.environ, clean | home | dict(env or {}), clear=True), _streams(stdin) as (out, err):
-        status = run(arguments)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        return CommandResult(status, out.getvalue().decode(), err.getvalue().decode())
-
-
-@contextmanager
-def _streams(stdin: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
-    before = sys.stdin, sys.stdout, sys.stderr
-    out, err = io.BytesIO(), io.BytesIO()
-    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
-    sys.stdout = io.TextIOWrapper(out, encoding="utf-8")
-    sys.stderr = io.TextIOWrapper(err, encoding="utf-8")
-    try:
-        yield out, err
-    finally:
-        sys.stdin, sys.stdout, sys.stderr = before
-
-
-def write_market(folder: Path, **changes: Any) -> str:
+def write_market_file(folder: Path, **changes: Any) -> str:
     """The small market as a file; its name."""
     file = folder / "market.json"
-    file.write_text(json.dumps(market_document(**changes)))
+    file.write_text(json.dumps(build_market_document(**changes)))
     return str(file)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from threading import Thread
 from typing import Any
 
 import httpx
+import uvicorn
 from starlette.applications import Starlette
 
 from swapcli.api.timestamps import format_iso_utc
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.clock import Clock
-from swapcli.engine.load_market import open_market
 from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import display_address
@@ -25,10 +27,11 @@ from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import KeyLookup, NoKeys
 from swapcli.service.app import create_app
 from swapcli.service.market_registry import MarketOpener, MarketRegistry
-from tests.cli.build import NOW_S, USDC, market_document, small_market
+from tests.support.markets import embedded_market
+from tests.support.testnet import NOW_S, USDC, build_market_document, build_testnet_market
 
-RECEIVER = "0x" + "12" * 20
-FELT_RECEIVER = "0x" + "12".zfill(64)
+RECIPIENT = "0x" + "12" * 20
+FELT_RECIPIENT = "0x" + "12".zfill(64)
 ROUTER = "0x" + "77" * 20
 EVM_NETWORKS = tuple(name for name in network_names() if name != "starknet")
 JSON = {"Content-Type": "application/json"}
@@ -43,24 +46,18 @@ class FakeClock:
         self.now_s = now_s
         self.clock = Clock(lambda: self.now_s, lambda: self.now_s)
 
-    def pass_s(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         self.now_s += seconds
 
 
 @cache
-def embedded(name: str) -> Market:
-    """The embedded market of a network."""
-    return open_market(name, network).market
-
-
-@cache
-def tiny() -> Market:
+def open_testnet_market() -> Market:
     """The market that the tests know by heart, with a router: `testnet`."""
-    document = market_document()
-    return small_market(network=document["network"] | {"router": ROUTER})
+    document = build_market_document()
+    return build_testnet_market(network=document["network"] | {"router": ROUTER})
 
 
-class World:
+class InProcessService:
     """A service and whoever asks it. Requests do not touch a socket."""
 
     def __init__(
@@ -72,9 +69,9 @@ class World:
         clock: FakeClock | None = None,
         client: str = "127.0.0.1",
     ) -> None:
-        self.time = clock or FakeClock()
+        self.fake_clock = clock or FakeClock()
         networks = [network(name) if name in network_names() else opener().network for name, opener in markets.items()]
-        self.registry = MarketRegistry(networks, markets, self.time.clock)
+        self.registry = MarketRegistry(networks, markets, self.fake_clock.clock)
         self.log = io.StringIO()
         self.app: Starlette = create_app(
             self.registry, settings or ServiceSettings(), keys=keys or NoKeys(), log=AccessLog(self.log)
@@ -82,18 +79,18 @@ class World:
         self._client = client
         self._runner = asyncio.Runner()
 
-    def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
+    def send(self, method: str, path: str, **request: Any) -> httpx.Response:
         """The answer to a request, as httpx sends it."""
-        answer: httpx.Response = self.run(self.ask_async(method, path, **request))
+        answer: httpx.Response = self.run(self.send_async(method, path, **request))
         return answer
 
-    async def ask_async(self, method: str, path: str, **request: Any) -> httpx.Response:
+    async def send_async(self, method: str, path: str, **request: Any) -> httpx.Response:
         transport = httpx.ASGITransport(self.app, client=(self._client, 1234))
         async with httpx.AsyncClient(transport=transport, base_url="http://service.test") as client:
             response: httpx.Response = await client.request(method, path, **request)
             return response
 
-    async def ask_raw(self, method: str, path: str, query: bytes) -> tuple[int, bytes]:
+    async def send_raw(self, method: str, path: str, query: bytes) -> tuple[int, bytes]:
         """Status and body of the answer to a query that no client library would send."""
         sent: list[Any] = []
         waits = asyncio.Event()
@@ -117,23 +114,23 @@ class World:
         return self._runner.run(work)
 
     @property
-    def meta(self) -> Json:
+    def v2_metadata(self) -> Json:
         """What an answer of the second generation carries now."""
         return {"apiVersion": "2.0", "timestamp": format_iso_utc(self.registry.now_ms())}
 
     def get(self, path: str, query: Mapping[str, object] | None = None, **request: Any) -> httpx.Response:
-        return self.ask("GET", path, params=dict(query or {}), **request)
+        return self.send("GET", path, params=dict(query or {}), **request)
 
     def post(self, path: str, body: Json, **request: Any) -> httpx.Response:
-        return self.ask("POST", path, json=body, **request)
+        return self.send("POST", path, json=body, **request)
 
-    def found(self, path: str, query: Mapping[str, object]) -> Json:
+    def get_json(self, path: str, query: Mapping[str, object]) -> Json:
         """The document of an answer that must be a success."""
         answer = self.get(path, query)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    def lines(self) -> list[Json]:
+    def log_lines(self) -> list[Json]:
         """The lines of the log so far."""
         return [json.loads(line) for line in self.log.getvalue().splitlines()]
 
@@ -142,22 +139,22 @@ class World:
 
 
 @contextmanager
-def world(*names: str, **settings: Any) -> Iterator[World]:
+def in_process_service(*names: str, **settings: Any) -> Iterator[InProcessService]:
     """A service of embedded markets, and of `testnet`."""
-    served = World({name: opener(name) for name in names}, **settings)
+    served = InProcessService({name: market_opener(name) for name in names}, **settings)
     try:
         yield served
     finally:
         served.close()
 
 
-def opener(name: str) -> Callable[[], Market]:
-    return tiny if name == "testnet" else lambda: embedded(name)
+def market_opener(name: str) -> Callable[[], Market]:
+    return open_testnet_market if name == "testnet" else lambda: embedded_market(name)
 
 
-def order(name: str, amount: int | None = None, **more: str) -> dict[str, str]:
+def order_query(name: str, amount: int | None = None, **more: str) -> dict[str, str]:
     """A query that finds a route: some native token for the first stablecoin; on starknet its ordinary tokens."""
-    market = tiny() if name == "testnet" else embedded(name)
+    market = open_testnet_market() if name == "testnet" else embedded_market(name)
     served = market.network
     native = served.native.address if name == "starknet" else ZERO_ADDRESS
     dollar = USDC if name == "testnet" else next(each for each in served.stablecoins if each in market.tokens)
@@ -169,9 +166,78 @@ def order(name: str, amount: int | None = None, **more: str) -> dict[str, str]:
     }
 
 
-def receiver(name: str) -> str:
-    return FELT_RECEIVER if name == "starknet" else RECEIVER
+def recipient_on(name: str) -> str:
+    return FELT_RECIPIENT if name == "starknet" else RECIPIENT
 
 
-def terms(name: str, slippage: Any = 0.5) -> dict[str, Any]:
-    return {"slippage": slippage, "destination": receiver(name)}
+def swap_terms(name: str, slippage: Any = 0.5) -> dict[str, Any]:
+    return {"slippage": slippage, "destination": recipient_on(name)}
+
+
+BASE_URL = "http://service.example"
+
+
+def open_registry(names: Iterable[str] | None = None) -> MarketRegistry:
+    """A registry whose markets are open."""
+    served = tuple(names or network_names())
+    registry = MarketRegistry(
+        [network(name) for name in served], {name: partial(embedded_market, name) for name in served}
+    )
+    for name in served:
+        registry.open_source(name)
+    return registry
+
+
+def build_app(
+    registry: MarketRegistry | None = None, settings: ServiceSettings | None = None, **others: Any
+) -> Starlette:
+    """The application with its own description."""
+    return create_app(registry or open_registry(), settings or ServiceSettings(), **others)
+
+
+@contextmanager
+def serve_app(app: Starlette) -> Iterator[str]:
+    """Serves over HTTP from a thread, at the address given."""
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, log_level="critical", access_log=False)
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    host, port = server.servers[0].sockets[0].getsockname()
+    try:
+        yield f"http://{host}:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+SendRequest = Callable[..., httpx.Response]
+
+
+@contextmanager
+def open_client(app: Starlette) -> Iterator[SendRequest]:
+    """Asks the application as it is in service: started, and ended afterwards. Arguments are those of httpx."""
+
+    async def start() -> tuple[Any, httpx.AsyncClient]:
+        life = app.router.lifespan_context(app)
+        await life.__aenter__()
+        return life, httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=BASE_URL)
+
+    async def end(life: Any, client: httpx.AsyncClient) -> None:
+        await client.aclose()
+        await life.__aexit__(None, None, None)
+
+    with asyncio.Runner() as runner:
+        life, client = runner.run(start())
+        try:
+            yield lambda *args, **given: runner.run(client.request(*args, **given))
+        finally:
+            runner.run(end(life, client))
+
+
+def send_requests(app: Starlette, requests: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[httpx.Response]:
+    """Answers, one after the other."""
+    with open_client(app) as ask:
+        return [ask(method, path, **given) for method, path, given in requests]

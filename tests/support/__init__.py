@@ -1,0 +1,1 @@
+"""Builders, servers and run helpers that tests of several packages share."""

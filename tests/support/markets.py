@@ -1,0 +1,23 @@
+"""Embedded markets, opened once for all tests of a process."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.load_market import open_market
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.model.market import Market
+from swapcli.networks.catalogue import network
+
+
+@cache
+def embedded_market(name: str) -> Market:
+    """Return the embedded market of a network."""
+    return open_market(name, network).market
+
+
+@cache
+def embedded_source(name: str) -> MarketSource:
+    """Return a source of quotes on the embedded market of a network."""
+    return MarketSource(embedded_market(name), SYSTEM_CLOCK)

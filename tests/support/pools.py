@@ -1,0 +1,201 @@
+"""Small markets of real pools for the routing tests."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from math import cbrt, sqrt
+
+from hypothesis import strategies as st
+
+from swapcli.model.market import Market, Provenance
+from swapcli.model.network import Kind, Network
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.token import Token
+from swapcli.pools import family
+
+Q96 = 1 << 96
+UNIT = 10**18
+_FEES = (500, 3000, 10000)
+
+
+def build_token(number: int, decimals: int = 18) -> Token:
+    """Token number `number` of the test network."""
+    return Token(f"0x{number + 1:040x}", f"T{number}", f"Token {number}", decimals)
+
+
+def build_market(pools: Sequence[Pool], tokens: Sequence[Token], gas_price_wei: int = 0) -> Market:
+    """A market of `pools` whose wrapped native token is token 0 and whose dollar is token 1."""
+    native = Token(ZERO_ADDRESS, "ETH", "Ether", 18)
+    network = Network("test", Kind.EVM, 1, native, tokens[0], tuple(tokens), (), stablecoins=(tokens[1].address,))
+    by_address = {t.address: t for t in tokens}
+    by_key = {pool.key: pool for pool in pools}
+    return Market(network, by_address, by_key, Provenance.SYNTHETIC, "test", gas_price_wei)
+
+
+def _identity(number: int, tokens: Sequence[Token], fee_ppm: int, protocol: str) -> PoolIdentity:
+    addresses = tuple(t.address for t in tokens)
+    return PoolIdentity(f"0x{0xF00000 + number:040x}", protocol, addresses, tuple(t.decimals for t in tokens), fee_ppm)
+
+
+def build_constant_product(
+    number: int, a: Token, b: Token, reserve_a: int, reserve_b: int, fee_ppm: int = 3000, protocol: str = "v2"
+) -> Pool:
+    """Pool `number` of tokens `a` and `b` with the given reserves."""
+    (first, x), (second, y) = sorted(((a, reserve_a), (b, reserve_b)), key=lambda side: side[0].address)
+    identity = _identity(number, (first, second), fee_ppm, protocol)
+    return family("constant_product").from_state(identity, {"reserves": [str(x), str(y)]})
+
+
+def build_concentrated(
+    number: int, a: Token, b: Token, liquidity: int, price: float, width: int, fee_ppm: int = 3000, protocol: str = "v3"
+) -> Pool:
+    """A V3 pool with one position of `width` ticks either side of `price`, units of the second token per first."""
+    from swapcli.pools.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
+
+    first, second = sorted((a, b), key=lambda t: t.address)
+    spacing = 60
+    sqrt_price = int(sqrt(price) * Q96)
+    tick = tick_at_sqrt_ratio(sqrt_price)
+    low, high = (tick - width) // spacing * spacing, ((tick + width) // spacing + 1) * spacing
+    assert sqrt_ratio_at_tick(low) < sqrt_price < sqrt_ratio_at_tick(high)
+    state = {
+        "sqrt_price_x96": str(sqrt_price),
+        "tick": tick,
+        "liquidity": str(liquidity),
+        "tick_spacing": spacing,
+        "ticks": [[low, str(liquidity)], [high, str(-liquidity)]],
+    }
+    return family("concentrated").from_state(_identity(number, (first, second), fee_ppm, protocol), state)
+
+
+def build_solidly_stable(number: int, a: Token, b: Token, worth: float, price: float, fee_ppm: int) -> Pool:
+    """A pool of about `worth` of token `b` whose tilt makes one unit of `a` worth `price` units of `b`."""
+    s = cbrt((1 - price) / (1 + price))
+    reserves = [str(int(worth * (1 + s) / (1 - s) * UNIT)), str(int(worth * UNIT))]
+    return family("solidly_stable").from_state(_identity(number, (a, b), fee_ppm, "solidly"), {"reserves": reserves})
+
+
+def build_stableswap(
+    number: int, tokens: Sequence[Token], values: Sequence[float], worth: float, amp: int, fee_ppm: int
+) -> Pool:
+    """A balanced pool that holds `worth` of each token, a unit of which counts as its value."""
+    state = {
+        "reserves": [str(int(worth / value * UNIT)) for value in values],
+        "rates": [str(int(value * UNIT)) for value in values],
+        "amp": amp,
+    }
+    return family("stableswap").from_state(_identity(number, tokens, fee_ppm, "stable"), state)
+
+
+def build_weighted(
+    number: int, tokens: Sequence[Token], values: Sequence[float], worth: float, parts: Sequence[int], fee_ppm: int
+) -> Pool:
+    """A pool of `worth` in all that weighs the tokens in proportion to `parts`."""
+    weights = [UNIT * part // sum(parts) for part in parts]
+    weights[0] += UNIT - sum(weights)
+    reserves = [str(int(worth * weight / value)) for weight, value in zip(weights, values, strict=True)]
+    state = {"reserves": reserves, "weights": [str(weight) for weight in weights]}
+    return family("weighted").from_state(_identity(number, tokens, fee_ppm, "weighted"), state)
+
+
+def build_random_market(
+    seed: int,
+    *,
+    tokens: int = 6,
+    pools: int = 14,
+    noise: float = 0.8,
+    gas_price_wei: int = 0,
+    every_family: bool = False,
+) -> Market:
+    """Pools around fair prices, each off by less than `noise` times its fee: below 1 there is no arbitrage.
+
+    Constant product and concentrated pools; with `every_family` half of the pools are of the others, some with more
+    than two tokens. Every token is in a pool.
+    """
+    rng = random.Random(seed)
+    known = [build_token(k) for k in range(tokens)]
+    fair = [10 ** rng.uniform(-2, 2) for _ in known]
+    made: list[Pool] = []
+    for number in range(pools):
+        i = number if number < tokens else rng.randrange(tokens)
+        drawn = _other_pool if every_family and rng.random() < 0.5 else _common_pool
+        made.append(drawn(rng, number, i, known, fair, noise))
+    return build_market(made, known, gas_price_wei)
+
+
+def _common_pool(
+    rng: random.Random, number: int, i: int, known: Sequence[Token], fair: Sequence[float], noise: float
+) -> Pool:
+    j = rng.choice([k for k in range(len(known)) if k != i])
+    fee = rng.choice(_FEES)
+    off = 1 + rng.uniform(-noise, noise) * fee / 1e6
+    worth = 10 ** rng.uniform(2, 7)
+    if rng.random() < 0.6:
+        reserves = int(worth / fair[i] * UNIT), int(worth / fair[j] * off * UNIT)
+        return build_constant_product(number, known[i], known[j], *reserves, fee)
+    a, b = sorted((i, j))
+    price = fair[a] / fair[b] * off
+    liquidity = int(worth / fair[b] * UNIT / sqrt(price)) * 10
+    return build_concentrated(number, known[a], known[b], liquidity, price, rng.choice([600, 6000, 60000]), fee)
+
+
+def _other_pool(
+    rng: random.Random, number: int, i: int, known: Sequence[Token], fair: Sequence[float], noise: float
+) -> Pool:
+    fee = rng.choice(_FEES)
+    name = rng.choice(["solidly_stable", "stableswap", "weighted"])
+    others = rng.sample([k for k in range(len(known)) if k != i], min(rng.choice([1, 1, 2, 3]), len(known) - 1))
+    members = sorted([i, *(others[:1] if name == "solidly_stable" else others)])
+    values = [fair[k] * (1 + rng.uniform(-noise, noise) * fee / 2e6) for k in members]
+    worth = 10 ** rng.uniform(2, 7)
+    held = [known[k] for k in members]
+    if name == "solidly_stable":
+        return build_solidly_stable(number, held[0], held[1], worth / values[1], values[0] / values[1], fee)
+    if name == "stableswap":
+        return build_stableswap(number, held, values, worth, rng.choice([10, 100, 1000]), fee)
+    return build_weighted(number, held, values, worth, [rng.randint(10, 80) for _ in members], fee)
+
+
+def build_order(held: Market, i: int, j: int, amount: int) -> Order:
+    """Sell `amount` of token i for token j."""
+    listed = list(held.tokens.values())
+    return Order(listed[i], listed[j], amount)
+
+
+seeds = st.integers(0, 10**9)
+amounts = st.floats(12, 22).map(lambda digits: int(10**digits))
+
+
+def build_wide_market(count: int, seed: int = 1, noise: float = 1.0) -> Market:
+    """`count` pools over a fifth as many tokens: a few hubs, many tokens beside them, prices off by up to `noise` times
+    the fee: above 1 there is arbitrage.
+
+    Token 0 is the wrapped native one, token 1 the dollar.
+    """
+    rng = random.Random(seed)
+    tokens = [
+        build_token(0),
+        build_token(1, 6),
+        *(build_token(number, rng.choice((6, 8, 18, 18))) for number in range(2, count // 5)),
+    ]
+    prices = [2500.0, 1.0, *(10 ** rng.uniform(-3, 4) for _ in tokens[2:])]
+    pools = [_wide_pool(rng, number, tokens, prices, noise) for number in range(count)]
+    return build_market(pools, tokens)
+
+
+def _wide_pool(rng: random.Random, number: int, tokens: Sequence[Token], prices: Sequence[float], noise: float) -> Pool:
+    hubs = 5
+    i = rng.randrange(hubs)
+    others = [k for k in (rng.randrange(len(tokens)), 0, 1) if k != i]
+    j = number if hubs <= number < len(tokens) else rng.choice(others)
+    worth, fee_ppm = 1e4 * rng.random() ** -0.9, rng.choice((500, 3000, 10000))
+    off = 1.0 + noise * rng.uniform(-1, 1) * fee_ppm / 1e6
+    amounts = [worth / prices[k] * 10 ** tokens[k].decimals for k in (i, j)]
+    if rng.random() < 0.3:
+        first, second = sorted((i, j), key=lambda k: tokens[k].address)
+        price = prices[first] / prices[second] * 10.0 ** (tokens[second].decimals - tokens[first].decimals) * off
+        liquidity = int((amounts[0] * amounts[1]) ** 0.5 * rng.uniform(2, 20))
+        return build_concentrated(number, tokens[i], tokens[j], liquidity, price, rng.choice((600, 6000)), fee_ppm)
+    return build_constant_product(number, tokens[i], tokens[j], int(amounts[0]), int(amounts[1] * off), fee_ppm)
