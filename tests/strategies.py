@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from swapcli.errors import UnknownNetwork
-from swapcli.markets.format import IN_FILES, parse_market
+from swapcli.markets.format import FILE_PROVENANCES, parse_market
 from swapcli.model.market import Market
 from swapcli.model.network import Network
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
@@ -169,7 +169,7 @@ def market_documents(draw: st.DrawFn, max_pools: int = 4) -> Document:
         },
         "block": draw(moments),
         "timestamp": draw(moments),
-        "provenance": draw(st.sampled_from([each.value for each in IN_FILES])),
+        "provenance": draw(st.sampled_from([each.value for each in FILE_PROVENANCES])),
         "source": draw(PRINTABLE),
         "gas_price_wei": draw(_decimal(0, 2**128)),
         "tokens": tokens,

@@ -57,7 +57,7 @@ def test_a_first_sync_finds_all_pools_with_their_ticks_and_at_one_price(settings
     with reopen(file, many.network) as store:
         pools = list(store.read_market().pools.values())
     assert Counter(type(pool) for pool in pools) == {ConstantProduct: PAIRS, Concentrated: POOLS}
-    assert all(len(pool.ladder.ticks) == TICKS for pool in pools if isinstance(pool, Concentrated))
+    assert all(len(pool.tick_list.ticks) == TICKS for pool in pools if isinstance(pool, Concentrated))
     dollars = {coin.address: coin.dollars / 10**coin.decimals for coin in many.coins}
     for pool in pools:
         a, b = pool.tokens

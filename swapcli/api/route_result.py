@@ -148,6 +148,6 @@ def _result_swap(swap: Swap, network: Network, pool: Pool) -> ResultSwap:
 
 def _extra(protocol: ProtocolInfo, pool: Pool) -> dict[str, int | str]:
     """The traits that the protocol's pools are known by; all of them where nothing is known of the protocol."""
-    traits = pool.wire_traits()
+    traits = pool.api_extra_data()
     keys = protocol.extra_keys if protocol.family else traits
     return {key: traits[key] for key in keys if key in traits}

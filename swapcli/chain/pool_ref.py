@@ -60,11 +60,11 @@ def ref_of_pool(pool: Pool) -> PoolRef | None:
     place = PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
     if not isinstance(pool, Concentrated):
         return place
-    ladder = pool.ladder
+    ladder = pool.tick_list
     return place._replace(
         tick_spacing=ladder.tick_spacing,
         pool_id=ladder.pool_id or "",
-        native=ladder.native,
+        native=ladder.is_native,
         last_tick=pool.tick,
         known_ticks=tuple(ladder.ticks),
     )
@@ -94,11 +94,11 @@ _KIND_OF_FAMILY = {
 
 def _kind_of_pool(pool: Pool) -> ContractKind | None:
     if isinstance(pool, ConstantProduct):
-        return ContractKind.SOLIDLY if pool.solidly else ContractKind.UNISWAP_V2
+        return ContractKind.SOLIDLY if pool.is_solidly else ContractKind.UNISWAP_V2
     if isinstance(pool, Concentrated):
-        if pool.ladder.pool_id:
+        if pool.tick_list.pool_id:
             return ContractKind.UNISWAP_V4
-        return ContractKind.UNISWAP_V3 if pool.ladder.word else ContractKind.ALGEBRA
+        return ContractKind.UNISWAP_V3 if pool.tick_list.word_ticks else ContractKind.ALGEBRA
     return _KIND_OF_FAMILY.get(pool.family)
 
 

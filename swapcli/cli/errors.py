@@ -58,11 +58,11 @@ def is_json_requested(arguments: Sequence[str]) -> bool:
     if "--json" in options or "--plain" in options or "--table" in options:
         return "--json" in options
     from swapcli.cli.session import home
-    from swapcli.config import glance
+    from swapcli.config import peek
 
     named = [value for option, value in pairwise(options) if option == "--config"]
     named += [option.removeprefix("--config=") for option in options if option.startswith("--config=")]
-    return glance("output", os.environ, Path(named[-1]) if named else None, home()) == "json"
+    return peek("output", os.environ, Path(named[-1]) if named else None, home()) == "json"
 
 
 def _usage_report(error: typer.TyperException) -> ErrorReport:

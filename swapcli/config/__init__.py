@@ -1,7 +1,7 @@
 """Settings: flags over environment over file over defaults, read once at the start of a command.
 
 `settings` is the table of them, `load_settings` reads them, `networks_from` applies them to the catalogue of networks,
-`glance` looks at one of them alone; `show`, which only the command that shows them needs, writes them down.
+`peek` looks at one of them alone; `show`, which only the command that shows them needs, writes them down.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from swapcli.config.loader import load_settings
 from swapcli.config.networks import network_names_from, networks_from
 from swapcli.config.secret import Secret
 from swapcli.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
-from swapcli.config.sources import config_file_path, data_folder, glance, node_url
+from swapcli.config.sources import config_file_path, data_folder, node_url, peek
 
 __all__ = [
     "TABLE",
@@ -21,9 +21,9 @@ __all__ = [
     "Settings",
     "config_file_path",
     "data_folder",
-    "glance",
     "load_settings",
     "network_names_from",
     "networks_from",
     "node_url",
+    "peek",
 ]

@@ -36,7 +36,7 @@ _NETWORKS_EXAMPLE = """\
 """
 
 
-class Row(NamedTuple):
+class SettingRow(NamedTuple):
     """A setting as people see it; `value` is None where it is not set. No secret shows."""
 
     key: str
@@ -44,13 +44,13 @@ class Row(NamedTuple):
     origin: str
 
 
-def masked(settings: Settings) -> list[Row]:
+def masked_rows(settings: Settings) -> list[SettingRow]:
     """Every setting with its value and origin, in the order of the table, networks last."""
     rows = []
     for group, members in FIELDS.items():
         holder = getattr(settings, group) if group else settings
         for name, row in members.items():
-            rows.append(Row(row.key, _shown(row, getattr(holder, name)), settings.origin(row.key)))
+            rows.append(SettingRow(row.key, _shown(row, getattr(holder, name)), settings.origin(row.key)))
     for name, network in settings.networks.items():
         rows.extend(_network_rows(f"{NETWORKS}.{name}", network, settings))
     return rows
@@ -67,19 +67,19 @@ def example_config() -> str:
     return "\n".join(parts)
 
 
-def _network_rows(prefix: str, network: NetworkSettings, settings: Settings) -> Iterator[Row]:
+def _network_rows(prefix: str, network: NetworkSettings, settings: Settings) -> Iterator[SettingRow]:
     for name, row in NETWORK_TABLE.items():
         if (value := getattr(network, name)) is not None:
-            yield Row(f"{prefix}.{name}", _shown(row, value), settings.origin(f"{prefix}.{name}"))
+            yield SettingRow(f"{prefix}.{name}", _shown(row, value), settings.origin(f"{prefix}.{name}"))
     others = [url.shown for url in network.rpc_urls]
     for name, value in [*([("rpc_urls", others)] if others else []), *network.additions.items()]:
-        yield Row(f"{prefix}.{name}", json.dumps(value, ensure_ascii=False), settings.origin(prefix))
+        yield SettingRow(f"{prefix}.{name}", json.dumps(value, ensure_ascii=False), settings.origin(prefix))
 
 
 def _shown(row: Setting, value: object) -> str | None:
     if isinstance(value, Secret):
         return value.shown
-    return None if value is None else row.kind.show(value)
+    return None if value is None else row.value_type.show(value)
 
 
 def _example(row: Setting, indent: str, of_network: str = "") -> str:
@@ -88,5 +88,5 @@ def _example(row: Setting, indent: str, of_network: str = "") -> str:
     if row.default is None:
         entry = f"{name}: {row.example}" if of_network else f"# {name}: {row.example}"
     else:
-        entry = f"{name}: {row.kind.show(row.default) or '[]'}"
+        entry = f"{name}: {row.value_type.show(row.default) or '[]'}"
     return f"{indent}# {row.help} [{variable}]\n{indent}{entry}\n"

@@ -9,7 +9,7 @@ from swapcli.config import networks
 from swapcli.config.settings import FIELDS, IntegratorSettings, ServiceSettings, Setting, Settings
 from swapcli.config.sources import (
     CONFIG_VARIABLE,
-    Given,
+    RawValue,
     config_file_path,
     expanded,
     from_environment,
@@ -43,7 +43,7 @@ def load_settings(
     in_file = from_file(path, read, required=asked_for)
     in_environment = from_environment(environ, lambda: networks.known_names(in_file))
     sources = (in_file, in_environment, from_flags(flags))
-    given: dict[str, Given] = {}
+    given: dict[str, RawValue] = {}
     values: dict[str, Any] = {}
     for source in sources:
         given |= source
@@ -61,16 +61,16 @@ def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[row.key] for name, row in FIELDS[group].items() if row.key in values}
 
 
-def _value(row: Setting, given: Given, home: Path) -> object:
+def _value(row: Setting, given: RawValue, home: Path) -> object:
     try:
-        value = row.kind.read(given.value)
+        value = row.value_type.read(given.value)
     except ValueError:
         found = "" if row.secret else f", not {shown(given.value)}"
         raise ConfigError(
-            f"{given.place}: expected {row.kind.expected}{found}",
-            details={"key": row.key, "expected": row.kind.expected, "origin": given.origin},
+            f"{given.place}: expected {row.value_type.expected}{found}",
+            details={"key": row.key, "expected": row.value_type.expected, "origin": given.origin},
         ) from None
-    if row.kind is not PATH:
+    if row.value_type is not PATH:
         return value
     path = expanded(value, home)
     return given.folder / path if given.folder else path

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from swapcli.config.secret import Secret
 from swapcli.config.settings import NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
-from swapcli.config.sources import Given
+from swapcli.config.sources import RawValue
 from swapcli.config.value_types import NODE_URL
 from swapcli.errors import ConfigError
 from swapcli.model.network import Network
@@ -29,12 +29,12 @@ def network_names_from(settings: Settings) -> tuple[str, ...]:
     return _all_names(settings.networks)
 
 
-def known_names(given: Mapping[str, Given]) -> tuple[str, ...]:
+def known_names(given: Mapping[str, RawValue]) -> tuple[str, ...]:
     """The names of the catalogue and of those networks that `given` mentions."""
     return _all_names(dict.fromkeys(_names(given)))
 
 
-def read_networks(given: Mapping[str, Given], values: Mapping[str, Any]) -> dict[str, NetworkSettings]:
+def read_networks(given: Mapping[str, RawValue], values: Mapping[str, Any]) -> dict[str, NetworkSettings]:
     """What the sources say of each network, checked by building it. `values` holds what `given` means."""
     networks = {}
     for name in _names(given):
@@ -63,7 +63,7 @@ def _described(settings: NetworkSettings) -> dict[str, object]:
     return described
 
 
-def _names(given: Mapping[str, Given]) -> list[str]:
+def _names(given: Mapping[str, RawValue]) -> list[str]:
     """The networks that have a key, in order of first appearance."""
     keys = (key.split(".") for key in given)
     return list(dict.fromkeys(parts[1] for parts in keys if parts[0] == NETWORKS))
@@ -83,7 +83,7 @@ def _node_urls(value: object, place: str) -> tuple[Secret, ...]:
         raise ConfigError(f"{place}: expected a list, each entry {NODE_URL.expected}") from None
 
 
-def _check(name: str, settings: NetworkSettings, given: Mapping[str, Given]) -> None:
+def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue]) -> None:
     """Build the network, and let an error name the source."""
     from swapcli.networks.catalogue import network
 
@@ -102,7 +102,7 @@ def _check(name: str, settings: NetworkSettings, given: Mapping[str, Given]) -> 
         raise ConfigError(message, hint=error.hint, details=error.details) from None
 
 
-def _unknown(name: str, source: Given) -> ConfigError:
+def _unknown(name: str, source: RawValue) -> ConfigError:
     from difflib import get_close_matches
 
     closest = get_close_matches(name, _all_names({}), n=1, cutoff=0.5)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 from swapcli.api.slippage import Generation
 from swapcli.config import value_types
 from swapcli.config.secret import Secret
-from swapcli.config.value_types import Kind
+from swapcli.config.value_types import ValueType
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.terms import (
     DEFAULT_IMPACT_WARNING_PPM,
@@ -46,7 +46,7 @@ class Setting(NamedTuple):
     """
 
     key: str
-    kind: Kind[Any]
+    value_type: ValueType[Any]
     default: object
     help: str
     example: str
@@ -55,7 +55,11 @@ class Setting(NamedTuple):
     @property
     def secret(self) -> bool:
         """Must its value not show?"""
-        return self.kind is value_types.KEY or self.kind is value_types.NODE_URL or self.kind is value_types.HEADERS
+        return (
+            self.value_type is value_types.KEY
+            or self.value_type is value_types.NODE_URL
+            or self.value_type is value_types.HEADERS
+        )
 
     @property
     def variable(self) -> str:
@@ -74,10 +78,16 @@ def variable_of(key: str) -> str:
 
 
 def setting(
-    default: object, kind: Kind[Any], text: str, *, key: str = "", example: str = "", on_command_line: bool = True
+    default: object,
+    value_type: ValueType[Any],
+    text: str,
+    *,
+    key: str = "",
+    example: str = "",
+    on_command_line: bool = True,
 ) -> Any:
     """A field that is a setting; `key` where its name in files differs from the field's, which tells the unit."""
-    row = (key, kind, text, example, on_command_line)
+    row = (key, value_type, text, example, on_command_line)
     return field(default=default, metadata={"setting": row})
 
 
@@ -89,10 +99,14 @@ class IntegratorSettings:
         None, value_types.ADDRESS, "Wallet that receives the fee or surplus; needs a key.", example="0x" + "12" * 20
     )
     fee_bps: int = setting(
-        0, value_types.whole(0, MAX_FEE_BPS), "Fee on the output in basis points; not together with a surplus share."
+        0,
+        value_types.whole_number(0, MAX_FEE_BPS),
+        "Fee on the output in basis points; not together with a surplus share.",
     )
     surplus_bps: int = setting(
-        0, value_types.whole(0, MAX_SURPLUS_BPS), "Share of the surplus in basis points; not together with a fee."
+        0,
+        value_types.whole_number(0, MAX_SURPLUS_BPS),
+        "Share of the surplus in basis points; not together with a fee.",
     )
 
 
@@ -101,7 +115,7 @@ class ServiceSettings:
     """How `swapcli serve` serves."""
 
     host: str = setting("127.0.0.1", value_types.TEXT, "Address to listen on.")
-    port: int = setting(8000, value_types.whole(0, 65_535), "Port to listen on; 0 takes a free one.")
+    port: int = setting(8000, value_types.whole_number(0, 65_535), "Port to listen on; 0 takes a free one.")
     keys_file: Path | None = setting(
         None,
         value_types.PATH,
@@ -112,13 +126,13 @@ class ServiceSettings:
         (), value_types.TEXTS, "Web sites whose scripts may call the service; * allows all."
     )
     requests_per_minute: int = setting(
-        200, value_types.whole(1, _MANY_REQUESTS), "Requests a minute of one client without a key."
+        200, value_types.whole_number(1, _MANY_REQUESTS), "Requests a minute of one client without a key."
     )
     requests_per_minute_with_key: int = setting(
-        1_000, value_types.whole(1, _MANY_REQUESTS), "Requests a minute of one key."
+        1_000, value_types.whole_number(1, _MANY_REQUESTS), "Requests a minute of one key."
     )
     health_requests_per_minute: int = setting(
-        1_000, value_types.whole(1, _MANY_REQUESTS), "Health checks a minute of one client."
+        1_000, value_types.whole_number(1, _MANY_REQUESTS), "Health checks a minute of one client."
     )
     limit_loopback: bool = setting(False, value_types.FLAG, "Do the limits hold for clients on this machine too?")
     solve_time_s: float = setting(
@@ -127,10 +141,10 @@ class ServiceSettings:
         "Seconds to search for a route, as solve_time_s above; 0 sets no limit.",
     )
     max_queue: int = setting(
-        128, value_types.whole(1, 10_000), "Orders that may wait to be solved, a quarter of them of one client."
+        128, value_types.whole_number(1, 10_000), "Orders that may wait to be solved, a quarter of them of one client."
     )
     max_connections: int = setting(
-        1_024, value_types.whole(1, 100_000), "Connections that may be open; idle ones make room for new ones."
+        1_024, value_types.whole_number(1, 100_000), "Connections that may be open; idle ones make room for new ones."
     )
     trusted_proxies: tuple[str, ...] = setting(
         (),
@@ -197,7 +211,7 @@ class Settings:
         "Price impact in percent above which no transaction is built.",
         key="max_impact",
     )
-    max_hops: int = setting(DEFAULT_MAX_HOPS, value_types.whole(1, _MAX_HOPS), "Most pools in a row.")
+    max_hops: int = setting(DEFAULT_MAX_HOPS, value_types.whole_number(1, _MAX_HOPS), "Most pools in a row.")
     solve_time_s: float = setting(
         2.0,
         value_types.seconds(_DAY_S, allow_zero=True),
@@ -224,13 +238,13 @@ class Settings:
     )
     max_age_s: int | None = setting(
         None,
-        value_types.whole(0, _DAY_S),
+        value_types.whole_number(0, _DAY_S),
         "Seconds that pool state may be old: what is older is read anew, or refused where it cannot be.",
         example="30",
     )
     route_ttl_s: int = setting(
         DEFAULT_ROUTE_TTL_S,
-        value_types.whole(1, _DAY_S),
+        value_types.whole_number(1, _DAY_S),
         "Seconds after which a route, or the state behind it, is stale.",
     )
     color: Color = setting("auto", value_types.choice(get_args(Color)), "When to colour: auto, always or never.")

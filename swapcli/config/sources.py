@@ -27,7 +27,7 @@ _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RawValue:
     """A raw value: `origin` says where it came from, `place` begins the sentence about what is wrong with it.
 
     `folder` is what a relative file name in it starts from; None is the working directory.
@@ -77,7 +77,7 @@ def read_text(path: Path) -> str:
     return content.decode("utf-8-sig")
 
 
-def from_flags(flags: Mapping[str, object]) -> dict[str, Given]:
+def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
     """Flags by the key of their setting, spelled as the key unless a `flag` says otherwise; None was not given."""
     given = {}
     for key, value in flags.items():
@@ -90,16 +90,16 @@ def from_flags(flags: Mapping[str, object]) -> dict[str, Given]:
                 hint=f"set {row.variable} or {key}_file",
                 details={"key": key},
             )
-        given[key] = value if isinstance(value, Given) else Given(value, FLAG_ORIGIN, row.flag)
+        given[key] = value if isinstance(value, RawValue) else RawValue(value, FLAG_ORIGIN, row.flag)
     return given
 
 
-def flag(spelled: str, value: object) -> Given | None:
+def flag(spelled: str, value: object) -> RawValue | None:
     """The value of a flag that is spelled otherwise than its setting; None where it was not given."""
-    return None if value is None else Given(value, FLAG_ORIGIN, spelled)
+    return None if value is None else RawValue(value, FLAG_ORIGIN, spelled)
 
 
-def from_environment(environ: Mapping[str, str], network_names: Callable[[], tuple[str, ...]]) -> dict[str, Given]:
+def from_environment(environ: Mapping[str, str], network_names: Callable[[], tuple[str, ...]]) -> dict[str, RawValue]:
     """The `SWAPCLI_*` variables. An empty one counts as not set; an unknown one is refused."""
     by_variable = {row.variable: key for key, row in TABLE.items()}
     given = {}
@@ -110,11 +110,11 @@ def from_environment(environ: Mapping[str, str], network_names: Callable[[], tup
         if key is None:
             _refuse_unknown("environment variable", name, [*by_variable, CONFIG_VARIABLE])
         if environ[name]:
-            given[key] = Given(environ[name], f"environment {name}", name)
+            given[key] = RawValue(environ[name], f"environment {name}", name)
     return given
 
 
-def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dict[str, Given]:
+def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dict[str, RawValue]:
     """What a settings file says, and under `networks.NAME` the mapping that it holds for a network.
 
     A file that does not exist, as in a folder that is none, says nothing, unless it is `required`.
@@ -134,7 +134,7 @@ def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dic
     return dict(_FileReader(path).entries(parse_yaml(text, str(path))))
 
 
-def glance(
+def peek(
     key: str, environ: Mapping[str, str], config_path: Path | None, home: Path, read: Callable[[Path], str] = read_text
 ) -> object:
     """What the environment, else the file, gives for a key of the first level, whatever else is wrong with them.
@@ -170,7 +170,7 @@ class _FileReader:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def entries(self, document: object) -> Iterator[tuple[str, Given]]:
+    def entries(self, document: object) -> Iterator[tuple[str, RawValue]]:
         if document is not None and not isinstance(document, dict):
             raise ConfigError(f"{self._path}: expected a mapping of settings")
         for key, value in (document or {}).items():
@@ -185,7 +185,7 @@ class _FileReader:
             else:
                 yield from self._leaf(key, value)
 
-    def _leaf(self, key: str, value: object) -> Iterator[tuple[str, Given]]:
+    def _leaf(self, key: str, value: object) -> Iterator[tuple[str, RawValue]]:
         if key not in TABLE:
             group, nested, _ = key.partition(".")
             siblings = [known for known in TABLE if known.startswith(f"{group}.")]
@@ -193,7 +193,7 @@ class _FileReader:
         if value is not None:
             yield key, self._given(key, value)
 
-    def _networks(self, networks: Mapping[str, object]) -> Iterator[tuple[str, Given]]:
+    def _networks(self, networks: Mapping[str, object]) -> Iterator[tuple[str, RawValue]]:
         """Each network whole as `networks.NAME`, and again those members that are settings."""
         seen: set[str] = set()
         for name, described in networks.items():
@@ -219,8 +219,8 @@ class _FileReader:
     def _refuse(self, key: str, problem: str) -> NoReturn:
         raise ConfigError(f"{self._path}: {key}: {problem}", details={"key": key})
 
-    def _given(self, key: str, value: object) -> Given:
-        return Given(value, f"file {self._path}", f"{self._path}: {key}", self._path.parent)
+    def _given(self, key: str, value: object) -> RawValue:
+        return RawValue(value, f"file {self._path}", f"{self._path}: {key}", self._path.parent)
 
 
 def _network_key(variable: str, network_names: Callable[[], tuple[str, ...]]) -> str | None:

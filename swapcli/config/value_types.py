@@ -35,7 +35,7 @@ _OWN_HEADERS = frozenset(
 )
 
 
-class Kind(NamedTuple, Generic[T]):
+class ValueType(NamedTuple, Generic[T]):
     """`expected` completes the sentence "expected ..., not ..."."""
 
     expected: str
@@ -56,7 +56,7 @@ def shown(value: object) -> str:
     return truncate(written, _SHOWN_CHARACTERS)
 
 
-def whole(low: int, high: int) -> Kind[int]:
+def whole_number(low: int, high: int) -> ValueType[int]:
     """A whole number in a range."""
 
     def read(value: object) -> int:
@@ -65,10 +65,10 @@ def whole(low: int, high: int) -> Kind[int]:
             raise ValueError
         return number
 
-    return Kind(f"a whole number from {low} to {high}", read)
+    return ValueType(f"a whole number from {low} to {high}", read)
 
 
-def seconds(high: float, *, allow_zero: bool = False) -> Kind[float]:
+def seconds(high: float, *, allow_zero: bool = False) -> ValueType[float]:
     """A length of time above zero, or of zero where that is allowed."""
     lowest = "0 or more" if allow_zero else "above 0"
 
@@ -80,7 +80,7 @@ def seconds(high: float, *, allow_zero: bool = False) -> Kind[float]:
             raise ValueError
         return float(number)
 
-    return Kind(f"a number of seconds {lowest}, at most {high:g}", read, lambda number: f"{number:g}")
+    return ValueType(f"a number of seconds {lowest}, at most {high:g}", read, lambda number: f"{number:g}")
 
 
 def _read_flag(value: object) -> bool:
@@ -91,7 +91,7 @@ def _read_flag(value: object) -> bool:
     raise ValueError
 
 
-def choice(names: Sequence[str], of: Callable[[str], Any] = str) -> Kind[Any]:
+def choice(names: Sequence[str], of: Callable[[str], Any] = str) -> ValueType[Any]:
     """One of some words; `of` makes the value, such as a member of an enumeration."""
 
     def read(value: object) -> Any:
@@ -99,7 +99,7 @@ def choice(names: Sequence[str], of: Callable[[str], Any] = str) -> Kind[Any]:
             raise ValueError
         return of(value)
 
-    return Kind(f"one of {', '.join(names)}", read)
+    return ValueType(f"one of {', '.join(names)}", read)
 
 
 def _read_text(value: object) -> str:
@@ -237,23 +237,25 @@ def _read_key(value: object) -> Secret:
     return Secret(key)
 
 
-TEXT: Kind[str] = Kind("a text", _read_text)
-TEXTS: Kind[tuple[str, ...]] = Kind("a list of names", _read_texts, ",".join)
-ADDRESS_RANGES: Kind[tuple[str, ...]] = Kind(
+TEXT: ValueType[str] = ValueType("a text", _read_text)
+TEXTS: ValueType[tuple[str, ...]] = ValueType("a list of names", _read_texts, ",".join)
+ADDRESS_RANGES: ValueType[tuple[str, ...]] = ValueType(
     "a list of IP addresses and networks, as in 10.0.0.0/8", _read_networks, ",".join
 )
-FLAG: Kind[bool] = Kind("true or false", _read_flag, lambda flag: str(flag).lower())
-PATH: Kind[Path] = Kind("a file name", _read_path)
-PERCENTAGE: Kind[int] = Kind(
+FLAG: ValueType[bool] = ValueType("true or false", _read_flag, lambda flag: str(flag).lower())
+PATH: ValueType[Path] = ValueType("a file name", _read_path)
+PERCENTAGE: ValueType[int] = ValueType(
     "a percentage from 0 to 100 with at most four decimals, as in 0.5", _read_percentage, _show_percentage
 )
-GAS_PRICE: Kind[int] = Kind("a whole number of wei, as in 10000000 or 0.01gwei", _read_gas_price)
-ADDRESS: Kind[str] = Kind("an address: 0x and hexadecimal digits", _read_address)
-SERVICE_URL: Kind[str] = Kind("an http or https address without user name, password and query", _read_service_url)
-NODE_URL: Kind[Secret] = Kind("an http, https, ws or wss address", _read_node_url)
-HEADERS: Kind[Mapping[str, Secret]] = Kind(
+GAS_PRICE: ValueType[int] = ValueType("a whole number of wei, as in 10000000 or 0.01gwei", _read_gas_price)
+ADDRESS: ValueType[str] = ValueType("an address: 0x and hexadecimal digits", _read_address)
+SERVICE_URL: ValueType[str] = ValueType(
+    "an http or https address without user name, password and query", _read_service_url
+)
+NODE_URL: ValueType[Secret] = ValueType("an http, https, ws or wss address", _read_node_url)
+HEADERS: ValueType[Mapping[str, Secret]] = ValueType(
     "header names with their values, as in {Authorization: Bearer abc}",
     _read_headers,
     lambda headers: ", ".join(f"{name}: {value.shown}" for name, value in headers.items()),
 )
-KEY: Kind[Secret] = Kind("a key without spaces", _read_key)
+KEY: ValueType[Secret] = ValueType("a key without spaces", _read_key)

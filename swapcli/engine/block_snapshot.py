@@ -61,7 +61,7 @@ class Moment:
             gas_price_wei=self.head.gas_price_wei,
             block=self.head.block.number,
             timestamp=self.head.block.timestamp,
-            invented=frozenset(),
+            placeholder_pools=frozenset(),
             pinned=self.is_pinned,
         )
 

@@ -8,7 +8,7 @@ from swapcli.errors import InvalidInput
 from swapcli.markets.embedded import checksummed_addresses, embedded_market
 from swapcli.markets.format import ParsedMarket, parse_market
 from swapcli.model.network import Network
-from swapcli.networks.address import know_checksummed
+from swapcli.networks.address import cache_checksums
 
 
 def open_market(
@@ -24,7 +24,7 @@ def open_market(
     """
     if document is None:
         embedded = embedded_market(networks(name).name)
-        know_checksummed(checksummed_addresses(embedded))
+        cache_checksums(checksummed_addresses(embedded))
         return parse_market(embedded, networks=networks)
     parsed = parse_market(document, networks=networks, skip_bad_pools=skip_bad_pools)
     held = parsed.market.network.name

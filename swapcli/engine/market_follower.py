@@ -168,7 +168,7 @@ def _replaced(held: Market, part: Market, changed: frozenset[str], most_pools: i
         part,
         pools=pools,
         tokens=_tokens(held, part, pools),
-        invented=held.invented - changed,
+        placeholder_pools=held.placeholder_pools - changed,
         transfers={**held.transfers, **part.transfers},
     )
 

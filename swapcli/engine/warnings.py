@@ -40,7 +40,7 @@ def answer_warnings(answer: Answer, *, ttl_s: int, impact_warning_ppm: int) -> t
 def quote_warnings(
     impact: PriceImpact | None, origin: Origin, *, ttl_s: int, impact_warning_ppm: int, invented: str = ""
 ) -> tuple[QuoteWarning, ...]:
-    """Return the warnings of a quote, each code once. State older than `ttl_s` is old; `invented` is what
+    """Return the warnings of a quote, each code once. State older than `ttl_s` is old; `placeholder_pools` is what
     `invented_pools` says."""
     own = (*_impact_warnings(impact, origin, impact_warning_ppm), *_state_warnings(origin, ttl_s, invented))
     codes = {each.code for each in own}

@@ -4,7 +4,7 @@
 |-----------------------------------------|----------------------------------------|----------------------------------|
 | wrapper                                 | none                                   |                                  |
 | constant_product, Uniswap V2            | fee in ppm, 2 or 3 bytes               | a pair does not tell its fee     |
-| constant_product, `solidly`             | none                                   | the pair has `getAmountOut`      |
+| constant_product, `is_solidly`          | none                                   | the pair has `getAmountOut`      |
 | solidly_stable                          | none                                   | the pair has `getAmountOut`      |
 | stableswap                              | coin sold, coin bought: 1 byte each    | `exchange(int128 i, int128 j,..` |
 | weighted                                | pool id, 32 bytes, where the state has | else the pool's `getPoolId`      |
@@ -66,13 +66,13 @@ def _coin_indices(use: PoolUse) -> bytes:
 
 
 def _pool_id(use: PoolUse) -> bytes:
-    pool_id = use.pool.wire_traits().get("poolId")
+    pool_id = use.pool.api_extra_data().get("poolId")
     return bytes.fromhex(str(pool_id)[2:]) if pool_id else b""
 
 
 def _concentrated(use: PoolUse) -> bytes:
     """A protocol of which the network knows nothing but the id is taken for a fork of Uniswap V3."""
-    traits = use.pool.wire_traits()
+    traits = use.pool.api_extra_data()
     if "poolId" in traits:
         return _pool_key(traits)
     keys = use.protocol.extra_keys if use.protocol and use.protocol.family else ("fee",)

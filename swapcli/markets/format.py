@@ -22,7 +22,7 @@ from swapcli.pools.state_fields import shown
 FORMAT = "swap-market/1"
 
 _MAX_MOMENT = 2**63 - 1
-IN_FILES = tuple(each for each in Provenance if each is not Provenance.LIVE)
+FILE_PROVENANCES = tuple(each for each in Provenance if each is not Provenance.LIVE)
 """The provenances that a file may state."""
 
 
@@ -49,7 +49,7 @@ def parse_market(
     tokens = tokens_field.read_tokens(entry, outline.kind)
     network = network_field.with_wrapped_native(outline, network_entry, tokens)
     _check_wrapped_native(network, tokens)
-    reader = pools_field.PoolReader(network, tokens)
+    reader = pools_field.PoolParser(network, tokens)
     pools, skipped = reader.read(list_in(entry, "pools"), skip_bad_pools)
     market = Market(
         network=network,
@@ -60,7 +60,7 @@ def parse_market(
         gas_price_wei=uint_in(entry, "gas_price_wei"),
         block=_read_moment(entry, "block"),
         timestamp=_read_moment(entry, "timestamp"),
-        invented=frozenset(reader.invented),
+        placeholder_pools=frozenset(reader.placeholder_pools),
         transfers=tokens_field.read_transfers(entry, outline.kind),
     )
     return ParsedMarket(market, tuple(skipped))
@@ -74,17 +74,19 @@ def render_market(market: Market) -> str:
     """
     entry = {
         "format": FORMAT,
-        "network": network_field.rendered(market.network),
+        "network": network_field.network_to_json(market.network),
         "block": market.block,
         "timestamp": market.timestamp,
         "provenance": market.provenance.value,
         "source": market.source,
         "gas_price_wei": str(market.gas_price_wei),
         "tokens": [
-            tokens_field.rendered(token, market.transfers.get(token.address, UNKNOWN))
+            tokens_field.token_to_json(token, market.transfers.get(token.address, UNKNOWN))
             for token in market.tokens.values()
         ],
-        "pools": [pools_field.rendered(pool, key in market.invented) for key, pool in market.pools.items()],
+        "pools": [
+            pools_field.pool_to_json(pool, key in market.placeholder_pools) for key, pool in market.pools.items()
+        ],
     }
     return json.dumps(entry, separators=(",", ":"), allow_nan=False)
 
@@ -102,8 +104,8 @@ def _check_wrapped_native(network: Network, tokens: Mapping[str, Token]) -> None
 
 def _read_provenance(entry: Mapping[str, object]) -> Provenance:
     provenance = text_in(entry, "provenance")
-    if provenance not in IN_FILES:
-        refuse("provenance", f"expected one of {', '.join(IN_FILES)}, not {shown(provenance)}")
+    if provenance not in FILE_PROVENANCES:
+        refuse("provenance", f"expected one of {', '.join(FILE_PROVENANCES)}, not {shown(provenance)}")
     return Provenance(provenance)
 
 

@@ -50,7 +50,7 @@ def with_wrapped_native(network: Network, entry: Mapping[str, object], tokens: M
     return replace(network, wrapped_native=tokens[address])
 
 
-def rendered(network: Network) -> dict[str, object]:
+def network_to_json(network: Network) -> dict[str, object]:
     """The full form, JSON-ready."""
     native, wrapped = network.native, network.wrapped_native
     entry: dict[str, object] = {"name": network.name}

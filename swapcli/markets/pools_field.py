@@ -15,11 +15,11 @@ from swapcli.pools.state_fields import read_flag, read_int, shown
 MAX_FEE_PPM = 999_999
 
 
-def rendered(pool: Pool, invented: bool = False) -> dict[str, object]:
-    """One entry of the list, JSON-ready; `invented` marks an address that only stands for an unknown one."""
+def pool_to_json(pool: Pool, is_placeholder: bool = False) -> dict[str, object]:
+    """One entry of the list, JSON-ready; `is_placeholder` marks a made-up address."""
     return {
         "address": pool.address,
-        **({"address_modelled": True} if invented else {}),
+        **({"address_modelled": True} if is_placeholder else {}),
         "protocol": pool.protocol,
         "family": pool.family,
         "tokens": list(pool.tokens),
@@ -28,7 +28,7 @@ def rendered(pool: Pool, invented: bool = False) -> dict[str, object]:
     }
 
 
-class PoolReader:
+class PoolParser:
     """Reads the pools of one file, whose `tokens` and network are known."""
 
     def __init__(self, network: Network, tokens: Mapping[str, Token]) -> None:
@@ -37,7 +37,7 @@ class PoolReader:
         self._tokens = tokens
         self._by_spelling = dict(tokens)
         self._families: dict[str, type[Pool]] = {}
-        self.invented: set[str] = set()
+        self.placeholder_pools: set[str] = set()
         """The keys of the pools whose addresses are marked as made up."""
 
     def read(self, items: Sequence[object], skip_bad_pools: bool) -> tuple[dict[str, Pool], list[PoolStateError]]:
@@ -62,7 +62,7 @@ class PoolReader:
         try:
             pool = self._family(item).from_state(self._identity(item), item)
             if read_flag(item, "address_modelled"):
-                self.invented.add(pool.key)
+                self.placeholder_pools.add(pool.key)
         except PoolStateError as error:
             raise PoolStateError(error.field, error.problem, pool=_label(item, index)) from error
         return pool

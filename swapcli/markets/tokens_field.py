@@ -60,7 +60,7 @@ def _read_behaviour(mark: Mapping[str, object], where: str) -> TransferBehaviour
     return behaviour
 
 
-def rendered(token: Token, transfers: TransferBehaviour = UNKNOWN) -> dict[str, object]:
+def token_to_json(token: Token, transfers: TransferBehaviour = UNKNOWN) -> dict[str, object]:
     """One entry of the list, JSON-ready."""
     entry: dict[str, object] = {
         "address": token.address,

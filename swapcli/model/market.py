@@ -27,7 +27,7 @@ class Market:
     """`tokens` by lower-case address (never the native token: pools hold its wrapped form), `pools` by key.
 
     `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None where unknown.
-    `invented` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
+    `placeholder_pools` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
     `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
     `UNKNOWN` is one that refused to be tried.
     `pinned` says whether the node's answers were proven to be of `block`; None where no node was asked.
@@ -41,7 +41,7 @@ class Market:
     gas_price_wei: int
     block: int | None = None
     timestamp: int | None = None
-    invented: frozenset[str] = frozenset()
+    placeholder_pools: frozenset[str] = frozenset()
     transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
     pinned: bool | None = None
 

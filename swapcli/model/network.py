@@ -52,7 +52,7 @@ class Deployment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
+    """`is_native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
 
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default used when neither a node
     nor the market tells one. `l1_fee_oracle` tells what data costs on L1 (`GasPriceOracle` of an OP-stack

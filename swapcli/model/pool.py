@@ -23,7 +23,7 @@ class RateCurve(Protocol):
     def capacity(self) -> float:
         """The most input that the pool accepts; `inf` where there is no limit."""
 
-    def trade_to(self, rate: float) -> tuple[float, float, float]:
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """The trade that brings the marginal rate down to `rate` (> 0).
 
         Returns (amount_in, amount_out, slope) with slope = -d amount_in / d ln rate >= 0; zeros where
@@ -91,7 +91,7 @@ class Pool(ABC):
         del token_in, token_out, rate
         return self.gas_units(self)
 
-    def wire_traits(self) -> dict[str, int | str]:
+    def api_extra_data(self) -> dict[str, int | str]:
         """What tells this pool from its siblings, as in the wire's `extraData`; `{}` where the address says it all.
 
         A concentrated pool gives `fee` and `tickSpacing`, a Uniswap V4 one also `poolId`, `token0`, `token1`, `hooks`.

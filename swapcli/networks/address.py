@@ -40,7 +40,7 @@ def display_address(address: str, kind: Kind) -> str:
     return address if kind is Kind.STARKNET else _checksummed.get(address) or _with_checksum(address)
 
 
-def know_checksummed(addresses: Iterable[str]) -> None:
+def cache_checksums(addresses: Iterable[str]) -> None:
     """Takes note of EVM addresses that are sure to carry their checksum: showing them will not need the hash.
 
     Loading the hash takes longer than finding a route; the caller answers for the checksums.

@@ -3,7 +3,7 @@
 | key | meaning |
 |---|---|
 | `name`, `kind`, `chain_id` | lower-case name; `evm` (default) or `starknet`; number or decimal text |
-| `native` | `{symbol, name, decimals}`; on Starknet also its `address` |
+| `is_native` | `{symbol, name, decimals}`; on Starknet also its `address` |
 | `wrapped_native` | the native token's ERC-20: an address (described in `tokens`, else named after the native token), a token, or null |
 | `tokens` | `[{address, symbol, name, decimals}]` |
 | `unconfirmed_tokens` | `[{address, symbol, ..., reason}]`: known of, but not safe to use; not read |

@@ -16,7 +16,7 @@ _HOMES: dict[str, str] = {
     "solidly_stable": "SolidlyStable",
     "stableswap": "StableSwap",
     "weighted": "Weighted",
-    "wrapper": "Wrapper",
+    "wrapper": "WrappedNative",
 }
 
 FAMILIES: tuple[str, ...] = tuple(_HOMES)

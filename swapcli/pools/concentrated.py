@@ -19,7 +19,7 @@ from typing import ClassVar, Self
 from swapcli.errors import InsufficientLiquidity, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.concentrated_curve import ConcentratedCurve
-from swapcli.pools.concentrated_state import ZERO_ADDRESS, Ladder, read_ladder, read_position
+from swapcli.pools.concentrated_state import ZERO_ADDRESS, TickList, read_position, read_tick_list
 from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 from swapcli.pools.two_token import PPM, check_pair, is_forward, slot_setters
@@ -33,14 +33,14 @@ _LOG_TICK = log(1.0001)
 class Concentrated(Pool):
     """`sqrt_price_x96` is the square root of token1 per token0 in Q64.96, `liquidity` what is active there.
 
-    `tick` is the contract's: one below the price's own after a boundary was reached on the way down. `ladder` is what
-    swaps leave as it is.
+    `tick` is the contract's: one below the price's own after a downward swap stopped on a boundary. No swap changes
+    `tick_list`.
     """
 
     sqrt_price_x96: int
     tick: int
     liquidity: int
-    ladder: Ladder
+    tick_list: TickList
 
     family: ClassVar[str] = "concentrated"
     swap_gas: ClassVar[int] = 68_800
@@ -48,7 +48,7 @@ class Concentrated(Pool):
     @property
     def key(self) -> str:
         """The pool id in Uniswap V4, where one contract holds all pools; else the address."""
-        return self.ladder.pool_id or self.address
+        return self.tick_list.pool_id or self.address
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`. Raises as `Pool.swap`.
@@ -58,16 +58,16 @@ class Concentrated(Pool):
         """
         sell = _sell_token0 if is_forward(self, token_in, token_out) else _sell_token1
         amount_out, sqrt_price_x96, tick, liquidity = sell(self, amount_in)
-        if amount_out <= 0 or (amount_in | amount_out) >> self.ladder.amount_bits:
+        if amount_out <= 0 or (amount_in | amount_out) >> self.tick_list.amount_bits:
             raise _refused(self, amount_in, amount_out)
         return amount_out, self._at(sqrt_price_x96, tick, liquidity)
 
     def curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
         """The direction in floats; its table of ticks is built when first needed."""
         down = is_forward(self, token_in, token_out)
-        ladder = self.ladder
+        ladder = self.tick_list
         return ConcentratedCurve(
-            self.sqrt_price_x96, self.tick, self.liquidity, ladder.ticks, ladder.nets, self.fee_ppm, down
+            self.sqrt_price_x96, self.tick, self.liquidity, ladder.ticks, ladder.liquidity_nets, self.fee_ppm, down
         )
 
     def state(self) -> dict[str, object]:
@@ -76,18 +76,18 @@ class Concentrated(Pool):
             "sqrt_price_x96": str(self.sqrt_price_x96),
             "tick": self.tick,
             "liquidity": str(self.liquidity),
-            **self.ladder.state(),
+            **self.tick_list.state(),
         }
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `sqrt_price_x96, tick, liquidity, tick_spacing, ticks: [[tick, liquidity_net], ...]`.
 
-        Optional: `variant` ("uniswap_v3" or "algebra_integral"); for Uniswap V4 `pool_id`, `hooks` (zero), `native`
+        Optional: `variant` ("uniswap_v3" or "algebra_integral"); for Uniswap V4 `pool_id`, `hooks` (zero), `is_native`
         (true where currency0 is the native token, listed under its wrapped form).
         """
         check_pair(identity)
-        ladder = read_ladder(state)
+        ladder = read_tick_list(state)
         sqrt_price_x96, tick, liquidity = read_position(state, ladder)
         return cls(
             identity.address,
@@ -115,15 +115,20 @@ class Concentrated(Pool):
         return self._gas_units_at(int(log(price) // _LOG_TICK))
 
     def _gas_units_at(self, tick: int) -> int:
-        ticks = self.ladder.ticks
+        ticks = self.tick_list.ticks
         return self.swap_gas + CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
 
-    def wire_traits(self) -> dict[str, int | str]:
+    def api_extra_data(self) -> dict[str, int | str]:
         """`fee` (ppm) and `tickSpacing`; of a Uniswap V4 pool the rest of its key too."""
-        traits: dict[str, int | str] = {"fee": self.fee_ppm, "tickSpacing": self.ladder.tick_spacing}
-        if self.ladder.pool_id:
-            token0 = ZERO_ADDRESS if self.ladder.native else self.tokens[0]
-            traits |= {"poolId": self.ladder.pool_id, "token0": token0, "token1": self.tokens[1], "hooks": ZERO_ADDRESS}
+        traits: dict[str, int | str] = {"fee": self.fee_ppm, "tickSpacing": self.tick_list.tick_spacing}
+        if self.tick_list.pool_id:
+            token0 = ZERO_ADDRESS if self.tick_list.is_native else self.tokens[0]
+            traits |= {
+                "poolId": self.tick_list.pool_id,
+                "token0": token0,
+                "token1": self.tokens[1],
+                "hooks": ZERO_ADDRESS,
+            }
         return traits
 
     def _at(self, sqrt_price_x96: int, tick: int, liquidity: int) -> Self:
@@ -136,7 +141,7 @@ class Concentrated(Pool):
         _set_sqrt_price_x96(after, sqrt_price_x96)
         _set_tick(after, tick)
         _set_liquidity(after, liquidity)
-        _set_ladder(after, self.ladder)
+        _set_ladder(after, self.tick_list)
         return after
 
 
@@ -155,8 +160,8 @@ class Concentrated(Pool):
 
 def _sell_token0(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
     """Walk down: (amount_out, sqrt_price_x96, tick, liquidity) after `rest` of token0 has been sold."""
-    price, tick, liquidity, ladder = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.ladder
-    ticks, word, kept_ppm = ladder.ticks, ladder.word, PPM - pool.fee_ppm
+    price, tick, liquidity, ladder = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.tick_list
+    ticks, word, kept_ppm = ladder.ticks, ladder.word_ticks, PPM - pool.fee_ppm
     amount_out = 0
     i = bisect_right(ticks, tick) - 1
     while rest > 0:
@@ -182,15 +187,15 @@ def _sell_token0(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
         else:
             tick = edge - 1
             if edge == ticks[i]:
-                liquidity -= ladder.nets[i]
+                liquidity -= ladder.liquidity_nets[i]
                 i -= 1
     return amount_out, price, tick, liquidity
 
 
 def _sell_token1(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
     """Walk up: like `_sell_token0`, for token1."""
-    price, tick, liquidity, ladder = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.ladder
-    ticks, word, kept_ppm, spacing = ladder.ticks, ladder.word, PPM - pool.fee_ppm, ladder.tick_spacing
+    price, tick, liquidity, ladder = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.tick_list
+    ticks, word, kept_ppm, spacing = ladder.ticks, ladder.word_ticks, PPM - pool.fee_ppm, ladder.tick_spacing
     amount_out = 0
     i = bisect_right(ticks, tick)
     while rest > 0:
@@ -216,7 +221,7 @@ def _sell_token1(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
         else:
             tick = edge
             if edge == ticks[i]:
-                liquidity += ladder.nets[i]
+                liquidity += ladder.liquidity_nets[i]
                 i += 1
     return amount_out, price, tick, liquidity
 
@@ -233,7 +238,7 @@ def _price_after_token0(price: int, liquidity: int, net: int) -> int:
 def _refused(pool: Concentrated, amount_in: int, amount_out: int) -> SwapReverts:
     if amount_out <= 0:
         return SwapReverts(f"pool {pool.key}: the output for {amount_in} rounds to zero")
-    return SwapReverts(f"pool {pool.key}: {amount_in} for {amount_out} exceeds 2^{pool.ladder.amount_bits} - 1")
+    return SwapReverts(f"pool {pool.key}: {amount_in} for {amount_out} exceeds 2^{pool.tick_list.amount_bits} - 1")
 
 
 def _exhausted(pool: Concentrated) -> InsufficientLiquidity:

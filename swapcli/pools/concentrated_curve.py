@@ -70,7 +70,7 @@ class ConcentratedCurve:
         """The input that runs the pool out of ticks."""
         return (self._table or self._build())[1][-1]
 
-    def trade_to(self, rate: float) -> tuple[float, float, float]:
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """(amount_in, amount_out, slope); see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0

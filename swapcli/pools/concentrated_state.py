@@ -39,37 +39,37 @@ _NET_LIMIT = 1 << 127
 _PAIR_TYPES = frozenset({list, tuple})
 
 
-class Ladder(NamedTuple):
+class TickList(NamedTuple):
     """What swaps leave as it is: the initialised `ticks`, ascending, with the liquidity that each adds on the way up.
 
     `word` is the width in ticks of a word of the contract's bitmap, 0 where it keeps a list. A pool of Uniswap V4 has
-    a `pool_id`; `native` tells that its currency0 is the native token. Amounts are below 2^`amount_bits`.
+    a `pool_id`; `is_native` tells that its currency0 is the native token. Amounts are below 2^`amount_bits`.
     """
 
     tick_spacing: int
     ticks: tuple[int, ...]
-    nets: tuple[int, ...]
-    word: int
+    liquidity_nets: tuple[int, ...]
+    word_ticks: int
     pool_id: str | None = None
-    native: bool = False
+    is_native: bool = False
     amount_bits: int = 255
 
     def state(self) -> dict[str, object]:
-        """The fields that `read_ladder` reads."""
+        """The fields that `read_tick_list` reads."""
         state: dict[str, object] = {
             "tick_spacing": self.tick_spacing,
-            "ticks": [[tick, str(net)] for tick, net in zip(self.ticks, self.nets, strict=True)],
+            "ticks": [[tick, str(net)] for tick, net in zip(self.ticks, self.liquidity_nets, strict=True)],
         }
-        if not self.word:
+        if not self.word_ticks:
             state["variant"] = ALGEBRA_INTEGRAL
         if self.pool_id:
             state |= {"pool_id": self.pool_id, "hooks": ZERO_ADDRESS}
-        if self.native:
+        if self.is_native:
             state["native"] = True
         return state
 
 
-def read_ladder(state: Mapping[str, object]) -> Ladder:
+def read_tick_list(state: Mapping[str, object]) -> TickList:
     """Check and read all but the position. Raises `PoolStateError`."""
     spacing = read_int(state, "tick_spacing", 1, _MAX_TICK_SPACING)
     in_list = read_choice(state, "variant", (UNISWAP_V3, ALGEBRA_INTEGRAL)) == ALGEBRA_INTEGRAL
@@ -80,18 +80,18 @@ def read_ladder(state: Mapping[str, object]) -> Ladder:
     if not in_list and gcd(spacing, *ticks) != spacing:
         off = next(i for i, tick in enumerate(ticks) if tick % spacing)
         raise PoolStateError(f"ticks[{off}]", f"{ticks[off]} is not a multiple of the tick spacing {spacing}")
-    return Ladder(
+    return TickList(
         tick_spacing=spacing,
         ticks=ticks,
-        nets=nets,
-        word=0 if in_list else _WORD_TICKS * spacing,
+        liquidity_nets=nets,
+        word_ticks=0 if in_list else _WORD_TICKS * spacing,
         pool_id=pool_id,
-        native=read_flag(state, "native"),
+        is_native=read_flag(state, "native"),
         amount_bits=127 if pool_id else 128 if in_list else 255,
     )
 
 
-def read_position(state: Mapping[str, object], ladder: Ladder) -> tuple[int, int, int]:
+def read_position(state: Mapping[str, object], ladder: TickList) -> tuple[int, int, int]:
     """Check and read (sqrt_price_x96, tick, liquidity). Raises `PoolStateError`."""
     price = read_uint(state, "sqrt_price_x96", 160)
     if not MIN_SQRT_RATIO <= price < MAX_SQRT_RATIO:
@@ -102,7 +102,7 @@ def read_position(state: Mapping[str, object], ladder: Ladder) -> tuple[int, int
     if tick != actual and not (tick == actual - 1 and price == sqrt_ratio_at_tick(actual)):
         raise PoolStateError("tick", f"{tick} does not hold the square-root price {price}")
     liquidity = read_uint(state, "liquidity", 128)
-    active = sum(ladder.nets[: bisect_right(ladder.ticks, tick)])
+    active = sum(ladder.liquidity_nets[: bisect_right(ladder.ticks, tick)])
     if liquidity != active:
         raise PoolStateError("liquidity", f"{liquidity} differs from {active}, the sum of the ticks up to {tick}")
     return price, tick, liquidity

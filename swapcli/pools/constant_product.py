@@ -27,10 +27,10 @@ _WORD_BITS = 256
 
 @dataclass(frozen=True, slots=True)
 class ConstantProduct(Pool):
-    """`reserves` in base units of the two tokens; `solidly` tells the variant."""
+    """`reserves` in base units of the two tokens; `is_solidly` tells the variant."""
 
     reserves: tuple[int, int]
-    solidly: bool = False
+    is_solidly: bool = False
 
     family: ClassVar[str] = "constant_product"
     swap_gas: ClassVar[int] = 59_900
@@ -41,7 +41,7 @@ class ConstantProduct(Pool):
         x, y = self.reserves if forward else self.reserves[::-1]
         if not (x and y):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
-        trade = _trade_solidly if self.solidly else _trade_uniswap
+        trade = _trade_solidly if self.is_solidly else _trade_uniswap
         amount_out, x_after = trade(self, x, y, amount_in)
         if amount_out <= 0:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
@@ -51,13 +51,13 @@ class ConstantProduct(Pool):
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
         """The direction in floats."""
         x, y = self.reserves if is_forward(self, token_in, token_out) else self.reserves[::-1]
-        room = (1 << _WORD_BITS) // (y or 1) if self.solidly else _MAX_RESERVE - x
+        room = (1 << _WORD_BITS) // (y or 1) if self.is_solidly else _MAX_RESERVE - x
         return ConstantProductCurve(x, y, self.fee_ppm, room)
 
     def state(self) -> dict[str, object]:
         """`reserves` and, where it is not Uniswap V2's, `variant`."""
         state: dict[str, object] = {"reserves": [str(reserve) for reserve in self.reserves]}
-        if self.solidly:
+        if self.is_solidly:
             state["variant"] = SOLIDLY
         return state
 
@@ -76,7 +76,7 @@ class ConstantProduct(Pool):
     def gas_units(self, after: Pool) -> int:
         """Solidly pools also pay out the fee and write price observations."""
         del after
-        return SOLIDLY_GAS if self.solidly else self.swap_gas
+        return SOLIDLY_GAS if self.is_solidly else self.swap_gas
 
     def _with(self, reserves: tuple[int, int]) -> Self:
         after: Self = object.__new__(type(self))
@@ -86,7 +86,7 @@ class ConstantProduct(Pool):
         _set_decimals(after, self.decimals)
         _set_fee_ppm(after, self.fee_ppm)
         _set_reserves(after, reserves)
-        _set_solidly(after, self.solidly)
+        _set_solidly(after, self.is_solidly)
         return after
 
 
@@ -118,7 +118,7 @@ class ConstantProductCurve:
         self.capacity: float = nextafter(float(room), 0.0) if sellable else 0.0
         self.start_rate: float = self._gamma * y / x if sellable else 0.0
 
-    def trade_to(self, rate: float) -> tuple[float, float, float]:
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """(amount_in, amount_out, slope); see `RateCurve`."""
         start = self.start_rate
         if rate >= start:

@@ -8,24 +8,24 @@ from swapcli.errors import PoolError, PoolStateError
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.two_token import PPM
 
-MOST_TOKENS: Final = 8
-MOST_DECIMALS: Final = 18
+MAX_TOKENS: Final = 8
+MAX_DECIMALS: Final = 18
 
 
-def check_basket(identity: PoolIdentity) -> None:
+def check_multi_token(identity: PoolIdentity) -> None:
     """Two to eight different tokens of at most 18 decimals, a fee below the whole input, else `PoolStateError`."""
     count = len(identity.tokens)
-    if not 2 <= count <= MOST_TOKENS:
-        raise PoolStateError("tokens", f"expected 2 to {MOST_TOKENS} tokens, not {count}")
+    if not 2 <= count <= MAX_TOKENS:
+        raise PoolStateError("tokens", f"expected 2 to {MAX_TOKENS} tokens, not {count}")
     if len(set(identity.tokens)) != count:
         raise PoolStateError("tokens", "a token stands there twice")
-    if max(identity.decimals) > MOST_DECIMALS:
-        raise PoolStateError("decimals", f"at most {MOST_DECIMALS} are supported, got {max(identity.decimals)}")
+    if max(identity.decimals) > MAX_DECIMALS:
+        raise PoolStateError("decimals", f"at most {MAX_DECIMALS} are supported, got {max(identity.decimals)}")
     if not 0 <= identity.fee_ppm < PPM:
         raise PoolStateError("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {identity.fee_ppm}")
 
 
-def positions(pool: Pool, token_in: str, token_out: str) -> tuple[int, int]:
+def token_indices(pool: Pool, token_in: str, token_out: str) -> tuple[int, int]:
     """Where the two tokens stand in the pool. Raises `PoolError` unless they are two different ones of it."""
     tokens = pool.tokens
     if token_in in tokens and token_out in tokens and token_in != token_out:
@@ -35,11 +35,11 @@ def positions(pool: Pool, token_in: str, token_out: str) -> tuple[int, int]:
 
 def to_18_decimals(decimals: int) -> int:
     """What an amount is multiplied by to have 18 decimals."""
-    factor: int = 10 ** (MOST_DECIMALS - decimals)
+    factor: int = 10 ** (MAX_DECIMALS - decimals)
     return factor
 
 
-def moved(reserves: tuple[int, ...], i: int, amount_in: int, j: int, amount_out: int) -> tuple[int, ...]:
+def reserves_after_swap(reserves: tuple[int, ...], i: int, amount_in: int, j: int, amount_out: int) -> tuple[int, ...]:
     """The reserves after `amount_in` joined the i-th and `amount_out` left the j-th."""
     after = list(reserves)
     after[i] += amount_in

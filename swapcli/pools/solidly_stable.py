@@ -134,7 +134,7 @@ class SolidlyStableCurve:
         self._s = (t - 1.0) / (t + 1.0)
         self.start_rate = _price(t) * self._unit
 
-    def trade_to(self, rate: float) -> tuple[float, float, float]:
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """(amount_in, amount_out, slope); see `RateCurve`. At parity of the reserves the slope is merely huge."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0

@@ -17,8 +17,8 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
-from swapcli.pools.multi_token import check_basket, moved, positions, to_18_decimals
-from swapcli.pools.stableswap_curve import EmptyCurve, StableSwapCurve
+from swapcli.pools.multi_token import check_multi_token, reserves_after_swap, to_18_decimals, token_indices
+from swapcli.pools.stableswap_curve import StableSwapCurve, ZeroCurve
 from swapcli.pools.state_fields import read_int, read_optional_uint, read_uints
 from swapcli.pools.two_token import PPM
 
@@ -50,7 +50,7 @@ class StableSwap(Pool):
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` as the contract's `exchange` does. Raises as `Pool.swap`."""
-        i, j = positions(self, token_in, token_out)
+        i, j = token_indices(self, token_in, token_out)
         rates = self._contract_rates()
         balances = _scaled(self.reserves, rates)
         if not all(balances):
@@ -59,11 +59,11 @@ class StableSwap(Pool):
         amount_out, admin_fee = self._exchange(balances, i, j, x, rates[j])
         if amount_out <= 0:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
-        return amount_out, self._with(moved(self.reserves, i, amount_in, j, amount_out + admin_fee))
+        return amount_out, self._with(reserves_after_swap(self.reserves, i, amount_in, j, amount_out + admin_fee))
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """The direction in floats."""
-        i, j = positions(self, token_in, token_out)
+        i, j = token_indices(self, token_in, token_out)
         rates = self._contract_rates()
         try:
             balances = _scaled(self.reserves, rates)
@@ -71,7 +71,7 @@ class StableSwap(Pool):
         except SwapReverts:
             d = 0
         if not d:
-            return EmptyCurve()
+            return ZeroCurve()
         return StableSwapCurve(
             balances,
             d,
@@ -96,7 +96,7 @@ class StableSwap(Pool):
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves`, which may be zero, `amp`, `rates` and the optional `offpeg_fee_multiplier`."""
-        check_basket(identity)
+        check_multi_token(identity)
         count = len(identity.tokens)
         fee = identity.fee_ppm * _FEE_PER_PPM
         if fee > _MOST_FEE:

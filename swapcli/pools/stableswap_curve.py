@@ -26,7 +26,7 @@ _SAMPLES: Final = 16
 _TILT: Final = 1e-7
 
 
-class EmptyCurve:
+class ZeroCurve:
     """A direction in which nothing can be sold."""
 
     __slots__ = ("capacity", "start_rate")
@@ -35,7 +35,7 @@ class EmptyCurve:
         self.capacity: float = 0.0
         self.start_rate: float = 0.0
 
-    def trade_to(self, rate: float) -> tuple[float, float, float]:
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """Zeros."""
         del rate
         return 0.0, 0.0, 0.0
@@ -126,7 +126,7 @@ class StableSwapCurve:
         self.start_rate: float = start * self._unit_rate
         self.capacity: float = inf
 
-    def trade_to(self, rate: float) -> tuple[float, float, float]:
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """(amount_in, amount_out, slope); see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0

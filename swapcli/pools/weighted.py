@@ -18,7 +18,7 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.log_exp import ONE, power
-from swapcli.pools.multi_token import check_basket, moved, positions, to_18_decimals
+from swapcli.pools.multi_token import check_multi_token, reserves_after_swap, to_18_decimals, token_indices
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import read_optional_uint, read_uints
 from swapcli.pools.two_token import PPM
@@ -44,7 +44,7 @@ class Weighted(Pool):
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` through the Vault. Raises as `Pool.swap`, `SwapReverts` above 30 % of the balance."""
-        i, j = positions(self, token_in, token_out)
+        i, j = token_indices(self, token_in, token_out)
         if not (self.reserves[i] and self.reserves[j]):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
         if self.reserves[i] + amount_in >> _BALANCE_BITS:
@@ -53,11 +53,11 @@ class Weighted(Pool):
         amount_out = self._amount_out(i, j, net)
         if amount_out <= 0:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
-        return amount_out, self._with(moved(self.reserves, i, amount_in, j, amount_out))
+        return amount_out, self._with(reserves_after_swap(self.reserves, i, amount_in, j, amount_out))
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
         """The direction in floats."""
-        i, j = positions(self, token_in, token_out)
+        i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
         most_net = x * _MOST_IN // ONE
         most_in = min(most_net * PPM // (PPM - self.fee_ppm), (1 << _BALANCE_BITS) - 1 - x)
@@ -76,7 +76,7 @@ class Weighted(Pool):
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves`, which may be zero, `weights`, each at least 1 %, and the optional `version`."""
-        check_basket(identity)
+        check_multi_token(identity)
         count = len(identity.tokens)
         reserves = read_uints(state, "reserves", count, _BALANCE_BITS)
         weights = read_uints(state, "weights", count)
@@ -152,7 +152,7 @@ class WeightedCurve:
         self.capacity: float = nextafter(float(most_in), 0.0) if sellable else 0.0
         self.start_rate: float = gamma * w * y / x if sellable else 0.0
 
-    def trade_to(self, rate: float) -> tuple[float, float, float]:
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """(amount_in, amount_out, slope); see `RateCurve`."""
         start = self.start_rate
         if rate >= start:

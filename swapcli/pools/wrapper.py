@@ -14,13 +14,13 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import PoolStateError
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools.multi_token import positions
+from swapcli.pools.multi_token import token_indices
 
-_PLENTY: Final = 1e30
+UNBOUNDED_AMOUNT: Final = 1e30
 
 
 @dataclass(frozen=True, slots=True)
-class Wrapper(Pool):
+class WrappedNative(Pool):
     """Has no state: whatever was wrapped can be unwrapped."""
 
     family: ClassVar[str] = "wrapper"
@@ -28,13 +28,13 @@ class Wrapper(Pool):
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """`amount_in` itself, and the same pool."""
-        positions(self, token_in, token_out)
+        token_indices(self, token_in, token_out)
         return amount_in, self
 
-    def curve(self, token_in: str, token_out: str) -> ParityCurve:
+    def curve(self, token_in: str, token_out: str) -> OneToOneCurve:
         """Rate one, whatever the amount."""
-        positions(self, token_in, token_out)
-        return ParityCurve()
+        token_indices(self, token_in, token_out)
+        return OneToOneCurve()
 
     def state(self) -> dict[str, object]:
         """Empty."""
@@ -53,8 +53,8 @@ class Wrapper(Pool):
         return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm)
 
 
-class ParityCurve:
-    """out = in. Below rate one any amount is as good as another: `trade_to` gives a large finite one, 10^30."""
+class OneToOneCurve:
+    """out = in. Any amount has rate one, so a lower rate is answered with a large finite amount."""
 
     __slots__ = ("capacity", "start_rate")
 
@@ -62,9 +62,9 @@ class ParityCurve:
         self.capacity: float = inf
         self.start_rate: float = 1.0
 
-    def trade_to(self, rate: float) -> tuple[float, float, float]:
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """(amount_in, amount_out, slope); see `RateCurve`."""
-        return (0.0, 0.0, 0.0) if rate >= 1.0 else (_PLENTY, _PLENTY, 0.0)
+        return (0.0, 0.0, 0.0) if rate >= 1.0 else (UNBOUNDED_AMOUNT, UNBOUNDED_AMOUNT, 0.0)
 
     def amount_out(self, amount_in: float) -> float:
         """`amount_in`, or nothing for nothing."""

@@ -63,7 +63,7 @@ def surplus(arc: Arc, prices: Prices) -> float:
     price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0)
     if price_in <= 0.0 or price_out * arc.rate <= price_in:
         return 0.0
-    amount_in, amount_out, _ = arc.trade_to(max(price_in / price_out, _MIN_PRICE_RATIO))
+    amount_in, amount_out, _ = arc.trade_to_marginal_rate(max(price_in / price_out, _MIN_PRICE_RATIO))
     return price_out * amount_out - price_in * amount_in
 
 

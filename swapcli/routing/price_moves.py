@@ -106,7 +106,7 @@ def shift_pool(pool: Pool, moves: PriceMoves) -> Pool:
 def _sell_to_move_price(pool: Pool, sold: str, bought: str, growth: float) -> Pool:
     try:
         curve = pool.curve(sold, bought)
-        amount = int(curve.trade_to(curve.start_rate * exp(-growth))[0]) if curve.start_rate > 0.0 else 0
+        amount = int(curve.trade_to_marginal_rate(curve.start_rate * exp(-growth))[0]) if curve.start_rate > 0.0 else 0
         return pool.swap(sold, bought, amount)[1] if amount > _MIN_INPUT else pool
     except (PoolError, ArithmeticError):
         return pool

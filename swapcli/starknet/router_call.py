@@ -39,7 +39,7 @@ def extra_felts(pool: Pool, protocol: ProtocolInfo) -> tuple[int, ...]:
 
     Raises `InvalidRoute` where the pool has no such trait: the router could not find it.
     """
-    traits = pool.wire_traits()
+    traits = pool.api_extra_data()
     missing = [key for key in protocol.extra_keys if key not in traits]
     if missing:
         raise InvalidRoute(

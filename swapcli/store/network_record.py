@@ -27,7 +27,7 @@ def begin(connection: sqlite3.Connection, network: Network, networks: Networks) 
     entry: dict[str, object] = {"name": network.name}
     is_described = not _is_known(network, networks)
     if is_described:
-        entry = network_field.rendered(network)
+        entry = network_field.network_to_json(network)
     row = (network.name, str(network.chain_id), json.dumps(entry), Provenance.SYNCED, _SOURCE)
     connection.execute(
         "INSERT INTO meta (network, chain_id, description, provenance, source, gas_price_wei, ranked_pools) "

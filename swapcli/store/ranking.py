@@ -62,7 +62,7 @@ def _direction(pool: Pool, token_in: str, token_out: str) -> tuple[float | None,
     try:
         curve = pool.curve(token_in, token_out)
         rate = curve.start_rate
-        amount_in = curve.trade_to(rate * (1.0 - _STEP))[0] / _STEP if _LEAST < rate < _MOST else 0.0
+        amount_in = curve.trade_to_marginal_rate(rate * (1.0 - _STEP))[0] / _STEP if _LEAST < rate < _MOST else 0.0
     except (ArithmeticError, ValueError):
         return None, 0.0
     if not _LEAST < rate < _MOST:

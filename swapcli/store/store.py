@@ -172,7 +172,7 @@ class Store:
                 pinned=market.pinned,
             )
             writer.put_tokens(market.tokens.values())
-            writer.put_pools(market.pools.values(), invented=market.invented, block=market.block)
+            writer.put_pools(market.pools.values(), invented=market.placeholder_pools, block=market.block)
             writer.put_transfers(market.transfers, block=market.block)
             writer.rank()
             if market.block is not None:
@@ -313,7 +313,7 @@ class Store:
             gas_price_wei=gas_price_wei,
             block=head,
             timestamp=timestamp,
-            invented=frozenset(invented),
+            placeholder_pools=frozenset(invented),
             transfers=self._transfers([token.address for token in tokens.values()]),
             pinned=pinned,
         )

@@ -72,7 +72,7 @@ def _moved(rng: Random, pool: Pool, worths: dict[str, float], by: float) -> Pool
     if growth > 0.0:
         sold, bought = bought, sold
     curve = pool.curve(sold, bought)
-    amount = int(curve.trade_to(curve.start_rate * exp(-abs(growth)))[0])
+    amount = int(curve.trade_to_marginal_rate(curve.start_rate * exp(-abs(growth)))[0])
     try:
         return pool.swap(sold, bought, amount)[1] if amount > 0 else pool
     except PoolError:
@@ -85,7 +85,7 @@ def orders(market: Market, count: int) -> Iterator[Order]:
     for pool in market.pools.values():
         for sold, bought in (pool.tokens[:2], pool.tokens[1::-1]):
             curve = pool.curve(sold, bought)
-            depths[sold] = max(depths[sold], curve.trade_to(curve.start_rate / 2.0)[0])
+            depths[sold] = max(depths[sold], curve.trade_to_marginal_rate(curve.start_rate / 2.0)[0])
     tokens = list(market.tokens.values())
     while count:
         token_in, token_out = rng.sample(tokens, 2)

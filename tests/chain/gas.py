@@ -103,7 +103,7 @@ def _family(desk: Desk, key: str) -> str:
 
 def _position(pool: object) -> int:
     assert isinstance(pool, Concentrated)
-    return bisect_right(pool.ladder.ticks, pool.tick)
+    return bisect_right(pool.tick_list.ticks, pool.tick)
 
 
 def fit(samples: Sequence[Sample]) -> dict[str, float]:

@@ -262,11 +262,11 @@ def test_what_cannot_be_read_is_left_out_and_told(desk: Desk, node: RpcNode) -> 
 
 def _pair(market: Market) -> ConstantProduct:
     """A pair of the order's tokens, which a router would want."""
-    return next(pool for pool in market.pools.values() if isinstance(pool, ConstantProduct) and not pool.solidly)
+    return next(pool for pool in market.pools.values() if isinstance(pool, ConstantProduct) and not pool.is_solidly)
 
 
 def test_made_up_addresses_are_not_asked_about(desk: Desk, node: RpcNode) -> None:
-    held = replace(desk.market, invented=frozenset(desk.market.pools))
+    held = replace(desk.market, placeholder_pools=frozenset(desk.market.pools))
     with pytest.raises(NoRoute):
         live(held, node).quote(Ask(order(desk), Generation.V2))
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.api.slippage import Generation
-from swapcli.config import TABLE, Secret, Settings, config_file_path, glance
-from swapcli.config.display import masked
+from swapcli.config import TABLE, Secret, Settings, config_file_path, peek
+from swapcli.config.display import masked_rows
 from tests.config.world import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
 
 VALUES: dict[str, dict[str, object]] = {
@@ -109,7 +109,9 @@ def test_the_strongest_layer_that_sets_a_key_wins_it(
 @given(layers(list(TABLE)))
 def test_what_is_shown_reads_back_as_the_same_settings(layer: dict[str, str]) -> None:
     settings = load(as_yaml(layer))
-    shown = {row.key: row.value for row in masked(settings) if row.origin != "default" and not TABLE[row.key].secret}
+    shown = {
+        row.key: row.value for row in masked_rows(settings) if row.origin != "default" and not TABLE[row.key].secret
+    }
     again = load(as_yaml({key: text for key, text in shown.items() if text is not None}))
     assert all(value_of(again, key) == value_of(settings, key) for key in shown)
 
@@ -117,7 +119,7 @@ def test_what_is_shown_reads_back_as_the_same_settings(layer: dict[str, str]) ->
 def test_nothing_set_gives_the_defaults() -> None:
     settings = load()
     assert settings == Settings()
-    assert {row.origin for row in masked(settings)} == {"default"}
+    assert {row.origin for row in masked_rows(settings)} == {"default"}
 
 
 def test_a_flag_of_none_was_not_given() -> None:
@@ -196,10 +198,10 @@ def test_a_glance_sees_what_loading_would_find_although_other_settings_are_wrong
     environ = {TABLE[key].variable: text for key, text in in_environment.items()}
     text, fault = as_yaml(in_file), {"SWAPCLI_NONSENSE": "1"} if faulty else {}
     spoilt = text + "\nnonsense: 1" if faulty else text
-    seen = glance("output", environ | fault, None, HOME, lambda _: spoilt)
+    seen = peek("output", environ | fault, None, HOME, lambda _: spoilt)
     assert (seen or TABLE["output"].default) == load(text, environ=environ).output
 
 
 @pytest.mark.parametrize("text", ["", "[", "output", "- output", "Output: json"])
 def test_a_glance_at_a_file_that_says_nothing_sees_nothing(text: str) -> None:
-    assert glance("output", {}, None, HOME, lambda _: text) is None
+    assert peek("output", {}, None, HOME, lambda _: text) is None

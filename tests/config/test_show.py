@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.config import TABLE, Secret, Settings
-from swapcli.config.display import Row, example_config, masked
+from swapcli.config.display import SettingRow, example_config, masked_rows
 from swapcli.config.settings import NETWORK_TABLE
 from tests.config.world import DEFAULT_FILE, load, refused
 
@@ -33,7 +33,7 @@ def test_the_example_file_is_up_to_date() -> None:
 
 def test_the_example_changes_no_setting() -> None:
     settings = load(example_config())
-    assert [row[:2] for row in masked(settings)] == [row[:2] for row in masked(Settings())]
+    assert [row[:2] for row in masked_rows(settings)] == [row[:2] for row in masked_rows(Settings())]
     assert settings.networks == {}
 
 
@@ -55,11 +55,11 @@ def test_the_example_fits_the_screen() -> None:
 
 
 def test_every_setting_is_shown_once_and_in_the_order_of_the_table() -> None:
-    assert [row.key for row in masked(Settings())] == list(TABLE)
+    assert [row.key for row in masked_rows(Settings())] == list(TABLE)
 
 
 def test_what_is_not_set_has_no_value() -> None:
-    assert {row.key for row in masked(Settings()) if row.value is None} == {
+    assert {row.key for row in masked_rows(Settings()) if row.value is None} == {
         key for key, row in TABLE.items() if row.default is None
     }
 
@@ -69,7 +69,7 @@ def test_values_are_shown_as_they_are_written() -> None:
         "slippage: 50bps\ngas_price: 0.01gwei\nexclude_protocols: [a, b]\ntimeout_s: 2.50\nmarket: m.json",
         environ={"SWAPCLI_API_VERSION": "v1"},
     )
-    shown = {row.key: (row.value, row.origin) for row in masked(settings) if row.origin != "default"}
+    shown = {row.key: (row.value, row.origin) for row in masked_rows(settings) if row.origin != "default"}
     source = f"file {DEFAULT_FILE}"
     assert shown == {
         "slippage": ("0.5", source),
@@ -85,11 +85,11 @@ def test_networks_are_shown_member_by_member() -> None:
     base = {"rpc_url": "http://localhost:1", "rpc_urls": ["http://u:p@b.example/k"], "router": "0x" + "34" * 20}
     settings = load(json.dumps({"networks": {"base": {**base, "explorer": "https://x.example"}}}))
     source = f"file {DEFAULT_FILE}"
-    assert masked(settings)[len(TABLE) :] == [
-        Row("networks.base.rpc_url", "http://localhost:1", source),
-        Row("networks.base.router", "0x" + "34" * 20, source),
-        Row("networks.base.rpc_urls", '["http://b.example/…"]', source),
-        Row("networks.base.explorer", '"https://x.example"', source),
+    assert masked_rows(settings)[len(TABLE) :] == [
+        SettingRow("networks.base.rpc_url", "http://localhost:1", source),
+        SettingRow("networks.base.router", "0x" + "34" * 20, source),
+        SettingRow("networks.base.rpc_urls", '["http://b.example/…"]', source),
+        SettingRow("networks.base.explorer", '"https://x.example"', source),
     ]
 
 
@@ -109,7 +109,7 @@ def test_networks_are_shown_member_by_member() -> None:
 )
 def test_of_a_nodes_address_only_scheme_and_host_show(url: str, shown: str) -> None:
     settings = load(environ={"SWAPCLI_NETWORKS_BASE_RPC_URL": url})
-    assert next(row.value for row in masked(settings) if row.key == "networks.base.rpc_url") == shown
+    assert next(row.value for row in masked_rows(settings) if row.key == "networks.base.rpc_url") == shown
     rpc_url = settings.networks["base"].rpc_url
     assert rpc_url is not None
     assert rpc_url.reveal() == url
@@ -125,7 +125,7 @@ def test_no_secret_is_in_any_text_of_the_settings(key: str, user: str, word: str
         str(settings),
         f"{settings}",
         f"{settings.api_key} {settings.api_key!r} {settings.networks}",
-        repr(masked(settings)),
+        repr(masked_rows(settings)),
         repr(settings.origins),
         repr(asdict(settings)),
     ]

@@ -78,7 +78,7 @@ def test_these_tests_know_every_setting() -> None:
 @pytest.mark.parametrize(("key", "value"), CASES)
 def test_a_wrong_value_names_the_file_the_key_and_what_was_expected(key: str, value: object) -> None:
     error = refused(in_file(key, value))
-    expected = TABLE[key].kind.expected if key in TABLE else "a mapping"
+    expected = TABLE[key].value_type.expected if key in TABLE else "a mapping"
     assert error.message.startswith(f"{DEFAULT_FILE}: {key}: expected {expected}")
     assert error.details["key"] == key
 
@@ -88,7 +88,7 @@ def test_a_wrong_value_names_the_file_the_key_and_what_was_expected(key: str, va
 )
 def test_a_wrong_value_names_the_variable_and_what_was_expected(key: str, value: str) -> None:
     error = refused(environ={TABLE[key].variable: value})
-    assert error.message.startswith(f"{TABLE[key].variable}: expected {TABLE[key].kind.expected}")
+    assert error.message.startswith(f"{TABLE[key].variable}: expected {TABLE[key].value_type.expected}")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_wrong_value_names_the_variable_and_what_was_expected(key: str, value:
 )
 def test_a_wrong_value_names_the_flag_and_what_was_expected(key: str, value: object) -> None:
     error = refused(flags={key: value})
-    assert error.message.startswith(f"{TABLE[key].flag}: expected {TABLE[key].kind.expected}")
+    assert error.message.startswith(f"{TABLE[key].flag}: expected {TABLE[key].value_type.expected}")
 
 
 def test_the_message_shows_what_was_found_on_one_line() -> None:

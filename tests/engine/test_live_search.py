@@ -69,7 +69,7 @@ def drifted(held: Market, seed: int, by: float) -> Market:
 def _traded(rng: Random, pool: Pool, by: float) -> Pool:
     sold, bought = rng.sample(pool.tokens, 2)
     curve = pool.curve(sold, bought)
-    amount = int(curve.trade_to(curve.start_rate * exp(-abs(rng.gauss(0.0, by))))[0])
+    amount = int(curve.trade_to_marginal_rate(curve.start_rate * exp(-abs(rng.gauss(0.0, by))))[0])
     try:
         return pool.swap(sold, bought, amount)[1] if amount > 1_000 else pool
     except PoolError:

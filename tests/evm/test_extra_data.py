@@ -39,7 +39,7 @@ def extra(pool: Pool, protocol: ProtocolInfo | None = None) -> bytes:
 def v3(fee_ppm: int, tick_spacing: int = 10) -> Pool:
     pool = concentrated(POOL, "v3", (WRAPPED, USDC), 0)
     assert isinstance(pool, Concentrated)
-    return replace(pool, fee_ppm=fee_ppm, ladder=pool.ladder._replace(tick_spacing=tick_spacing))
+    return replace(pool, fee_ppm=fee_ppm, tick_list=pool.tick_list._replace(tick_spacing=tick_spacing))
 
 
 def test_every_family_has_an_entry() -> None:
@@ -64,7 +64,7 @@ def test_the_key_in_it_leads_to_the_real_pool_by_create2(name: str) -> None:
 def test_the_hash_of_a_pool_key_is_the_real_pools_id(name: str, natives: int) -> None:
     market = embedded(name)
     keyed = [pool for pool in market.pools.values() if pool.key != pool.address]
-    assert sum(pool.wire_traits()["token0"] == NATIVE.address for pool in keyed) == natives
+    assert sum(pool.api_extra_data()["token0"] == NATIVE.address for pool in keyed) == natives
     for pool in keyed:
         assert "0x" + keccak256(extra(pool, market.network.protocol(pool.protocol))).hex() == pool.key
 
@@ -138,7 +138,7 @@ def test_a_pair_of_uniswap_v2_has_its_fee_and_one_of_solidly_nothing(fee_ppm: in
     tokens = (WRAPPED.address, OTHER)
     pair = ConstantProduct(POOL, "v2", tokens, (18, 18), fee_ppm, (10**18, 10**18))
     assert int.from_bytes(extra(pair)) == fee_ppm
-    assert extra(replace(pair, solidly=True)) == b""
+    assert extra(replace(pair, is_solidly=True)) == b""
 
 
 @given(solidly_stable_pools())
@@ -157,7 +157,7 @@ class WithId(Weighted):
 
     __slots__ = ()
 
-    def wire_traits(self) -> dict[str, int | str]:
+    def api_extra_data(self) -> dict[str, int | str]:
         return {"poolId": "0x" + "7e" * 32}
 
 

@@ -22,7 +22,7 @@ from swapcli.model.route import Quote, Route, Segment, Step, Swap
 from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
 from swapcli.pools import FAMILIES
-from swapcli.pools.wrapper import Wrapper
+from swapcli.pools.wrapper import WrappedNative
 from swapcli.routing.replay import replay
 from swapcli.routing.router import Router
 from tests.evm.router_model import RouterModel, embedded, named_pool
@@ -156,7 +156,7 @@ def test_wrapping_is_protocol_zero_at_the_wrapped_tokens_address(name: str, wrap
     network = embedded(name).network
     wrapped = network.wrapped_native
     assert wrapped is not None
-    pool = Wrapper(wrapped.address, "wrapper", (ZERO_ADDRESS, wrapped.address), (18, 18), 0)
+    pool = WrappedNative(wrapped.address, "wrapper", (ZERO_ADDRESS, wrapped.address), (18, 18), 0)
     token_in, token_out = pool.tokens if wraps else pool.tokens[::-1]
     steps = replay({pool.key: pool}, single(pool, token_in, token_out), 7).steps
     swap_type = SwapType.of(token_in, token_out)

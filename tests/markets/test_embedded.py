@@ -94,7 +94,7 @@ def test_pools_of_base_whose_fee_is_their_tier_have_the_recorded_one() -> None:
     assert all(pool.fee_ppm == fees[pool.address] for pool in pools if pool.address in fees)
     by_spacing = [pool for pool in pools if isinstance(pool, Concentrated) and pool.address in spacings]
     assert by_spacing
-    assert all(pool.ladder.tick_spacing == spacings[pool.address] for pool in by_spacing)
+    assert all(pool.tick_list.tick_spacing == spacings[pool.address] for pool in by_spacing)
 
 
 def test_base_resolves_the_well_known_symbols_to_one_token_each() -> None:
@@ -158,7 +158,7 @@ def test_families_and_tiers_are_those_that_the_protocols_have(name: str) -> None
             and deployment
             and deployment.fee_tiers
         ):
-            assert deployment.fee_tiers[pool.fee_ppm] == pool.ladder.tick_spacing
+            assert deployment.fee_tiers[pool.fee_ppm] == pool.tick_list.tick_spacing
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -183,21 +183,21 @@ def test_addresses_are_derived_recorded_or_marked_as_invented(name: str) -> None
 
 
 def test_only_networks_without_published_derivations_hold_invented_addresses() -> None:
-    invented = {name: len(market(name).invented) for name in NAMES}
+    invented = {name: len(market(name).placeholder_pools) for name in NAMES}
     assert invented["base"] == invented["monad"] == 0
     assert invented["citrea"] <= 5
     assert invented["hyperevm"] <= 8
-    assert market("starknet").invented == set(market("starknet").pools)
+    assert market("starknet").placeholder_pools == set(market("starknet").pools)
 
 
 @pytest.mark.parametrize("name", ["base", "monad"])
 def test_uniswap_v4_pools_are_named_by_the_hash_of_their_key(name: str) -> None:
-    pools = [pool for pool in market(name).pools.values() if isinstance(pool, Concentrated) and pool.ladder.pool_id]
+    pools = [pool for pool in market(name).pools.values() if isinstance(pool, Concentrated) and pool.tick_list.pool_id]
     assert len(pools) >= 10
-    assert any(pool.ladder.native for pool in pools)
+    assert any(pool.tick_list.is_native for pool in pools)
     for pool in pools:
-        currency0 = "0x" + "0" * 40 if pool.ladder.native else pool.tokens[0]
-        assert pool.key == v4_pool_id(currency0, pool.tokens[1], pool.fee_ppm, pool.ladder.tick_spacing)
+        currency0 = "0x" + "0" * 40 if pool.tick_list.is_native else pool.tokens[0]
+        assert pool.key == v4_pool_id(currency0, pool.tokens[1], pool.fee_ppm, pool.tick_list.tick_spacing)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -214,7 +214,7 @@ def test_concentrated_pools_have_20_to_120_ticks_and_liquidity_at_the_price(name
     pools = [pool for pool in market(name).pools.values() if isinstance(pool, Concentrated)]
     assert pools
     for pool in pools:
-        ticks, spacing = pool.ladder.ticks, pool.ladder.tick_spacing
+        ticks, spacing = pool.tick_list.ticks, pool.tick_list.tick_spacing
         assert 20 <= len(ticks) <= 120
         assert ticks[0] <= pool.tick < ticks[-1]
         assert pool.liquidity > 0

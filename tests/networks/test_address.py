@@ -11,12 +11,12 @@ from swapcli.model.network import Kind
 from swapcli.networks.address import (
     NATIVE_PLACEHOLDER,
     STARKNET_ADDRESS_LIMIT,
+    cache_checksums,
     clone_init_code_hash,
     create2_address,
     display_address,
     is_native,
     keccak256,
-    know_checksummed,
     parse_address,
     solidly_pair_address,
     v2_pair_address,
@@ -82,7 +82,7 @@ def test_an_address_noted_with_its_checksum_is_shown_as_any_other(addresses: lis
     display_address.cache_clear()
     hashed = [display_address(address, Kind.EVM) for address in addresses]
     display_address.cache_clear()
-    know_checksummed(hashed)
+    cache_checksums(hashed)
     assert [display_address(address, Kind.EVM) for address in addresses] == hashed
 
 

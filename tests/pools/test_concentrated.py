@@ -69,7 +69,7 @@ def test_a_swap_leaves_a_valid_pool_with_the_same_ticks(pool: Concentrated, way:
     """Its state reads back equal, so price, tick and liquidity agree, also exactly on a boundary."""
     _, after = swap_or_skip(pool, way, int(pool.curve(*way).capacity * part))
     assert Concentrated.from_state(identity(pool.fee_ppm), json.loads(json.dumps(after.state()))) == after
-    assert after.ladder is pool.ladder
+    assert after.tick_list is pool.tick_list
     assert (after.sqrt_price_x96 <= pool.sqrt_price_x96) == (way == DOWN) or after.sqrt_price_x96 == pool.sqrt_price_x96
 
 
@@ -179,7 +179,7 @@ def test_an_empty_pool_reads_but_sells_nothing() -> None:
     for way in (DOWN, UP):
         curve = pool.curve(*way)
         assert (curve.start_rate, curve.capacity, curve.amount_out(9.0), curve.rate(0.0)) == (0, 0, 0, 0)
-        assert curve.trade_to(1e-9) == (0, 0, 0)
+        assert curve.trade_to_marginal_rate(1e-9) == (0, 0, 0)
         with pytest.raises(InsufficientLiquidity):
             pool.swap(*way, 1)
 
@@ -219,13 +219,13 @@ def test_gas_grows_with_the_ticks_crossed() -> None:
 
 def test_wire_traits_tell_siblings_apart() -> None:
     pool = pool_at(0, (-60, 60, 1), fee_ppm=500)
-    assert (pool.key, pool.wire_traits()) == (pool.address, {"fee": 500, "tickSpacing": 60})
+    assert (pool.key, pool.api_extra_data()) == (pool.address, {"fee": 500, "tickSpacing": 60})
     pool_id, zero = "0x" + "0f" * 32, "0x" + "0" * 40
     v4 = with_fields(pool, pool_id=pool_id.upper().replace("X", "x"), hooks=zero)
     key = {"poolId": pool_id, "token0": TOKEN0, "token1": TOKEN1, "hooks": zero}
-    assert (v4.key, v4.wire_traits()) == (pool_id, {"fee": 500, "tickSpacing": 60, **key})
+    assert (v4.key, v4.api_extra_data()) == (pool_id, {"fee": 500, "tickSpacing": 60, **key})
     native = with_fields(v4, native=True)
-    assert native.wire_traits() == v4.wire_traits() | {"token0": zero}
+    assert native.api_extra_data() == v4.api_extra_data() | {"token0": zero}
     assert native.tokens == v4.tokens  # the pool trades under the wrapped token's name
 
 

@@ -38,10 +38,10 @@ def test_the_trade_to_a_rate_ends_at_that_rate(pool: Concentrated, way: Directio
     curve = pool.curve(*way)
     assume(curve.start_rate > 0)
     rate = curve.start_rate * part
-    amount_in, amount_out, slope = curve.trade_to(rate)
+    amount_in, amount_out, slope = curve.trade_to_marginal_rate(rate)
     assert amount_out == pytest.approx(curve.amount_out(amount_in), rel=1e-11)
     if slope > 0 and amount_in < curve.capacity * (1 - 1e-12):
-        nudged, _, _ = curve.trade_to(rate * (1 - 1e-7))
+        nudged, _, _ = curve.trade_to_marginal_rate(rate * (1 - 1e-7))
         assert curve.rate(amount_in) == pytest.approx(rate, rel=1e-6) or nudged == amount_in
     if amount_in >= curve.capacity:
         assert (amount_in, slope, curve.rate(amount_in)) == (curve.capacity, 0.0, 0.0)
@@ -55,14 +55,14 @@ def test_a_trade_near_the_price_is_to_the_last_bit_what_the_table_says(
     tabled._near = 0.0
     rate = near.start_rate * part
     assume(rate > 0)
-    assert near.trade_to(rate) == tabled.trade_to(rate)
+    assert near.trade_to_marginal_rate(rate) == tabled.trade_to_marginal_rate(rate)
 
 
 def test_a_trade_near_the_price_needs_no_table() -> None:
     curve = pool_at(30, (0, 60, 10**18)).curve(*UP)
-    assert curve.trade_to(curve.start_rate * 0.9999)[0] > 0
+    assert curve.trade_to_marginal_rate(curve.start_rate * 0.9999)[0] > 0
     assert curve._table is None
-    assert curve.trade_to(curve.start_rate * 0.99)[0] == curve.capacity
+    assert curve.trade_to_marginal_rate(curve.start_rate * 0.99)[0] == curve.capacity
 
 
 @given(concentrateds(), directions, st.floats(0.5, 1 - 1e-6))
@@ -70,7 +70,7 @@ def test_the_slope_is_the_derivative_of_the_trade(pool: Concentrated, way: Direc
     curve = pool.curve(*way)
     assume(curve.start_rate > 0)
     rate = curve.start_rate * part
-    around = [curve.trade_to(rate * factor) for factor in (1 + 1e-7, 1.0, 1 - 1e-7)]
+    around = [curve.trade_to_marginal_rate(rate * factor) for factor in (1 + 1e-7, 1.0, 1 - 1e-7)]
     assume(around[0][2] == pytest.approx(around[2][2], rel=1e-6))  # no kink in between
     assume(around[0][2] > 0)
     lost = 1e-15 * around[2][0] + 3e-16 * around[1][2]
@@ -99,9 +99,9 @@ def test_all_questions_agree_at_the_ends(pool: Concentrated, way: Direction) -> 
     assert total < inf
     assert curve.amount_out(curve.capacity) == total
     assert curve.amount_out(-1.0) == curve.amount_out(0.0) == 0.0
-    assert curve.trade_to(max(curve.start_rate, 1.0)) == (0.0, 0.0, 0.0)
+    assert curve.trade_to_marginal_rate(max(curve.start_rate, 1.0)) == (0.0, 0.0, 0.0)
     if curve.start_rate:
-        assert curve.trade_to(5e-324) == (curve.capacity, total, 0.0)
+        assert curve.trade_to_marginal_rate(5e-324) == (curve.capacity, total, 0.0)
         assert curve.rate(0.0) == pytest.approx(curve.start_rate, rel=1e-9)
 
 
@@ -144,8 +144,8 @@ def test_a_curve_starts_at_the_next_liquidity() -> None:
 def test_a_gap_is_a_kink_not_a_cost() -> None:
     pool = pool_at(0, (-60, 60, 10**18), (-6_000, -600, 10**18), fee_ppm=0)
     curve = pool.curve(*DOWN)
-    in_gap, out_gap, slope = curve.trade_to(1.0001**-300)
-    assert (in_gap, out_gap, slope) == (*curve.trade_to(1.0001**-400)[:2], 0.0)
+    in_gap, out_gap, slope = curve.trade_to_marginal_rate(1.0001**-300)
+    assert (in_gap, out_gap, slope) == (*curve.trade_to_marginal_rate(1.0001**-400)[:2], 0.0)
     assert curve.rate(in_gap) == pytest.approx(1.0001**-600, rel=1e-9)
     assert curve.rate(in_gap * (1 - 1e-9)) == pytest.approx(1.0001**-60, rel=1e-9)
 
@@ -159,7 +159,7 @@ def test_a_price_on_a_tick_that_ends_the_liquidity_starts_beyond_it() -> None:
 
 def rounding_loss(pool: Concentrated, after: Concentrated, way: Direction) -> float:
     """The output that roundings can cost: in each step one unit of output, two of input, and one of the price."""
-    steps = 3 + abs(pool.tick - after.tick) // (256 * pool.ladder.tick_spacing) + len(pool.ladder.ticks)
+    steps = 3 + abs(pool.tick - after.tick) // (256 * pool.tick_list.tick_spacing) + len(pool.tick_list.ticks)
     most = float(max_liquidity(pool))
     price = min(pool.sqrt_price_x96, after.sqrt_price_x96)
     of_price = most / Q96 if way == DOWN else most / price * (Q96 / price)
@@ -169,7 +169,7 @@ def rounding_loss(pool: Concentrated, after: Concentrated, way: Direction) -> fl
 
 def max_liquidity(pool: Concentrated) -> int:
     active, most = 0, 0
-    for net in pool.ladder.nets:
+    for net in pool.tick_list.liquidity_nets:
         active += net
         most = max(most, active)
     return most

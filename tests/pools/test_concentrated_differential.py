@@ -115,9 +115,9 @@ def random_direction(rng: Random, pool: Concentrated) -> bool:
 
 
 def random_amount(rng: Random, pool: Concentrated, token_in: str, token_out: str) -> int:
-    highest = 1 << pool.ladder.amount_bits - 8
+    highest = 1 << pool.tick_list.amount_bits - 8
     capacity = min(pool.curve(token_in, token_out).capacity, float(highest))
-    if capacity < 2 or rng.random() < (0.01 if pool.ladder.tick_spacing == 1 else 0.04):
+    if capacity < 2 or rng.random() < (0.01 if pool.tick_list.tick_spacing == 1 else 0.04):
         return max(1, int(capacity * rng.choice((1, 1, 1 + 1e-9, 2)) + rng.randint(-2, 2)))
     if rng.random() < 0.15:
         return min(least_amount_beyond(rng, pool, token_in, token_out), highest)

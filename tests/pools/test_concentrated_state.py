@@ -24,14 +24,14 @@ def test_state_reads_back_equal(state: dict[str, object]) -> None:
 @given(concentrated_states())
 def test_integers_and_texts_read_alike(state: dict[str, object]) -> None:
     pool = Concentrated.from_state(identity(), state)
-    ladder = pool.ladder
+    ladder = pool.tick_list
     numbers = {
         **state,
         "sqrt_price_x96": pool.sqrt_price_x96,
         "tick": str(pool.tick),
         "liquidity": pool.liquidity,
         "tick_spacing": str(ladder.tick_spacing),
-        "ticks": tuple((str(t), net) for t, net in zip(ladder.ticks, ladder.nets, strict=True)),
+        "ticks": tuple((str(t), net) for t, net in zip(ladder.ticks, ladder.liquidity_nets, strict=True)),
     }
     assert Concentrated.from_state(identity(), numbers) == pool
 
@@ -143,7 +143,7 @@ def test_a_fee_that_takes_everything_is_refused(fee_ppm: int) -> None:
 
 def test_a_list_of_ticks_may_keep_positions_of_an_older_spacing() -> None:
     pool = Concentrated.from_state(identity(), {**GOOD, "tick_spacing": 7, "variant": "algebra_integral"})
-    assert pool.ladder.word == 0
+    assert pool.tick_list.word_ticks == 0
     assert pool.state()["variant"] == "algebra_integral"
 
 

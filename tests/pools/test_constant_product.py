@@ -84,7 +84,7 @@ def test_a_larger_input_never_gives_less(pool: ConstantProduct, way: Direction, 
 def test_nothing_but_the_reserves_changes(pool: ConstantProduct, way: Direction, amount_in: int) -> None:
     _, after = swap_or_skip(pool, way, amount_in)
     assert after == ConstantProduct(
-        pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm, after.reserves, pool.solidly
+        pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm, after.reserves, pool.is_solidly
     )
 
 
@@ -98,7 +98,7 @@ def test_state_reads_back_equal(pool: ConstantProduct) -> None:
 def test_the_curve_follows_the_integers(pool: ConstantProduct, way: Direction, amount_in: int) -> None:
     amount_out, _ = swap_or_skip(pool, way, amount_in)
     x, y = reserves_of(pool, way)
-    slack = 1 + pool.solidly * y / x  # of Solidly's fee, too, up to a unit of input is cut off
+    slack = 1 + pool.is_solidly * y / x  # of Solidly's fee, too, up to a unit of input is cut off
     assert isclose(pool.curve(*way).amount_out(float(amount_in)), amount_out, rel_tol=1e-12, abs_tol=slack)
 
 
@@ -107,11 +107,11 @@ def test_the_trade_to_a_rate_ends_at_that_rate(pool: ConstantProduct, way: Direc
     curve = pool.curve(*way)
     assume(curve.start_rate > 0)
     rate = curve.start_rate * part
-    amount_in, amount_out, slope = curve.trade_to(rate)
+    amount_in, amount_out, slope = curve.trade_to_marginal_rate(rate)
     assert amount_out == pytest.approx(curve.amount_out(amount_in), rel=1e-12)
     if amount_in < curve.capacity:
         assert curve.rate(amount_in) == pytest.approx(rate, rel=1e-12)
-        nudged = curve.trade_to(rate * (1 - 1e-6))[0]
+        nudged = curve.trade_to_marginal_rate(rate * (1 - 1e-6))[0]
         assert slope == pytest.approx((nudged - amount_in) / 1e-6, rel=1e-4) or nudged == curve.capacity
     else:
         assert (amount_in, slope, curve.rate(amount_in)) == (curve.capacity, 0.0, 0.0)
@@ -126,7 +126,7 @@ def test_a_tiny_trade_keeps_its_precision(pool: ConstantProduct, way: Direction,
     assume(0 < rate < curve.start_rate)
     # What one unit in the last place of the rate stands for is all that may be lost.
     lost = reserves_of(pool, way)[0] / (1 - pool.fee_ppm / 1e6) * 3e-16
-    assert curve.trade_to(rate)[0] == pytest.approx(amount_in, rel=1e-9, abs=lost)
+    assert curve.trade_to_marginal_rate(rate)[0] == pytest.approx(amount_in, rel=1e-9, abs=lost)
 
 
 @given(constant_products(), directions, st.floats(0, 1), st.floats(0, 1))
@@ -148,7 +148,7 @@ def test_the_contract_takes_the_whole_capacity(pool: ConstantProduct, way: Direc
 def test_extreme_rates_give_numbers() -> None:
     curve = pool_of(1, 2**112 - 1).curve(TOKEN0, TOKEN1)
     for rate in (5e-324, 1e-300, 1e300):
-        assert all(0 <= value < inf for value in curve.trade_to(rate))
+        assert all(0 <= value < inf for value in curve.trade_to_marginal_rate(rate))
 
 
 def test_a_worked_example() -> None:
@@ -163,7 +163,7 @@ def test_a_drained_pool_reads_but_sells_nothing(reserves: tuple[int, int]) -> No
     pool = pool_of(*reserves)
     curve = pool.curve(TOKEN0, TOKEN1)
     assert (curve.start_rate, curve.capacity, curve.amount_out(1e9), curve.rate(0.0)) == (0, 0, 0, 0)
-    assert curve.trade_to(1e-30) == (0.0, 0.0, 0.0)
+    assert curve.trade_to_marginal_rate(1e-30) == (0.0, 0.0, 0.0)
     with pytest.raises(InsufficientLiquidity, match=pool.address):
         pool.swap(TOKEN0, TOKEN1, 1)
 
@@ -191,7 +191,7 @@ def test_gas_depends_on_the_variant() -> None:
     uniswap = pool_of(10**9, 10**9)
     solidly = ConstantProduct.from_state(identity(), {"reserves": [10**9, 10**9], "variant": "solidly"})
     assert uniswap.gas_units(uniswap) == uniswap.swap_gas < solidly.gas_units(solidly)
-    assert (uniswap.key, uniswap.wire_traits()) == (uniswap.address, {})
+    assert (uniswap.key, uniswap.api_extra_data()) == (uniswap.address, {})
 
 
 @pytest.mark.parametrize(

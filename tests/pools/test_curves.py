@@ -48,7 +48,7 @@ def test_the_curve_gives_what_the_exact_swap_gives(pool: Pool, direction: tuple[
 def test_trading_to_a_rate_reaches_it(pool: Pool, direction: tuple[int, int], drop: float) -> None:
     curve = pool.curve(*tokens(pool, direction))
     rate = curve.start_rate * exp(-drop)
-    amount_in, amount_out, slope = curve.trade_to(rate)
+    amount_in, amount_out, slope = curve.trade_to_marginal_rate(rate)
     assert amount_in > 0
     assert slope >= 0
     if amount_in < curve.capacity:
@@ -60,7 +60,7 @@ def test_trading_to_a_rate_reaches_it(pool: Pool, direction: tuple[int, int], dr
 def test_the_curve_is_increasing_and_concave(pool: Pool, direction: tuple[int, int], falls: list[float]) -> None:
     curve = pool.curve(*tokens(pool, direction))
     rates = [curve.start_rate * exp(-drop) for drop in sorted(falls)]
-    trades = [(0.0, 0.0, curve.start_rate), *((*curve.trade_to(rate)[:2], rate) for rate in rates)]
+    trades = [(0.0, 0.0, curve.start_rate), *((*curve.trade_to_marginal_rate(rate)[:2], rate) for rate in rates)]
     for (amount_in, amount_out, rate), (more_in, more_out, less) in pairwise(trades):
         assert more_in >= amount_in * (1 - 1e-12)
         assert more_out >= amount_out * (1 - 1e-12)
@@ -75,7 +75,7 @@ def test_the_slope_is_the_derivative_of_the_amount(pool: Pool, direction: tuple[
     curve = pool.curve(*tokens(pool, direction))
     step = 1e-4 * drop
     rates = [curve.start_rate * exp(-drop - k * step) for k in (-1, 0, 1)]
-    before, (here, _, slope), after = (curve.trade_to(rate) for rate in rates)
+    before, (here, _, slope), after = (curve.trade_to_marginal_rate(rate) for rate in rates)
     assume(after[0] < curve.capacity and not inside_chord(curve, here))
     slopes = before[2], slope, after[2]
     assume(max(slopes) < 1.01 * min(slopes))  # parity of a solidly pool, ends of a chord: no single derivative
@@ -97,7 +97,7 @@ def test_the_rate_is_the_derivative_of_the_output(pool: Pool, direction: tuple[i
 @given(pools, directions, st.floats(1.0, 1e6))
 def test_nothing_is_sold_at_the_start_rate_or_above(pool: Pool, direction: tuple[int, int], factor: float) -> None:
     curve = pool.curve(*tokens(pool, direction))
-    assert curve.trade_to(curve.start_rate * factor) == (0.0, 0.0, 0.0)
+    assert curve.trade_to_marginal_rate(curve.start_rate * factor) == (0.0, 0.0, 0.0)
     assert curve.amount_out(0.0) == 0.0
     assert curve.rate(0.0) == pytest.approx(curve.start_rate, rel=1e-12)
 
@@ -105,7 +105,7 @@ def test_nothing_is_sold_at_the_start_rate_or_above(pool: Pool, direction: tuple
 @given(pools, directions, st.one_of(st.floats(2.0, 750.0), st.floats(34.0, 38.0)))
 def test_a_rate_near_zero_is_answered_in_finite_numbers(pool: Pool, direction: tuple[int, int], drop: float) -> None:
     curve = pool.curve(*tokens(pool, direction))
-    amount_in, amount_out, slope = curve.trade_to(max(curve.start_rate * exp(-drop), 5e-324))
+    amount_in, amount_out, slope = curve.trade_to_marginal_rate(max(curve.start_rate * exp(-drop), 5e-324))
     assert 0 < amount_in <= curve.capacity
     assert isfinite(amount_in)
     assert isfinite(slope)
@@ -142,7 +142,7 @@ DRAINED: list[Pool] = [
 def test_a_drained_pool_sells_nothing(pool: Pool, direction: tuple[int, int]) -> None:
     curve = pool.curve(*tokens(pool, direction))
     assert (curve.start_rate, curve.capacity) == (0.0, 0.0)
-    assert curve.trade_to(1e-9) == (0.0, 0.0, 0.0)
+    assert curve.trade_to_marginal_rate(1e-9) == (0.0, 0.0, 0.0)
     assert curve.amount_out(1e18) == 0.0
     assert curve.rate(1e18) == 0.0
 

@@ -83,7 +83,7 @@ def test_rates_within_a_chord_are_told_apart(imbalance: float, place: float) -> 
     pool = flat_pool(imbalance, 1000, 5 * 10**10)
     curve = pool.curve(A, B)
     rate = curve.start_rate * exp(-1e-7 * place)
-    amount_in, amount_out, slope = curve.trade_to(rate)
+    amount_in, amount_out, slope = curve.trade_to_marginal_rate(rate)
     assert curve.amount_out(amount_in) == pytest.approx(amount_out, rel=1e-9)
     assert curve.rate(amount_in) == pytest.approx(rate, rel=1e-12)
     assert slope >= 0
@@ -100,7 +100,7 @@ def test_a_fee_that_outgrows_the_price_stops_the_curve() -> None:
     pool = StableSwap(ADDRESS, "test", (A, B), (18, 18), 10_000, (10**24, 10**24), 100, (WAD, WAD), 50 * 10**10)
     curve = pool.curve(A, B)
     assert curve.rate(1e28) == 0.0
-    amount_in, _, _ = curve.trade_to(1e-12)
+    amount_in, _, _ = curve.trade_to_marginal_rate(1e-12)
     assert curve.amount_out(amount_in) >= curve.amount_out(amount_in * 10)
     assert pool.swap(A, B, int(amount_in))[0] > pool.swap(A, B, int(amount_in * 10))[0]
 
@@ -125,5 +125,5 @@ def test_a_pool_that_is_all_but_one_sided_has_a_curve(held: int, other: int) -> 
     curve = StableSwap(ADDRESS, "test", (A, B), (18, 18), 400, (held, other), 1, (WAD, WAD), 10**10 + 1).curve(A, B)
     assert isinstance(curve, StableSwapCurve)
     assert curve.start_rate > 1e3
-    sold, bought, _ = curve.trade_to(curve.start_rate / 2)
+    sold, bought, _ = curve.trade_to_marginal_rate(curve.start_rate / 2)
     assert curve.amount_out(sold) == pytest.approx(bought, rel=1e-6)

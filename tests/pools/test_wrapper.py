@@ -13,7 +13,7 @@ from swapcli.errors import PoolError, PoolStateError
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import PoolIdentity
 from swapcli.pools import family
-from swapcli.pools.wrapper import Wrapper
+from swapcli.pools.wrapper import WrappedNative
 
 WRAPPED = "0x4200000000000000000000000000000000000006"
 IDENTITY = PoolIdentity(WRAPPED, "wrapper", (ZERO_ADDRESS, WRAPPED), (18, 18), 0)
@@ -23,21 +23,21 @@ directions = st.sampled_from([(ZERO_ADDRESS, WRAPPED), (WRAPPED, ZERO_ADDRESS)])
 
 @given(directions, st.integers(1, 2**256 - 1))
 def test_every_amount_comes_out_as_it_went_in(direction: tuple[str, str], amount: int) -> None:
-    pool = Wrapper.from_state(IDENTITY, {})
+    pool = WrappedNative.from_state(IDENTITY, {})
     assert pool.swap(*direction, amount) == (amount, pool)
 
 
 @given(directions, st.floats(1e-9, 1e40), st.floats(1e-9, 10.0))
 def test_the_curve_is_a_straight_line(direction: tuple[str, str], amount: float, rate: float) -> None:
-    curve = Wrapper.from_state(IDENTITY, {}).curve(*direction)
+    curve = WrappedNative.from_state(IDENTITY, {}).curve(*direction)
     assert (curve.start_rate, curve.capacity) == (1.0, inf)
     assert curve.amount_out(amount) == amount
     assert curve.rate(amount) == 1.0
-    assert curve.trade_to(rate) == ((0.0, 0.0, 0.0) if rate >= 1 else (1e30, 1e30, 0.0))
+    assert curve.trade_to_marginal_rate(rate) == ((0.0, 0.0, 0.0) if rate >= 1 else (1e30, 1e30, 0.0))
 
 
 def test_state_survives_a_round_trip() -> None:
-    pool = Wrapper.from_state(IDENTITY, {})
+    pool = WrappedNative.from_state(IDENTITY, {})
     assert family("wrapper").from_state(IDENTITY, pool.state()) == pool
 
 
@@ -52,10 +52,10 @@ def test_state_survives_a_round_trip() -> None:
 )
 def test_what_is_no_wrapper_is_refused_by_field(field: str, identity: PoolIdentity) -> None:
     with pytest.raises(PoolStateError) as caught:
-        Wrapper.from_state(identity, {})
+        WrappedNative.from_state(identity, {})
     assert caught.value.field == field
 
 
 def test_other_tokens_are_not_traded() -> None:
     with pytest.raises(PoolError):
-        Wrapper.from_state(IDENTITY, {}).swap(ZERO_ADDRESS, "0x" + "11" * 20, 1)
+        WrappedNative.from_state(IDENTITY, {}).swap(ZERO_ADDRESS, "0x" + "11" * 20, 1)

@@ -120,7 +120,7 @@ def test_every_tick_on_the_way_costs_the_same_on_top() -> None:
     state = {"sqrt_price_x96": str(1 << 96), "tick": 0, "liquidity": str(3 * 10**22), "tick_spacing": 60, "ticks": nets}
     pool = family("concentrated").from_state(identity, state)
     curve = pool.curve(A.address, B.address)
-    to_tick = [curve.trade_to(0.997 * 1.0001**tick)[0] for tick in (-300, -900, -1500)]
+    to_tick = [curve.trade_to_marginal_rate(0.997 * 1.0001**tick)[0] for tick in (-300, -900, -1500)]
     costs = [pool.gas_units(pool.swap(A.address, B.address, int(x))[1]) for x in to_tick]
     assert costs[0] == pool.gas_units(pool) == pool.swap_gas
     assert costs[2] - costs[1] == costs[1] - costs[0] > 0

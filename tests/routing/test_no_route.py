@@ -73,7 +73,7 @@ def test_what_a_bound_shows_is_refused_before_the_search(amount: int, reverse: b
             trades += 1
             return rate, 1.0, 0.0
 
-        arc.trade_to = counted
+        arc.trade_to_marginal_rate = counted
     with pytest.raises(NoRoute):
         router.quote(replace(build_order(held, 0, 1, amount), reverse=reverse))
     assert not trades

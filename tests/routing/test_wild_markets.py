@@ -50,13 +50,13 @@ class Counting:
             self._count(arc)
 
     def _count(self, arc: Arc) -> None:
-        trade_to = arc.trade_to
+        trade_to_marginal_rate = arc.trade_to_marginal_rate
 
         def counted(rate: float) -> tuple[float, float, float]:
             self.trades += 1
-            return trade_to(rate)
+            return trade_to_marginal_rate(rate)
 
-        arc.trade_to = counted
+        arc.trade_to_marginal_rate = counted
 
 
 @pytest.mark.parametrize(

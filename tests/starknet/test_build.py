@@ -41,7 +41,7 @@ def step(pool: Pool, rate: int = 1_000_000) -> Step:
 
 def with_traits(pool: Pool, traits: dict[str, Any]) -> Pool:
     """The same pool, telling these traits."""
-    told = type("Told", (type(pool),), {"__slots__": (), "wire_traits": lambda _: traits})
+    told = type("Told", (type(pool),), {"__slots__": (), "api_extra_data": lambda _: traits})
     copy: Pool = object.__new__(told)
     for name in ("address", "protocol", "tokens", "decimals", "fee_ppm"):
         object.__setattr__(copy, name, getattr(pool, name))

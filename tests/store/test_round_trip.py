@@ -37,7 +37,7 @@ def test_any_market_comes_out_as_it_went_in(market: Market) -> None:
 @settings(max_examples=20)
 @given(markets(), markets())
 def test_a_market_takes_the_place_of_all_that_was_there(first: Market, second: Market) -> None:
-    second = replace(second, network=first.network, pools={}, invented=frozenset())
+    second = replace(second, network=first.network, pools={}, placeholder_pools=frozenset())
     with TemporaryDirectory() as folder, create_store(f"{folder}/store", first.network, no_networks) as store:
         store.write_market(first)
         store.write_market(second)
@@ -66,7 +66,7 @@ def test_a_part_holds_the_pools_asked_for_and_their_tokens(market: Market) -> No
     assert part.pools == {key: market.pools[key] for key in wanted}
     held = {address for key in wanted for address in market.pools[key].tokens}
     assert part.tokens == {address: market.tokens[address] for address in held}
-    assert part.invented == market.invented & set(wanted)
+    assert part.placeholder_pools == market.placeholder_pools & set(wanted)
 
 
 def test_tokens_are_found_by_address_and_by_symbol_in_any_letter_case(tmp_path: Path) -> None:

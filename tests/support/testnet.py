@@ -144,7 +144,7 @@ def build_quote(
         if certified
         else None,
     )
-    invented = market.invented.intersection(step.pool for step in done.steps)
+    invented = market.placeholder_pools.intersection(step.pool for step in done.steps)
     origin = Origin.of(market, NOW_S)
     now_ms = int(NOW_S * 1000)
     result = build_result(

@@ -13,7 +13,7 @@ from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
-from swapcli.pools.multi_token import MOST_DECIMALS, to_18_decimals
+from swapcli.pools.multi_token import MAX_DECIMALS, to_18_decimals
 
 _BALANCE = "balances(uint256)"
 _RATES = "stored_rates()"
@@ -56,7 +56,7 @@ def _constant_amp(amp: int, precise: ReturnData, goal: ReturnData) -> int:
 
 def _rates(place: PoolRef, answer: ReturnData) -> Sequence[int]:
     """Without the scaling to 18 decimals, which the contract's rates include."""
-    if not answer or max(place.decimals) > MOST_DECIMALS:
+    if not answer or max(place.decimals) > MAX_DECIMALS:
         return [_WAD] * len(place.tokens)
     rates = read_list(answer, _RATES)
     if len(rates) != len(place.tokens):

@@ -13,7 +13,7 @@ from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.text import printable
 from swapcli.cli.session import home, open_session
 from swapcli.config import config_file_path
-from swapcli.config.display import example_config, masked
+from swapcli.config.display import example_config, masked_rows
 from swapcli.errors import ConfigError
 
 app = new_app("Show settings and where they come from.")
@@ -28,7 +28,7 @@ def show(*, output: OutputOptions) -> None:
     Example: SWAPCLI_SLIPPAGE=0.3 swapcli config show
     """
     session = open_session(output)
-    rows = masked(session.settings)
+    rows = masked_rows(session.settings)
     session.output.print_list(
         ListView(
             columns=("setting", "value", "origin"),

@@ -166,7 +166,7 @@ class MarketSource:
             timestamp_ms=timestamp_ms,
             quote=quote,
             pools=pools,
-            invented=self.market.invented.intersection(step.pool for step in quote.steps),
+            invented=self.market.placeholder_pools.intersection(step.pool for step in quote.steps),
             transfers=transfers_of_steps(quote.steps, self.market),
         )
 

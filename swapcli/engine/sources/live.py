@@ -187,7 +187,7 @@ class _Reader:
     def read(self, keys: Collection[str]) -> Market:
         """Return the known market with these pools alone, as they are now. Raises `UpstreamError`."""
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
-        real = [pool for pool in pools if pool.key not in self._known.invented]
+        real = [pool for pool in pools if pool.key not in self._known.placeholder_pools]
         attempts = mismatches = 0
         while True:
             self._moment = self._moment or self._source.present()

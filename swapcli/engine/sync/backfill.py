@@ -74,7 +74,9 @@ def adopt(store: Store, node: Node, market: Market, *, portion: int = _PORTION) 
             details={"store": store.path},
         )
     places = [
-        place for key, pool in market.pools.items() if key not in market.invented and (place := ref_of_pool(pool))
+        place
+        for key, pool in market.pools.items()
+        if key not in market.placeholder_pools and (place := ref_of_pool(pool))
     ]
 
     def hunt(view: BlockReader, footing: Footing) -> Found:

@@ -22,17 +22,17 @@ _V = TypeVar("_V")
 class Arc:
     """One direction of one pool. `rate` is the marginal rate of the first unit, fee included."""
 
-    __slots__ = ("curve", "pool", "rate", "token_in", "token_out", "trade_to")
+    __slots__ = ("curve", "pool", "rate", "token_in", "token_out", "trade_to_marginal_rate")
 
     def __init__(self, token_in: int, token_out: int, pool: Pool, curve: RateCurve) -> None:
         self.token_in, self.token_out, self.pool, self.curve = token_in, token_out, pool, curve
         self.rate = curve.start_rate
-        self.trade_to = curve.trade_to
+        self.trade_to_marginal_rate = curve.trade_to_marginal_rate
 
     @property
     def depth(self) -> float:
         """Input units that move the logarithm of the rate by one, measured at the first unit."""
-        return self.trade_to(self.rate * _JUST_BELOW)[2]
+        return self.trade_to_marginal_rate(self.rate * _JUST_BELOW)[2]
 
 
 class MarketGraph:

@@ -71,7 +71,7 @@ def _compute_mid_rate(graph: MarketGraph, token: int, other: int) -> tuple[float
     mids = []
     for arc in graph.arcs_by_pair[token].get(other, ()):
         back = backward.get(arc.pool.key)
-        depth = arc.trade_to(arc.rate * (1.0 - _DEPTH_RATE_DROP))[1] / _DEPTH_RATE_DROP if back else 0.0
+        depth = arc.trade_to_marginal_rate(arc.rate * (1.0 - _DEPTH_RATE_DROP))[1] / _DEPTH_RATE_DROP if back else 0.0
         if back and depth > 0.0:
             mids.append((sqrt(arc.rate / back.rate), depth))
     if not mids:

@@ -33,10 +33,10 @@ class _GasChargedArc(Arc):
     def __init__(self, arc: Arc, charge: float) -> None:
         self.token_in, self.token_out, self.pool, self.curve = arc.token_in, arc.token_out, arc.pool, arc.curve
         self.arc, self.fraction_left = arc, 1.0 - min(charge, _MAX_CHARGE)
-        self.rate, self.trade_to = arc.rate * self.fraction_left, self._trade_to
+        self.rate, self.trade_to_marginal_rate = arc.rate * self.fraction_left, self._trade_to
 
     def _trade_to(self, rate: float) -> tuple[float, float, float]:
-        amount_in, amount_out, slope = self.arc.trade_to(rate / self.fraction_left)
+        amount_in, amount_out, slope = self.arc.trade_to_marginal_rate(rate / self.fraction_left)
         return amount_in, amount_out * self.fraction_left, slope
 
 

@@ -53,10 +53,10 @@ class DualPoint:
         gradient[0] = problem.amount * prices[0]
         value = gradient[0]
         live: list[ActiveArc] = []
-        for k, (i, j, rate, trade_to) in enumerate(problem.arcs):
+        for k, (i, j, rate, trade_to_marginal_rate) in enumerate(problem.arcs):
             price_in, price_out = prices[i], prices[j]
             if price_out * rate > price_in:
-                amount_in, amount_out, slope = trade_to(price_in / price_out)
+                amount_in, amount_out, slope = trade_to_marginal_rate(price_in / price_out)
                 if amount_in > 0.0:
                     spent, got = price_in * amount_in, price_out * amount_out
                     gradient[i] -= spent
@@ -86,7 +86,9 @@ class Dual:
         self.ceiling = [ceiling(token) for token in self.tokens]
         self.source_floor = min(self.ceiling[0] * _EXHAUSTED, _MAX_PRICE)
         self.amount = amount
-        self.arcs = [(number[arc.token_in], number[arc.token_out], arc.rate, arc.trade_to) for arc in arcs]
+        self.arcs = [
+            (number[arc.token_in], number[arc.token_out], arc.rate, arc.trade_to_marginal_rate) for arc in arcs
+        ]
 
     def clamp(self, prices: list[float]) -> list[float]:
         """`prices` cut to their ceilings, and the source's to a floor at which its pools count as full."""
@@ -110,9 +112,9 @@ class Dual:
     def _incident(self) -> list[tuple[list[_Side], list[_Side]]]:
         """Per token the arcs that bring it and those that sell it, with the token at their other end."""
         sides: list[tuple[list[_Side], list[_Side]]] = [([], []) for _ in self.tokens]
-        for i, j, rate, trade_to in self.arcs:
-            sides[j][0].append((i, rate, trade_to))
-            sides[i][1].append((j, rate, trade_to))
+        for i, j, rate, trade_to_marginal_rate in self.arcs:
+            sides[j][0].append((i, rate, trade_to_marginal_rate))
+            sides[i][1].append((j, rate, trade_to_marginal_rate))
         return sides
 
     def _balanced_price(self, token: int, prices: list[float], tolerance: float) -> float:
@@ -122,12 +124,12 @@ class Dual:
 
         def surplus(price: float) -> float:
             held = injected
-            for i, rate, trade_to in inward:
+            for i, rate, trade_to_marginal_rate in inward:
                 if price * rate > prices[i]:
-                    held += trade_to(prices[i] / price)[1]
-            for j, rate, trade_to in outward:
+                    held += trade_to_marginal_rate(prices[i] / price)[1]
+            for j, rate, trade_to_marginal_rate in outward:
                 if prices[j] * rate > price:
-                    held -= trade_to(price / prices[j])[0]
+                    held -= trade_to_marginal_rate(price / prices[j])[0]
             return held
 
         return _root(surplus, prices[token], tolerance)

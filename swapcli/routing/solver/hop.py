@@ -61,7 +61,7 @@ class Hop:
         rate = self._first_guess(amount_in, high)
         missed = inf
         for _ in range(_ROUNDS):
-            trades = [arc.trade_to(rate) if rate < arc.rate else (0.0, 0.0, 0.0) for arc in arcs]
+            trades = [arc.trade_to_marginal_rate(rate) if rate < arc.rate else (0.0, 0.0, 0.0) for arc in arcs]
             amounts = [trade[0] for trade in trades]
             missing = amount_in - sum(amounts)
             if abs(missing) <= _CLOSE * amount_in:

@@ -97,7 +97,7 @@ def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solutio
     trades = []
     for k, i, j, _, _ in point.active_flows:
         arc = problem.all_arcs[k]
-        amount_in, amount_out, _ = arc.trade_to(point.prices[i] / point.prices[j])
+        amount_in, amount_out, _ = arc.trade_to_marginal_rate(point.prices[i] / point.prices[j])
         surplus = point.prices[j] * amount_out - point.prices[i] * amount_in
         trades.append(Trade(arc, amount_in, amount_out, surplus))
     prices = dict(zip(problem.tokens, point.prices, strict=True))

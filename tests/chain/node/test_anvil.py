@@ -67,10 +67,10 @@ def test_pools_of_all_families_are_read_as_another_reader_reads_them(
     expected = read_pools(world, world.places)
     assert len(pools) == len(expected)
     for pool, known in zip(pools, expected, strict=True):
-        if isinstance(pool, Concentrated) and isinstance(known, Concentrated) and pool.ladder != known.ladder:
+        if isinstance(pool, Concentrated) and isinstance(known, Concentrated) and pool.tick_list != known.tick_list:
             # A ladder that reaches farther than what is read around the price is closed at its ends.
-            assert pool.ladder.ticks[0] >= known.ladder.ticks[0]
-            assert set(pool.ladder.ticks[1:-1]) <= set(known.ladder.ticks)
+            assert pool.tick_list.ticks[0] >= known.tick_list.ticks[0]
+            assert set(pool.tick_list.ticks[1:-1]) <= set(known.tick_list.ticks)
             assert (pool.sqrt_price_x96, pool.tick, pool.liquidity) == (
                 known.sqrt_price_x96,
                 known.tick,

@@ -131,7 +131,7 @@ def test_a_pool_within_reach_is_read_whole(contract: type[UniswapV3]) -> None:
         (pool,) = read(chain_of(real), place_of_real(real))
         assert isinstance(pool, Concentrated)
         known = real.read(ticks)
-        assert pool.ladder._replace(pool_id=None) == known.ladder._replace(pool_id=None)
+        assert pool.tick_list._replace(pool_id=None) == known.tick_list._replace(pool_id=None)
         assert (pool.sqrt_price_x96, pool.tick, pool.liquidity) == (known.sqrt_price_x96, known.tick, known.liquidity)
 
 
@@ -142,7 +142,7 @@ def test_a_swap_that_would_leave_what_was_read_is_refused_and_never_guessed() ->
     (pool,) = read(chain_of(real), place_of_real(real))
     assert isinstance(pool, Concentrated)
     window = words_around(0, 1, REACH)
-    assert pool.ladder.ticks == (256 * window.first, -100, 100, 256 * window.last + 255)
+    assert pool.tick_list.ticks == (256 * window.first, -100, 100, 256 * window.last + 255)
     fits, beyond = 503 * 10**13, 10**18
     assert real.swap(True, fits).got == sold(pool, True, fits)[0]
     with pytest.raises(InsufficientLiquidity):
@@ -157,7 +157,7 @@ def test_positions_at_the_ends_of_all_ticks_are_found_where_the_reach_touches_th
     real.mint(-most, most, 10**20)
     (pool,) = read(chain_of(real), place_of_real(real))
     assert isinstance(pool, Concentrated)
-    assert pool.ladder.ticks[-1] == most
+    assert pool.tick_list.ticks[-1] == most
     assert all_words(spacing).last == most // spacing // 256
 
 
@@ -202,7 +202,7 @@ def test_an_empty_pool_is_read_as_empty() -> None:
         real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(5))
         (pool,) = read(chain_of(real), place_of_real(real))
         assert isinstance(pool, Concentrated)
-        assert (pool.liquidity, pool.ladder.ticks) == (0, ())
+        assert (pool.liquidity, pool.tick_list.ticks) == (0, ())
 
 
 def test_a_spacing_that_nobody_knows_is_asked_for() -> None:
@@ -276,5 +276,5 @@ def test_a_pool_that_was_read_says_where_to_read_it_again() -> None:
         assert isinstance(pool, Concentrated)
         again = ref_of_pool(pool)
         assert again is not None
-        assert again == place_of_real(real)._replace(last_tick=77, known_ticks=tuple(pool.ladder.ticks))
+        assert again == place_of_real(real)._replace(last_tick=77, known_ticks=tuple(pool.tick_list.ticks))
         assert read(chain_of(real), again) == [pool]

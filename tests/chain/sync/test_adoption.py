@@ -53,7 +53,7 @@ def described(market: Market) -> Market:
         pools={**market.pools, **fakes},
         tokens={**tokens, **market.tokens},
         provenance=Provenance.MODELLED,
-        invented=frozenset(list(fakes)[:2]),
+        placeholder_pools=frozenset(list(fakes)[:2]),
     )
 
 
@@ -65,7 +65,7 @@ def test_what_is_real_of_a_market_is_held_and_followed_through_trades_on_all_fam
     for trade in desk.trades(rng, 5):
         desk.carry_out(trade)
     (progress,) = adopt(store, node, market)
-    real = len(market.pools) - len(market.invented)
+    real = len(market.pools) - len(market.placeholder_pools)
     assert (progress.phase, progress.done, progress.total) == ("pools of the market", real, real)
     assert set(store.read_market().pools) == set(desk.market.pools)
     assert store.read_market().tokens == desk.market.tokens

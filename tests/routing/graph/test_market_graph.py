@@ -81,7 +81,7 @@ def test_neighbours_share_a_pool_whichever_sells(graph: MarketGraph) -> None:
 def test_depth_is_the_input_that_a_small_fall_of_the_rate_takes(graph: MarketGraph) -> None:
     fall = 1e-6
     for arc in graph.arcs():
-        taken = arc.curve.trade_to(arc.rate * (1 - fall))[0]
+        taken = arc.curve.trade_to_marginal_rate(arc.rate * (1 - fall))[0]
         assert arc.depth == pytest.approx(taken / fall, rel=1e-2)
 
 
@@ -180,7 +180,7 @@ def moves(draw: st.DrawFn) -> tuple[Market, Market, frozenset[str]]:
 def _traded(pool: Pool) -> Pool:
     sold, bought = pool.tokens[:2]
     curve = pool.curve(sold, bought)
-    return pool.swap(sold, bought, max(10**6, int(curve.trade_to(curve.start_rate * 0.99)[0])))[1]
+    return pool.swap(sold, bought, max(10**6, int(curve.trade_to_marginal_rate(curve.start_rate * 0.99)[0])))[1]
 
 
 def told(graph: MarketGraph) -> object:

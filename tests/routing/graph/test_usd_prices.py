@@ -49,7 +49,7 @@ def test_the_mid_rate_lies_between_those_of_the_pools_and_the_depths_add_up(seed
     back = {arc.pool.key: arc for arc in pair.arcs_by_pair[1][0]}
     mids = [(arc.rate / back[arc.pool.key].rate) ** 0.5 for arc in pair.arcs_by_pair[0][1]]
     assert min(mids) * (1 - 1e-9) <= rate <= max(mids) * (1 + 1e-9)
-    paid = [arc.trade_to(arc.rate * 0.999)[1] * 1_000 for arc in pair.arcs_by_pair[0][1]]
+    paid = [arc.trade_to_marginal_rate(arc.rate * 0.999)[1] * 1_000 for arc in pair.arcs_by_pair[0][1]]
     assert depth == pytest.approx(sum(paid), rel=1e-9)
 
 

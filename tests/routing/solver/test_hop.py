@@ -164,9 +164,9 @@ def test_a_hop_with_a_pool_near_parity_is_filled_level(seed: int, part: float) -
     low, high = log(1e-30), log(max(arc.rate for arc in hop.arcs))
     for _ in range(200):
         middle = (low + high) / 2
-        takes_more = sum(arc.trade_to(exp(middle))[0] for arc in hop.arcs) > amount
+        takes_more = sum(arc.trade_to_marginal_rate(exp(middle))[0] for arc in hop.arcs) > amount
         low, high = (middle, high) if takes_more else (low, middle)
-    best = output(hop, [arc.trade_to(exp(high))[0] for arc in hop.arcs])
+    best = output(hop, [arc.trade_to_marginal_rate(exp(high))[0] for arc in hop.arcs])
     assert hop.amount_out(amount) >= best * (1 - 1e-9)
 
 
@@ -237,7 +237,7 @@ def beside(native_reserve: int, wrapped_reserve: int) -> Pool:
 def test_a_pool_without_limit_takes_what_others_would_do_at_a_worse_rate(part: float) -> None:
     better = beside(10**24, 2 * 10**24)
     hop = wrapping(better)
-    down_to_parity = better.curve(ZERO_ADDRESS, A.address).trade_to(1.0)[0]
+    down_to_parity = better.curve(ZERO_ADDRESS, A.address).trade_to_marginal_rate(1.0)[0]
     amount = part * down_to_parity
     taken = {arc.pool.key: x for arc, x in zip(hop.arcs, hop.split(amount), strict=True)}
     assert taken[better.key] == pytest.approx(min(amount, down_to_parity), rel=1e-6)

@@ -61,7 +61,7 @@ def dual(arcs: list[Arc], amount: float, prices: Prices) -> float:
     """What the input is worth, and what every arc's best trade adds."""
     value = amount * prices[0]
     for arc in arcs:
-        sold, bought, _ = arc.curve.trade_to(prices[arc.token_in] / prices[arc.token_out])
+        sold, bought, _ = arc.curve.trade_to_marginal_rate(prices[arc.token_in] / prices[arc.token_out])
         value += prices[arc.token_out] * bought - prices[arc.token_in] * sold
     return value
 
