@@ -15,7 +15,7 @@ SwapcliError
 │   ├── InvalidRoute        a route that cannot be executed on the market
 │   ├── ConfigError         a setting is unknown or has the wrong type
 │   └── MarketError         a market file breaks its format
-│       └── PoolStateError  one pool of it does
+│       └── InvalidPoolState  one pool of it does
 ├── NoRoute                 no path of pools joins the two tokens
 │   └── FeeOnTransfer       a token of the order takes a fee on transfers, so that no amount can be promised
 ├── PoolError               a pool cannot execute a swap
@@ -26,9 +26,9 @@ SwapcliError
 ├── UpstreamError           a node or a remote service failed
 │   ├── Unreachable         no connection, or none that can be trusted
 │   ├── UpstreamTimeout
-│   ├── UpstreamRefused     it answered with an error of its own
-│   ├── UpstreamNonsense    it answered what cannot be understood
-│   ├── Reorganised         the chain took another way while it was read
+│   ├── UpstreamRejected    it answered with an error of its own
+│   ├── InvalidUpstreamResponse     it answered what cannot be understood
+│   ├── ChainReorganized    the chain took another way while it was read
 │   ├── BlockMismatch       a node answered from another block than the one that it was asked about
 │   └── StaleNode           it knows an older state of the chain than what is held
 ├── StaleError              a route or the state is too old
@@ -161,7 +161,7 @@ class MarketError(InvalidInput):
     code = "MARKET_ERROR"
 
 
-class PoolStateError(MarketError):
+class InvalidPoolState(MarketError):
     """One pool of a market file breaks the format; names the pool and the field."""
 
     code = "POOL_STATE_ERROR"
@@ -232,19 +232,19 @@ class UpstreamTimeout(UpstreamError):
     code = "UPSTREAM_TIMEOUT"
 
 
-class UpstreamRefused(UpstreamError):
+class UpstreamRejected(UpstreamError):
     """It answered with an error of its own."""
 
     code = "UPSTREAM_REFUSED"
 
 
-class UpstreamNonsense(UpstreamError):
+class InvalidUpstreamResponse(UpstreamError):
     """It answered what cannot be understood."""
 
     code = "UPSTREAM_NONSENSE"
 
 
-class Reorganised(UpstreamError):
+class ChainReorganized(UpstreamError):
     """The chain took another way while it was read: the block that was asked about is no longer part of it."""
 
     code = "REORGANISED"

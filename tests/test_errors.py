@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from swapcli import errors
-from swapcli.errors import AmbiguousToken, PoolStateError, SameToken, SwapcliError
+from swapcli.errors import AmbiguousToken, InvalidPoolState, SameToken, SwapcliError
 
 DRAWN = re.compile(r"^([│ ]*)[├└]── (\w+)", re.MULTILINE)
 
@@ -34,7 +34,7 @@ def test_details_are_ready_for_json_and_messages_for_people() -> None:
     raised = [
         SameToken(),
         AmbiguousToken("X", "base", ("0x1", "0x2")),
-        PoolStateError("reserves[0]", "missing", pool="0x3"),
+        InvalidPoolState("reserves[0]", "missing", pool="0x3"),
         SwapcliError("plain", hint="do that", details={"a": 1}),
     ]
     for error in raised:

@@ -24,9 +24,9 @@ from swapcli.errors import (
     SlippageExceeded,
     SwapcliError,
     Unauthorized,
-    UpstreamRefused,
+    UpstreamRejected,
 )
-from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
+from swapcli.model.swap_terms import BOTH_FEE_AND_SURPLUS
 
 if TYPE_CHECKING:
     from swapcli.api.schemas import BriefErrorJson, DetailedErrorJson, StatusErrorJson
@@ -101,7 +101,7 @@ def parse_error(status: int, document: object, retry_after_s: int | None = None)
         return _ERRORS_BY_NAME[name.capitalize()](message)
     if status == 400:
         return _parse_bad_request(message)
-    return UpstreamRefused(message, details={"status": status})
+    return UpstreamRejected(message, details={"status": status})
 
 
 _ERRORS_BY_NAME: dict[str, Callable[[str], SwapcliError]] = {

@@ -1,6 +1,7 @@
 """Responses that carry a transaction: a render and a parse function for each.
 
-Render functions take a `Payload`, and a `RouteResult` where the response contains the route. Parse functions return a
+Render functions take a `UnsignedTransaction`, and a `RouteResult` where the response contains the route. Parse
+functions return a
 `ParsedTransaction`; they raise `NoRoute` when the response says that there is no route, and `InvalidInput` with the
 field when the response is malformed.
 """
@@ -32,9 +33,9 @@ from swapcli.api.router_call import (
     render_short_swap_parameters,
     render_swap_parameters,
 )
-from swapcli.api.slippage import Generation
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
-from swapcli.model.payload import Call, Payload
+from swapcli.model.transaction import RouterCall, UnsignedTransaction
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class ParsedTransaction(NamedTuple):
     `calldata` is hex with 0x, `value` in wei; on Starknet `felts` are the call's arguments.
     """
 
-    call: Call | None = None
+    call: RouterCall | None = None
     to: str | None = None
     calldata: str | None = None
     value: int | None = None
@@ -69,7 +70,7 @@ class ParsedTransaction(NamedTuple):
     timestamp_ms: int | None = None
 
 
-def render_execute(payload: Payload, network: Network) -> ExecuteJson | StarknetExecuteJson | CalldataJson:
+def render_execute(payload: UnsignedTransaction, network: Network) -> ExecuteJson | StarknetExecuteJson | CalldataJson:
     """V1 execute: a call and its transaction; on hyperevm the call alone."""
     dialect = network_variant(network.name)
     route = render_call_route(payload.call.route, network, names_tokens=dialect.call_names_tokens)
@@ -91,7 +92,7 @@ def parse_execute(document: object, network: Network) -> ParsedTransaction:
 
 
 def render_calldata_v1(
-    result: RouteResult, payload: Payload, network: Network
+    result: RouteResult, payload: UnsignedTransaction, network: Network
 ) -> CalldataV1Json | StarknetCalldataV1Json:
     """V1 calldata of an order: a route in short, and its transaction."""
     route = render_short(result, network)
@@ -112,7 +113,7 @@ def parse_calldata_v1(document: object, network: Network) -> ParsedTransaction:
 
 
 def render_network_calldata(
-    result: RouteResult, payload: Payload, network: Network
+    result: RouteResult, payload: UnsignedTransaction, network: Network
 ) -> HyperevmCalldataJson | StarknetCalldataJson:
     """`GET /{network}/calldata` of an order, as hyperevm (a call) and starknet (its felts) have it."""
     route = render_v1(result, network)
@@ -135,7 +136,7 @@ def parse_network_calldata(document: object, network: Network) -> ParsedTransact
     return ParsedTransaction(parse_call(fields.inner("calldata"), network), result=result)
 
 
-def render_signer_calldata(payload: Payload) -> CitreaCalldataJson:
+def render_signer_calldata(payload: UnsignedTransaction) -> CitreaCalldataJson:
     """`GET /citrea/calldata`: the encoded call."""
     return {"success": True, "calldata": payload.calldata}
 
@@ -145,7 +146,7 @@ def parse_signer_calldata(document: object) -> ParsedTransaction:
     return ParsedTransaction(calldata=_parse_hex(_fields(document)))
 
 
-def render_calldata_v2(payload: Payload, network: Network, timestamp_ms: int) -> CalldataV2Json:
+def render_calldata_v2(payload: UnsignedTransaction, network: Network, timestamp_ms: int) -> CalldataV2Json:
     """V2 calldata: a call and the router that it is for; an integrator's terms beside them."""
     call = render_call(payload.call, network)
     return {**call, "router_address": display_address(payload.to, network.kind), "meta": render_meta(timestamp_ms)}
@@ -159,11 +160,11 @@ def parse_calldata_v2(document: object, network: Network) -> ParsedTransaction:
 
 
 def render_route_and_calldata(
-    result: RouteResult, payload: Payload, network: Network, timestamp_ms: int
+    result: RouteResult, payload: UnsignedTransaction, network: Network, timestamp_ms: int
 ) -> RouteAndCalldataV1Json | RouteAndCalldataV2Json:
     """`routeAndCalldata` in the generation of the result: V1 has no `meta`."""
     call, router = render_call(payload.call, network), display_address(payload.to, network.kind)
-    if result.generation is Generation.V1:
+    if result.api_version is ApiVersion.V1:
         return {"route": render_v1(result, network), "calldata": call, "router_address": router}
     meta = render_meta(timestamp_ms)
     return {"route": render_v2(result, network), "calldata": call, "router_address": router, "meta": meta}
@@ -186,7 +187,7 @@ def _fields(document: object) -> Fields:
     return fields
 
 
-def _parse_transaction(fields: Fields, network: Network, call: Call | None = None) -> ParsedTransaction:
+def _parse_transaction(fields: Fields, network: Network, call: RouterCall | None = None) -> ParsedTransaction:
     to, value = fields.address("to", network.kind), fields.amount("value", least=0)
     if network.kind is Kind.STARKNET:
         return ParsedTransaction(call, to, value=value, felts=parse_felts(fields.required("calldata"), "calldata"))

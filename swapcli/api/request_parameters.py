@@ -16,7 +16,7 @@ from swapcli.encoding.strict_json import WrittenFloat
 from swapcli.errors import InvalidAddress, InvalidAmount, InvalidDeadline, InvalidInput, InvalidOption, InvalidSlippage
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM
+from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM
 from swapcli.networks.address import is_native, parse_address
 
 MAX_ENTRIES = 256

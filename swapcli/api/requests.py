@@ -13,10 +13,11 @@ from swapcli.api.network_variants import network_variant
 from swapcli.api.request_parameters import RequestParameters, parse_address_parameter
 from swapcli.api.route import parse_result, render_result
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, Generation, SlippageRange, format_percent
+from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange, format_percent
 from swapcli.errors import IntegratorError, InvalidInput, InvalidOption, InvalidRoute, NoRoute, SameToken
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
-from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM, check_shares
+from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, check_shares
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
@@ -72,17 +73,17 @@ class SignerBody(NamedTuple):
 class OrderParameters(NamedTuple):
     """Which parameters an endpoint takes with an order. Without a `slippage_schema` range it takes no terms at all."""
 
-    generation: Generation
+    api_version: ApiVersion
     slippage: SlippageRange | None
     needs_terms: bool
 
 
-ROUTE_V1 = OrderParameters(Generation.V1, V1_SLIPPAGE, needs_terms=False)
-ROUTE_V2 = OrderParameters(Generation.V2, None, needs_terms=False)
-PAYLOAD_V1 = OrderParameters(Generation.V1, V1_SLIPPAGE, needs_terms=True)
+ROUTE_V1 = OrderParameters(ApiVersion.V1, V1_SLIPPAGE, needs_terms=False)
+ROUTE_V2 = OrderParameters(ApiVersion.V2, None, needs_terms=False)
+PAYLOAD_V1 = OrderParameters(ApiVersion.V1, V1_SLIPPAGE, needs_terms=True)
 """V1 calldata, `routeAndCalldata` without a version, and GET /starknet/calldata."""
-PAYLOAD_V2 = OrderParameters(Generation.V2, V2_SLIPPAGE, needs_terms=True)
-PAYLOAD_HYPEREVM = OrderParameters(Generation.V1, SIGNER_SLIPPAGE, needs_terms=True)
+PAYLOAD_V2 = OrderParameters(ApiVersion.V2, V2_SLIPPAGE, needs_terms=True)
+PAYLOAD_HYPEREVM = OrderParameters(ApiVersion.V1, SIGNER_SLIPPAGE, needs_terms=True)
 """GET /hyperevm/calldata."""
 
 
@@ -115,7 +116,7 @@ def render_order(order: OrderRequest, network: Network, parameters: OrderParamet
         query.append(("excludeProtocols", ",".join(order.excluded)))
     if parameters.slippage:
         query += render_terms(order, network)
-    if order.integrator and parameters.generation is Generation.V2:
+    if order.integrator and parameters.api_version is ApiVersion.V2:
         query += _render_integrator(order.integrator, network)
     return query
 
@@ -196,7 +197,7 @@ def _read_order(parameters: RequestParameters, network: Network, form: OrderPara
 
 def read_batch_terms(parameters: RequestParameters, network: Network, form: OrderParameters) -> OrderRequest:
     """What an order has beside its amount and tokens, which are left empty."""
-    v2 = form.generation is Generation.V2
+    v2 = form.api_version is ApiVersion.V2
     reads_receiver = form.needs_terms or (form.slippage and parameters.has("destination"))
     return OrderRequest(
         amount=0,
@@ -224,7 +225,7 @@ def _read_recipient(parameters: RequestParameters, form: OrderParameters) -> str
 def _read_reverse(parameters: RequestParameters, network: Network, form: OrderParameters) -> bool:
     """Refused where it has no effect: an answer to another order would be worse than none."""
     reverse = parameters.flag("reverse")
-    if reverse and form.generation is Generation.V2:
+    if reverse and form.api_version is ApiVersion.V2:
         raise InvalidOption("reverse is reserved and not supported", details={"field": "reverse"})
     if reverse and not network_variant(network.name).reverse:
         raise InvalidOption(f"reverse is not supported on {network.name}", details={"field": "reverse"})

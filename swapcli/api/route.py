@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from swapcli.api.fields import Fields, checked_digits, fault, plain
 from swapcli.api.route_result import RouteResult
 from swapcli.api.segments import parse_segments, render_segments
-from swapcli.api.slippage import Generation
 from swapcli.api.timestamps import format_iso_utc, parse_iso_utc
 from swapcli.errors import InvalidInput, NoRoute
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
-from swapcli.model.payload import SwapType
-from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
+from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
+from swapcli.model.transaction import SwapType
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ MAX_QUOTES = 1_000
 
 def render_result(result: RouteResult, network: Network) -> RouteV1Json | RouteV2Json:
     """The JSON object of a result, in the order of the specification's table; prices that are unknown are 0."""
-    return render_v2(result, network) if result.generation is Generation.V2 else render_v1(result, network)
+    return render_v2(result, network) if result.api_version is ApiVersion.V2 else render_v1(result, network)
 
 
 def render(result: RouteResult, network: Network, *, unknown_price: int | None = 0) -> dict[str, object]:
@@ -161,13 +161,13 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
     """
     fields = Fields.of(document, path)
     raise_if_no_route(fields)
-    generation = Generation.V2 if fields.has("meta") else Generation.V1
+    api_version = ApiVersion.V2 if fields.has("meta") else ApiVersion.V1
     if fields.has("outputAmountAfterFee"):
         fields.amount("outputAmountAfterFee", least=0)
     token_in, token_out = (_parse_token(fields.inner(key), network) for key in ("inputToken", "outputToken"))
     return RouteResult(
-        generation=generation,
-        swap_type=_parse_swap_type(fields, generation, token_in, token_out),
+        api_version=api_version,
+        swap_type=_parse_swap_type(fields, api_version, token_in, token_out),
         input_token=token_in,
         input_amount=fields.amount("inputAmount"),
         output_token=token_out,
@@ -177,8 +177,8 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
         gas_usd=fields.number("estimatedGasUsedInUsd") or None,
         segments=parse_segments(fields, network),
         initial=fields.flag("initial", default=True),
-        timestamp_ms=parse_meta(fields) if generation is Generation.V2 else 0,
-        integrator=_parse_integrator(fields, network) if generation is Generation.V2 else None,
+        timestamp_ms=parse_meta(fields) if api_version is ApiVersion.V2 else 0,
+        integrator=_parse_integrator(fields, network) if api_version is ApiVersion.V2 else None,
         best_quotes=_parse_best_quotes(fields),
     )
 
@@ -193,7 +193,7 @@ def parse_short(fields: Fields, network: Network) -> RouteResult:
     """The result that V1 calldata tells in short: nothing of its gas, and of its direction what the tokens say."""
     token_in, token_out = (_parse_token(fields.inner(key), network) for key in ("inputToken", "outputToken"))
     return RouteResult(
-        generation=Generation.V1,
+        api_version=ApiVersion.V1,
         swap_type=SwapType.of(token_in.address, token_out.address),
         input_token=token_in,
         input_amount=fields.amount("inputAmount"),
@@ -216,9 +216,9 @@ def _parse_token(fields: Fields, network: Network) -> Token:
     )
 
 
-def _parse_swap_type(fields: Fields, generation: Generation, token_in: Token, token_out: Token) -> SwapType:
+def _parse_swap_type(fields: Fields, api_version: ApiVersion, token_in: Token, token_out: Token) -> SwapType:
     written = fields.integer("routeSwapType", 0, 2)
-    if generation is Generation.V2:
+    if api_version is ApiVersion.V2:
         return SwapType(written)
     return SwapType.of(token_in.address, token_out.address)
 

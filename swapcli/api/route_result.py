@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from swapcli.api.slippage import Generation
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.order import Order
-from swapcli.model.payload import SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Quote, Route, Segment, Swap
-from swapcli.model.terms import Integrator, after_fee
+from swapcli.model.swap_terms import Integrator, after_fee
 from swapcli.model.token import Token
+from swapcli.model.transaction import SwapType
 
 WRAPPER_PROTOCOL = ProtocolInfo(0, "wrapper", "Wrapper", family="wrapper")
 
@@ -49,7 +49,7 @@ class RouteResult(NamedTuple):
     `best_quotes` are what each protocol alone would give, in the order of their ids, 0 being no quote.
     """
 
-    generation: Generation
+    api_version: ApiVersion
     swap_type: SwapType
     input_token: Token
     input_amount: int
@@ -91,7 +91,7 @@ def build_result(
     order: Order,
     network: Network,
     pools: Mapping[str, Pool],
-    generation: Generation,
+    api_version: ApiVersion,
     *,
     timestamp_ms: int,
     integrator: Integrator | None = None,
@@ -101,16 +101,16 @@ def build_result(
 
     `pools` holds at least the pools of the route, by key.
     """
-    v2 = generation is Generation.V2
+    v2 = api_version is ApiVersion.V2
     return RouteResult(
-        generation=generation,
+        api_version=api_version,
         swap_type=SwapType.of(order.token_in.address, order.token_out.address),
         input_token=_priced(order.token_in, quote.price_in_usd, network if v2 else None),
         input_amount=quote.amount_in,
         output_token=_priced(order.token_out, quote.price_out_usd, network if v2 else None),
         output_amount=quote.amount_out,
         time_s=quote.time_s,
-        gas=_gas(quote, generation),
+        gas=_gas(quote, api_version),
         gas_usd=quote.gas_usd,
         segments=tuple(_segment(segment, network, pools) for segment in quote.route.segments),
         timestamp_ms=timestamp_ms if v2 else 0,
@@ -121,11 +121,11 @@ def build_result(
 
 def with_gas(result: RouteResult, quote: Quote) -> RouteResult:
     """`result` with what `quote` says of gas."""
-    return result._replace(gas=_gas(quote, result.generation), gas_usd=quote.gas_usd)
+    return result._replace(gas=_gas(quote, result.api_version), gas_usd=quote.gas_usd)
 
 
-def _gas(quote: Quote, generation: Generation) -> int:
-    return quote.gas_wei if generation is Generation.V2 else quote.gas_units
+def _gas(quote: Quote, api_version: ApiVersion) -> int:
+    return quote.gas_wei if api_version is ApiVersion.V2 else quote.gas_units
 
 
 def _priced(token: Token, price_usd: float | None, wrap_on: Network | None) -> Token:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from swapcli.api.fields import Fields, fault
 from swapcli.api.segments import MAX_PROTOCOL_ID
 from swapcli.model.network import Kind, Network
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
 from swapcli.model.route import RATE_SCALE
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ MAX_SWAPS = 2_000
 _FELT_BYTES = 32
 
 
-def render_call(call: Call, network: Network, *, names_tokens: bool = True) -> CalldataJson:
+def render_call(call: RouterCall, network: Network, *, names_tokens: bool = True) -> CalldataJson:
     """A call with its swaps; `integrator_data` appears where somebody earns on it."""
     document: CalldataJson = {
         "route": render_call_route(call.route, network, names_tokens=names_tokens),
@@ -34,13 +34,13 @@ def render_call(call: Call, network: Network, *, names_tokens: bool = True) -> C
     return document
 
 
-def render_call_route(route: CallRoute, network: Network, *, names_tokens: bool = True) -> CalldataRouteJson:
+def render_call_route(route: RouterRouteParam, network: Network, *, names_tokens: bool = True) -> CalldataRouteJson:
     """What a call promises, with or without the names of its two tokens."""
     promise: CalldataRouteJson = {
         "amount_in": str(route.amount_in),
         "amount_out": str(route.amount_out),
         "min_received": str(route.min_received),
-        "destination": display_address(route.destination, network.kind),
+        "destination": display_address(route.recipient, network.kind),
         "swap_type": int(route.swap_type),
     }
     if not names_tokens:
@@ -49,7 +49,7 @@ def render_call_route(route: CallRoute, network: Network, *, names_tokens: bool 
     return {"token_in": token_in, "token_out": token_out, **promise}
 
 
-def render_swap_parameters(swaps: Iterable[CallSwap], network: Network) -> list[SwapParameterJson]:
+def render_swap_parameters(swaps: Iterable[RouterSwapParam], network: Network) -> list[SwapParameterJson]:
     """The swaps of a call."""
     return [
         {**swap_alone, "swap_type": int(swap.swap_type), "extra_data": render_hex(_extra_bytes(swap))}
@@ -57,12 +57,12 @@ def render_swap_parameters(swaps: Iterable[CallSwap], network: Network) -> list[
     ]
 
 
-def render_short_swap_parameters(swaps: Iterable[CallSwap], network: Network) -> list[SwapParameterJson]:
+def render_short_swap_parameters(swaps: Iterable[RouterSwapParam], network: Network) -> list[SwapParameterJson]:
     """The swaps of a call as V1 calldata writes them: without `swap_type` and `extra_data`."""
     return [_render_swap(swap, network) for swap in swaps]
 
 
-def _render_swap(swap: CallSwap, network: Network) -> SwapParameterJson:
+def _render_swap(swap: RouterSwapParam, network: Network) -> SwapParameterJson:
     return {
         "token_in": display_address(swap.token_in, network.kind),
         "token_out": display_address(swap.token_out, network.kind),
@@ -72,7 +72,7 @@ def _render_swap(swap: CallSwap, network: Network) -> SwapParameterJson:
     }
 
 
-def _extra_bytes(swap: CallSwap) -> bytes:
+def _extra_bytes(swap: RouterSwapParam) -> bytes:
     return swap.extra_data or b"".join(felt.to_bytes(_FELT_BYTES) for felt in swap.extra_felts)
 
 
@@ -81,27 +81,27 @@ def render_hex(octets: bytes) -> str:
     return "0x" + octets.hex()
 
 
-def parse_call(fields: Fields, network: Network) -> Call:
+def parse_call(fields: Fields, network: Network) -> RouterCall:
     """The call that the fields `route`, `swap_parameters` and `integrator_data` of an object write.
 
     A route that does not name its tokens begins where no swap ends, and ends where none begins.
     Raises `InvalidInput` naming the field.
     """
     swaps = _parse_swap_parameters(fields, network)
-    return Call(_parse_call_route(fields.inner("route"), swaps, network), swaps, fields.octets("integrator_data"))
+    return RouterCall(_parse_call_route(fields.inner("route"), swaps, network), swaps, fields.octets("integrator_data"))
 
 
-def _parse_call_route(fields: Fields, swaps: tuple[CallSwap, ...], network: Network) -> CallRoute:
+def _parse_call_route(fields: Fields, swaps: tuple[RouterSwapParam, ...], network: Network) -> RouterRouteParam:
     sold, bought = {swap.token_in for swap in swaps}, {swap.token_out for swap in swaps}
     # Wrapping stands as one swap of a token for itself.
     wraps = sold == bought and len(sold) == 1
-    return CallRoute(
+    return RouterRouteParam(
         token_in=_named_or_only(fields, "token_in", sold if wraps else sold - bought, network),
         token_out=_named_or_only(fields, "token_out", bought if wraps else bought - sold, network),
         amount_in=fields.amount("amount_in"),
         amount_out=fields.amount("amount_out"),
         min_received=fields.amount("min_received", least=0),
-        destination=fields.address("destination", network.kind),
+        recipient=fields.address("destination", network.kind),
         swap_type=SwapType(fields.integer("swap_type", 0, 2)),
     )
 
@@ -114,7 +114,7 @@ def _named_or_only(fields: Fields, key: str, candidates: set[str], network: Netw
     return next(iter(candidates))
 
 
-def _parse_swap_parameters(fields: Fields, network: Network) -> tuple[CallSwap, ...]:
+def _parse_swap_parameters(fields: Fields, network: Network) -> tuple[RouterSwapParam, ...]:
     """The swaps under `swap_parameters`. Where a swap has no type of its own it takes that of `route`, else 2."""
     route = fields.values.get("route")
     given = route.get("swap_type") if isinstance(route, dict) else None
@@ -123,9 +123,9 @@ def _parse_swap_parameters(fields: Fields, network: Network) -> tuple[CallSwap, 
     return tuple(_parse_swap(Fields.of(entry, path), network, default) for path, entry in entries)
 
 
-def _parse_swap(fields: Fields, network: Network, default: SwapType) -> CallSwap:
+def _parse_swap(fields: Fields, network: Network, default: SwapType) -> RouterSwapParam:
     starknet = network.kind is Kind.STARKNET
-    return CallSwap(
+    return RouterSwapParam(
         token_in=fields.address("token_in", network.kind),
         token_out=fields.address("token_out", network.kind),
         rate=fields.digits("rate", 1, RATE_SCALE),

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from typing import NamedTuple
 
 from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidSlippage
-from swapcli.model.terms import PPM_PER_PERCENT
+from swapcli.model.api_version import ApiVersion
+from swapcli.model.swap_terms import PPM_PER_PERCENT
 
 _PERCENT = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,4})0*)?|\.([0-9]{1,4})0*")
-
-
-class Generation(StrEnum):
-    """A version of the interface."""
-
-    V1 = "v1"
-    V2 = "v2"
 
 
 class SlippageRange(NamedTuple):
@@ -42,7 +35,7 @@ V2_SLIPPAGE = SlippageRange(0, 49 * PPM_PER_PERCENT)
 SIGNER_SLIPPAGE = SlippageRange(PPM_PER_PERCENT // 10, 49 * PPM_PER_PERCENT)
 """Of the calldata endpoints that hyperevm and citrea have for themselves."""
 
-SLIPPAGE_RANGE: dict[Generation, SlippageRange] = {Generation.V1: V1_SLIPPAGE, Generation.V2: V2_SLIPPAGE}
+SLIPPAGE_RANGE: dict[ApiVersion, SlippageRange] = {ApiVersion.V1: V1_SLIPPAGE, ApiVersion.V2: V2_SLIPPAGE}
 
 
 def parse_slippage_ppm(text: str) -> int:

@@ -13,7 +13,7 @@ from swapcli.api.route import parse_result, render_v1
 from swapcli.api.route_result import RouteResult
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
-from swapcli.model.payload import Payload
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def parse_batch_routes(document: object, network: Network) -> tuple[RouteResult,
     return tuple(parse_result(entry, network, at) for at, entry in entries(document, "document", _MAX_RESULTS))
 
 
-def render_batch_felts(payloads: Iterable[Payload]) -> list[list[str]]:
+def render_batch_felts(payloads: Iterable[UnsignedTransaction]) -> list[list[str]]:
     """`executeBatch`: the arguments of a call for each pair."""
     return [render_felts(payload.felts) for payload in payloads]
 

@@ -1,8 +1,8 @@
 """The contract ABI for the few calls that reading needs, packed and read by hand.
 
 Contracts are strangers, and what they return is held to less than what we write ourselves: words are read where they
-must stand, and anything beyond is ignored. Every reader raises `UpstreamNonsense`, whose sentence begins with the name
-of the question.
+must stand, and anything beyond is ignored. Every reader raises `InvalidUpstreamResponse`, whose sentence begins with
+the name of the question.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.chain.node import ReturnData
-from swapcli.errors import UpstreamNonsense
+from swapcli.errors import InvalidUpstreamResponse
 
 WORD: Final = 32
 MOST_ENTRIES: Final = 1 << 16
@@ -155,9 +155,9 @@ def as_address(value: int, name: str) -> str:
     return f"0x{value:040x}"
 
 
-def nonsense(name: str, problem: str) -> UpstreamNonsense:
+def nonsense(name: str, problem: str) -> InvalidUpstreamResponse:
     """The error for an answer that is not what was asked for."""
-    return UpstreamNonsense(f"{name}: {problem}")
+    return InvalidUpstreamResponse(f"{name}: {problem}")
 
 
 def _given(answer: ReturnData, least: int, name: str) -> bytes:

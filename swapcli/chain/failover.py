@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from swapcli.chain.json_rpc import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
-from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
+from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 
 _CHAIN_ID: Final = RpcRequest("eth_chainId", ())
 _LOGS: Final = "eth_getLogs"
@@ -71,11 +71,11 @@ class FailoverClient:
 
     def _is_down(self, error: UpstreamError, requests: Sequence[RpcRequest]) -> bool:
         """Return whether another node could answer what this one did not."""
-        if isinstance(error, Unreachable) or type(error) is UpstreamNonsense:
+        if isinstance(error, Unreachable) or type(error) is InvalidUpstreamResponse:
             return True
         if isinstance(error, UpstreamTimeout):
             return all(request.method != _LOGS for request in requests)
-        if not isinstance(error, UpstreamRefused):
+        if not isinstance(error, UpstreamRejected):
             return False
         try:
             self._rpcs[self._at].send([_CHAIN_ID])

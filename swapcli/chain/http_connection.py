@@ -20,7 +20,7 @@ from weakref import finalize
 from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_body
 from swapcli.encoding.text import ELLIPSIS, single_line
 from swapcli.encoding.url import origin_of, split_url
-from swapcli.errors import ConfigError, Unreachable, UpstreamNonsense, UpstreamTimeout
+from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
 
 _MOST_BYTES = 64 * 2**20
 """Of an answer, packed or unpacked: some 100,000 events."""
@@ -58,7 +58,8 @@ class HttpConnection:
         self._is_late = False
 
     def post(self, body: bytes, timeout_s: float) -> HttpResponse:
-        """Raises `Unreachable`, `UpstreamTimeout`, or `UpstreamNonsense` for an answer that breaks off or never ends.
+        """Raises `Unreachable`, `UpstreamTimeout`, or `InvalidUpstreamResponse` for an answer that breaks off or
+        never ends.
 
         What is posted must bear being sent twice: the other side may have closed a connection that was kept.
         """
@@ -99,7 +100,7 @@ class HttpConnection:
             raise self._failure(error) from None
         except InvalidBody as error:
             self.close()
-            raise UpstreamNonsense(f"{self.shown} {error}") from None
+            raise InvalidUpstreamResponse(f"{self.shown} {error}") from None
         except BaseException:
             self.close()  # an exchange that was left in the middle must not be taken for the next one's
             raise
@@ -142,11 +143,11 @@ class HttpConnection:
             except OSError:
                 return  # it is closed already
 
-    def _failure(self, error: Exception) -> Unreachable | UpstreamTimeout | UpstreamNonsense:
+    def _failure(self, error: Exception) -> Unreachable | UpstreamTimeout | InvalidUpstreamResponse:
         if self._is_late or isinstance(error, TimeoutError):
             return UpstreamTimeout(f"{self.shown} did not answer in time", hint="try again, or set another node")
         if isinstance(error, HTTPException) and not isinstance(error, OSError):
-            return UpstreamNonsense(f"{self.shown} answered with what is not whole HTTP")
+            return InvalidUpstreamResponse(f"{self.shown} answered with what is not whole HTTP")
         if self._proxy:
             through = f"no connection to {self.shown} through the proxy {self._proxy.shown}"
             return Unreachable(through, hint="check the address of the node, the proxy, and NO_PROXY")

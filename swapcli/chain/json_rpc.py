@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from swapcli.chain.http_connection import HttpConnection, HttpResponse
-from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
+from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 
 _FIRST_PAUSE_S: Final = 0.25
 _LONGEST_PAUSE_S: Final = 10.0
@@ -62,7 +62,7 @@ class RpcError(NamedTuple):
         return not self.is_revert and (self.code == _TOO_MANY_CODE or bool(_PASSING.search(self.message)))
 
 
-class NullResult(UpstreamNonsense):
+class NullResult(InvalidUpstreamResponse):
     """Null, again and again, where that is no answer."""
 
 
@@ -195,7 +195,7 @@ class JsonRpcClient:
         self.round_trips += 1
         try:
             reply = self._line.post(body, self._timeout_s)
-        except (Unreachable, UpstreamTimeout, UpstreamNonsense) as error:
+        except (Unreachable, UpstreamTimeout, InvalidUpstreamResponse) as error:
             raise _TransientError(error) from None
         if reply.status in _PASSING_STATUSES:
             raise _TransientError(self._bad_status(reply, "try again later, or set another node"), reply.retry_after_s)
@@ -231,7 +231,7 @@ class JsonRpcClient:
 
     def _accepted(self, request: RpcRequest, result: RpcResult) -> RpcResult:
         if result is _MISSING:
-            raise _TransientError(UpstreamNonsense(f"{self._line.shown} left requests unanswered"))
+            raise _TransientError(InvalidUpstreamResponse(f"{self._line.shown} left requests unanswered"))
         if result is None and not request.may_be_null:  # so do some that have not seen the block yet
             raise _TransientError(NullResult(f"{self._line.shown} answered {request.method} with nothing"))
         if isinstance(result, RpcError) and not (request.method == "eth_call" and result.is_revert):
@@ -239,17 +239,17 @@ class JsonRpcClient:
             raise _TransientError(failure) if result.is_transient else failure
         return result
 
-    def _refused(self, refusal: RpcError) -> UpstreamRefused:
+    def _refused(self, refusal: RpcError) -> UpstreamRejected:
         kept = self._line.redact(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
-        return UpstreamRefused(
+        return UpstreamRejected(
             f"{self._line.shown} refused: {kept or 'it gives no reason'}", details={"code": refusal.code}
         )
 
-    def _bad_status(self, reply: HttpResponse, hint: str) -> UpstreamRefused:
-        return UpstreamRefused(f"{self._line.shown} answered with status {reply.status}", hint=hint)
+    def _bad_status(self, reply: HttpResponse, hint: str) -> UpstreamRejected:
+        return UpstreamRejected(f"{self._line.shown} answered with status {reply.status}", hint=hint)
 
     def _not_rpc(self) -> _TransientError:
-        return _TransientError(UpstreamNonsense(f"{self._line.shown} answered with what is not JSON-RPC"))
+        return _TransientError(InvalidUpstreamResponse(f"{self._line.shown} answered with what is not JSON-RPC"))
 
 
 class _TransientError(Exception):

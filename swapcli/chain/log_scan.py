@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from swapcli.chain.node import Log, LogFilter, Node
-from swapcli.errors import UpstreamRefused, UpstreamTimeout
+from swapcli.errors import UpstreamRejected, UpstreamTimeout
 
 FIRST_SPAN: Final = 4_096
 MAX_SPAN: Final = 1 << 17
@@ -39,7 +39,7 @@ def scan_logs(node: Node, query: LogFilter, span: int = FIRST_SPAN) -> Iterator[
         last = min(first + span - 1, query.to_block)
         try:
             logs = node.logs(query._replace(from_block=first, to_block=last))
-        except (UpstreamRefused, UpstreamTimeout):
+        except (UpstreamRejected, UpstreamTimeout):
             if last == first or node.block(last) is None:
                 raise
             span, before_growing = (last - first + 1) // 2, _REST
@@ -61,7 +61,7 @@ def find_first_available_block(node: Node, query: LogFilter) -> int:
         middle = (low + high) // 2
         try:
             node.logs(query._replace(from_block=middle, to_block=middle))
-        except (UpstreamRefused, UpstreamTimeout):
+        except (UpstreamRejected, UpstreamTimeout):
             low = middle + 1
         else:
             high = middle

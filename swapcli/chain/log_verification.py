@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from swapcli.chain.logs_bloom import bloom_mask, is_selective, may_contain
 from swapcli.chain.node import Log, LogFilter, Node
-from swapcli.errors import UpstreamRefused, UpstreamTimeout
+from swapcli.errors import UpstreamRejected, UpstreamTimeout
 
 MAX_HEADERS: Final = 256
 """Headers that are read for one range of events: at 15 KB each, 4 MB."""
@@ -58,7 +58,7 @@ def read_block_logs(node: Node, number: int) -> list[Log] | None:
     """Return all events of a block, None where the node does not tell so many."""
     try:
         return node.logs(LogFilter((), (), number, number))
-    except (UpstreamRefused, UpstreamTimeout):
+    except (UpstreamRejected, UpstreamTimeout):
         return None
 
 

@@ -7,7 +7,7 @@ Where no Multicall3 is deployed, the calls go to the node as they are.
 
 Some nodes ignore the block number of `eth_call` and always answer from their newest block. So each aggregate begins by
 asking Multicall3 for the number of the block that it runs on and the hash of the one before it: answers from another
-block raise `BlockMismatch`, those from another fork `Reorganised`.
+block raise `BlockMismatch`, those from another fork `ChainReorganized`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from swapcli.chain.abi import WORD, calldata, nonsense, word
 from swapcli.chain.node import BlockHeader, BlockId, ContractCall, Node, ReturnData, block_number
-from swapcli.errors import BlockMismatch, Reorganised, UpstreamNonsense, UpstreamRefused
+from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
 _PORTION: Final = 400
@@ -46,7 +46,7 @@ _TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
 class BlockReader:
     """A network's state after one block, `block` being its number. `multicall` is None where no such contract is known.
 
-    If `at` is a `BlockHeader`, calls raise `Reorganised` once the chain no longer has that block.
+    If `at` is a `BlockHeader`, calls raise `ChainReorganized` once the chain no longer has that block.
     `contracts_without_output` holds the contracts that returned no data while nothing proved that the node ran them.
 
     With `allow_later_blocks`, results from later blocks are accepted too: `answering_blocks` holds the blocks that the
@@ -102,7 +102,7 @@ class BlockReader:
         while self._multicall and calls:
             try:
                 answers = self._aggregated(calls, self._multicall)
-            except UpstreamRefused:
+            except UpstreamRejected:
                 # Too much for the node at once, or too large: it may still answer less, if it answers at all.
                 if self._portion <= _LEAST_PORTION or self.node.block(self.block) is None:
                     raise
@@ -156,24 +156,24 @@ class BlockReader:
         return answers
 
     def _check_missing(self, multicall: str) -> None:
-        """Raises `UpstreamNonsense` where the node runs code that sees the contract, or runs nothing at all."""
+        """Raises `InvalidUpstreamResponse` where the node runs code that sees the contract, or runs nothing at all."""
         try:
             (answer,) = self.node.batch([ContractCall("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self.at)
-        except UpstreamRefused:
+        except UpstreamRejected:
             return  # it runs contracts only
         if answer is None or (len(answer) == WORD and not any(answer)):
             return
         raise self._answered_nothing()
 
-    def _answered_nothing(self) -> UpstreamNonsense:
-        return UpstreamNonsense(
+    def _answered_nothing(self) -> InvalidUpstreamResponse:
+        return InvalidUpstreamResponse(
             f"{self.node.shown} answers calls with nothing at block {self.block}, though there are contracts",
             hint="try again, or set another node",
             details={"block": self.block},
         )
 
     def _check_block(self, number: int | None, before: ReturnData) -> None:
-        """Raises `BlockMismatch` or `Reorganised` where an aggregate ran on another block."""
+        """Raises `BlockMismatch` or `ChainReorganized` where an aggregate ran on another block."""
         if number is None or abs(number - self.block) > _FAR_BLOCKS:
             self._is_verified = False
             return
@@ -186,7 +186,7 @@ class BlockReader:
             if f"0x{before.hex()}" == self.at.parent_hash:
                 _TRUTHFUL_HASHES.add(self.node)
             elif self.node in _TRUTHFUL_HASHES:
-                raise Reorganised(
+                raise ChainReorganized(
                     f"{self.node.shown} answered from another block {self.block}: the chain took another way",
                     hint="try again",
                     details={"block": self.block},
@@ -204,7 +204,7 @@ def find_answering_block(node: Node, number: int) -> int | None:
     """Return the block from which a node answers when it is asked about one; None where it gives no way to know."""
     try:
         (answer,) = node.batch([ContractCall("", _NUMBER_CODE)], number)
-    except UpstreamRefused:
+    except UpstreamRejected:
         return None  # it runs contracts only
     told = _number_told(answer)
     return told if told is not None and abs(told - number) <= _FAR_BLOCKS else None
@@ -228,7 +228,7 @@ def encode_aggregate(calls: Sequence[ContractCall]) -> bytes:
 
 
 def decode_aggregate(raw: bytes, count: int) -> list[ReturnData]:
-    """What `aggregate3` returned for `count` calls. Raises `UpstreamNonsense`."""
+    """What `aggregate3` returned for `count` calls. Raises `InvalidUpstreamResponse`."""
     start = _number(raw, 0)
     if _number(raw, start) != count:
         raise nonsense(_NAME, f"answers for {_number(raw, start)} calls instead of {count}")

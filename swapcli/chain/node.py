@@ -81,10 +81,11 @@ class Node(Protocol):
         """A block by its number; None where the chain has not got so far."""
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        """One call on the state after a block. Raises `Reorganised` where the chain no longer has that very block."""
+        """One call on the state after a block. Raises `ChainReorganized` where the chain no longer has that very
+        block."""
 
     def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """Many calls on the state after a block, answers in their order. Raises `Reorganised` as `call` does."""
+        """Many calls on the state after a block, answers in their order. Raises `ChainReorganized` as `call` does."""
 
     def use_spare(self, error: UpstreamError) -> bool:
         """Ask another node from now on, because of what this one answered. Return whether there is one."""
@@ -92,12 +93,14 @@ class Node(Protocol):
     def blooms(self, first: int, last: int) -> list[int]:
         """Return the bloom filters of the events of blocks `first` to `last`, 0 where the network does not fill them.
 
-        One number of 2,048 bits a block. Of a node that does not know one of the blocks `UpstreamNonsense` is raised.
+        One number of 2,048 bits a block. Of a node that does not know one of the blocks `InvalidUpstreamResponse` is
+        raised.
         """
 
     def logs(self, query: LogFilter) -> list[Log]:
-        """Events in the order of the chain. Raises `UpstreamRefused` also where they are too many for the node, and
-        `Reorganised` where they reach up to the block that was the newest, and the chain no longer has that one."""
+        """Events in the order of the chain. Raises `UpstreamRejected` also where they are too many for the node, and
+        `ChainReorganized` where they reach up to the block that was the newest, and the chain no longer has that
+        one."""
 
 
 class Account(NamedTuple):
@@ -130,8 +133,8 @@ class StateOverrideNode(Node, Protocol):
     """A node that can also be asked what would be if."""
 
     def account(self, address: str, at: BlockId) -> Account:
-        """An account after a block. Raises `Reorganised` as `call` does."""
+        """An account after a block. Raises `ChainReorganized` as `call` does."""
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """The answers to calls on a state that is not, each on its own. Raises `Reorganised` as `call` does, and
-        `UpstreamRefused` where the node knows no overrides; one that pays them no heed answers without them."""
+        """The answers to calls on a state that is not, each on its own. Raises `ChainReorganized` as `call` does, and
+        `UpstreamRejected` where the node knows no overrides; one that pays them no heed answers without them."""

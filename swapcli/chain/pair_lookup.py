@@ -18,7 +18,7 @@ from swapcli.chain.loaders.uniswap_v4 import extsload_call, pool_slot, price_and
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import ContractKind, PoolRef
-from swapcli.errors import UpstreamNonsense
+from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import v4_pool_id
 
@@ -186,7 +186,7 @@ def _trials(tried: Sequence[_Way], pair: _Pair) -> Sequence[ContractCall]:
 
 
 def _first_answered(tried: Sequence[_Way], answers: Sequence[ReturnData]) -> str:
-    """Its name. Raises `UpstreamNonsense`."""
+    """Its name. Raises `InvalidUpstreamResponse`."""
     for way, answer in zip(tried, answers, strict=True):
         if answer:
             read_address(answer, way.name)
@@ -198,7 +198,7 @@ def _spacings(answer: ReturnData) -> Sequence[int]:
     """Of Slipstream's kind, as the factory lists them; what cannot be one is left out."""
     try:
         listed = read_list(answer, _SPACINGS)
-    except UpstreamNonsense:
+    except InvalidUpstreamResponse:
         listed = ()
     usable = [spacing for spacing in dict.fromkeys(listed) if 0 < spacing <= _MOST_SPACING]
     return usable[:_MOST_SPACINGS] or USUAL_SPACINGS

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from swapcli.chain.abi import WORD, as_address, read_text, read_word, read_words, signed
 from swapcli.chain.tokens import sanitize_text
-from swapcli.errors import UpstreamNonsense
+from swapcli.errors import InvalidUpstreamResponse
 from swapcli.evm.router import read_artifact
 from swapcli.networks.address import keccak256
 
@@ -51,7 +51,7 @@ def describe_revert(output: bytes) -> str:
             return f"panic 0x{code:02x}, {_PANICS.get(code, 'of an unknown kind')}"
         if known := _known_errors().get(selector):
             return _told(known, arguments)
-    except UpstreamNonsense:
+    except InvalidUpstreamResponse:
         pass  # it begins like one of those, and ends too soon
     return f"an error with the selector 0x{selector.hex()}"
 

@@ -24,7 +24,7 @@ from swapcli.chain.node import (
     StateOverride,
     block_number,
 )
-from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
+from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 
 TIMEOUT_S: Final = 20.0
 ATTEMPTS: Final = 4
@@ -102,7 +102,7 @@ class RpcNode:
         return self._rpc.fail_over(error)
 
     def head(self) -> ChainHead:
-        """As `Node.head`, in one round trip. Raises `UpstreamNonsense` for a node of another chain."""
+        """As `Node.head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain."""
         chain, block, gas_price = self._rpc.send(
             [RpcRequest("eth_chainId", ()), RpcRequest(_BLOCK, ("latest", False)), RpcRequest("eth_gasPrice", ())]
         )
@@ -193,7 +193,7 @@ class RpcNode:
         def objection(found: RpcResult) -> UpstreamError | None:
             if found is not None and self._block(found).hash == block.hash:
                 return None
-            return Reorganised(
+            return ChainReorganized(
                 f"{self.shown} no longer has block {block.number} as it was: the chain took another way",
                 hint="try again",
                 details={"block": block.number},
@@ -207,13 +207,13 @@ class RpcNode:
             return self._standing(self._newest)
 
         def objection(found: RpcResult) -> UpstreamError | None:
-            return UpstreamRefused(f"{self.shown} does not know block {number}") if found is None else None
+            return UpstreamRejected(f"{self.shown} does not know block {number}") if found is None else None
 
         return ConsistencyCheck(_block_request(number), objection)
 
     def _check_chain(self, found: int) -> None:
         if found != self._chain_id:
-            raise UpstreamNonsense(
+            raise InvalidUpstreamResponse(
                 f"{self.shown} is a node of chain {found}, not of chain {self._chain_id}",
                 hint="set a node of the network that is asked about",
                 details={"expected": self._chain_id, "found": found},
@@ -268,7 +268,7 @@ class RpcNode:
         return content
 
     def _refuse(self, method: str, what: str) -> NoReturn:
-        raise UpstreamNonsense(f"{self.shown} answered {method} with {what}")
+        raise InvalidUpstreamResponse(f"{self.shown} answered {method} with {what}")
 
 
 def _read_hex(text: str) -> bytes | None:

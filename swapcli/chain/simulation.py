@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from swapcli.chain.balance_slot import find_balance_slot
 from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, StateOverride, StateOverrideNode
 from swapcli.chain.sender_balances import SenderBalances
-from swapcli.errors import InvalidInput, SimulationError, UpstreamNonsense, UpstreamRefused
+from swapcli.errors import InvalidInput, InvalidUpstreamResponse, SimulationError, UpstreamRejected
 from swapcli.evm.simulation import SimulatedCall, SimulationRun, decode_run, encode_simulate, runtime_code
 from swapcli.model.order import ZERO_ADDRESS
 
@@ -45,7 +45,7 @@ def simulate_swap(
     """One round trip, and one or two before it where the sender lacks the token.
 
     Raises `SimulationError` where the token cannot be given to the sender, or a token does not tell balances;
-    `UpstreamRefused` where the node cannot simulate.
+    `UpstreamRejected` where the node cannot simulate.
     """
     assumed = tuple(_lacking(swap, holdings))
     own, elsewhere = _own_code(holdings.account.code)
@@ -56,19 +56,19 @@ def simulate_swap(
             overrides.append(_balance(node, at, swap, sender, holdings.balance_in))
         call = HypotheticalCall(sender, ContractCall(sender, encode_simulate(swap)), tuple(overrides))
         (answer,) = node.simulate([call], at)
-    except UpstreamRefused as error:
+    except UpstreamRejected as error:
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
         raise
     if answer is None:
         raise SimulationError("the swap cannot be simulated: a token does not tell balances, or it takes too much gas")
     if answer == b"":
-        raise UpstreamRefused(
+        raise UpstreamRejected(
             f"{node.shown} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
         )
     try:
         return SwapSimulation(decode_run(answer, swap), assumed)
     except InvalidInput as error:
-        raise UpstreamNonsense(f"{node.shown} answered a simulation with nonsense: {error.message}") from None
+        raise InvalidUpstreamResponse(f"{node.shown} answered a simulation with nonsense: {error.message}") from None
 
 
 def _lacking(swap: SimulatedCall, holdings: SenderBalances) -> list[SimulationGrant]:

@@ -11,7 +11,7 @@ from swapcli.chain.abi import calldata, nonsense, read_text, read_word
 from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall
-from swapcli.errors import UpstreamNonsense
+from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.token import Token
 
 MAX_DECIMALS: Final = 36
@@ -42,7 +42,7 @@ def _token(address: str) -> BatchRead[Token]:
         raise nonsense(_SYMBOL, "nothing that can be shown")
     try:
         title = sanitize_text(read_text(name, _NAME), _MOST_NAME)
-    except UpstreamNonsense:
+    except InvalidUpstreamResponse:
         title = ""
     return Token(address, label, title or label, places)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, Node, StateOverride, StateOverrideNode
-from swapcli.errors import InvalidInput, Reorganised, UpstreamError
+from swapcli.errors import ChainReorganized, InvalidInput, UpstreamError
 from swapcli.evm.transfer_probe import (
     TransferTrial,
     TrialResult,
@@ -84,7 +84,7 @@ def run_transfer_trials(node: Node, at: BlockId, questions: Sequence[TransferTri
         trials = dict(bench.trials(questions))
         refused = [question for question, trial in trials.items() if trial.is_refused]
         trials.update(bench.guarded_trials(refused))
-    except Reorganised:
+    except ChainReorganized:
         raise
     except _NoOverrides as error:
         return TransferReport(dict.fromkeys(tokens, UNKNOWN), str(error))
@@ -156,7 +156,7 @@ class _Bench:
         """Raises `_NoOverrides`."""
         try:
             answers = self._node.simulate(calls, self._at)
-        except Reorganised:
+        except ChainReorganized:
             raise
         except UpstreamError as error:
             raise _NoOverrides(error.message) from None

@@ -14,7 +14,7 @@ import typer
 
 from swapcli.config.sources import flag
 from swapcli.model.order import DEFAULT_MAX_HOPS
-from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
+from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ class OrderOptions(NamedTuple):
     destination: Destination = None
     api_version: Annotated[
         str | None,
-        option("--api-version", "Generation of the JSON.  [default: v2 where the network has it]", ANSWER, "v1|v2"),
+        option("--api-version", "ApiVersion of the JSON.  [default: v2 where the network has it]", ANSWER, "v1|v2"),
     ] = None
     integrator_address: Annotated[
         str | None, option("--integrator-address", "Wallet that earns.", INTEGRATOR, "ADDRESS")

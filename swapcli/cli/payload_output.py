@@ -15,20 +15,20 @@ from swapcli.engine.quote import Delivery
 from swapcli.engine.warnings import payload_warnings
 from swapcli.errors import InvalidAddress, InvalidOption
 from swapcli.model.network import Network
-from swapcli.model.payload import Payload, SwapType
+from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import is_native
 
 
-def swap_terms(destination: str | None, slippage_ppm: int, network: Network) -> Delivery:
+def swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> Delivery:
     """How the swap is to be carried out. Raises `InvalidOption`, `InvalidAddress` where nobody can receive."""
-    if destination is None:
+    if recipient is None:
         raise InvalidOption("a payload needs to know who receives the output", hint="add --destination ADDRESS")
-    if is_native(destination, network.kind):
+    if is_native(recipient, network.kind):
         raise InvalidAddress(
             "--destination: what the native token's placeholder receives is lost", hint="give your wallet's address"
         )
-    return Delivery(slippage_ppm, destination)
+    return Delivery(slippage_ppm, recipient)
 
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class PreparedPayload(NamedTuple):
     """A payload, what was found of it where it was checked, and all that it is warned of."""
 
-    payload: Payload
+    payload: UnsignedTransaction
     network: Network
     checked: Checked | None
     warnings: tuple[QuoteWarning, ...] = ()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from swapcli.api.slippage import SLIPPAGE_RANGE, Generation
+from swapcli.api.slippage import SLIPPAGE_RANGE
 from swapcli.cli.options import OrderOptions
 from swapcli.config import Secret, Settings
 from swapcli.engine.resolve import find_protocols
 from swapcli.errors import IntegratorError, InvalidAddress, InvalidOption
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import Order
-from swapcli.model.terms import Integrator, Terms, check_shares
+from swapcli.model.swap_terms import Integrator, SwapTerms, check_shares
 from swapcli.model.token import Token
 from swapcli.networks.address import parse_address
 
@@ -20,8 +21,8 @@ from swapcli.networks.address import parse_address
 class QuoteOptions(NamedTuple):
     """How to route orders and how to write their quotes. Without `gas_price_wei` the market's gas price holds."""
 
-    generation: Generation
-    terms: Terms
+    api_version: ApiVersion
+    terms: SwapTerms
     excluded_protocols: frozenset[str]
     max_hops: int
     gas_price_wei: int | None
@@ -50,14 +51,14 @@ def resolve_options(
     The API key is read only if an integrator is named. Raises `InvalidInput`, and `IntegratorError` for a missing key
     or a broken integrator rule.
     """
-    generation = _resolve_generation(settings.api_version, network)
+    api_version = _resolve_generation(settings.api_version, network)
     recipient = None if order.destination is None else parse_address_option(order.destination, network, "--destination")
     return QuoteOptions(
-        generation=generation,
-        terms=Terms(
-            slippage_ppm=SLIPPAGE_RANGE[generation].check(settings.slippage_ppm),
-            destination=recipient,
-            integrator=_resolve_integrator(settings, network, generation, read_api_key),
+        api_version=api_version,
+        terms=SwapTerms(
+            slippage_ppm=SLIPPAGE_RANGE[api_version].check(settings.slippage_ppm),
+            recipient=recipient,
+            integrator=_resolve_integrator(settings, network, api_version, read_api_key),
             ttl_s=settings.route_ttl_s,
             impact_warning_ppm=settings.impact_warning_ppm,
         ),
@@ -70,14 +71,14 @@ def resolve_options(
     )
 
 
-def _resolve_generation(requested: Generation | None, network: Network) -> Generation:
-    if requested is Generation.V2 and not network.has_v2:
+def _resolve_generation(requested: ApiVersion | None, network: Network) -> ApiVersion:
+    if requested is ApiVersion.V2 and not network.has_v2:
         raise InvalidOption(f"{network.name} has no v2", hint="leave out --api-version, or use v1")
-    return requested or (Generation.V2 if network.has_v2 else Generation.V1)
+    return requested or (ApiVersion.V2 if network.has_v2 else ApiVersion.V1)
 
 
 def _resolve_integrator(
-    settings: Settings, network: Network, generation: Generation, read_api_key: Callable[[], Secret | None]
+    settings: Settings, network: Network, api_version: ApiVersion, read_api_key: Callable[[], Secret | None]
 ) -> Integrator | None:
     """Return the integrator, or None if the settings name none; a fee or surplus of zero counts as none."""
     integrator = settings.integrator
@@ -90,7 +91,7 @@ def _resolve_integrator(
         raise IntegratorError(
             "an integrator fee or surplus needs the wallet that receives it", hint="add --integrator-address"
         )
-    if generation is Generation.V1:
+    if api_version is ApiVersion.V1:
         hint = "leave out --api-version v1" if network.has_v2 else f"{network.name} has no v2: leave them out there"
         raise IntegratorError("integrator options exist in v2 only", hint=hint)
     address = parse_address_option(integrator.address, network, "integrator address")

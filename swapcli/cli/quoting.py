@@ -9,7 +9,7 @@ from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
 from swapcli.cli.quote_options import QuoteOptions, resolve_options
 from swapcli.cli.session import Session
-from swapcli.engine.quote import Answer, Ask
+from swapcli.engine.quote import Answer, QuoteRequest
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.engine.warnings import answer_warnings
 from swapcli.model.order import Order
@@ -31,12 +31,12 @@ class QuoteContext(NamedTuple):
         units = parse_raw_amount(amount) if self.raw else parse_amount(amount, token.decimals, token.symbol)
         return self.options.build_order(token_sold, token_bought, units)
 
-    def build_request(self, order: Order) -> Ask:
+    def build_request(self, order: Order) -> QuoteRequest:
         """Return the request for a quote on `order`."""
         options = self.options
-        return Ask(
+        return QuoteRequest(
             order,
-            options.generation,
+            options.api_version,
             options.terms.integrator,
             options.gas_price_wei,
             options.certify,

@@ -15,7 +15,7 @@ from swapcli.config.sources import FLAG_ORIGIN
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.pool_sources import Holder, check_fresh
 from swapcli.engine.sources.quote_source import QuoteSource
-from swapcli.errors import InvalidOption, MarketError, PoolStateError, UnknownNetwork
+from swapcli.errors import InvalidOption, InvalidPoolState, MarketError, UnknownNetwork
 from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
 
@@ -266,7 +266,7 @@ class Session(NamedTuple):
             max_age_s, ttl_s = settings.max_age_s, settings.route_ttl_s
             return LiveSource(held, node, SYSTEM_CLOCK, max_age_s=max_age_s, route_ttl_s=ttl_s)
         if settings.max_age_s is not None:
-            check_fresh(held.origin, held.network, settings.max_age_s)
+            check_fresh(held.state_source, held.network, settings.max_age_s)
         return held
 
     def _holder(self, name: str, skip_bad_pools: bool) -> Holder:
@@ -329,7 +329,7 @@ def open_session(
 def _in_file(error: MarketError, file: str) -> MarketError:
     """The same error, which also names the file, and how to go on without a pool."""
     error.message = f"{'stdin' if file == STDIN else file}: {error.message}"
-    if isinstance(error, PoolStateError):
+    if isinstance(error, InvalidPoolState):
         error.hint = "--skip-bad-pools goes on without it"
     return error
 

@@ -11,12 +11,12 @@ from swapcli.cli.options import PayloadOptions
 from swapcli.cli.quote_options import parse_address_option
 from swapcli.cli.render.text import printable
 from swapcli.cli.session import Session
-from swapcli.engine.quote import Answer, Origin
+from swapcli.engine.quote import Answer, StateSource
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Kind, Network
-from swapcli.model.payload import Payload
 from swapcli.model.token import Token, in_tokens
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning, WarningCode
 
 if TYPE_CHECKING:
@@ -31,25 +31,27 @@ class PayloadChecker(NamedTuple):
     node: RpcNode
     native: Token
 
-    def check_quoted(self, answer: Answer, payload: Payload) -> Checked:
+    def check_quoted(self, answer: Answer, payload: UnsignedTransaction) -> Checked:
         """Of an answer's own payload. Raises as `check_payload`."""
         order, quote = answer.order, answer.quote
         tokens = order.token_in, order.token_out
         from swapcli.engine.tradable_tokens import is_rounded
 
         gas_wei = quote.gas_wei if quote else None
-        return self._check(payload, answer.origin, tokens, gas_wei, rounded=is_rounded(answer))
+        return self._check(payload, answer.state_source, tokens, gas_wei, rounded=is_rounded(answer))
 
-    def check_built(self, fresh_source: QuoteSource, result: RouteResult, payload: Payload) -> Checked:
+    def check_built(self, fresh_source: QuoteSource, result: RouteResult, payload: UnsignedTransaction) -> Checked:
         """Of the payload that `fresh_source` has just built of a route. Raises as `check_payload`."""
         from swapcli.cli.render.payload_view import traded_tokens
 
-        return self._check(payload, fresh_source.origin, traded_tokens(result, payload, fresh_source.network), None)
+        return self._check(
+            payload, fresh_source.state_source, traded_tokens(result, payload, fresh_source.network), None
+        )
 
     def _check(
         self,
-        payload: Payload,
-        origin: Origin,
+        payload: UnsignedTransaction,
+        origin: StateSource,
         tokens: tuple[Token, Token],
         gas_wei: int | None,
         *,
@@ -80,7 +82,7 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     return PayloadChecker(Wanted(options.simulate, sender), node, network.native)
 
 
-def check_warnings(checked: Checked, payload: Payload, *, with_approval: bool) -> Iterator[QuoteWarning]:
+def check_warnings(checked: Checked, payload: UnsignedTransaction, *, with_approval: bool) -> Iterator[QuoteWarning]:
     """What is amiss, though it is no error."""
     token_in, token_out, native = checked.ends
     simulation, holdings, needed = checked.simulation, checked.holdings, payload.call.route.amount_in

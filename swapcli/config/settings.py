@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
-from swapcli.api.slippage import Generation
 from swapcli.config import value_types
 from swapcli.config.secret import Secret
 from swapcli.config.value_types import ValueType
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import DEFAULT_MAX_HOPS
-from swapcli.model.terms import (
+from swapcli.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
     DEFAULT_MAX_IMPACT_PPM,
     DEFAULT_ROUTE_TTL_S,
@@ -187,10 +187,10 @@ class Settings:
     or `default`."""
 
     network: str | None = setting(None, value_types.TEXT, "Network of commands that are not told one.", example="base")
-    api_version: Generation | None = setting(
+    api_version: ApiVersion | None = setting(
         None,
-        value_types.choice([generation.value for generation in Generation], Generation),
-        "Generation of the interface, v1 or v2; without it v2 where the network has it.",
+        value_types.choice([api_version.value for api_version in ApiVersion], ApiVersion),
+        "API version of the interface, v1 or v2; without it v2 where the network has it.",
         example="v2",
     )
     slippage_ppm: int = setting(

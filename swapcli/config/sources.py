@@ -28,7 +28,7 @@ _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
 
 @dataclass(frozen=True, slots=True)
 class RawValue:
-    """A raw value: `origin` says where it came from, `place` begins the sentence about what is wrong with it.
+    """A raw value: `state_source` says where it came from, `place` begins the sentence about what is wrong with it.
 
     `folder` is what a relative file name in it starts from; None is the working directory.
     """

@@ -13,7 +13,7 @@ from swapcli.api.slippage import parse_slippage_ppm
 from swapcli.config.secret import Secret
 from swapcli.encoding.text import ELLIPSIS, truncate
 from swapcli.errors import InvalidOption
-from swapcli.model.terms import PPM_PER_PERCENT
+from swapcli.model.swap_terms import PPM_PER_PERCENT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,7 @@ _Found = Pool | L1FeeParams | None
 
 
 @dataclass
-class Moment:
+class BlockSnapshot:
     """`since_s` is when its block was told, by a timer. Of pools that could not be read it knows that."""
 
     node: Node

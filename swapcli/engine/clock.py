@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 
 class Clock(NamedTuple):
-    """`now_s` is Unix time; `timer_s` only measures differences. Both in seconds."""
+    """`now_s` is Unix time; `monotonic_s` only measures differences. Both in seconds."""
 
     now_s: Callable[[], float]
-    timer_s: Callable[[], float]
+    monotonic_s: Callable[[], float]
 
 
 SYSTEM_CLOCK = Clock(time.time, time.perf_counter)

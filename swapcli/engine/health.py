@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from swapcli.engine.clock import Clock
-from swapcli.engine.quote import Answer, Origin
+from swapcli.engine.quote import Answer, StateSource
 from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market
 from swapcli.model.network import Network
@@ -36,7 +36,7 @@ class Health(NamedTuple):
     status: int
     message: str
     time_s: float
-    origin: Origin | None = None
+    state_source: StateSource | None = None
     pools: int | None = None
     tokens: int | None = None
     sample: Sample | None = None
@@ -61,8 +61,8 @@ def check_market(market: Market, quote: Callable[[Order], Answer], clock: Clock,
     rests on.
     """
     count = count or Count(len(market.pools), len(market.tokens))
-    origin = Origin.of(market, clock.now_s())
-    started_s = clock.timer_s()
+    origin = StateSource.of(market, clock.now_s())
+    started_s = clock.monotonic_s()
     sample: Sample | None = None
     try:
         sample, origin = _sample(market, quote)
@@ -74,8 +74,8 @@ def check_market(market: Market, quote: Callable[[Order], Answer], clock: Clock,
         network=market.network.name,
         status=status,
         message=message,
-        time_s=round(clock.timer_s() - started_s, 6),
-        origin=origin,
+        time_s=round(clock.monotonic_s() - started_s, 6),
+        state_source=origin,
         pools=count.pools,
         tokens=count.tokens,
         sample=sample,
@@ -86,13 +86,13 @@ def _title(network: Network) -> str:
     return network.name[:1].upper() + network.name[1:]
 
 
-def _sample(market: Market, quote: Callable[[Order], Answer]) -> tuple[Sample, Origin]:
+def _sample(market: Market, quote: Callable[[Order], Answer]) -> tuple[Sample, StateSource]:
     order = _sample_order(market)
     if order is None:
         raise MarketUnavailable("the market holds no pools")
     answer = quote(order)
     amounts = answer.result.input_amount, answer.result.output_amount
-    return Sample(order.token_in, order.token_out, *amounts), answer.origin
+    return Sample(order.token_in, order.token_out, *amounts), answer.state_source
 
 
 def _sample_order(market: Market) -> Order | None:

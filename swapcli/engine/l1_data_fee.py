@@ -6,21 +6,21 @@ from dataclasses import replace
 from typing import Final
 
 from swapcli.api.route_result import with_gas
-from swapcli.engine.payloads import make_payload
+from swapcli.engine.payloads import build_transaction
 from swapcli.engine.quote import Answer, Delivery
 from swapcli.errors import SwapcliError
 from swapcli.evm.l1_fee import L1FeeParams, compute_l1_fee_wei
 from swapcli.evm.unsigned import GasFees, encode_unsigned
-from swapcli.model.payload import Payload, Transaction
 from swapcli.model.route import Quote
-from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM
+from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM
+from swapcli.model.transaction import Transaction, UnsignedTransaction
 
 _SOMEBODY: Final = "0x9f3c51d27e84ab06c1fd38e6527bd0894a1ee573"
 """Stands for an address that is not known: as hard to compress as any."""
 _NONCE: Final = 1_000
 
 
-def with_l1_fee(answer: Answer, terms: L1FeeParams, payload: Payload | None = None) -> Answer:
+def with_l1_fee(answer: Answer, terms: L1FeeParams, payload: UnsignedTransaction | None = None) -> Answer:
     """An answer that tells the fee for its swap's data too, in its quote and its result.
 
     The fee goes by the size of the transaction, so it is that of `payload`. Without one, as for a route whose receiver
@@ -41,11 +41,11 @@ def with_l1_fee(answer: Answer, terms: L1FeeParams, payload: Payload | None = No
     return answer._replace(quote=charged, result=with_gas(answer.result, charged))
 
 
-def _payload_for_somebody(answer: Answer, quote: Quote) -> Payload | None:
+def _payload_for_somebody(answer: Answer, quote: Quote) -> UnsignedTransaction | None:
     """None where no router can be told of the route."""
     network = replace(answer.network, router=answer.network.router or _SOMEBODY)
     delivery = Delivery(DEFAULT_SLIPPAGE_PPM, _SOMEBODY)
     try:
-        return make_payload(answer.result, quote.steps, quote.amount_out, answer.pools, network, delivery)
+        return build_transaction(answer.result, quote.steps, quote.amount_out, answer.pools, network, delivery)
     except SwapcliError:
         return None

@@ -22,7 +22,7 @@ from swapcli.errors import ConfigError, MarketError, MarketUnavailable
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
-from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
 from swapcli.store import BlockMark, Store, create_store, open_store
 
@@ -113,7 +113,7 @@ class Keeper:
         if not market.pools:
             raise MarketUnavailable(f"there are no pools of {market.network.name} to quote on yet")
         source = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
-        return self._hold(source, head, self._clock.timer_s())
+        return self._hold(source, head, self._clock.monotonic_s())
 
     def advance(self) -> MarketSource | None:
         """What the store holds once it is at the newest block; None where that is what was given before.
@@ -147,7 +147,7 @@ class Keeper:
 
     def _changed_since(self, held: _Held) -> frozenset[str] | None:
         """The pools to be read anew; None for all."""
-        if held.head is None or self._clock.timer_s() - held.chosen_s > CHOSEN_ANEW_S:
+        if held.head is None or self._clock.monotonic_s() - held.chosen_s > CHOSEN_ANEW_S:
             return None
         return self._store.register.changed_since(held.head)
 

@@ -15,13 +15,13 @@ from swapcli.chain.node import BlockId, ChainHead, StateOverrideNode, block_numb
 from swapcli.chain.revert_reason import describe_revert
 from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
 from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swap
-from swapcli.engine.quote import Origin
+from swapcli.engine.quote import StateSource
 from swapcli.errors import InsufficientBalance, SimulationError
 from swapcli.evm import decode_integrator_data
 from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
-from swapcli.model.payload import Call, Payload
-from swapcli.model.terms import after_fee
+from swapcli.model.swap_terms import after_fee
 from swapcli.model.token import Token, in_tokens
+from swapcli.model.transaction import RouterCall, UnsignedTransaction
 
 _DIFFERS: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
 _ELSEWHERE: Final = "the quote rests on another state: quote anew, on that of the node"
@@ -78,8 +78,8 @@ class Checked(NamedTuple):
 def check_payload(
     node: StateOverrideNode,
     wanted: Wanted,
-    payload: Payload,
-    origin: Origin,
+    payload: UnsignedTransaction,
+    origin: StateSource,
     ends: Ends,
     gas_wei: int | None = None,
     *,
@@ -93,7 +93,7 @@ def check_payload(
     """
     head = node.head()
     at, is_exact = _state(origin, head)
-    sender, swap = wanted.sender or payload.call.route.destination, SimulatedCall.from_payload(payload)
+    sender, swap = wanted.sender or payload.call.route.recipient, SimulatedCall.from_payload(payload)
     holdings = read_sender_balances(node, at, sender, swap)
     if wanted.sender and holdings.balance_in < swap.amount_in:
         raise _too_little(holdings.balance_in, swap.amount_in, ends.token_in)
@@ -110,14 +110,14 @@ def check_payload(
     return Checked(ends, holdings if wanted.sender else None, simulation, gas_wei, rounded)
 
 
-def _state(origin: Origin, head: ChainHead) -> tuple[BlockId, bool]:
+def _state(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool]:
     """The block to ask about, and whether it is the one that was quoted on; what a service says of it is not proven."""
-    if origin.service is None and origin.is_live and origin.block is not None:
+    if origin.service_url is None and origin.is_live and origin.block is not None:
         return origin.block, True
     return head.block, False
 
 
-def _simulation(told: SwapSimulation, call: Call, block: int, sender: str, ends: Ends) -> Simulation:
+def _simulation(told: SwapSimulation, call: RouterCall, block: int, sender: str, ends: Ends) -> Simulation:
     words = {
         SimulationGrant.NATIVE: f"balance of {ends.native.symbol}",
         SimulationGrant.TOKEN: f"balance of {ends.token_in.symbol}",
@@ -127,15 +127,17 @@ def _simulation(told: SwapSimulation, call: Call, block: int, sender: str, ends:
     return Simulation(block, sender, told.run.received, _due(call), told.run.gas_used, assumed)
 
 
-def _due(call: Call) -> int:
+def _due(call: RouterCall) -> int:
     """What the receiver gets of what was quoted: all where he earns the fee himself."""
     shares = decode_integrator_data(call.integrator_data)
-    if shares is None or shares.address == call.route.destination:
+    if shares is None or shares.address == call.route.recipient:
         return call.route.amount_out
     return after_fee(call.route.amount_out, shares.fee_bps)
 
 
-def _check(run: SimulationRun, simulation: Simulation, payload: Payload, ends: Ends, is_exact: bool) -> None:
+def _check(
+    run: SimulationRun, simulation: Simulation, payload: UnsignedTransaction, ends: Ends, is_exact: bool
+) -> None:
     where = f"at block {simulation.block}"
     match run.status:
         case SimulationStatus.NO_ROUTER:

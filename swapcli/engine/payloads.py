@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from swapcli.api.route_result import ResultSwap, RouteResult
-from swapcli.api.slippage import Generation
 from swapcli.engine.quote import Delivery
 from swapcli.engine.wrap import wrapper
 from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.payload import CallRoute, Payload, SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Step
-from swapcli.model.terms import after_fee, min_received
+from swapcli.model.swap_terms import after_fee, min_received
+from swapcli.model.transaction import RouterRouteParam, SwapType, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
 
 CLOCK_SKEW_MS = 5_000
@@ -25,7 +25,7 @@ CLOCK_SKEW_MS = 5_000
 def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: int) -> None:
     """Refuses a route that was issued more than `ttl_s` ago with `RouteExpired`, one from the future with
     `InvalidRoute`. V2 carries its time; without one only the replay judges."""
-    moment_ms = result.timestamp_ms if result.generation is Generation.V2 else issued_ms
+    moment_ms = result.timestamp_ms if result.api_version is ApiVersion.V2 else issued_ms
     if moment_ms is None:
         return
     age_ms = now_ms - moment_ms
@@ -60,26 +60,26 @@ def replay_result(result: RouteResult, market: Market, slippage_ppm: int) -> tup
     return done, pools
 
 
-def make_payload(
+def build_transaction(
     result: RouteResult,
     steps: Sequence[Step],
     amount_out: int,
     pools: Mapping[str, Pool],
     network: Network,
     delivery: Delivery,
-) -> Payload:
+) -> UnsignedTransaction:
     """The payload for the network's router. `steps` and `amount_out` are the replay's; no amount of `result` but the
     input is used. Raises `ConfigError` where the router is not known."""
     router = _router(network)
     integrator = result.integrator
     left = after_fee(amount_out, integrator.fee_bps if integrator else 0)
-    route = CallRoute(
+    route = RouterRouteParam(
         token_in=network.to_wrapped(result.input_token.address),
         token_out=network.to_wrapped(result.output_token.address),
         amount_in=result.input_amount,
         amount_out=amount_out,
         min_received=min_received(left, delivery.slippage_ppm),
-        destination=delivery.destination,
+        recipient=delivery.recipient,
         swap_type=result.swap_type,
     )
     if network.kind is Kind.STARKNET:
@@ -115,9 +115,9 @@ def pools_for(result: RouteResult, market: Market) -> Mapping[str, Pool]:
 
 def _check_generation(result: RouteResult, network: Network) -> None:
     """The network has the generation of the result, and the generation its integrator."""
-    if result.generation is Generation.V2 and not network.has_v2:
+    if result.api_version is ApiVersion.V2 and not network.has_v2:
         raise InvalidRoute(f"{network.name} has no v2, so the route must not carry meta")
-    if result.generation is Generation.V1 and result.integrator is not None:
+    if result.api_version is ApiVersion.V1 and result.integrator is not None:
         raise InvalidRoute("integrator fields exist in v2 only, and the route carries no meta")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from swapcli.engine.quote import Origin
+from swapcli.engine.quote import StateSource
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import MarketUnavailable
 from swapcli.model.market import Provenance
@@ -34,12 +34,12 @@ class Holder(QuoteSource, Protocol):
         """Keep how tokens transfer, as was found at a block, where that outlives this process."""
 
 
-def is_fresh(origin: Origin, max_age_s: int) -> bool:
+def is_fresh(origin: StateSource, max_age_s: int) -> bool:
     """Is the state known to be at most so old?"""
     return origin.age_s is not None and origin.age_s <= max_age_s
 
 
-def check_fresh(origin: Origin, network: Network, max_age_s: int | None) -> None:
+def check_fresh(origin: StateSource, network: Network, max_age_s: int | None) -> None:
     """Raises `MarketUnavailable` where the state is older than `max_age_s`, or nobody can say how old it is."""
     if max_age_s is None or is_fresh(origin, max_age_s):
         return

@@ -41,7 +41,7 @@ class PriceImpact(NamedTuple):
 def impact_of(answer: Answer) -> PriceImpact | None:
     """Return the price impact of an answer; None where nobody knows it."""
     pools = answer.pools if answer.quote is not None else None
-    reported = answer.origin.reported.price_impact
+    reported = answer.state_source.reported.price_impact
     return highest_impact(answer.result, answer.result.output_amount, answer.network, pools, reported=reported)
 
 

@@ -7,19 +7,19 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
 from swapcli.api.state_headers import ReportedWarnings
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
 from swapcli.model.token import Token
 from swapcli.model.transfers import TransferBehaviour
 
 
-class Ask(NamedTuple):
+class QuoteRequest(NamedTuple):
     """An order (the native token by its zero address) and how the answer is to be.
 
     `gas_price_wei` None leaves it to the source; `certify` wants the proof of optimality too. `solve_time_s` bounds a
@@ -27,7 +27,7 @@ class Ask(NamedTuple):
     """
 
     order: Order
-    generation: Generation
+    api_version: ApiVersion
     integrator: Integrator | None = None
     gas_price_wei: int | None = None
     certify: bool = False
@@ -38,29 +38,29 @@ class Delivery(NamedTuple):
     """How a swap is to be carried out: how far it may slip, and who receives the output."""
 
     slippage_ppm: int
-    destination: str
+    recipient: str
 
 
-class Origin(NamedTuple):
+class StateSource(NamedTuple):
     """Where the pool state behind an answer comes from; `age_s` is None where the state carries no time.
 
-    `service` is the address of the service that answered, None where the core in this process did. The provenance is
-    None where the service does not say; `reported` is what it warns of. `pinned` is as in
+    `service_url` is the address of the service that answered, None where the core in this process did. The provenance
+    is None where the service does not say; `reported` is what it warns of. `pinned` is as in
     `Market`; `is_proposed` says that the network had not yet agreed on the block when it was read.
     """
 
     provenance: Provenance | None
-    source: str
+    description: str
     block: int | None = None
     timestamp: int | None = None
     age_s: int | None = None
-    service: str | None = None
+    service_url: str | None = None
     reported: ReportedWarnings = ReportedWarnings()
     pinned: bool | None = None
     is_proposed: bool = False
 
     @classmethod
-    def of(cls, market: Market, now_s: float) -> Origin:
+    def of(cls, market: Market, now_s: float) -> StateSource:
         """The origin of a market, looked at now."""
         age_s = None if market.timestamp is None else max(0, int(now_s) - market.timestamp)
         read = market.provenance in (Provenance.LIVE, Provenance.SYNCED)
@@ -83,7 +83,8 @@ class Origin(NamedTuple):
 class Answer(NamedTuple):
     """A route in the generation that was asked for, with everything needed to tell it.
 
-    `tokens` by address are at least the route's. `quote`, the route's `pools` by key and `invented` (those of them at
+    `tokens` by address are at least the route's. `quote`, the route's `pools` by key and `placeholder_pools` (those
+    of them at
     whose addresses nothing is deployed) are what only the core can tell: None and empty from a service. So are
     `transfers`: how the tokens that the route trades behave, by address.
     """
@@ -92,9 +93,9 @@ class Answer(NamedTuple):
     result: RouteResult
     network: Network
     tokens: Mapping[str, Token]
-    origin: Origin
+    state_source: StateSource
     timestamp_ms: int
     quote: Quote | None = None
     pools: Mapping[str, Pool] = MappingProxyType({})
-    invented: frozenset[str] = frozenset()
+    placeholder_pools: frozenset[str] = frozenset()
     transfers: Mapping[str, TransferBehaviour] = MappingProxyType({})

@@ -108,7 +108,7 @@ def transfer_warnings(answer: Answer) -> Iterator[QuoteWarning]:
             f"{_listed(refused)} refused a trial transfer: the swap may fail, or not be undone",
         )
     untried = by_kind.get(TransferKind.UNKNOWN)
-    if untried and answer.origin.provenance in (Provenance.LIVE, Provenance.SYNCED):
+    if untried and answer.state_source.provenance in (Provenance.LIVE, Provenance.SYNCED):
         yield QuoteWarning(
             WarningCode.UNTRIED_TOKEN,
             f"no node has tried transfers of {_listed(untried)}: a fee on transfers would not show in the quote",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from swapcli.engine.price_impact import ImpactBasis, PriceImpact, impact_of
-from swapcli.engine.quote import Answer, Origin
+from swapcli.engine.quote import Answer, StateSource
 from swapcli.engine.tradable_tokens import transfer_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
-from swapcli.model.payload import Payload
-from swapcli.model.terms import PPM, PPM_PER_PERCENT
+from swapcli.model.swap_terms import PPM, PPM_PER_PERCENT
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address
 
@@ -29,7 +29,7 @@ def answer_warnings(answer: Answer, *, ttl_s: int, impact_warning_ppm: int) -> t
     """Return the warnings of an answer, each code once."""
     of_quote = quote_warnings(
         impact_of(answer),
-        answer.origin,
+        answer.state_source,
         ttl_s=ttl_s,
         impact_warning_ppm=impact_warning_ppm,
         invented=invented_pools(answer),
@@ -38,7 +38,7 @@ def answer_warnings(answer: Answer, *, ttl_s: int, impact_warning_ppm: int) -> t
 
 
 def quote_warnings(
-    impact: PriceImpact | None, origin: Origin, *, ttl_s: int, impact_warning_ppm: int, invented: str = ""
+    impact: PriceImpact | None, origin: StateSource, *, ttl_s: int, impact_warning_ppm: int, invented: str = ""
 ) -> tuple[QuoteWarning, ...]:
     """Return the warnings of a quote, each code once. State older than `ttl_s` is old; `placeholder_pools` is what
     `invented_pools` says."""
@@ -49,7 +49,12 @@ def quote_warnings(
 
 
 def payload_warnings(
-    of_quote: Iterable[QuoteWarning], payload: Payload, network: Network, *, is_router_own: bool, is_simulated: bool
+    of_quote: Iterable[QuoteWarning],
+    payload: UnsignedTransaction,
+    network: Network,
+    *,
+    is_router_own: bool,
+    is_simulated: bool,
 ) -> tuple[QuoteWarning, ...]:
     """Return the warnings of a payload: those of its quote, and whose router it is for.
 
@@ -78,17 +83,19 @@ def _not_to_sign(warning: QuoteWarning) -> QuoteWarning:
     return warning._replace(message=f"{warning.message}; do not sign the payload")
 
 
-def _impact_warnings(impact: PriceImpact | None, origin: Origin, warning_ppm: int) -> Iterator[QuoteWarning]:
+def _impact_warnings(impact: PriceImpact | None, origin: StateSource, warning_ppm: int) -> Iterator[QuoteWarning]:
     if impact is None:
         reason = (
-            f"{_service(origin)} gives no prices of these tokens" if origin.service else "these tokens have no price"
+            f"{_service(origin)} gives no prices of these tokens"
+            if origin.service_url
+            else "these tokens have no price"
         )
         yield QuoteWarning(WarningCode.PRICE_IMPACT_UNKNOWN, f"the price impact is unknown: {reason}")
     elif impact.fraction * PPM > warning_ppm:
         yield QuoteWarning(WarningCode.PRICE_IMPACT_HIGH, _impact_sentence(impact, origin))
 
 
-def _state_warnings(origin: Origin, ttl_s: int, invented: str) -> Iterator[QuoteWarning]:
+def _state_warnings(origin: StateSource, ttl_s: int, invented: str) -> Iterator[QuoteWarning]:
     """Where the state of the pools is not live, older than `ttl_s`, or unknown."""
     if origin.provenance is None:
         message = f"{_service(origin)} does not say which state its quotes rest on"
@@ -101,7 +108,7 @@ def _state_warnings(origin: Origin, ttl_s: int, invented: str) -> Iterator[Quote
         yield QuoteWarning(WarningCode.STATE_OLD, message)
 
 
-def check_impact(impact: PriceImpact | None, origin: Origin, max_impact_ppm: int) -> None:
+def check_impact(impact: PriceImpact | None, origin: StateSource, max_impact_ppm: int) -> None:
     """Raise `PriceImpactTooHigh` where the price impact is known to be above `max_impact_ppm`."""
     if impact is None or impact.fraction * PPM <= max_impact_ppm:
         return
@@ -128,7 +135,7 @@ def how_old(seconds: int) -> str:
     return f"{seconds} second{'s' if seconds != 1 else ''} old"
 
 
-def _impact_sentence(impact: PriceImpact, origin: Origin) -> str:
+def _impact_sentence(impact: PriceImpact, origin: StateSource) -> str:
     shown = f"price impact of {_percent(impact.fraction)}"
     if impact.sold_usd is not None and impact.bought_usd is not None:
         return f"{shown}: ${impact.bought_usd:,.2f} for ${impact.sold_usd:,.2f}"
@@ -142,12 +149,12 @@ def _percent(fraction: float) -> str:
     return f"{int(fraction * 10_000) / 100:.2f}%"
 
 
-def _service(origin: Origin) -> str:
-    return origin.service or origin.source
+def _service(origin: StateSource) -> str:
+    return origin.service_url or origin.description
 
 
 def invented_pools(answer: Answer) -> str:
     """Return how many of an answer's pool addresses are invented, to follow a warning; empty where none is."""
-    if not answer.invented:
+    if not answer.placeholder_pools:
         return ""
-    return f"; {INVENTED} pool addresses: {len(answer.invented)} of {len(answer.result.pool_keys)}"
+    return f"; {INVENTED} pool addresses: {len(answer.placeholder_pools)} of {len(answer.result.pool_keys)}"

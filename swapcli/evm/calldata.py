@@ -30,8 +30,8 @@ from swapcli.evm.words import (
     uint_word,
     unhex,
 )
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
 from swapcli.model.route import RATE_SCALE
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 
 SWAP: Final = "8619b04e"
 SWAP_INTEGRATOR: Final = "21ed51f7"
@@ -54,7 +54,7 @@ class Permit(NamedTuple):
     s: bytes
 
 
-def encode_call(call: Call) -> str:
+def encode_call(call: RouterCall) -> str:
     """Calldata of `swap`, or of `swapIntegrator` where the call has integrator data: hex with 0x.
 
     Raises `InvalidInput` naming the field whose value is out of range.
@@ -68,7 +68,7 @@ def encode_call(call: Call) -> str:
     return f"0x{SWAP_INTEGRATOR}{route}{offsets}{swaps}{bytes_words(call.integrator_data)}"
 
 
-def decode_call(calldata: str) -> Call:
+def decode_call(calldata: str) -> RouterCall:
     """The call in calldata of `swap` or `swapIntegrator`, the exact inverse of `encode_call`.
 
     Raises `InvalidInput` for anything else, naming what is wrong. Time and memory grow with the length of the input.
@@ -79,7 +79,7 @@ def decode_call(calldata: str) -> Call:
         reader.offset((_ROUTE_WORDS + 1) * WORD, "swaps")
         swaps = _read_list(reader)
         reader.end("calldata")
-        return Call(route, swaps)
+        return RouterCall(route, swaps)
     if selector != SWAP_INTEGRATOR:
         _refuse_selector(selector, {SWAP: "swap", SWAP_INTEGRATOR: "swapIntegrator"})
     reader.offset((_ROUTE_WORDS + 2) * WORD, "swaps")
@@ -91,10 +91,10 @@ def decode_call(calldata: str) -> Call:
     if not integrator_data:
         refuse("integrator_data", "empty, although the call is swapIntegrator")
     reader.end("calldata")
-    return Call(route, swaps, integrator_data)
+    return RouterCall(route, swaps, integrator_data)
 
 
-def encode_permit_call(call: Call, permit: Permit) -> str:
+def encode_permit_call(call: RouterCall, permit: Permit) -> str:
     """Calldata of `swapWithPermit`: hex with 0x. It has no place for integrator data. Raises `InvalidInput`."""
     if call.integrator_data:
         refuse("integrator_data", "swapWithPermit does not take any")
@@ -102,7 +102,7 @@ def encode_permit_call(call: Call, permit: Permit) -> str:
     return f"0x{SWAP_WITH_PERMIT}{route}{offset}{_permit_words(permit)}{swaps}"
 
 
-def decode_permit_call(calldata: str) -> tuple[Call, Permit]:
+def decode_permit_call(calldata: str) -> tuple[RouterCall, Permit]:
     """The exact inverse of `encode_permit_call`. Raises `InvalidInput` as `decode_call` does."""
     selector, reader = _open(calldata)
     if selector != SWAP_WITH_PERMIT:
@@ -112,21 +112,21 @@ def decode_permit_call(calldata: str) -> tuple[Call, Permit]:
     permit = Permit(reader.uint(256, "deadline"), reader.uint(8, "v"), reader.word("r"), reader.word("s"))
     swaps = _read_list(reader)
     reader.end("calldata")
-    return Call(route, swaps), permit
+    return RouterCall(route, swaps), permit
 
 
 def _offset(words: int) -> str:
     return f"{words * WORD:064x}"
 
 
-def _route_words(route: CallRoute) -> str:
+def _route_words(route: RouterRouteParam) -> str:
     return (
         address_word(route.token_in, "token_in")
         + address_word(route.token_out, "token_out")
         + uint_word(route.amount_in, 256, "amount_in")
         + uint_word(route.amount_out, 256, "amount_out")
         + uint_word(route.min_received, 256, "min_received")
-        + address_word(route.destination, "destination")
+        + address_word(route.recipient, "destination")
         + uint_word(_known_type(route.swap_type), 8, "swap_type")
     )
 
@@ -140,7 +140,7 @@ def _permit_words(permit: Permit) -> str:
     )
 
 
-def _list_words(swaps: Sequence[CallSwap]) -> str:
+def _list_words(swaps: Sequence[RouterSwapParam]) -> str:
     """The array: how many, where each begins (in bytes after the number), then each."""
     offsets, entries, at = [], [], len(swaps) * WORD
     for k, swap in enumerate(swaps):
@@ -153,7 +153,7 @@ def _list_words(swaps: Sequence[CallSwap]) -> str:
     return f"{len(swaps):064x}{''.join(offsets)}{''.join(entries)}"
 
 
-def _swap_words(swap: CallSwap) -> str:
+def _swap_words(swap: RouterSwapParam) -> str:
     return (
         address_word(swap.token_in, "token_in")
         + address_word(swap.token_out, "token_out")
@@ -174,19 +174,19 @@ def _open(calldata: str) -> tuple[str, Reader]:
     return raw[:_SELECTOR_BYTES].hex(), Reader(raw[_SELECTOR_BYTES:])
 
 
-def _read_route(reader: Reader) -> CallRoute:
-    return CallRoute(
+def _read_route(reader: Reader) -> RouterRouteParam:
+    return RouterRouteParam(
         token_in=reader.address("token_in"),
         token_out=reader.address("token_out"),
         amount_in=reader.uint(256, "amount_in"),
         amount_out=reader.uint(256, "amount_out"),
         min_received=reader.uint(256, "min_received"),
-        destination=reader.address("destination"),
+        recipient=reader.address("destination"),
         swap_type=_known_type(reader.uint(8, "swap_type")),
     )
 
 
-def _read_list(reader: Reader) -> tuple[CallSwap, ...]:
+def _read_list(reader: Reader) -> tuple[RouterSwapParam, ...]:
     count = reader.uint(256, "swaps length")
     if count > reader.left // _LEAST_SWAP_BYTES:
         refuse("swaps length", f"{count} entries do not fit the {reader.left} bytes that are left")
@@ -195,7 +195,7 @@ def _read_list(reader: Reader) -> tuple[CallSwap, ...]:
     return tuple(_read_entry(reader, k, offset, start) for k, offset in enumerate(offsets))
 
 
-def _read_entry(reader: Reader, k: int, offset: int, start: int) -> CallSwap:
+def _read_entry(reader: Reader, k: int, offset: int, start: int) -> RouterSwapParam:
     if offset != reader.at - start:
         refuse(f"swaps[{k}] offset", f"expected {reader.at - start}, not {offset}")
     try:
@@ -204,14 +204,16 @@ def _read_entry(reader: Reader, k: int, offset: int, start: int) -> CallSwap:
         _refuse_entry(k, error)
 
 
-def _read_swap(reader: Reader) -> CallSwap:
+def _read_swap(reader: Reader) -> RouterSwapParam:
     token_in, token_out = reader.address("token_in"), reader.address("token_out")
     rate = _possible_rate(reader.uint(32, "rate"))
     protocol_id = reader.signed(24, "protocol_id")
     pool_address = reader.address("pool_address")
     swap_type = _known_type(reader.uint(8, "swap_type"))
     reader.offset(_SWAP_WORDS * WORD, "extra_data")
-    return CallSwap(token_in, token_out, rate, protocol_id, pool_address, swap_type, reader.content("extra_data"))
+    return RouterSwapParam(
+        token_in, token_out, rate, protocol_id, pool_address, swap_type, reader.content("extra_data")
+    )
 
 
 def _possible_rate(rate: int) -> int:

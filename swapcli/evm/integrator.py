@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swapcli.evm.words import Reader, address_word, uint_word
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
 
 
 class IntegratorShares(NamedTuple):

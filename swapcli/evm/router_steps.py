@@ -10,22 +10,22 @@ from swapcli.evm.extra_data import PoolUse, encode_extra_data
 from swapcli.evm.integrator import encode_integrator_data
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Step
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 
 _WRAPPER: Final = "wrapper"
 _WRAPPER_ID: Final = 0
 
 
 def build_call(
-    route: CallRoute,
+    route: RouterRouteParam,
     steps: Sequence[Step],
     pools: Mapping[str, Pool],
     network: Network,
     integrator: Integrator | None = None,
-) -> Call:
+) -> RouterCall:
     """The call that executes `steps` for `route`; `pools` holds at least theirs, by key.
 
     The zero address of the native token becomes the wrapped token's. Raises `InvalidRoute` where the steps do not lead
@@ -38,10 +38,10 @@ def build_call(
     swaps = tuple(_swap(step, pools, network, route.swap_type) for step in steps)
     if not swaps or (swaps[0].token_in, swaps[-1].token_out) != (route.token_in, route.token_out):
         raise InvalidRoute("the swaps do not lead from the token that is sold to the one that is bought")
-    return Call(route, swaps, encode_integrator_data(integrator))
+    return RouterCall(route, swaps, encode_integrator_data(integrator))
 
 
-def check_native(route: CallRoute, network: Network) -> None:
+def check_native(route: RouterRouteParam, network: Network) -> None:
     """Raises `InvalidRoute` where the swap type says that a token is native and the route names another one."""
     wrapped = network.wrapped_native_address
     if route.swap_type is SwapType.NATIVE_TO_TOKEN and route.token_in != wrapped:
@@ -50,14 +50,14 @@ def check_native(route: CallRoute, network: Network) -> None:
         raise InvalidRoute(f"swap_type says that the native token is bought, but token_out is {route.token_out}")
 
 
-def _swap(step: Step, pools: Mapping[str, Pool], network: Network, swap_type: SwapType) -> CallSwap:
+def _swap(step: Step, pools: Mapping[str, Pool], network: Network, swap_type: SwapType) -> RouterSwapParam:
     pool = pools.get(step.pool)
     if pool is None:
         raise InvalidRoute(f"the route uses pool {step.pool}, which the market does not have")
     if step.token_in not in pool.tokens or step.token_out not in pool.tokens:
         raise InvalidRoute(f"pool {step.pool} does not hold {step.token_in} and {step.token_out}")
     protocol = network.protocol(pool.protocol)
-    return CallSwap(
+    return RouterSwapParam(
         token_in=_to_wrapped(step.token_in, network),
         token_out=_to_wrapped(step.token_out, network),
         rate=step.rate,

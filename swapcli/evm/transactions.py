@@ -8,13 +8,13 @@ from swapcli.evm.calldata import encode_call
 from swapcli.evm.router_steps import check_native
 from swapcli.evm.words import address_word, uint_word
 from swapcli.model.network import Network
-from swapcli.model.payload import Call, Payload, SwapType, Transaction
+from swapcli.model.transaction import RouterCall, SwapType, Transaction, UnsignedTransaction
 
 APPROVE: Final = "095ea7b3"
 """`approve(address spender, uint256 amount)` of ERC-20."""
 
 
-def build_transaction(call: Call, network: Network, router: str) -> Payload:
+def build_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
     """The call as a payload for `router`, with its calldata; the value is the input where that is native.
 
     Raises `InvalidInput` for a value that the router's ABI cannot hold, `InvalidRoute` where the call would send or
@@ -22,7 +22,7 @@ def build_transaction(call: Call, network: Network, router: str) -> Payload:
     """
     address_word(router, "router")
     check_native(call.route, network)
-    return Payload(call, router, _value_wei(call), encode_call(call))
+    return UnsignedTransaction(call, router, _value_wei(call), encode_call(call))
 
 
 def build_approval(token: str, spender: str, amount: int) -> Transaction:
@@ -31,7 +31,7 @@ def build_approval(token: str, spender: str, amount: int) -> Transaction:
     return Transaction(token, f"0x{APPROVE}{address_word(spender, 'spender')}{uint_word(amount, 256, 'amount')}", 0)
 
 
-def build_transactions(payload: Payload, allowance: int = 0) -> tuple[Transaction, ...]:
+def build_transactions(payload: UnsignedTransaction, allowance: int = 0) -> tuple[Transaction, ...]:
     """In the order to send them: an approval of exactly the input, then the swap, which goes alone where the input is
     native, or the router may take enough already.
 
@@ -45,5 +45,5 @@ def build_transactions(payload: Payload, allowance: int = 0) -> tuple[Transactio
     return *(build_approval(route.token_in, payload.to, amount) for amount in amounts), swap
 
 
-def _value_wei(call: Call) -> int:
+def _value_wei(call: RouterCall) -> int:
     return call.route.amount_in if call.route.swap_type is SwapType.NATIVE_TO_TOKEN else 0

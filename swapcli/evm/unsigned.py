@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from swapcli.model.payload import Transaction
+from swapcli.model.transaction import Transaction
 
 _TYPE: Final = b"\x02"
 _SHORT: Final = 55

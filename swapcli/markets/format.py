@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from swapcli.errors import PoolStateError
+from swapcli.errors import InvalidPoolState
 from swapcli.markets import network_field, pools_field, tokens_field
 from swapcli.markets.document import list_in, load_object, member, object_in, refuse, text_in, uint_in
 from swapcli.model.market import Market, Provenance
@@ -30,7 +30,7 @@ class ParsedMarket(NamedTuple):
     """A market and the errors of the pools that were left out of it (none unless they may be skipped)."""
 
     market: Market
-    skipped: tuple[PoolStateError, ...] = ()
+    skipped: tuple[InvalidPoolState, ...] = ()
 
 
 def parse_market(
@@ -38,7 +38,7 @@ def parse_market(
 ) -> ParsedMarket:
     """Check and read a market file.
 
-    `networks` looks a name up, raising `UnknownNetwork`. Raises `PoolStateError`, naming pool and field, where a pool
+    `networks` looks a name up, raising `UnknownNetwork`. Raises `InvalidPoolState`, naming pool and field, where a pool
     is wrong (with `skip_bad_pools` the pool is left out and its error returned), and `MarketError` for all else.
     """
     entry = load_object(document)

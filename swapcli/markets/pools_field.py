@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swapcli.errors import InvalidAddress, PoolStateError
+from swapcli.errors import InvalidAddress, InvalidPoolState
 from swapcli.markets.addresses import is_hex, read_address
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool, PoolIdentity
@@ -40,17 +40,18 @@ class PoolParser:
         self.placeholder_pools: set[str] = set()
         """The keys of the pools whose addresses are marked as made up."""
 
-    def read(self, items: Sequence[object], skip_bad_pools: bool) -> tuple[dict[str, Pool], list[PoolStateError]]:
-        """The pools by key, and the errors of those left out. Raises the first `PoolStateError` unless they may be."""
+    def read(self, items: Sequence[object], skip_bad_pools: bool) -> tuple[dict[str, Pool], list[InvalidPoolState]]:
+        """The pools by key, and the errors of those left out. Raises the first `InvalidPoolState` unless they may
+        be."""
         pools: dict[str, Pool] = {}
-        skipped: list[PoolStateError] = []
+        skipped: list[InvalidPoolState] = []
         for index, item in enumerate(items):
             try:
                 pool = self._pool(item, index)
                 if pool.key in pools:
-                    raise PoolStateError("address", "this pool is listed twice", pool=pool.key)
+                    raise InvalidPoolState("address", "this pool is listed twice", pool=pool.key)
                 pools[pool.key] = pool
-            except PoolStateError as error:
+            except InvalidPoolState as error:
                 if not skip_bad_pools:
                     raise
                 skipped.append(error)
@@ -58,13 +59,13 @@ class PoolParser:
 
     def _pool(self, item: object, index: int) -> Pool:
         if not isinstance(item, dict):
-            raise PoolStateError(f"pools[{index}]", f"expected an object, not {shown(item)}")
+            raise InvalidPoolState(f"pools[{index}]", f"expected an object, not {shown(item)}")
         try:
             pool = self._family(item).from_state(self._identity(item), item)
             if read_flag(item, "address_modelled"):
                 self.placeholder_pools.add(pool.key)
-        except PoolStateError as error:
-            raise PoolStateError(error.field, error.problem, pool=_label(item, index)) from error
+        except InvalidPoolState as error:
+            raise InvalidPoolState(error.field, error.problem, pool=_label(item, index)) from error
         return pool
 
     def _identity(self, item: Mapping[str, object]) -> PoolIdentity:
@@ -82,10 +83,10 @@ class PoolParser:
         if not isinstance(listed, list) or len(listed) < 2:
             found = f"a list of {len(listed)}" if isinstance(listed, list) else shown(listed)
             expected = f"expected a list of at least two addresses, not {found}"
-            raise PoolStateError("tokens", "missing" if listed is None else expected)
+            raise InvalidPoolState("tokens", "missing" if listed is None else expected)
         tokens = [self._token(address, index) for index, address in enumerate(listed)]
         if len({token.address for token in tokens}) != len(tokens):
-            raise PoolStateError("tokens", "the same token stands there twice")
+            raise InvalidPoolState("tokens", "the same token stands there twice")
         return tokens
 
     def _token(self, address: object, index: int) -> Token:
@@ -95,7 +96,7 @@ class PoolParser:
             canonical = self._address(f"tokens[{index}]", address)
             known = self._tokens.get(canonical)
             if known is None:
-                raise PoolStateError(f"tokens[{index}]", f"{canonical} is not among the file's tokens")
+                raise InvalidPoolState(f"tokens[{index}]", f"{canonical} is not among the file's tokens")
             self._by_spelling[str(address)] = known
         return known
 
@@ -103,17 +104,17 @@ class PoolParser:
         try:
             return read_address(value, self._network.kind)
         except InvalidAddress as error:
-            raise PoolStateError(field, error.message) from None
+            raise InvalidPoolState(field, error.message) from None
 
     def _protocol(self, item: Mapping[str, object]) -> str:
         name = item.get("protocol")
         if name is None:
-            raise PoolStateError("protocol", "missing")
+            raise InvalidPoolState("protocol", "missing")
         if not isinstance(name, str):
-            raise PoolStateError("protocol", f"expected a name, not {shown(name)}")
+            raise InvalidPoolState("protocol", f"expected a name, not {shown(name)}")
         known = self._protocols.get(name)
         if known is None:
-            raise PoolStateError("protocol", f"{self._network.name} has no protocol {shown(name)}")
+            raise InvalidPoolState("protocol", f"{self._network.name} has no protocol {shown(name)}")
         return known
 
     def _family(self, item: Mapping[str, object]) -> type[Pool]:
@@ -123,7 +124,7 @@ class PoolParser:
             return known
         if not isinstance(name, str) or name not in FAMILIES:
             expected = f"expected one of {', '.join(FAMILIES)}, not {shown(name)}"
-            raise PoolStateError("family", "missing" if name is None else expected)
+            raise InvalidPoolState("family", "missing" if name is None else expected)
         self._families[name] = family(name)
         return self._families[name]
 

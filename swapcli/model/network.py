@@ -38,7 +38,7 @@ class ProtocolInfo(NamedTuple):
 class Deployment(NamedTuple):
     """The contracts of a protocol: `addresses` by role (factory, router, quoter_v2, pool_manager, ...).
 
-    `source` says where the facts come from; `unconfirmed` names the fields that were seen in one weak place only.
+    `description` says where the facts come from; `unconfirmed` names the fields that were seen in one weak place only.
     """
 
     protocols: tuple[str, ...]

@@ -78,7 +78,7 @@ class Pool(ABC):
     @classmethod
     @abstractmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Check and read the family's fields of `swap-market/1`. Raises `PoolStateError` naming the field."""
+        """Check and read the family's fields of `swap-market/1`. Raises `InvalidPoolState` naming the field."""
 
     def gas_units(self, after: Pool) -> int:
         """Estimated gas units of a first swap that leads from this state to `after`; of the least one where that is

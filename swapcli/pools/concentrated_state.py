@@ -9,7 +9,7 @@ from math import gcd
 from operator import lt
 from typing import Final, NamedTuple, cast
 
-from swapcli.errors import PoolStateError
+from swapcli.errors import InvalidPoolState
 from swapcli.pools.state_fields import (
     parse_ints,
     read_choice,
@@ -70,7 +70,7 @@ class TickList(NamedTuple):
 
 
 def read_tick_list(state: Mapping[str, object]) -> TickList:
-    """Check and read all but the position. Raises `PoolStateError`."""
+    """Check and read all but the position. Raises `InvalidPoolState`."""
     spacing = read_int(state, "tick_spacing", 1, _MAX_TICK_SPACING)
     in_list = read_choice(state, "variant", (UNISWAP_V3, ALGEBRA_INTEGRAL)) == ALGEBRA_INTEGRAL
     pool_id = read_optional_hex(state, "pool_id", 32)
@@ -79,7 +79,7 @@ def read_tick_list(state: Mapping[str, object]) -> TickList:
     # Algebra's spacing can change while older positions stay.
     if not in_list and gcd(spacing, *ticks) != spacing:
         off = next(i for i, tick in enumerate(ticks) if tick % spacing)
-        raise PoolStateError(f"ticks[{off}]", f"{ticks[off]} is not a multiple of the tick spacing {spacing}")
+        raise InvalidPoolState(f"ticks[{off}]", f"{ticks[off]} is not a multiple of the tick spacing {spacing}")
     return TickList(
         tick_spacing=spacing,
         ticks=ticks,
@@ -92,19 +92,19 @@ def read_tick_list(state: Mapping[str, object]) -> TickList:
 
 
 def read_position(state: Mapping[str, object], ladder: TickList) -> tuple[int, int, int]:
-    """Check and read (sqrt_price_x96, tick, liquidity). Raises `PoolStateError`."""
+    """Check and read (sqrt_price_x96, tick, liquidity). Raises `InvalidPoolState`."""
     price = read_uint(state, "sqrt_price_x96", 160)
     if not MIN_SQRT_RATIO <= price < MAX_SQRT_RATIO:
-        raise PoolStateError("sqrt_price_x96", f"{price} is outside {MIN_SQRT_RATIO} to {MAX_SQRT_RATIO} - 1")
+        raise InvalidPoolState("sqrt_price_x96", f"{price} is outside {MIN_SQRT_RATIO} to {MAX_SQRT_RATIO} - 1")
     tick = read_int(state, "tick", MIN_TICK, MAX_TICK - 1)
     actual = tick_at_sqrt_ratio(price)
     # On the way down a price that stops on a boundary already counts to the tick below it.
     if tick != actual and not (tick == actual - 1 and price == sqrt_ratio_at_tick(actual)):
-        raise PoolStateError("tick", f"{tick} does not hold the square-root price {price}")
+        raise InvalidPoolState("tick", f"{tick} does not hold the square-root price {price}")
     liquidity = read_uint(state, "liquidity", 128)
     active = sum(ladder.liquidity_nets[: bisect_right(ladder.ticks, tick)])
     if liquidity != active:
-        raise PoolStateError("liquidity", f"{liquidity} differs from {active}, the sum of the ticks up to {tick}")
+        raise InvalidPoolState("liquidity", f"{liquidity} differs from {active}, the sum of the ticks up to {tick}")
     return price, tick, liquidity
 
 
@@ -117,7 +117,7 @@ def _read_ticks(state: Mapping[str, object]) -> tuple[tuple[int, ...], tuple[int
         raise _disorder(ticks)
     active = tuple(accumulate(nets))
     if active and active[-1] != 0:
-        raise PoolStateError("ticks", f"their net liquidity sums to {active[-1]} instead of 0")
+        raise InvalidPoolState("ticks", f"their net liquidity sums to {active[-1]} instead of 0")
     if active and (min(active) < 0 or max(active) >> 128):
         raise _impossible(active)
     return ticks, nets
@@ -133,35 +133,35 @@ def _columns(entries: Sequence[object]) -> tuple[tuple[int, ...], tuple[int, ...
     return parse_ints("ticks", ticks), parse_ints("ticks", nets)
 
 
-def _unpaired(entries: Sequence[object]) -> PoolStateError:
+def _unpaired(entries: Sequence[object]) -> InvalidPoolState:
     pairs = (type(entry) in _PAIR_TYPES and len(cast(Sequence[object], entry)) == 2 for entry in entries)
-    return PoolStateError(f"ticks[{list(pairs).index(False)}]", "expected a pair [tick, net liquidity]")
+    return InvalidPoolState(f"ticks[{list(pairs).index(False)}]", "expected a pair [tick, net liquidity]")
 
 
-def _too_large(nets: Sequence[int]) -> PoolStateError:
+def _too_large(nets: Sequence[int]) -> InvalidPoolState:
     i = next(i for i, net in enumerate(nets) if abs(net) >= _NET_LIMIT)
-    return PoolStateError(f"ticks[{i}]", f"the net liquidity {shown(nets[i])} exceeds 2^127 - 1")
+    return InvalidPoolState(f"ticks[{i}]", f"the net liquidity {shown(nets[i])} exceeds 2^127 - 1")
 
 
-def _disorder(ticks: Sequence[int]) -> PoolStateError:
+def _disorder(ticks: Sequence[int]) -> InvalidPoolState:
     previous = MIN_TICK - 1
     for i, tick in enumerate(ticks):
         if not MIN_TICK <= tick <= MAX_TICK:
-            return PoolStateError(f"ticks[{i}]", f"{shown(tick)} is outside {MIN_TICK} to {MAX_TICK}")
+            return InvalidPoolState(f"ticks[{i}]", f"{shown(tick)} is outside {MIN_TICK} to {MAX_TICK}")
         if tick <= previous:
-            return PoolStateError(f"ticks[{i}]", f"{tick} does not come after {previous}")
+            return InvalidPoolState(f"ticks[{i}]", f"{tick} does not come after {previous}")
         previous = tick
     raise AssertionError("the ticks are in order")
 
 
-def _impossible(active: Sequence[int]) -> PoolStateError:
+def _impossible(active: Sequence[int]) -> InvalidPoolState:
     i = next(i for i, liquidity in enumerate(active) if not 0 <= liquidity < 1 << 128)
-    return PoolStateError(f"ticks[{i}]", f"the active liquidity above it would be {active[i]}")
+    return InvalidPoolState(f"ticks[{i}]", f"the active liquidity above it would be {active[i]}")
 
 
 def _refuse_hooks(state: Mapping[str, object]) -> None:
     hooks = read_optional_hex(state, "hooks", 20)
     if hooks not in (None, ZERO_ADDRESS):
-        raise PoolStateError(
+        raise InvalidPoolState(
             "hooks", f"{hooks} can change the maths of the pool; only pools without hooks are supported"
         )

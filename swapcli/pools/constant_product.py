@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import nextafter, sqrt
 from typing import ClassVar, Final, Self
 
-from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.state_fields import read_choice, read_uints
 from swapcli.pools.two_token import PPM, check_pair, is_forward, slot_setters
@@ -68,7 +68,7 @@ class ConstantProduct(Pool):
         solidly = read_choice(state, "variant", (UNISWAP_V2, SOLIDLY)) == SOLIDLY
         x, y = read_uints(state, "reserves", 2, _WORD_BITS if solidly else 112)
         if x * y >> _WORD_BITS:
-            raise PoolStateError("reserves", "their product exceeds 256 bits")
+            raise InvalidPoolState("reserves", "their product exceeds 256 bits")
         return cls(
             identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm, (x, y), solidly
         )

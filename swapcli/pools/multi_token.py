@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from swapcli.errors import PoolError, PoolStateError
+from swapcli.errors import InvalidPoolState, PoolError
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.two_token import PPM
 
@@ -13,16 +13,16 @@ MAX_DECIMALS: Final = 18
 
 
 def check_multi_token(identity: PoolIdentity) -> None:
-    """Two to eight different tokens of at most 18 decimals, a fee below the whole input, else `PoolStateError`."""
+    """Two to eight different tokens of at most 18 decimals, a fee below the whole input, else `InvalidPoolState`."""
     count = len(identity.tokens)
     if not 2 <= count <= MAX_TOKENS:
-        raise PoolStateError("tokens", f"expected 2 to {MAX_TOKENS} tokens, not {count}")
+        raise InvalidPoolState("tokens", f"expected 2 to {MAX_TOKENS} tokens, not {count}")
     if len(set(identity.tokens)) != count:
-        raise PoolStateError("tokens", "a token stands there twice")
+        raise InvalidPoolState("tokens", "a token stands there twice")
     if max(identity.decimals) > MAX_DECIMALS:
-        raise PoolStateError("decimals", f"at most {MAX_DECIMALS} are supported, got {max(identity.decimals)}")
+        raise InvalidPoolState("decimals", f"at most {MAX_DECIMALS} are supported, got {max(identity.decimals)}")
     if not 0 <= identity.fee_ppm < PPM:
-        raise PoolStateError("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {identity.fee_ppm}")
+        raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {identity.fee_ppm}")
 
 
 def token_indices(pool: Pool, token_in: str, token_out: str) -> tuple[int, int]:

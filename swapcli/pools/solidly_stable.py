@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import asinh, atanh, cbrt, expm1, log1p, sinh, sqrt
 from typing import ClassVar, Final, Self
 
-from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.state_fields import read_uints
 from swapcli.pools.two_token import PPM, check_pair, is_forward
@@ -65,7 +65,7 @@ class SolidlyStable(Pool):
         """Read `reserves: [x, y]`, which may be zero."""
         check_pair(identity)
         if max(identity.decimals) > _MAX_DECIMALS:
-            raise PoolStateError("decimals", f"at most {_MAX_DECIMALS} are supported, got {max(identity.decimals)}")
+            raise InvalidPoolState("decimals", f"at most {_MAX_DECIMALS} are supported, got {max(identity.decimals)}")
         x, y = read_uints(state, "reserves", 2)
         return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm, (x, y))
 

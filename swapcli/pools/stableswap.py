@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
-from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.pools.multi_token import check_multi_token, reserves_after_swap, to_18_decimals, token_indices
 from swapcli.pools.stableswap_curve import StableSwapCurve, ZeroCurve
@@ -100,14 +100,14 @@ class StableSwap(Pool):
         count = len(identity.tokens)
         fee = identity.fee_ppm * _FEE_PER_PPM
         if fee > _MOST_FEE:
-            raise PoolStateError("fee_ppm", f"expected at most half of the output, not {identity.fee_ppm}")
+            raise InvalidPoolState("fee_ppm", f"expected at most half of the output, not {identity.fee_ppm}")
         reserves = read_uints(state, "reserves", count, _PACKED_BITS)
         rates = read_uints(state, "rates", count, _PACKED_BITS)
         if not all(rates):
-            raise PoolStateError("rates", "a rate is zero")
+            raise InvalidPoolState("rates", "a rate is zero")
         multiplier = read_optional_uint(state, "offpeg_fee_multiplier", 64) or 0
         if multiplier * fee > _MOST_FEE * _FEE_DENOMINATOR:
-            raise PoolStateError("offpeg_fee_multiplier", f"lifts the fee above half of the output, got {multiplier}")
+            raise InvalidPoolState("offpeg_fee_multiplier", f"lifts the fee above half of the output, got {multiplier}")
         return cls(
             identity.address,
             identity.protocol,

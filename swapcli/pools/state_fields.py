@@ -1,7 +1,7 @@
 """Read the fields of a pool's state, as in a market file, with errors that name the field.
 
 Whole numbers come as JSON integers or as decimal strings (`-?[0-9]+`); a bool or a float is never one. Every function
-raises `PoolStateError(field, problem)`; the caller that knows the pool adds its name.
+raises `InvalidPoolState(field, problem)`; the caller that knows the pool adds its name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Final, cast
 
 from swapcli.encoding.text import truncate
-from swapcli.errors import PoolStateError
+from swapcli.errors import InvalidPoolState
 
 _MOST_DIGITS = 80
 _WHOLE_NUMBER = re.compile(rf"-?[0-9]{{1,{_MOST_DIGITS}}}").fullmatch
@@ -37,7 +37,7 @@ def read_int(state: Mapping[str, object], field: str, low: int, high: int) -> in
     """The required number `field`, low <= n <= high."""
     number = parse_int(field, state.get(field, _MISSING))
     if not low <= number <= high:
-        raise PoolStateError(field, f"expected a whole number from {low} to {high}, not {shown(number)}")
+        raise InvalidPoolState(field, f"expected a whole number from {low} to {high}, not {shown(number)}")
     return number
 
 
@@ -45,7 +45,7 @@ def read_uints(state: Mapping[str, object], field: str, count: int, bits: int = 
     """The required list `field` of exactly `count` numbers, each 0 <= n < 2^bits. Errors name `field[index]`."""
     values = read_list(state, field)
     if len(values) != count:
-        raise PoolStateError(field, f"expected {count} entries, not {len(values)}")
+        raise InvalidPoolState(field, f"expected {count} entries, not {len(values)}")
     return tuple(parse_uint(f"{field}[{i}]", value, bits) for i, value in enumerate(values))
 
 
@@ -53,7 +53,7 @@ def read_list(state: Mapping[str, object], field: str) -> Sequence[object]:
     """The required list `field`, its entries unchecked."""
     value = state.get(field, _MISSING)
     if not isinstance(value, list | tuple):
-        raise PoolStateError(field, _problem("a list", value))
+        raise InvalidPoolState(field, _problem("a list", value))
     return value
 
 
@@ -63,7 +63,7 @@ def read_choice(state: Mapping[str, object], field: str, choices: Sequence[str])
     if value is None:
         return choices[0]
     if not isinstance(value, str) or value not in choices:
-        raise PoolStateError(field, _problem(" or ".join(f'"{choice}"' for choice in choices), value))
+        raise InvalidPoolState(field, _problem(" or ".join(f'"{choice}"' for choice in choices), value))
     return value
 
 
@@ -71,7 +71,7 @@ def read_flag(state: Mapping[str, object], field: str) -> bool:
     """A JSON boolean; False where the field is absent or null."""
     value = state.get(field)
     if value is not None and not isinstance(value, bool):
-        raise PoolStateError(field, _problem("true or false", value))
+        raise InvalidPoolState(field, _problem("true or false", value))
     return bool(value)
 
 
@@ -81,7 +81,7 @@ def read_optional_hex(state: Mapping[str, object], field: str, length: int) -> s
     if value is None:
         return None
     if not isinstance(value, str) or not re.fullmatch(rf"0x[0-9a-fA-F]{{{2 * length}}}", value):
-        raise PoolStateError(field, _problem(f"0x and {2 * length} hex digits", value))
+        raise InvalidPoolState(field, _problem(f"0x and {2 * length} hex digits", value))
     return value.lower()
 
 
@@ -89,7 +89,7 @@ def parse_uint(field: str, value: object, bits: int = 256) -> int:
     """`value` as a number 0 <= n < 2^bits; `field` is the name that an error shows."""
     number = parse_int(field, value)
     if number < 0 or number >> bits:
-        raise PoolStateError(field, f"expected a whole number from 0 to 2^{bits} - 1, not {shown(value)}")
+        raise InvalidPoolState(field, f"expected a whole number from 0 to 2^{bits} - 1, not {shown(value)}")
     return number
 
 
@@ -113,7 +113,7 @@ def parse_int(field: str, value: object) -> int:
         return value
     if type(value) is str and _WHOLE_NUMBER(value):
         return int(value)
-    raise PoolStateError(field, _problem("a whole number", value))
+    raise InvalidPoolState(field, _problem("a whole number", value))
 
 
 def shown(value: object) -> str:

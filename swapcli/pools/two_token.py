@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, Final
 
-from swapcli.errors import PoolError, PoolStateError
+from swapcli.errors import InvalidPoolState, PoolError
 from swapcli.model.pool import Pool, PoolIdentity
 
 PPM: Final = 1_000_000
@@ -14,13 +14,13 @@ PPM: Final = 1_000_000
 
 
 def check_pair(identity: PoolIdentity) -> None:
-    """Two different tokens and a fee below the whole input, else `PoolStateError`."""
+    """Two different tokens and a fee below the whole input, else `InvalidPoolState`."""
     if len(identity.tokens) != 2:
-        raise PoolStateError("tokens", f"expected 2 tokens, not {len(identity.tokens)}")
+        raise InvalidPoolState("tokens", f"expected 2 tokens, not {len(identity.tokens)}")
     if identity.tokens[0] == identity.tokens[1]:
-        raise PoolStateError("tokens", f"{identity.tokens[0]} stands on both sides")
+        raise InvalidPoolState("tokens", f"{identity.tokens[0]} stands on both sides")
     if not 0 <= identity.fee_ppm < PPM:
-        raise PoolStateError("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {identity.fee_ppm}")
+        raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {identity.fee_ppm}")
 
 
 def is_forward(pool: Pool, token_in: str, token_out: str) -> bool:

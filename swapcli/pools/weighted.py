@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import exp, expm1, log, log1p, nextafter
 from typing import ClassVar, Final, Self
 
-from swapcli.errors import InsufficientLiquidity, PoolStateError, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.log_exp import ONE, power
 from swapcli.pools.multi_token import check_multi_token, reserves_after_swap, to_18_decimals, token_indices
@@ -82,14 +82,14 @@ class Weighted(Pool):
         weights = read_uints(state, "weights", count)
         for k, weight in enumerate(weights):
             if weight < _LEAST_WEIGHT:
-                raise PoolStateError(f"weights[{k}]", f"expected at least {_LEAST_WEIGHT} (1 %), not {weight}")
+                raise InvalidPoolState(f"weights[{k}]", f"expected at least {_LEAST_WEIGHT} (1 %), not {weight}")
         if sum(weights) != ONE:
-            raise PoolStateError("weights", f"expected a sum of 10^18, not {sum(weights)}")
+            raise InvalidPoolState("weights", f"expected a sum of 10^18, not {sum(weights)}")
         version = read_optional_uint(state, "version")
         if version is None:
             version = _LATEST_VERSION
         elif not _FIRST_VERSION <= version <= _LATEST_VERSION:
-            raise PoolStateError("version", f"expected {_FIRST_VERSION} to {_LATEST_VERSION}, not {version}")
+            raise InvalidPoolState("version", f"expected {_FIRST_VERSION} to {_LATEST_VERSION}, not {version}")
         return cls(
             identity.address,
             identity.protocol,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar, Final, Self
 
-from swapcli.errors import PoolStateError
+from swapcli.errors import InvalidPoolState
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.multi_token import token_indices
@@ -45,11 +45,11 @@ class WrappedNative(Pool):
         """Nothing to read; the identity must be a wrapper's."""
         del state
         if identity.tokens != (ZERO_ADDRESS, identity.address.lower()):
-            raise PoolStateError("tokens", "expected the native zero address and the pool's own")
+            raise InvalidPoolState("tokens", "expected the native zero address and the pool's own")
         if len(set(identity.decimals)) != 1:
-            raise PoolStateError("decimals", "the native and the wrapped token must have the same")
+            raise InvalidPoolState("decimals", "the native and the wrapped token must have the same")
         if identity.fee_ppm:
-            raise PoolStateError("fee_ppm", f"expected 0, not {identity.fee_ppm}")
+            raise InvalidPoolState("fee_ppm", f"expected 0, not {identity.fee_ppm}")
         return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm)
 
 

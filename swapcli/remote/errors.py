@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from swapcli.api.fields import plain
 from swapcli.encoding.url import redact_url
-from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
+from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.remote.service_url import ServiceAddress
 
 
@@ -35,7 +35,7 @@ def failure_of(error: Exception, service: ServiceAddress, timeout_s: float, *, a
         return _not_connected(error, service)
     if isinstance(error, httpx.RemoteProtocolError) and "disconnected" not in str(error) and not _was_cut(error):
         return Failure(
-            UpstreamNonsense(f"{service.shown} answered what is not HTTP", hint=_IS_IT, details=details), False
+            InvalidUpstreamResponse(f"{service.shown} answered what is not HTTP", hint=_IS_IT, details=details), False
         )
     if isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol | httpx.InvalidURL):
         # Their messages repeat what was to be sent, the key included.
@@ -44,19 +44,19 @@ def failure_of(error: Exception, service: ServiceAddress, timeout_s: float, *, a
     return Failure(Unreachable(f"{service.shown} closed the connection {when}", details=details), may_pass=True)
 
 
-def redirected(service: ServiceAddress, status: int, location: str) -> UpstreamRefused:
+def redirected(service: ServiceAddress, status: int, location: str) -> UpstreamRejected:
     """A redirect, which is never followed: a key and an order are for the one to whom they were given."""
     target = redact_url(location)
-    return UpstreamRefused(
+    return UpstreamRejected(
         f"{service.shown} wants the request to be sent to {target} instead, which is not done",
         hint="give that as the address of the service, if it can be trusted",
         details={"service": service.base, "status": status, "location": target},
     )
 
 
-def nonsense(service: ServiceAddress, problem: str, **details: object) -> UpstreamNonsense:
+def nonsense(service: ServiceAddress, problem: str, **details: object) -> InvalidUpstreamResponse:
     """An answer that cannot be understood, or that must not be acted on."""
-    return UpstreamNonsense(
+    return InvalidUpstreamResponse(
         f"{service.shown} {plain(problem)}", hint=_IS_IT, details={"service": service.base, **details}
     )
 

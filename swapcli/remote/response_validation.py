@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from swapcli.api.payload_bodies import ParsedTransaction
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
 from swapcli.errors import ConfigError
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import Order
-from swapcli.model.payload import Call, Payload, SwapType
-from swapcli.model.terms import Integrator, after_fee, min_received
+from swapcli.model.swap_terms import Integrator, after_fee, min_received
 from swapcli.model.token import Token
+from swapcli.model.transaction import RouterCall, SwapType, UnsignedTransaction
 from swapcli.networks.address import display_address
 
 
@@ -34,7 +34,7 @@ class Wanted(NamedTuple):
     """What a route was asked for."""
 
     order: Order
-    generation: Generation
+    api_version: ApiVersion
     integrator: Integrator | None
     network: Network
 
@@ -54,10 +54,10 @@ def agreed_result(result: RouteResult, wanted: Wanted) -> RouteResult:
     Some services write the wrapped native token in V1 too, where the addresses should tell: what was asked decides.
     """
     order = wanted.order
-    if result.generation is not wanted.generation:
-        raise Disagreement(f"a route of {result.generation}, not of {wanted.generation}")
+    if result.api_version is not wanted.api_version:
+        raise Disagreement(f"a route of {result.api_version}, not of {wanted.api_version}")
     swap_type = SwapType.of(order.token_in.address, order.token_out.address)
-    if wanted.generation is Generation.V2 and result.swap_type is not swap_type:
+    if wanted.api_version is ApiVersion.V2 and result.swap_type is not swap_type:
         raise Disagreement(f"a route of type {result.swap_type.value}, not {swap_type.value}")
     agreed = result._replace(
         swap_type=swap_type,
@@ -70,7 +70,7 @@ def agreed_result(result: RouteResult, wanted: Wanted) -> RouteResult:
     return agreed
 
 
-def agreed_payload(parsed: ParsedTransaction, result: RouteResult, terms: Terms) -> Payload:
+def agreed_payload(parsed: ParsedTransaction, result: RouteResult, terms: Terms) -> UnsignedTransaction:
     """The payload for `result` that an answer gives, encoded here where the answer did not. Raises `Disagreement`,
     `InvalidInput` for what cannot be encoded, and `ConfigError` where nobody knows the router."""
     network = terms.network
@@ -87,7 +87,7 @@ def agreed_payload(parsed: ParsedTransaction, result: RouteResult, terms: Terms)
 
 def _agreed_token(end: str, answered: Token, asked: Token, wanted: Wanted) -> Token:
     network = wanted.network
-    expected = network.to_wrapped_token(asked) if wanted.generation is Generation.V2 else asked
+    expected = network.to_wrapped_token(asked) if wanted.api_version is ApiVersion.V2 else asked
     if answered.address not in (expected.address, network.to_wrapped(expected.address)):
         shown = [display_address(each, network.kind) for each in (answered.address, expected.address)]
         raise Disagreement(f"{shown[0]} as the {end} token, not {shown[1]}")
@@ -149,7 +149,7 @@ def _check_path(result: RouteResult, wanted: Wanted) -> None:
             raise Disagreement(f"a route through protocol {min(used)}, which was excluded")
 
 
-def _only_call(parsed: ParsedTransaction, result: RouteResult, network: Network) -> Call:
+def _only_call(parsed: ParsedTransaction, result: RouteResult, network: Network) -> RouterCall:
     """The call of an answer, which may say it in two ways that must be one."""
     amount_out = parsed.call.route.amount_out if parsed.call else result.output_amount
     encoded = _decoded(parsed, amount_out, network)
@@ -161,7 +161,7 @@ def _only_call(parsed: ParsedTransaction, result: RouteResult, network: Network)
     return call
 
 
-def _decoded(parsed: ParsedTransaction, amount_out: int, network: Network) -> Call | None:
+def _decoded(parsed: ParsedTransaction, amount_out: int, network: Network) -> RouterCall | None:
     if network.kind is Kind.STARKNET:
         from swapcli.starknet import deserialise_call
 
@@ -171,7 +171,7 @@ def _decoded(parsed: ParsedTransaction, amount_out: int, network: Network) -> Ca
     return None if parsed.calldata is None else decode_call(parsed.calldata)
 
 
-def _check_promise(call: Call, result: RouteResult, terms: Terms) -> None:
+def _check_promise(call: RouterCall, result: RouteResult, terms: Terms) -> None:
     """What the call promises is what the result and the terms say."""
     route, network = call.route, terms.network
     expected = [network.to_wrapped(token.address) for token in (result.input_token, result.output_token)]
@@ -179,8 +179,8 @@ def _check_promise(call: Call, result: RouteResult, terms: Terms) -> None:
         raise Disagreement("a call that trades other tokens")
     if route.amount_in != result.input_amount:
         raise Disagreement(f"a call that sells {route.amount_in}, not {result.input_amount}")
-    if route.destination != terms.destination:
-        shown = [display_address(each, network.kind) for each in (route.destination, terms.destination)]
+    if route.recipient != terms.destination:
+        shown = [display_address(each, network.kind) for each in (route.recipient, terms.destination)]
         raise Disagreement(f"a call that pays {shown[0]}, not {shown[1]}")
     if route.swap_type is not result.swap_type:
         raise Disagreement(f"a call of type {route.swap_type.value}, not {result.swap_type.value}")
@@ -188,14 +188,14 @@ def _check_promise(call: Call, result: RouteResult, terms: Terms) -> None:
     _check_least(call, result, terms)
 
 
-def _check_call_integrator(call: Call, result: RouteResult) -> None:
+def _check_call_integrator(call: RouterCall, result: RouteResult) -> None:
     from swapcli.evm import encode_integrator_data
 
     if call.integrator_data != encode_integrator_data(result.integrator):
         raise Disagreement("a call that pays an integrator otherwise than its route says")
 
 
-def _check_least(call: Call, result: RouteResult, terms: Terms) -> None:
+def _check_least(call: RouterCall, result: RouteResult, terms: Terms) -> None:
     """No less than the slippage allows, of an output that is no less than the slippage allows of the route's."""
     promised, fee_bps = call.route.amount_out, result.integrator.fee_bps if result.integrator else 0
     if terms.at_once and promised != result.output_amount:
@@ -208,7 +208,7 @@ def _check_least(call: Call, result: RouteResult, terms: Terms) -> None:
         raise Disagreement(f"a call that guarantees {call.route.min_received}, less than {least}")
 
 
-def _check_pools(call: Call, result: RouteResult, network: Network) -> None:
+def _check_pools(call: RouterCall, result: RouteResult, network: Network) -> None:
     """The call visits the pools of the route for the same tokens, and no others."""
 
     def use(pool: str, protocol_id: int, token_in: str, token_out: str) -> tuple[str, int, str, str]:
@@ -225,7 +225,7 @@ def _check_pools(call: Call, result: RouteResult, network: Network) -> None:
         raise Disagreement("a call that uses other pools than its route")
 
 
-def _transaction(call: Call, network: Network, router: str) -> Payload:
+def _transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
     if network.kind is Kind.STARKNET:
         from swapcli import starknet
 

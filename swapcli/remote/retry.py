@@ -17,7 +17,7 @@ _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 class Pacing(NamedTuple):
-    """`now_s` is Unix time, `timer_s` measures differences; `chance` gives a number from 0 to 1."""
+    """`now_s` is Unix time, `monotonic_s` measures differences; `chance` gives a number from 0 to 1."""
 
     sleep: Callable[[float], None] = time.sleep
     now_s: Callable[[], float] = time.time

@@ -36,17 +36,17 @@ from swapcli.api.requests import (
 )
 from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
 from swapcli.encoding.strict_json import parse_json
 from swapcli.errors import (
     ConfigError,
     InvalidInput,
+    InvalidUpstreamResponse,
     NoRoute,
     SwapcliError,
     Unauthorized,
-    UpstreamNonsense,
-    UpstreamRefused,
+    UpstreamRejected,
 )
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.remote.client import Client, Question, Reply, Stated
 from swapcli.remote.errors import nonsense
@@ -88,7 +88,7 @@ class ServiceIndex:
         if reply.status == NOT_FOUND:
             return None
         if reply.status >= 300:
-            raise UpstreamRefused(f"{self._client.address.shown} answered with status {reply.status}")
+            raise UpstreamRejected(f"{self._client.address.shown} answered with status {reply.status}")
         try:
             return parse_chains(parse_json(reply.body))
         except InvalidInput as error:
@@ -111,15 +111,15 @@ class Service:
         """Where it is."""
         return self._client.address
 
-    def route(self, order: OrderRequest, generation: Generation) -> RouteResult:
+    def route(self, order: OrderRequest, api_version: ApiVersion) -> RouteResult:
         """The best route for an order."""
-        v2 = generation is Generation.V2
+        v2 = api_version is ApiVersion.V2
         query = render_order(order, self._network, ROUTE_V2 if v2 else ROUTE_V1)
-        return self._read(self._question("GET", *_versioned(generation), "route", query=query), parse_result)
+        return self._read(self._question("GET", *_versioned(api_version), "route", query=query), parse_result)
 
-    def route_and_payload(self, order: OrderRequest, generation: Generation) -> ParsedTransaction:
+    def route_and_payload(self, order: OrderRequest, api_version: ApiVersion) -> ParsedTransaction:
         """The best route for an order and its payload, found in one call. Raises `InvalidSlippage`."""
-        way = self._way(generation)
+        way = self._way(api_version)
         assert way.form.slippage is not None
         way.form.slippage.check(order.slippage_ppm)
         if way.posts:
@@ -130,7 +130,7 @@ class Service:
 
     def payload(self, body: ExecuteRequest) -> ParsedTransaction:
         """The payload of a route that was found before. Raises `InvalidSlippage`."""
-        v2 = body.result.generation is Generation.V2
+        v2 = body.result.api_version is ApiVersion.V2
         (CALLDATA_V2 if v2 else EXECUTE_V1).slippage.check(body.slippage_ppm)
         path, read = (("v2", "calldata"), parse_calldata_v2) if v2 else (("execute",), parse_execute)
         return self._read(self._question("POST", *path, body=render_execute_body(body, self._network)), read)
@@ -143,9 +143,9 @@ class Service:
         """The token at an address; None where it does not know it."""
         return self._discover(("tokens", address), parse_token)
 
-    def health(self, generation: Generation) -> HealthResponse:
+    def health(self, api_version: ApiVersion) -> HealthResponse:
         """What it says of its health, whatever the status of the answer that says so."""
-        reply = self._client.ask(self._question("GET", *_versioned(generation), "healthcheck"))
+        reply = self._client.ask(self._question("GET", *_versioned(api_version), "healthcheck"))
         try:
             told = parse_health(parse_json(reply.body))
         except InvalidInput as error:
@@ -157,7 +157,7 @@ class Service:
 
     @contextmanager
     def held_to(self) -> Iterator[None]:
-        """Where an answer is compared with what was asked: what it says otherwise is `UpstreamNonsense`."""
+        """Where an answer is compared with what was asked: what it says otherwise is `InvalidUpstreamResponse`."""
         try:
             yield
         except Disagreement as error:
@@ -171,8 +171,8 @@ class Service:
             return
         raise failure
 
-    def _way(self, generation: Generation) -> Way:
-        if generation is Generation.V2:
+    def _way(self, api_version: ApiVersion) -> Way:
+        if api_version is ApiVersion.V2:
             return _ROUTE_AND_CALLDATA
         own = network_variant(self._network.name).network_calldata
         return _OWN_CALLDATA.get(own, _CALLDATA) if own else _CALLDATA
@@ -185,7 +185,7 @@ class Service:
     def _discover(self, path: tuple[str, ...], read: Parse[Answered]) -> Answered | None:
         try:
             return self._read(self._question("GET", *path), read)
-        except UpstreamRefused as error:
+        except UpstreamRejected as error:
             if error.details.get("status") != NOT_FOUND:
                 raise
             return None
@@ -216,18 +216,18 @@ class Service:
         error.details["service"] = self.address.base
         if isinstance(error, Unauthorized) and error.hint is None:
             error.hint = "set SWAPCLI_API_KEY or api_key_file"
-        if isinstance(error, UpstreamRefused):
+        if isinstance(error, UpstreamRejected):
             said = "" if document is None else f": {error.message}"
-            return UpstreamRefused(
+            return UpstreamRejected(
                 f"{self.address.shown} answered with status {reply.status}{said}", details=error.details
             )
         return error
 
-    def _not_understood(self, error: InvalidInput) -> UpstreamNonsense:
+    def _not_understood(self, error: InvalidInput) -> InvalidUpstreamResponse:
         return nonsense(
             self.address, f"answered what cannot be understood: {error.message}", field=error.details.get("field")
         )
 
 
-def _versioned(generation: Generation) -> tuple[str, ...]:
-    return ("v2",) if generation is Generation.V2 else ()
+def _versioned(api_version: ApiVersion) -> tuple[str, ...]:
+    return ("v2",) if api_version is ApiVersion.V2 else ()

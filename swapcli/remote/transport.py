@@ -35,7 +35,7 @@ class DeadlineTransport(httpx.BaseTransport):
     """Sends requests over HTTP/1.1; the read timeout of a request bounds all of its exchange.
 
     Only GETs use a connection again: a server may be closing it at this very moment, and then nobody knows whether it
-    has read a request that must not be repeated. `timer_s` measures time; `ssl_context` says whom to trust.
+    has read a request that must not be repeated. `monotonic_s` measures time; `ssl_context` says whom to trust.
     """
 
     def __init__(

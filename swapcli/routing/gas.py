@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from swapcli.model.payload import SwapType
 from swapcli.model.pool import Pool
+from swapcli.model.transaction import SwapType
 from swapcli.routing.replay import Replay
 
 BASE_GAS = 90_300

@@ -13,10 +13,10 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
-from swapcli.api.slippage import Generation
 from swapcli.chain.node import StateOverrideNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.errors import MarketUnavailable
+from swapcli.model.api_version import ApiVersion
 from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import AccessPolicy, KeyLookup, NoKeys
 from swapcli.service.balance_check import BalanceChecker
@@ -86,8 +86,8 @@ def _endpoint_routes(workshop: ServiceContext) -> Iterator[BaseRoute]:
 
 
 def _health_routes(registry: MarketRegistry, health: HealthMonitor) -> Iterator[BaseRoute]:
-    for path, generation in ((HEALTH_V1, Generation.V1), (HEALTH_V2, Generation.V2)):
-        yield Route(path, HealthHandler(path, generation, HEALTH_WHERE[path], registry, health))
+    for path, api_version in ((HEALTH_V1, ApiVersion.V1), (HEALTH_V2, ApiVersion.V2)):
+        yield Route(path, HealthHandler(path, api_version, HEALTH_WHERE[path], registry, health))
 
 
 def _page_routes(workshop: ServiceContext) -> Iterator[BaseRoute]:
@@ -124,7 +124,7 @@ def _open_market(registry: MarketRegistry, name: str, _: IsCancelled) -> None:
 
 def _market_metrics(registry: MarketRegistry, failures: Mapping[str, int]) -> Iterator[MarketMetrics]:
     for name, source in registry.sources.items():
-        origin = source.origin
-        yield MarketMetrics(name, len(source.market.pools), origin.age_s, origin.block, failures.get(name))
+        state_source = source.state_source
+        yield MarketMetrics(name, len(source.market.pools), state_source.age_s, state_source.block, failures.get(name))
     for name in failures.keys() - registry.sources.keys():
         yield MarketMetrics(name, failures=failures[name])

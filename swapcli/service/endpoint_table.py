@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from swapcli.api.network_variants import NetworkCalldata, network_variant
-from swapcli.api.slippage import Generation
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.service import endpoints
 from swapcli.service.error_responses import Style
@@ -61,9 +61,9 @@ class Endpoint(NamedTuple):
     has_body: bool = False
 
     @property
-    def generation(self) -> Generation:
+    def api_version(self) -> ApiVersion:
         """Which one it belongs to."""
-        return Generation.V2 if self.path.startswith("/{network}/v2/") else Generation.V1
+        return ApiVersion.V2 if self.path.startswith("/{network}/v2/") else ApiVersion.V1
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (

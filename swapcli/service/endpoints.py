@@ -20,16 +20,16 @@ from swapcli.api.requests import ExecuteRequest, IntegratorParameters, OrderPara
 from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.router_call import render_call
-from swapcli.api.slippage import Generation
 from swapcli.api.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
-from swapcli.engine.quote import Answer, Ask, Delivery
+from swapcli.engine.quote import Answer, Delivery, QuoteRequest
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import InvalidInput, InvalidRoute, Unauthorized, UnknownToken
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind
 from swapcli.model.order import Order
-from swapcli.model.payload import Payload
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address, is_native, parse_address
 from swapcli.service.balance_check import Check, EndpointResponse
 from swapcli.service.error_responses import Headers
@@ -42,14 +42,14 @@ from swapcli.service.response_headers import payload_headers, quote_headers
 def route_v1(registry: MarketRegistry, request: EndpointRequest) -> object:
     """GET /{network}/route."""
     query = form.parse_order(request.query_pairs(), request.network, form.ROUTE_V1)
-    answer = _quote(registry, request, query, Generation.V1)
+    answer = _quote(registry, request, query, ApiVersion.V1)
     return EndpointResponse(render_result(answer.result, request.network), quote_headers(registry, answer))
 
 
 def route_v2(registry: MarketRegistry, request: EndpointRequest) -> object:
     """GET /{network}/v2/route."""
     query = form.parse_order(request.query_pairs(), request.network, form.ROUTE_V2)
-    answer = _quote(registry, request, query, Generation.V2)
+    answer = _quote(registry, request, query, ApiVersion.V2)
     return EndpointResponse(render_result(answer.result, request.network), quote_headers(registry, answer))
 
 
@@ -63,13 +63,13 @@ def execute(registry: MarketRegistry, request: EndpointRequest) -> object:
     return outcome._replace(check=_balance_check(payload, body.result, _source(registry, request)))
 
 
-def _balance_check(payload: Payload, result: RouteResult, source: MarketSource) -> Check:
+def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: MarketSource) -> Check:
     """Does the wallet hold what is sold? The only one that a request names is the receiver's, who sells as a rule."""
     from swapcli.engine.payload_checks import Ends, Wanted, check_payload
 
     token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
-    wanted, ends = Wanted(sender=payload.call.route.destination), Ends(token_in, token_out, source.network.native)
-    origin = source.origin
+    wanted, ends = Wanted(sender=payload.call.route.recipient), Ends(token_in, token_out, source.network.native)
+    origin = source.state_source
     return lambda node: check_payload(node, wanted, payload, origin, ends)
 
 
@@ -79,13 +79,13 @@ def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> object:
     if isinstance(body, ExecuteRequest):
         payload, headers = _build(registry, request, body)
         return EndpointResponse(_render_found(payload, request), headers)
-    answer, payload = _quote_and_build(registry, request, body, Generation.V1)
+    answer, payload = _quote_and_build(registry, request, body, ApiVersion.V1)
     return EndpointResponse(
         render_calldata_v1(answer.result, payload, request.network), quote_headers(registry, answer)
     )
 
 
-def _render_found(payload: Payload, request: EndpointRequest) -> object:
+def _render_found(payload: UnsignedTransaction, request: EndpointRequest) -> object:
     """As V1 execute, but always with the names of the two tokens: such clients encode the call themselves. Starknet's
     want the felts alone."""
     if request.network.kind is Kind.STARKNET:
@@ -98,7 +98,7 @@ def _render_found(payload: Payload, request: EndpointRequest) -> object:
 def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> object:
     """POST /{network}/v2/calldata."""
     body = form.parse_execute_body(request.json_body(), request.network, form.CALLDATA_V2, int(registry.clock.now_s()))
-    if body.result.generation is not Generation.V2:
+    if body.result.api_version is not ApiVersion.V2:
         raise InvalidRoute("route.meta is missing: V2 calldata takes the complete response of V2 route")
     payload, headers = _build(registry, request, body)
     return EndpointResponse(render_calldata_v2(payload, request.network, registry.now_ms()), headers)
@@ -154,8 +154,8 @@ def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> object:
     return EndpointResponse(document, quote_headers(registry, *(answer for answer, _ in built)))
 
 
-def _asks(registry: MarketRegistry, request: EndpointRequest, orders: Sequence[OrderRequest]) -> list[Ask]:
-    return [_ask(registry, request, order, Generation.V1) for order in orders]
+def _asks(registry: MarketRegistry, request: EndpointRequest, orders: Sequence[OrderRequest]) -> list[QuoteRequest]:
+    return [_ask(registry, request, order, ApiVersion.V1) for order in orders]
 
 
 def tokens(registry: MarketRegistry, request: EndpointRequest) -> object:
@@ -190,21 +190,21 @@ def _tokens(registry: MarketRegistry, request: EndpointRequest) -> dict[str, Lis
 
 def _parse_and_build(
     registry: MarketRegistry, request: EndpointRequest, wanted: OrderParameters
-) -> tuple[Answer, Payload]:
+) -> tuple[Answer, UnsignedTransaction]:
     query = form.parse_order(request.query_pairs(), request.network, wanted)
-    return _quote_and_build(registry, request, query, wanted.generation)
+    return _quote_and_build(registry, request, query, wanted.api_version)
 
 
-def _quote(registry: MarketRegistry, request: EndpointRequest, query: OrderRequest, generation: Generation) -> Answer:
-    answer = _source(registry, request).quote(_ask(registry, request, query, generation), request.is_cancelled)
+def _quote(registry: MarketRegistry, request: EndpointRequest, query: OrderRequest, api_version: ApiVersion) -> Answer:
+    answer = _source(registry, request).quote(_ask(registry, request, query, api_version), request.is_cancelled)
     _note(registry, answer)
     return answer
 
 
 def _quote_and_build(
-    registry: MarketRegistry, request: EndpointRequest, query: OrderRequest, generation: Generation
-) -> tuple[Answer, Payload]:
-    ask = _ask(registry, request, query, generation)
+    registry: MarketRegistry, request: EndpointRequest, query: OrderRequest, api_version: ApiVersion
+) -> tuple[Answer, UnsignedTransaction]:
+    ask = _ask(registry, request, query, api_version)
     answer, payload = _source(registry, request).quote_and_build(ask, _delivery(query), request.is_cancelled)
     _note(registry, answer)
     return answer, payload
@@ -219,7 +219,9 @@ def _source(registry: MarketRegistry, request: EndpointRequest) -> MarketSource:
     return registry.fresh_source(request.network.name)
 
 
-def _ask(registry: MarketRegistry, request: EndpointRequest, query: OrderRequest, generation: Generation) -> Ask:
+def _ask(
+    registry: MarketRegistry, request: EndpointRequest, query: OrderRequest, api_version: ApiVersion
+) -> QuoteRequest:
     integrator = _integrator(query.integrator, request.api_key)
     excluded = find_protocols(query.excluded, request.network)
     source = _source(registry, request)
@@ -232,7 +234,7 @@ def _ask(registry: MarketRegistry, request: EndpointRequest, query: OrderRequest
         excluded_protocols=excluded,
         max_hops=registry.max_hops,
     )
-    return Ask(order, generation, integrator, registry.gas_price_wei, solve_time_s=registry.solve_time_s)
+    return QuoteRequest(order, api_version, integrator, registry.gas_price_wei, solve_time_s=registry.solve_time_s)
 
 
 def _integrator(wish: IntegratorParameters | None, key: ApiKey | None) -> Integrator | None:
@@ -252,7 +254,9 @@ def _check_key(key: ApiKey | None) -> None:
         raise Unauthorized("integrator parameters need an API key in the header X-API-Key")
 
 
-def _build(registry: MarketRegistry, request: EndpointRequest, body: ExecuteRequest) -> tuple[Payload, Headers]:
+def _build(
+    registry: MarketRegistry, request: EndpointRequest, body: ExecuteRequest
+) -> tuple[UnsignedTransaction, Headers]:
     """The payload of a posted route, and where it comes from. Its integrator needs a key, as when the route was asked
     for."""
     result = _earned(body.result, request)
@@ -273,5 +277,5 @@ def _earned(result: RouteResult, request: EndpointRequest) -> RouteResult:
 
 
 def _note(registry: MarketRegistry, answer: Answer) -> None:
-    if answer.result.generation is Generation.V1:
+    if answer.result.api_version is ApiVersion.V1:
         registry.issued_routes.record(answer.network.name, answer.result, answer.timestamp_ms)

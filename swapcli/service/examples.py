@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from swapcli.api.route import render_result
 from swapcli.api.route_result import build_result
-from swapcli.api.slippage import Generation
 from swapcli.errors import SwapcliError
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.network import Kind
 from swapcli.model.order import Order
@@ -31,7 +31,7 @@ class RequestExample(NamedTuple):
     token_out: str
     amount: str
     destination: str
-    routes: Mapping[Generation, object]
+    routes: Mapping[ApiVersion, object]
 
     def query(self, operation: Operation) -> dict[str, object]:
         """The parameters that an operation needs."""
@@ -56,12 +56,12 @@ class RequestExample(NamedTuple):
                 order = {"amount": self.amount, "tokenInAddress": self.token_in, "tokenOutAddress": self.token_out}
                 return {**order, **terms}
             case ("SignerRequest",):
-                route = self.routes[Generation.V1]
+                route = self.routes[ApiVersion.V1]
                 return {"route_response": route, "slippage": _SLIPPAGE, "signer": self.destination}
             case ("CalldataRequestV2",):
-                return {"route": self.routes[Generation.V2], **terms}
+                return {"route": self.routes[ApiVersion.V2], **terms}
             case ("ExecuteRequest",):
-                return {"route": self.routes[Generation.V1], **terms}
+                return {"route": self.routes[ApiVersion.V1], **terms}
         return None
 
 
@@ -74,13 +74,13 @@ def build_example(market: Market, now_ms: int) -> RequestExample | None:
     if quote is None:
         return None
     order = quote.order
-    found = {g: build_result(quote, order, network, market.pools, g, timestamp_ms=now_ms) for g in Generation}
+    found = {g: build_result(quote, order, network, market.pools, g, timestamp_ms=now_ms) for g in ApiVersion}
     return RequestExample(
         token_in=display_address(order.token_in.address, network.kind),
         token_out=display_address(order.token_out.address, network.kind),
         amount=str(order.amount),
         destination=_RECEIVER[network.kind],
-        routes={generation: render_result(result, network) for generation, result in found.items()},
+        routes={api_version: render_result(result, network) for api_version, result in found.items()},
     )
 
 

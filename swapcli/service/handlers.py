@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from swapcli.api.slippage import Generation
 from swapcli.errors import Cancelled, Overloaded, SwapcliError
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.service.balance_check import BalanceChecker, EndpointResponse
 from swapcli.service.endpoint_table import Endpoint
@@ -81,7 +81,7 @@ class EndpointHandler:
             reply = error_response(error, style_on(endpoint.style, network.name))
             if reply is None:
                 raise
-            is_v2 = endpoint.generation is Generation.V2
+            is_v2 = endpoint.api_version is ApiVersion.V2
             return await send_json(send, with_v2_meta(reply, self._workshop.registry.now_ms()) if is_v2 else reply)
         return await send_body(send, OK, JSON, content, outcome.headers)
 
@@ -121,13 +121,13 @@ class HealthHandler:
     def __init__(
         self,
         path: str,
-        generation: Generation,
+        api_version: ApiVersion,
         where: Callable[[Network], bool],
         registry: MarketRegistry,
         health: HealthMonitor,
     ) -> None:
         self._path = path
-        self._generation = generation
+        self._api_version = api_version
         self._where = where
         self._registry = registry
         self._health = health
@@ -139,7 +139,7 @@ class HealthHandler:
             return await send_json(send, NO_NETWORK)
         refused = _enter(scope, self._path, network, ("GET",) if self._where(network) else ())
         await read_body(scope, receive)
-        return await send_json(send, refused or await self._health.check(network, self._generation))
+        return await send_json(send, refused or await self._health.check(network, self._api_version))
 
 
 class PageHandler:

@@ -11,10 +11,10 @@ from functools import partial
 from typing import NamedTuple
 
 from swapcli.api.health import render_health_v1, render_health_v2
-from swapcli.api.slippage import Generation
 from swapcli.engine.health import UNHEALTHY
-from swapcli.engine.quote import Origin
+from swapcli.engine.quote import StateSource
 from swapcli.errors import MarketUnavailable
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.service.error_responses import JsonResponse
@@ -44,10 +44,10 @@ class HealthMonitor:
         self._results: dict[str, HealthCheckResult] = {}
         self._probes: dict[str, asyncio.Task[HealthCheckResult]] = {}
 
-    async def check(self, network: Network, generation: Generation) -> JsonResponse:
+    async def check(self, network: Network, api_version: ApiVersion) -> JsonResponse:
         """The answer of a health check; its status is also what the body says."""
         status, message = await self._status(network.name)
-        if generation is Generation.V2:
+        if api_version is ApiVersion.V2:
             return JsonResponse(status, render_health_v2(status, message, self._registry.now_ms()))
         return JsonResponse(status, render_health_v1(status, message))
 
@@ -62,11 +62,11 @@ class HealthMonitor:
         except MarketUnavailable as error:
             return UNHEALTHY, error.message
         sample = await self._recent_result(name)
-        return sample.status, sample.message + (_describe_block(held.origin) if held else "")
+        return sample.status, sample.message + (_describe_block(held.state_source) if held else "")
 
     async def _recent_result(self, name: str) -> HealthCheckResult:
         held = self._results.get(name)
-        age_s = self._registry.clock.timer_s() - held.checked_at_s if held else CACHE_MAX_AGE_S + 1
+        age_s = self._registry.clock.monotonic_s() - held.checked_at_s if held else CACHE_MAX_AGE_S + 1
         if held and age_s <= CACHE_FRESH_S:
             return held
         task = self._start_probe(name)
@@ -94,7 +94,7 @@ class HealthMonitor:
 
     async def _probe(self, name: str) -> HealthCheckResult:
         status, message = await self._solver.run(lambda _: _check_health(self._registry, name), is_urgent=True)
-        sample = self._results[name] = HealthCheckResult(status, message, self._registry.clock.timer_s())
+        sample = self._results[name] = HealthCheckResult(status, message, self._registry.clock.monotonic_s())
         return sample
 
     def close(self) -> None:
@@ -103,11 +103,11 @@ class HealthMonitor:
             task.cancel()
 
 
-def _describe_block(origin: Origin) -> str:
+def _describe_block(state_source: StateSource) -> str:
     """Of what state the answers are, where it was read from a node."""
-    if origin.provenance is not Provenance.SYNCED or origin.age_s is None:
+    if state_source.provenance is not Provenance.SYNCED or state_source.age_s is None:
         return ""
-    return f", block {origin.block}, {origin.age_s} s old"
+    return f", block {state_source.block}, {state_source.age_s} s old"
 
 
 def _check_health(registry: MarketRegistry, name: str) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from swapcli.api import schemas
 from swapcli.api.request_parameters import MAX_DEADLINE_S
 from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 from swapcli.model.network import Kind
-from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
+from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 
 Schema = dict[str, Any]
 

@@ -15,7 +15,7 @@ from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import DEFAULT_MAX_HOPS
-from swapcli.model.terms import DEFAULT_IMPACT_WARNING_PPM, DEFAULT_ROUTE_TTL_S
+from swapcli.model.swap_terms import DEFAULT_IMPACT_WARNING_PPM, DEFAULT_ROUTE_TTL_S
 from swapcli.service.issued_routes import IssuedRoutes
 
 MarketOpener = Callable[[], Market]
@@ -126,7 +126,7 @@ class MarketRegistry:
 
     def check_age(self, source: MarketSource) -> None:
         """Raises `MarketUnavailable` where the state is too old to quote on."""
-        origin, max_age_s = source.origin, self._max_age_s
+        origin, max_age_s = source.state_source, self._max_age_s
         if max_age_s is None and origin.provenance is Provenance.SYNCED and origin.age_s is not None:
             max_age_s = self.route_ttl_s
         check_fresh(origin, source.network, max_age_s)

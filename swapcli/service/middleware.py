@@ -63,7 +63,7 @@ class AccessLogMiddleware:
         """Lets the layers below answer."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        started_s = self._clock.timer_s()
+        started_s = self._clock.monotonic_s()
         address = self._policy.rules.proxies.client_address(_peer(scope), scope["headers"])
         context = begin_request(scope, choose_request_id(get_header(scope, _ID_HEADER)), address)
         try:
@@ -71,7 +71,7 @@ class AccessLogMiddleware:
         except Exception as error:
             await self._defect(error, context, _recording_status(send, context))
         finally:
-            self._write(scope, context, self._clock.timer_s() - started_s)
+            self._write(scope, context, self._clock.monotonic_s() - started_s)
         return None
 
     async def _defect(self, error: Exception, context: RequestContext, send: Send) -> None:
@@ -155,7 +155,7 @@ class AuthMiddleware:
         given = _api_key(scope)
         context.api_key = self._policy.rules.keys.find(given) if given else None
         key_id = context.api_key.id if context.api_key else None
-        allowance = self._policy.limiter.acquire(context.address, key_id, purpose, self._clock.timer_s())
+        allowance = self._policy.limiter.acquire(context.address, key_id, purpose, self._clock.monotonic_s())
         send = _with_headers(send, _rate_limit_headers(allowance))
         try:
             is_known = (

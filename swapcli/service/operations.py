@@ -9,7 +9,7 @@ from typing import NamedTuple
 from swapcli.api.network_variants import FaultShape, NetworkCalldata, NetworkVariant, network_variant
 from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 from swapcli.model.network import Kind, Network
-from swapcli.model.terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
+from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.service.json_schemas import ADDRESS, AMOUNT, BOOLEAN, STRINGS, Schema, slippage_schema
 
 V1, V2, STARKNET, DISCOVERY, SERVICE = "First generation", "Second generation", "Starknet", "Discovery", "Service"
@@ -20,7 +20,7 @@ _REPLAYED = (
     " less than its slippage allows is refused."
 )
 _CHECKED = (
-    " Where a node of the network is set, so is one whose `destination`, as the wallet that sells, holds too little."
+    " Where a node of the network is set, so is one whose `recipient`, as the wallet that sells, holds too little."
 )
 _NOT_FOUND, _NOT_FOUND_V2 = "RouteNotFound", "RouteNotFoundV2"
 _STATUS, _BRIEF, _DETAILED = "StatusFault", "BriefFault", "DetailedFault"

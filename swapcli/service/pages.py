@@ -80,7 +80,7 @@ class OpenApiPage:
 
     def get(self, _query: bytes = b"") -> Page:
         """The document, made anew before its examples grow old."""
-        now_s = self._registry.clock.timer_s()
+        now_s = self._registry.clock.monotonic_s()
         if self._page is None or now_s - self._built_at_s > EXAMPLES_S:
             self._page, self._built_at_s = self._build(), now_s
         return self._page

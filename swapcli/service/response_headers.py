@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from swapcli.api.route_result import RouteResult
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, render_state, render_warnings
 from swapcli.engine.price_impact import PriceImpact, impact_of
-from swapcli.engine.quote import Answer, Origin
+from swapcli.engine.quote import Answer, StateSource
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.warnings import quote_warnings
-from swapcli.model.payload import Payload
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import WarningCode
 from swapcli.service.error_responses import Headers
 from swapcli.service.market_registry import MarketRegistry
@@ -19,22 +19,26 @@ from swapcli.service.market_registry import MarketRegistry
 
 def quote_headers(registry: MarketRegistry, *answers: Answer) -> Headers:
     """Return the headers of answers that are sent together, on one and the same state."""
-    return _headers(registry, answers[0].origin, [impact_of(answer) for answer in answers])
+    return _headers(registry, answers[0].state_source, [impact_of(answer) for answer in answers])
 
 
-def payload_headers(registry: MarketRegistry, source: MarketSource, result: RouteResult, payload: Payload) -> Headers:
+def payload_headers(
+    registry: MarketRegistry, source: MarketSource, result: RouteResult, payload: UnsignedTransaction
+) -> Headers:
     """Return the headers of a payload that `fresh_source` has just built of `result`."""
-    return _headers(registry, source.origin, [source.impact_of(result, payload)])
+    return _headers(registry, source.state_source, [source.impact_of(result, payload)])
 
 
-def _headers(registry: MarketRegistry, origin: Origin, impacts: Iterable[PriceImpact | None]) -> Headers:
+def _headers(registry: MarketRegistry, state_source: StateSource, impacts: Iterable[PriceImpact | None]) -> Headers:
     known = [each for each in impacts if each is not None]
     impact = max(known, default=None, key=lambda each: each.fraction)
     warnings = quote_warnings(
-        impact, origin, ttl_s=registry.route_ttl_s, impact_warning_ppm=registry.impact_warning_ppm
+        impact, state_source, ttl_s=registry.route_ttl_s, impact_warning_ppm=registry.impact_warning_ppm
     )
-    assert origin.provenance is not None
-    headers = [(STATE_HEADER, render_state(ReportedState(origin.provenance, origin.block, origin.age_s)))]
+    assert state_source.provenance is not None
+    headers = [
+        (STATE_HEADER, render_state(ReportedState(state_source.provenance, state_source.block, state_source.age_s)))
+    ]
     if warnings:
         codes = [each.code for each in warnings]
         fraction = impact.fraction if impact else None

@@ -43,7 +43,7 @@ MAX_CLIENTS = 10_000
 
 
 class Worker:
-    """Runs jobs one after the other. `max_queue` is how many orders may wait; `timer_s` never goes back."""
+    """Runs jobs one after the other. `max_queue` is how many orders may wait; `monotonic_s` never goes back."""
 
     def __init__(self, max_queue: int, *, timer_s: Callable[[], float] = time.perf_counter) -> None:
         self._timer_s = timer_s

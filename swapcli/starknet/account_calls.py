@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Kind, Network
-from swapcli.model.payload import Call, Payload
+from swapcli.model.transaction import RouterCall, UnsignedTransaction
 from swapcli.networks.address import parse_address
 from swapcli.starknet.cairo_serde import serialise_call
 from swapcli.starknet.felts import felt_of_address, split_u256
@@ -23,14 +23,14 @@ class StarknetCall(NamedTuple):
     felts: tuple[int, ...]
 
 
-def build_transaction(call: Call, network: Network, router: str) -> Payload:
+def build_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
     """The payload of `call` for the router at `router`. No native token is sent along: it moves like any other.
 
     Raises `InvalidAddress` for the router, and `InvalidInput` as `serialise_call` does.
     """
     if network.kind is not Kind.STARKNET:
         raise InvalidInput(f"{network.name} is not a Starknet network")
-    return Payload(call, parse_address(router, network.kind), value=0, felts=serialise_call(call))
+    return UnsignedTransaction(call, parse_address(router, network.kind), value=0, felts=serialise_call(call))
 
 
 def build_approval(token: str, spender: str, amount: int) -> StarknetCall:
@@ -39,7 +39,7 @@ def build_approval(token: str, spender: str, amount: int) -> StarknetCall:
     return StarknetCall(parse_address(token, Kind.STARKNET), APPROVE, felts)
 
 
-def build_account_calls(payload: Payload) -> tuple[StarknetCall, ...]:
+def build_account_calls(payload: UnsignedTransaction) -> tuple[StarknetCall, ...]:
     """The calls of a payload's transaction, in order: the router takes what it sells only with an approval."""
     route = payload.call.route
     return (

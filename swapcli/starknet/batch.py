@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from swapcli.errors import InvalidInput
-from swapcli.model.payload import Call
+from swapcli.model.transaction import RouterCall
 from swapcli.starknet.cairo_serde import serialise_call
 
 MAX_PAIRS = 3
@@ -35,7 +35,7 @@ def parse_batch(amounts: Sequence[int], tokens_in: Sequence[str], tokens_out: Se
     return tuple(BatchPair(amount, token_in, token_out) for amount, token_in in zip(amounts, tokens_in, strict=True))
 
 
-def serialise_batch(calls: Sequence[Call]) -> tuple[tuple[int, ...], ...]:
+def serialise_batch(calls: Sequence[RouterCall]) -> tuple[tuple[int, ...], ...]:
     """The arguments of each `swap` of a batch, in order. Raises as `parse_batch` and `serialise_call` do."""
     _check_count(len(calls))
     _one_output([call.route.token_out for call in calls])

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from swapcli.errors import InvalidInput
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
 from swapcli.model.route import RATE_SCALE
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from swapcli.starknet.felts import (
     U32_LIMIT,
     address_of_felt,
@@ -32,7 +32,7 @@ _FELTS_PER_SWAP = 6
 """Of a swap without extra data, its count included."""
 
 
-def serialise_call(call: Call) -> tuple[int, ...]:
+def serialise_call(call: RouterCall) -> tuple[int, ...]:
     """The arguments of `swap`. Raises `InvalidAddress`, and `InvalidInput` naming the field that is out of range.
 
     The call's `amount_out` and swap types have no place in them. Integrator data would not either, and is refused.
@@ -45,7 +45,7 @@ def serialise_call(call: Call) -> tuple[int, ...]:
     return (*_route_felts(call.route), len(call.swaps), *swaps)
 
 
-def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> Call:
+def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> RouterCall:
     """The call whose arguments are `felts`: the inverse of `serialise_call`, and as strict.
 
     The felts do not tell `amount_out`, so it is taken from the caller; every swap is from token to token. Raises
@@ -57,18 +57,18 @@ def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> Call:
     swaps = tuple(_read_swap(reader, f"swaps[{number}]") for number in range(count))
     if reader.left:
         raise InvalidInput(f"{reader.left} felts are left over after the last swap")
-    return Call(route, swaps)
+    return RouterCall(route, swaps)
 
 
-def _route_felts(route: CallRoute) -> Iterator[int]:
+def _route_felts(route: RouterRouteParam) -> Iterator[int]:
     yield felt_of_address(route.token_in)
     yield felt_of_address(route.token_out)
     yield from split_u256("amount_in", route.amount_in, least=1)
     yield from split_u256("min_received", route.min_received)
-    yield felt_of_address(route.destination)
+    yield felt_of_address(route.recipient)
 
 
-def _swap_felts(number: int, swap: CallSwap) -> Iterator[int]:
+def _swap_felts(number: int, swap: RouterSwapParam) -> Iterator[int]:
     at = f"swaps[{number}]"
     yield felt_of_address(swap.token_in)
     yield felt_of_address(swap.token_out)
@@ -101,24 +101,24 @@ class _Reader:
         return join_u256(field, self.next(f"{field}.low"), self.next(f"{field}.high"))
 
 
-def _read_route(reader: _Reader, amount_out: int) -> CallRoute:
+def _read_route(reader: _Reader, amount_out: int) -> RouterRouteParam:
     token_in, token_out = reader.address("token_in"), reader.address("token_out")
     amount_in = reader.u256("amount_in")
     if not amount_in:
         raise InvalidInput("amount_in must be at least 1", details={"field": "amount_in"})
-    return CallRoute(
+    return RouterRouteParam(
         token_in=token_in,
         token_out=token_out,
         amount_in=amount_in,
         amount_out=amount_out,
         min_received=reader.u256("min_received"),
-        destination=reader.address("destination"),
+        recipient=reader.address("destination"),
         swap_type=SwapType.TOKEN_TO_TOKEN,
     )
 
 
-def _read_swap(reader: _Reader, at: str) -> CallSwap:
-    return CallSwap(
+def _read_swap(reader: _Reader, at: str) -> RouterSwapParam:
+    return RouterSwapParam(
         token_in=reader.address(f"{at}.token_in"),
         token_out=reader.address(f"{at}.token_out"),
         rate=check_range(f"{at}.rate", reader.next(f"{at}.rate"), 1, RATE_SCALE + 1),

@@ -16,13 +16,15 @@ from collections.abc import Mapping, Sequence
 
 from swapcli.errors import InvalidRoute
 from swapcli.model.network import Network, ProtocolInfo
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Step
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from swapcli.starknet.felts import check_felt, from_felt_text
 
 
-def build_call(route: CallRoute, steps: Sequence[Step], pools: Mapping[str, Pool], network: Network) -> Call:
+def build_call(
+    route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], network: Network
+) -> RouterCall:
     """What the router is asked to do for `route`, whose replay gave `steps` on `pools` (by key).
 
     Raises `InvalidRoute` for no steps, a pool that is unknown, or a protocol that the network has no id for.
@@ -31,7 +33,7 @@ def build_call(route: CallRoute, steps: Sequence[Step], pools: Mapping[str, Pool
         raise InvalidRoute("the route holds no swaps")
     if route.swap_type is not SwapType.TOKEN_TO_TOKEN:
         raise InvalidRoute("on Starknet the native token is an ordinary token, so every swap is from token to token")
-    return Call(route, tuple(_call_swap(step, pools, network) for step in steps))
+    return RouterCall(route, tuple(_call_swap(step, pools, network) for step in steps))
 
 
 def extra_felts(pool: Pool, protocol: ProtocolInfo) -> tuple[int, ...]:
@@ -49,7 +51,7 @@ def extra_felts(pool: Pool, protocol: ProtocolInfo) -> tuple[int, ...]:
     return tuple(_felt(key, traits[key]) for key in protocol.extra_keys)
 
 
-def _call_swap(step: Step, pools: Mapping[str, Pool], network: Network) -> CallSwap:
+def _call_swap(step: Step, pools: Mapping[str, Pool], network: Network) -> RouterSwapParam:
     pool = pools.get(step.pool)
     if pool is None:
         raise InvalidRoute(f"the route uses pool {step.pool}, which the market does not have")
@@ -59,7 +61,7 @@ def _call_swap(step: Step, pools: Mapping[str, Pool], network: Network) -> CallS
             f"pool {pool.address} is of {pool.protocol}, for which {network.name} has no protocol id",
             details={"pool": pool.key, "protocol": pool.protocol},
         )
-    return CallSwap(
+    return RouterSwapParam(
         token_in=step.token_in,
         token_out=step.token_out,
         rate=step.rate,

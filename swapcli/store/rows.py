@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from swapcli.errors import MarketError, PoolStateError
+from swapcli.errors import InvalidPoolState, MarketError
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import FAMILIES, family
@@ -29,12 +29,12 @@ def token_of(row: Row) -> Token:
     return Token(*row[1:6])
 
 
-def pool_row(number: int, pool: Pool, token_numbers: Iterable[int], block: int | None, invented: bool) -> Row:
+def pool_row(number: int, pool: Pool, token_numbers: Iterable[int], block: int | None, is_placeholder: bool) -> Row:
     """In the order of `POOL_COLUMNS`."""
     state = json.dumps(_bare(pool.state()), separators=(",", ":"))
     tokens = ",".join(map(str, token_numbers))
     key, address = pool.key, pool.address
-    return (number, key, address, pool.protocol, pool.family, tokens, pool.fee_ppm, state, block, int(invented))
+    return (number, key, address, pool.protocol, pool.family, tokens, pool.fee_ppm, state, block, int(is_placeholder))
 
 
 def _bare(value: object) -> object:
@@ -55,15 +55,15 @@ class PoolReader:
         self._sides: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
 
     def pool(self, row: Row) -> Pool:
-        """The pool of a row of `POOL_COLUMNS`. Raises `PoolStateError` naming it where the row makes no sense."""
+        """The pool of a row of `POOL_COLUMNS`. Raises `InvalidPoolState` naming it where the row makes no sense."""
         _, key, address, protocol, name, numbers, fee_ppm, state, *_ = row
         try:
             tokens, decimals = self._sides.get(numbers) or self._read_sides(numbers)
             return self._maker(name)(PoolIdentity(address, protocol, tokens, decimals, fee_ppm), json.loads(state))
-        except PoolStateError as error:
-            raise PoolStateError(error.field, error.problem, pool=key) from error
+        except InvalidPoolState as error:
+            raise InvalidPoolState(error.field, error.problem, pool=key) from error
         except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise PoolStateError("state", "the store's row of it is damaged", pool=str(key)) from error
+            raise InvalidPoolState("state", "the store's row of it is damaged", pool=str(key)) from error
 
     def _read_sides(self, numbers: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
         tokens = [self._tokens[int(number)] for number in numbers.split(",")]

@@ -172,7 +172,7 @@ class Store:
                 pinned=market.pinned,
             )
             writer.put_tokens(market.tokens.values())
-            writer.put_pools(market.pools.values(), invented=market.placeholder_pools, block=market.block)
+            writer.put_pools(market.pools.values(), placeholder_pools=market.placeholder_pools, block=market.block)
             writer.put_transfers(market.transfers, block=market.block)
             writer.rank()
             if market.block is not None:

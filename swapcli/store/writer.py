@@ -59,12 +59,12 @@ class BlockWriter:
                 self._connection.execute(f"INSERT INTO tokens VALUES ({marks}, NULL, NULL, NULL, 0.0)", row)
 
     def put_pools(
-        self, pools: Iterable[Pool], *, invented: frozenset[str] = frozenset(), block: int | None = None
+        self, pools: Iterable[Pool], *, placeholder_pools: frozenset[str] = frozenset(), block: int | None = None
     ) -> None:
         """Add pools, or give known ones their new state. Their tokens have to be there: `MarketError`.
 
-        `invented` are the keys of those whose addresses are made up; `block` is that of their state, the writer's own
-        unless told otherwise.
+        `placeholder_pools` are the keys of those whose addresses are made up; `block` is that of their state, the
+        writer's own unless told otherwise.
         """
         tokens: dict[str, tuple[int, Token]] = {}
         for pool in pools:
@@ -75,7 +75,9 @@ class BlockWriter:
             keep_pool(self._connection, self._at, pool.key)
             number = self._forget_legs(pool.key) or self._next("pools")
             marks = ", ".join("?" * POOL_FIELDS)
-            row = pool_row(number, pool, numbers, block if self._at is None else self._at, pool.key in invented)
+            row = pool_row(
+                number, pool, numbers, block if self._at is None else self._at, pool.key in placeholder_pools
+            )
             self._connection.execute(f"INSERT OR REPLACE INTO pools VALUES ({marks})", row)
             self.put_legs(number, pool, numbers)
 

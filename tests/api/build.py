@@ -8,13 +8,13 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from swapcli.api.route_result import ResultSegment, ResultSwap, RouteResult
-from swapcli.api.slippage import Generation
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.payload import Call, CallRoute, CallSwap, Payload, SwapType
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
+from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType, UnsignedTransaction
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 
@@ -105,9 +105,9 @@ def segments(draw: st.DrawFn, kind: Kind, ends: tuple[str, str]) -> tuple[Result
 
 
 @st.composite
-def results(draw: st.DrawFn, network: Network, generation: Generation) -> RouteResult:
+def results(draw: st.DrawFn, network: Network, api_version: ApiVersion) -> RouteResult:
     """Any result that a service of this network could send."""
-    kind, v2 = network.kind, generation is Generation.V2
+    kind, v2 = network.kind, api_version is ApiVersion.V2
     swap_type = draw(st.sampled_from(SwapType)) if kind is Kind.EVM else SwapType.TOKEN_TO_TOKEN
     native = WRAPPED if v2 else NATIVE
 
@@ -123,7 +123,7 @@ def results(draw: st.DrawFn, network: Network, generation: Generation) -> RouteR
 
     token_in, token_out = token(swap_type is SwapType.NATIVE_TO_TOKEN), token(swap_type is SwapType.TOKEN_TO_NATIVE)
     return RouteResult(
-        generation=generation,
+        api_version=api_version,
         swap_type=swap_type,
         input_token=token_in,
         input_amount=draw(amounts),
@@ -152,7 +152,7 @@ felts = st.integers(0, 2**251 + 17 * 2**192)
 
 
 @st.composite
-def calls(draw: st.DrawFn, kind: Kind, *, integrator: bool = True) -> Call:
+def calls(draw: st.DrawFn, kind: Kind, *, integrator: bool = True) -> RouterCall:
     """A call whose swaps lead from its input to its output, over no, one or two tokens between."""
     token_in, *between, token_out = draw(st.lists(addresses(kind), min_size=2, max_size=4, unique=True))
     swap_type = draw(st.sampled_from(SwapType))
@@ -161,18 +161,18 @@ def calls(draw: st.DrawFn, kind: Kind, *, integrator: bool = True) -> Call:
         for a, b in pairwise([token_in, *between, token_out])
         for _ in range(draw(st.integers(1, 3)))
     )
-    route = CallRoute(
+    route = RouterRouteParam(
         token_in, token_out, draw(amounts), draw(amounts), draw(st.integers(0, 2**256 - 1)), draw(addresses(kind)),
         swap_type,
     )  # fmt: skip
-    return Call(route, swaps, draw(st.binary(max_size=96)) if integrator else b"")
+    return RouterCall(route, swaps, draw(st.binary(max_size=96)) if integrator else b"")
 
 
-def call_swaps(kind: Kind, token_in: str, token_out: str, swap_type: SwapType) -> st.SearchStrategy[CallSwap]:
+def call_swaps(kind: Kind, token_in: str, token_out: str, swap_type: SwapType) -> st.SearchStrategy[RouterSwapParam]:
     """A swap between two tokens."""
     starknet = kind is Kind.STARKNET
     return st.builds(
-        CallSwap,
+        RouterSwapParam,
         token_in=st.just(token_in),
         token_out=st.just(token_out),
         rate=st.integers(1, 1_000_000),
@@ -185,30 +185,30 @@ def call_swaps(kind: Kind, token_in: str, token_out: str, swap_type: SwapType) -
 
 
 @st.composite
-def payloads(draw: st.DrawFn, network: Network, *, integrator: bool = True) -> Payload:
+def payloads(draw: st.DrawFn, network: Network, *, integrator: bool = True) -> UnsignedTransaction:
     """A call with its router and its encoding, which here is any."""
     call, kind = draw(calls(network.kind, integrator=integrator)), network.kind
     to, value = draw(addresses(kind)), draw(st.integers(0, 2**256 - 1))
     if kind is Kind.STARKNET:
-        return Payload(call, to, value, felts=tuple(draw(st.lists(felts, min_size=1, max_size=8))))
-    return Payload(call, to, value, calldata="0x" + draw(st.binary(max_size=64)).hex())
+        return UnsignedTransaction(call, to, value, felts=tuple(draw(st.lists(felts, min_size=1, max_size=8))))
+    return UnsignedTransaction(call, to, value, calldata="0x" + draw(st.binary(max_size=64)).hex())
 
 
-CALL = Call(
-    CallRoute(
+CALL = RouterCall(
+    RouterRouteParam(
         WRAPPED.address, USDC.address, 10**18, 2_951_108_576, 2_936_407_033, "0x" + "ab" * 20, SwapType.NATIVE_TO_TOKEN
     ),
     (
-        CallSwap(
+        RouterSwapParam(
             WRAPPED.address, USDC.address, 1_000_000, 3, "0xb2cc224c1c9fee385f8ad6a55b4d94e92359dc59",
             SwapType.NATIVE_TO_TOKEN, bytes.fromhex("0064"),
         ),
     ),
 )  # fmt: skip
 """The call of the sample that the service publishes."""
-PAYLOAD = Payload(CALL, ROUTER, 10**18, calldata="0x8619b04e0064")
+PAYLOAD = UnsignedTransaction(CALL, ROUTER, 10**18, calldata="0x8619b04e0064")
 SLIPSTREAM = ResultSwap(9, "Slipstream", CALL.swaps[0].pool_address, WRAPPED.address, USDC.address, 10_000, {"fee": 1})
 RESULT = RouteResult(
-    Generation.V1, SwapType.NATIVE_TO_TOKEN, NATIVE, 10**18, USDC, 2_951_108_576, 0.858, 412_300, 0.0031,
+    ApiVersion.V1, SwapType.NATIVE_TO_TOKEN, NATIVE, 10**18, USDC, 2_951_108_576, 0.858, 412_300, 0.0031,
     (ResultSegment(100, ((SLIPSTREAM,),)),),
 )  # fmt: skip

@@ -33,9 +33,9 @@ from swapcli.errors import (
     SlippageExceeded,
     SwapcliError,
     Unauthorized,
-    UpstreamRefused,
+    UpstreamRejected,
 )
-from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
+from swapcli.model.swap_terms import BOTH_FEE_AND_SURPLUS
 from tests.api.conform import conforms
 
 NAMED = [
@@ -88,11 +88,11 @@ def test_a_named_error_is_told_in_both_forms(name: str, error: type[SwapcliError
         (400, None, InvalidInput),
         (401, None, Unauthorized),
         (403, None, Unauthorized),
-        (404, None, UpstreamRefused),
-        (413, None, UpstreamRefused),
-        (302, None, UpstreamRefused),
+        (404, None, UpstreamRejected),
+        (413, None, UpstreamRejected),
+        (302, None, UpstreamRejected),
         (429, None, RateLimited),
-        (500, None, UpstreamRefused),
+        (500, None, UpstreamRejected),
         (503, None, MarketUnavailable),
         (503, 7, Overloaded),
     ],

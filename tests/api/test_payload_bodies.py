@@ -30,10 +30,10 @@ from swapcli.api.payload_bodies import (
 )
 from swapcli.api.route import render_no_route
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
 from swapcli.errors import InvalidInput, NoRoute, SwapcliError
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
-from swapcli.model.payload import Payload
+from swapcli.model.transaction import UnsignedTransaction
 from tests.api.build import (
     CITREA,
     EVM,
@@ -62,7 +62,7 @@ def as_json(document: object) -> Any:
     return json.loads(json.dumps(document, allow_nan=False))
 
 
-def transaction(payload: Payload) -> ParsedTransaction:
+def transaction(payload: UnsignedTransaction) -> ParsedTransaction:
     """What an answer with everything but a route says."""
     calldata = payload.calldata or None
     return ParsedTransaction(payload.call, payload.to, calldata, payload.value, payload.felts)
@@ -95,7 +95,7 @@ def test_execute_has_the_fields_of_its_network(network: Network, fields: list[st
 def test_calldata_of_an_order_tells_its_route_in_short_and_its_transaction(
     data: st.DataObject, network: Network
 ) -> None:
-    payload, result = data.draw(payloads(network)), data.draw(results(network, Generation.V1))
+    payload, result = data.draw(payloads(network)), data.draw(results(network, ApiVersion.V1))
     document = as_json(render_calldata_v1(result, payload, network))
     short = result._replace(gas=0, gas_usd=None, initial=True, best_quotes=())
     assert conforms(document, schemas.StarknetCalldataV1Json if network is STARKNET else schemas.CalldataV1Json)
@@ -109,8 +109,8 @@ def test_calldata_of_an_order_has_exactly_these_fields() -> None:
     assert list(document["swap_parameters"][0]) == SWAP[:5]
 
 
-@given(payloads(HYPEREVM), results(HYPEREVM, Generation.V1))
-def test_hyperevm_gives_a_route_and_a_call(payload: Payload, result: RouteResult) -> None:
+@given(payloads(HYPEREVM), results(HYPEREVM, ApiVersion.V1))
+def test_hyperevm_gives_a_route_and_a_call(payload: UnsignedTransaction, result: RouteResult) -> None:
     document = as_json(render_network_calldata(result, payload, HYPEREVM))
     assert conforms(document, schemas.HyperevmCalldataJson)
     assert list(document) == ["route", "calldata"]
@@ -124,15 +124,15 @@ def test_hyperevm_says_in_place_of_the_route_that_there_is_none() -> None:
         parse_network_calldata(document, HYPEREVM)
 
 
-@given(payloads(STARKNET), results(STARKNET, Generation.V1))
-def test_starknet_gives_a_route_and_felts(payload: Payload, result: RouteResult) -> None:
+@given(payloads(STARKNET), results(STARKNET, ApiVersion.V1))
+def test_starknet_gives_a_route_and_felts(payload: UnsignedTransaction, result: RouteResult) -> None:
     document = as_json(render_network_calldata(result, payload, STARKNET))
     assert conforms(document, schemas.StarknetCalldataJson)
     assert parse_network_calldata(document, STARKNET) == ParsedTransaction(felts=payload.felts, result=result)
 
 
 @given(payloads(CITREA))
-def test_citrea_gives_an_encoded_call(payload: Payload) -> None:
+def test_citrea_gives_an_encoded_call(payload: UnsignedTransaction) -> None:
     document = as_json(render_signer_calldata(payload))
     assert document == {"success": True, "calldata": payload.calldata}
     assert conforms(document, schemas.CitreaCalldataJson)
@@ -156,12 +156,12 @@ def test_v2_calldata_has_exactly_these_fields() -> None:
     assert document["meta"] == {"apiVersion": "2.0", "timestamp": "2026-01-24T21:46:40.000Z"}
 
 
-@given(st.data(), st.sampled_from(EVM_NETWORKS), st.sampled_from(Generation))
+@given(st.data(), st.sampled_from(EVM_NETWORKS), st.sampled_from(ApiVersion))
 def test_route_and_calldata_is_read_as_it_was_written(
-    data: st.DataObject, network: Network, generation: Generation
+    data: st.DataObject, network: Network, api_version: ApiVersion
 ) -> None:
-    v2 = generation is Generation.V2
-    payload, result = data.draw(payloads(network)), data.draw(results(network, generation))
+    v2 = api_version is ApiVersion.V2
+    payload, result = data.draw(payloads(network)), data.draw(results(network, api_version))
     document = as_json(render_route_and_calldata(result, payload, network, NOW_MS))
     assert list(document) == ["route", "calldata", "router_address", *(["meta"] if v2 else [])]
     assert list(document["calldata"]["route"]) == CALL_ROUTE
@@ -173,7 +173,7 @@ def test_route_and_calldata_is_read_as_it_was_written(
 
 
 @given(payloads(STARKNET))
-def test_starknet_writes_calldata_as_decimal_felts(payload: Payload) -> None:
+def test_starknet_writes_calldata_as_decimal_felts(payload: UnsignedTransaction) -> None:
     document = as_json(render_execute(payload, STARKNET))
     assert conforms(document, schemas.StarknetExecuteJson)
     assert document["calldata"] == [str(felt) for felt in payload.felts]

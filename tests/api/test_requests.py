@@ -38,7 +38,6 @@ from swapcli.api.requests import (
     render_signer_body,
 )
 from swapcli.api.route import render, render_no_route
-from swapcli.api.slippage import Generation
 from swapcli.encoding.strict_json import parse_json
 from swapcli.errors import (
     IntegratorError,
@@ -52,6 +51,7 @@ from swapcli.errors import (
     SameToken,
     SwapcliError,
 )
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS
 from tests.api.build import (
@@ -91,7 +91,7 @@ def slippages(least_ppm: int, most_ppm: int) -> st.SearchStrategy[int]:
 @st.composite
 def orders(draw: st.DrawFn, network: Network, form: OrderParameters) -> OrderRequest:
     """Any order that the form can carry."""
-    kind, v2 = network.kind, form.generation is Generation.V2
+    kind, v2 = network.kind, form.api_version is ApiVersion.V2
     some_addresses = addresses(kind)
     tokens = some_addresses if network is STARKNET else some_addresses | st.just(ZERO_ADDRESS)
     token_in, token_out = draw(st.lists(tokens, min_size=2, max_size=2, unique=True))
@@ -133,12 +133,14 @@ def test_an_order_in_a_body_is_read_as_it_was_written(data: st.DataObject, netwo
     assert parse_calldata_body(parse_json(json.dumps(document).encode()), network, NOW_S) == order
 
 
-@given(st.data(), st.sampled_from(EVM_NETWORKS), st.sampled_from(Generation))
-def test_a_found_route_is_read_as_it_was_written(data: st.DataObject, network: Network, generation: Generation) -> None:
+@given(st.data(), st.sampled_from(EVM_NETWORKS), st.sampled_from(ApiVersion))
+def test_a_found_route_is_read_as_it_was_written(
+    data: st.DataObject, network: Network, api_version: ApiVersion
+) -> None:
     form = data.draw(st.sampled_from([EXECUTE_V1, CALLDATA_V1, CALLDATA_V2]))
     ahead_s = data.draw(st.integers(1, 10**9)) if form.has_deadline else None
     body = ExecuteRequest(
-        result=data.draw(results(network, generation)),
+        result=data.draw(results(network, api_version)),
         slippage_ppm=data.draw(slippages(form.slippage.min_ppm, form.slippage.max_ppm)),
         recipient=data.draw(addresses(network.kind)),
         deadline_s=ahead_s and NOW_S + ahead_s,
@@ -151,7 +153,7 @@ def test_a_found_route_is_read_as_it_was_written(data: st.DataObject, network: N
         assert parse_calldata_body(read, network, NOW_S) == body
 
 
-@given(results(CITREA, Generation.V1), slippages(1_000, 490_000), addresses(CITREA.kind))
+@given(results(CITREA, ApiVersion.V1), slippages(1_000, 490_000), addresses(CITREA.kind))
 def test_a_route_with_its_signer_is_read_as_it_was_written(result: Any, slippage_ppm: int, signer: str) -> None:
     body = SignerBody(result, slippage_ppm, signer)
     document = render_signer_body(body, CITREA)

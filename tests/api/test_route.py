@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from swapcli.api import schemas
 from swapcli.api.route import format_decimal, parse_result, render, render_no_route
 from swapcli.api.route_result import RouteResult, build_result
-from swapcli.api.slippage import Generation
 from swapcli.errors import InvalidInput, NoRoute, SwapcliError
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import Order
-from swapcli.model.payload import SwapType
 from swapcli.model.route import Quote, Route, Segment, Swap
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
 from swapcli.model.token import Token
+from swapcli.model.transaction import SwapType
 from tests.api.build import AERO, EVM, NATIVE, STARKNET, USDC, WRAPPED, concentrated, constant_product, prices, results
 from tests.api.conform import conforms
 
@@ -59,25 +59,25 @@ def quote_of(order: Order, *, price_in_usd: float | None = 3500.25) -> Quote:
 
 
 def answer(
-    generation: Generation = Generation.V2,
+    api_version: ApiVersion = ApiVersion.V2,
     token_in: Token = NATIVE,
     token_out: Token = USDC,
     integrator: Integrator | None = None,
 ) -> RouteResult:
     order = Order(token_in, token_out, 25 * 10**18)
     return build_result(
-        quote_of(order), order, EVM, POOLS, generation, timestamp_ms=1_769_291_200_000, integrator=integrator
+        quote_of(order), order, EVM, POOLS, api_version, timestamp_ms=1_769_291_200_000, integrator=integrator
     )
 
 
-def document(generation: Generation = Generation.V2, **answer_of: Any) -> dict[str, Any]:
-    return json.loads(json.dumps(render(answer(generation, **answer_of), EVM)))  # type: ignore[no-any-return]
+def document(api_version: ApiVersion = ApiVersion.V2, **answer_of: Any) -> dict[str, Any]:
+    return json.loads(json.dumps(render(answer(api_version, **answer_of), EVM)))  # type: ignore[no-any-return]
 
 
-@given(st.data(), st.sampled_from([(EVM, Generation.V1), (EVM, Generation.V2), (STARKNET, Generation.V1)]))
-def test_parsing_undoes_rendering(data: st.DataObject, at: tuple[Network, Generation]) -> None:
-    network, generation = at
-    result = data.draw(results(network, generation))
+@given(st.data(), st.sampled_from([(EVM, ApiVersion.V1), (EVM, ApiVersion.V2), (STARKNET, ApiVersion.V1)]))
+def test_parsing_undoes_rendering(data: st.DataObject, at: tuple[Network, ApiVersion]) -> None:
+    network, api_version = at
+    result = data.draw(results(network, api_version))
     wire = json.dumps(render(result, network), allow_nan=False)
     assert parse_result(json.loads(wire), network) == result
 
@@ -88,7 +88,7 @@ def test_the_route_read_back_is_the_route_that_was_quoted() -> None:
 
 def test_fields_stand_in_the_order_of_the_specification() -> None:
     assert list(document()) == SPEC_ORDER
-    assert list(document(Generation.V1)) == SPEC_ORDER[:-1]
+    assert list(document(ApiVersion.V1)) == SPEC_ORDER[:-1]
 
 
 def test_v2_writes_the_wrapped_token_and_says_what_it_stands_for() -> None:
@@ -102,7 +102,7 @@ def test_v2_writes_the_wrapped_token_and_says_what_it_stands_for() -> None:
 
 
 def test_v1_writes_the_native_token_by_its_zero_address() -> None:
-    wire = document(Generation.V1)
+    wire = document(ApiVersion.V1)
     assert wire["routeSwapType"] == 0
     assert wire["inputToken"]["address"] == "0x" + "0" * 40
     assert parse_result(wire, EVM).swap_type is SwapType.NATIVE_TO_TOKEN
@@ -118,7 +118,7 @@ def test_swap_types_follow_the_native_token(token_in: Token, token_out: Token, s
 
 def test_gas_is_wei_in_v2_and_units_in_v1() -> None:
     assert document()["estimatedGasUsed"] == str(412_300 * 5_000_000)
-    assert document(Generation.V1)["estimatedGasUsed"] == "412300"
+    assert document(ApiVersion.V1)["estimatedGasUsed"] == "412300"
 
 
 def test_addresses_are_checksummed() -> None:
@@ -144,12 +144,12 @@ def test_integrator_fields_and_the_output_after_the_fee_appear_with_a_fee_only()
     assert wire["integratorName"] == "acme"
     assert "integratorSurplusPercentageBps" not in wire
     assert "outputAmountAfterFee" not in document(integrator=Integrator("0x" + "9" * 40, surplus_bps=9))
-    assert "integratorAddress" not in document(Generation.V1, integrator=INTEGRATOR)
+    assert "integratorAddress" not in document(ApiVersion.V1, integrator=INTEGRATOR)
 
 
 def test_an_unknown_price_is_what_the_caller_wants_it_to_be() -> None:
     order = Order(NATIVE, USDC, 1)
-    result = build_result(quote_of(order, price_in_usd=None), order, EVM, POOLS, Generation.V2, timestamp_ms=0)
+    result = build_result(quote_of(order, price_in_usd=None), order, EVM, POOLS, ApiVersion.V2, timestamp_ms=0)
     price_on_the_wire = json.loads(json.dumps(render(result, EVM)))["inputToken"]["price"]
     price_for_people = json.loads(json.dumps(render(result, EVM, unknown_price=None)))["inputToken"]["price"]
     assert (price_on_the_wire, price_for_people) == (0, None)
@@ -157,7 +157,7 @@ def test_an_unknown_price_is_what_the_caller_wants_it_to_be() -> None:
 
 def test_starknet_writes_prices_as_strings() -> None:
     order = Order(USDC, AERO, 10**18)
-    result = build_result(quote_of(order), order, EVM, POOLS, Generation.V1, timestamp_ms=0)
+    result = build_result(quote_of(order), order, EVM, POOLS, ApiVersion.V1, timestamp_ms=0)
     assert json.loads(json.dumps(render(result, STARKNET)))["inputToken"]["price"] == "3500.25"
 
 
@@ -316,7 +316,7 @@ def test_nobody_earns_on_a_v1_route(meta: object) -> None:
     wire = document(integrator=INTEGRATOR) | {"meta": meta}
     if meta is ...:
         del wire["meta"]
-    assert parse_result(wire, EVM).generation is Generation.V1
+    assert parse_result(wire, EVM).api_version is ApiVersion.V1
     assert parse_result(wire, EVM).integrator is None
 
 
@@ -326,9 +326,9 @@ def test_the_path_of_a_route_inside_a_body_is_named() -> None:
         parse_result(wire, EVM, path="route")
 
 
-@pytest.mark.parametrize("generation", Generation)
-def test_quotes_of_protocols_are_decimal_strings(generation: Generation) -> None:
-    wire = render(answer(generation)._replace(best_quotes=(0, 10**20)), EVM)
+@pytest.mark.parametrize("api_version", ApiVersion)
+def test_quotes_of_protocols_are_decimal_strings(api_version: ApiVersion) -> None:
+    wire = render(answer(api_version)._replace(best_quotes=(0, 10**20)), EVM)
     assert wire["bestQuotesByProtocols"] == ["0", "100000000000000000000"]
     assert parse_result(wire, EVM).best_quotes == (0, 10**20)
 
@@ -340,15 +340,15 @@ def test_quotes_of_another_form_tell_nothing(quotes: object) -> None:
 
 @pytest.mark.parametrize("address", ["0x" + "e" * 40, "0x" + "eE" * 20])
 def test_either_placeholder_in_v1_is_the_native_token(address: str) -> None:
-    wire = document(Generation.V1)
+    wire = document(ApiVersion.V1)
     wire["inputToken"]["address"] = address
-    assert parse_result(wire, EVM) == answer(Generation.V1)
+    assert parse_result(wire, EVM) == answer(ApiVersion.V1)
 
 
-@pytest.mark.parametrize("generation", Generation)
-def test_a_result_has_the_stated_form(generation: Generation) -> None:
-    form = schemas.RouteV2Json if generation is Generation.V2 else schemas.RouteV1Json
-    wire = document(generation, integrator=INTEGRATOR)
+@pytest.mark.parametrize("api_version", ApiVersion)
+def test_a_result_has_the_stated_form(api_version: ApiVersion) -> None:
+    form = schemas.RouteV2Json if api_version is ApiVersion.V2 else schemas.RouteV1Json
+    wire = document(api_version, integrator=INTEGRATOR)
     assert conforms(wire, form)
     assert conforms(wire, schemas.PostedRouteJson)
     assert conforms(render_no_route("x"), schemas.RouteNotFoundJson)
@@ -402,7 +402,7 @@ PUBLISHED: dict[str, Any] = {
 def test_the_published_sample_is_read() -> None:
     assert conforms(PUBLISHED, schemas.RouteV1Json)
     result = parse_result(PUBLISHED, EVM)
-    assert (result.generation, result.swap_type) == (Generation.V1, SwapType.TOKEN_TO_TOKEN)
+    assert (result.api_version, result.swap_type) == (ApiVersion.V1, SwapType.TOKEN_TO_TOKEN)
     assert (result.input_amount, result.output_amount, result.gas) == (15 * 10**17, 4_303_439_184, 347_407_383_168)
     ((swap,),) = result.segments[0].hops
     assert (swap.protocol_id, swap.share, dict(swap.extra)) == (9, 10_000, {"fee": 100})

@@ -14,7 +14,7 @@ from swapcli.api.fields import Fields
 from swapcli.api.router_call import parse_call, render_call, render_call_route, render_short_swap_parameters
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from tests.api.build import CALL, EVM, NETWORKS, STARKNET, calls
 from tests.api.conform import conforms
 
@@ -43,7 +43,7 @@ PUBLISHED: dict[str, Any] = {
 """The sample that the service publishes, with an amount and addresses in place of its dots."""
 
 
-def read(document: object, network: Network = EVM) -> Call:
+def read(document: object, network: Network = EVM) -> RouterCall:
     return parse_call(Fields.of(document), network)
 
 
@@ -64,7 +64,7 @@ def test_parsing_undoes_rendering(data: st.DataObject, network: Network) -> None
 
 
 @given(calls(EVM.kind))
-def test_a_call_that_does_not_name_its_tokens_tells_them_by_its_swaps(call: Call) -> None:
+def test_a_call_that_does_not_name_its_tokens_tells_them_by_its_swaps(call: RouterCall) -> None:
     document = render_call(call, EVM, names_tokens=False)
     assert list(document["route"]) == ["amount_in", "amount_out", "min_received", "destination", "swap_type"]
     assert read(document) == call
@@ -72,7 +72,7 @@ def test_a_call_that_does_not_name_its_tokens_tells_them_by_its_swaps(call: Call
 
 def test_wrapping_tells_its_token_too() -> None:
     route = CALL.route._replace(token_out=CALL.route.token_in)
-    call = Call(route, (CALL.swaps[0]._replace(token_out=route.token_in),))
+    call = RouterCall(route, (CALL.swaps[0]._replace(token_out=route.token_in),))
     assert read(render_call(call, EVM, names_tokens=False)) == call
 
 
@@ -106,9 +106,13 @@ def test_a_swap_without_a_type_has_that_of_its_route() -> None:
 
 
 def test_felts_of_a_swap_are_words_of_32_bytes() -> None:
-    call = Call(
-        CallRoute("0x0" + "1" * 63, "0x0" + "2" * 63, 5, 4, 3, "0x0" + "3" * 63, SwapType.TOKEN_TO_TOKEN),
-        (CallSwap("0x0" + "1" * 63, "0x0" + "2" * 63, 9, 1, "0x0" + "4" * 63, SwapType(2), extra_felts=(7, 2**128)),),
+    call = RouterCall(
+        RouterRouteParam("0x0" + "1" * 63, "0x0" + "2" * 63, 5, 4, 3, "0x0" + "3" * 63, SwapType.TOKEN_TO_TOKEN),
+        (
+            RouterSwapParam(
+                "0x0" + "1" * 63, "0x0" + "2" * 63, 9, 1, "0x0" + "4" * 63, SwapType(2), extra_felts=(7, 2**128)
+            ),
+        ),
     )
     document = render_call(call, STARKNET)
     assert document["swap_parameters"][0]["extra_data"] == f"0x{7:064x}{2**128:064x}"

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from swapcli.api.slippage import SLIPPAGE_RANGE, Generation, format_percent, parse_slippage_ppm
+from swapcli.api.slippage import SLIPPAGE_RANGE, format_percent, parse_slippage_ppm
 from swapcli.errors import InvalidSlippage
+from swapcli.model.api_version import ApiVersion
 
 slippages = st.integers(0, 1_000_000)
 
@@ -32,16 +33,16 @@ def test_a_percentage_is_read_exactly(text: str, ppm: int) -> None:
     assert parse_slippage_ppm(text) == ppm
 
 
-@given(slippages, st.sampled_from(Generation))
-@example(0, Generation.V2)
-@example(490_000, Generation.V2)
-@example(490_001, Generation.V2)
-@example(999, Generation.V1)
-@example(1_000, Generation.V1)
-def test_each_generation_accepts_its_own_range(slippage_ppm: int, generation: Generation) -> None:
-    low, high = (0, 49) if generation is Generation.V2 else (0.1, 100)
+@given(slippages, st.sampled_from(ApiVersion))
+@example(0, ApiVersion.V2)
+@example(490_000, ApiVersion.V2)
+@example(490_001, ApiVersion.V2)
+@example(999, ApiVersion.V1)
+@example(1_000, ApiVersion.V1)
+def test_each_generation_accepts_its_own_range(slippage_ppm: int, api_version: ApiVersion) -> None:
+    low, high = (0, 49) if api_version is ApiVersion.V2 else (0.1, 100)
     if low * 10_000 <= slippage_ppm <= high * 10_000:
-        assert SLIPPAGE_RANGE[generation].check(slippage_ppm) == slippage_ppm
+        assert SLIPPAGE_RANGE[api_version].check(slippage_ppm) == slippage_ppm
     else:
         with pytest.raises(InvalidSlippage, match="slippage must be between"):
-            SLIPPAGE_RANGE[generation].check(slippage_ppm)
+            SLIPPAGE_RANGE[api_version].check(slippage_ppm)

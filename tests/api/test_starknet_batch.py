@@ -12,7 +12,6 @@ from swapcli.api import schemas
 from swapcli.api.requests import OrderRequest
 from swapcli.api.route import render_no_route
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
 from swapcli.api.starknet_batch import (
     parse_batch,
     parse_batch_felts,
@@ -22,7 +21,8 @@ from swapcli.api.starknet_batch import (
     render_batch_routes,
 )
 from swapcli.errors import InvalidAddress, InvalidAmount, InvalidInput, InvalidSlippage, NoRoute, SameToken
-from swapcli.model.payload import Payload
+from swapcli.model.api_version import ApiVersion
+from swapcli.model.transaction import UnsignedTransaction
 from tests.api.build import STARKNET, addresses, amounts, payloads, results
 from tests.api.conform import conforms
 
@@ -106,7 +106,7 @@ def test_one_pair_is_no_batch() -> None:
         parse_batch([("amounts", "1"), ("tokenInAddresses", "0x1"), *QUERY[2:]], STARKNET, needs_terms=True)
 
 
-@given(st.lists(results(STARKNET, Generation.V1), min_size=2, max_size=3))
+@given(st.lists(results(STARKNET, ApiVersion.V1), min_size=2, max_size=3))
 def test_routes_are_read_as_they_were_written(routes: list[RouteResult]) -> None:
     document = json.loads(json.dumps(render_batch_routes(routes, STARKNET)))
     assert all(conforms(entry, schemas.RouteV1Json) for entry in document)
@@ -119,7 +119,7 @@ def test_a_route_that_was_not_found_fails_the_batch() -> None:
 
 
 @given(st.lists(payloads(STARKNET), min_size=2, max_size=3))
-def test_felts_are_read_as_they_were_written(calls: list[Payload]) -> None:
+def test_felts_are_read_as_they_were_written(calls: list[UnsignedTransaction]) -> None:
     document = json.loads(json.dumps(render_batch_felts(calls)))
     assert parse_batch_felts(document) == tuple(payload.felts for payload in calls)
 

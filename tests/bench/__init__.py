@@ -9,6 +9,6 @@ they run as processes of their own, in environments of their own.
 `plan` what to measure; `yardsticks` finds, equips and runs them; `cases` a market with its orders; `quoting` the real
 command over a batch; `core_time` the core in process; `stopwatch` and `whole_process` one-shot commands; `measure`
 brings one case's measurements together as `results`; `figures` the statistics; `bars` what has to be reached;
-`service` and `store` what their names say; `chain` what needs a node; `report` writes the page, or some sections of
+`service_url` and `store` what their names say; `chain` what needs a node; `report` writes the page, or some sections of
 it anew.
 """

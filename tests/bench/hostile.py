@@ -18,12 +18,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Ask
+from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.networks.catalogue import network
@@ -126,7 +126,7 @@ def _slowest(market: Market, worth: Worth, count: int) -> dict[str, Any]:
         order = Order(market.tokens[sold], market.tokens[bought], amount)
         started_s = time.perf_counter()
         try:
-            answer = source.quote(Ask(order, Generation.V1, gas_price_wei=0, solve_time_s=_SOLVE_TIME_S))
+            answer = source.quote(QuoteRequest(order, ApiVersion.V1, gas_price_wei=0, solve_time_s=_SOLVE_TIME_S))
             unfinished += not (answer.quote and answer.quote.is_search_complete)
         except NoRoute:
             refused += 1

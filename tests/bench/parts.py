@@ -16,12 +16,12 @@ from random import Random
 from statistics import median, quantiles
 from typing import NamedTuple
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Ask
+from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live_search import LiveSearch
 from swapcli.errors import NoRoute, PoolError
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
@@ -108,7 +108,7 @@ def measure(pools: int, world: World, count: int) -> list[Part]:
             asked.append(len(keys))
             return replace(known, pools={key: present.pools[key] for key in keys})
 
-        ask = Ask(order, Generation.V2, gas_price_wei=0)
+        ask = QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
         try:
             best = whole.search(ask).best.replay.amount_out
             found = LiveSearch(source, ask, read, SYSTEM_CLOCK).run().outcome.best.replay.amount_out

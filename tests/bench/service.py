@@ -11,11 +11,11 @@ from statistics import median
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Ask
+from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
 from swapcli.networks.catalogue import network
 from tests.bench.running import Failed
@@ -92,14 +92,14 @@ async def _measure_overhead(service: Service) -> tuple[float, float]:
     return median(core) * 1e3, median(w - c for w, c in zip(whole, core, strict=True)) * 1e3
 
 
-def as_ask(query: str, source: MarketSource) -> Ask:
+def as_ask(query: str, source: MarketSource) -> QuoteRequest:
     """What the query of an order asks of a source."""
     given = dict(parse_qsl(query))
     token_in, token_out = (source.token(given[name]) for name in ("tokenInAddress", "tokenOutAddress"))
-    return Ask(Order(token_in, token_out, int(given["amount"])), Generation.V2)
+    return QuoteRequest(Order(token_in, token_out, int(given["amount"])), ApiVersion.V2)
 
 
-def _core_s(source: MarketSource, ask: Ask) -> float:
+def _core_s(source: MarketSource, ask: QuoteRequest) -> float:
     began_s = time.perf_counter()
     source.quote(ask)
     return time.perf_counter() - began_s

@@ -14,8 +14,8 @@ from operator import mul
 from random import Random
 from typing import NamedTuple
 
-from swapcli.api.slippage import Generation
-from swapcli.model.payload import SwapType
+from swapcli.model.api_version import ApiVersion
+from swapcli.model.transaction import SwapType
 from swapcli.pools.concentrated import CROSSING_GAS, Concentrated
 from swapcli.pools.constant_product import SOLIDLY_GAS, ConstantProduct
 from swapcli.pools.solidly_stable import SolidlyStable
@@ -76,7 +76,7 @@ def estimate_of(desk: Desk, trade: Trade) -> int:
     if trade.kind == "posted":
         return route_gas(desk.pools_of(trade), trade.replay) + NATIVE_GAS[trade.result.swap_type]
     told = trade.result.gas
-    return told // GAS_PRICE_WEI if trade.result.generation is Generation.V2 else told
+    return told // GAS_PRICE_WEI if trade.result.api_version is ApiVersion.V2 else told
 
 
 def terms_of(desk: Desk, trade: Trade) -> Mapping[str, int]:

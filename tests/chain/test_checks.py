@@ -10,12 +10,12 @@ import pytest
 
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.payload_checks import Ends, Wanted, check_payload
-from swapcli.engine.quote import Origin
-from swapcli.errors import InsufficientBalance, SimulationError, UpstreamNonsense
+from swapcli.engine.quote import StateSource
+from swapcli.errors import InsufficientBalance, InvalidUpstreamResponse, SimulationError
 from swapcli.evm import build_transaction
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.modes import asking
 from tests.chain.proxy import ignores_block_numbers, proxying
@@ -41,11 +41,11 @@ def node_of(chain: AnvilChain) -> RpcNode:
     return RpcNode(url_of(chain), shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
 
 
-def live(node: RpcNode) -> Origin:
-    return Origin(Provenance.LIVE, "the node", node.head().block.number)
+def live(node: RpcNode) -> StateSource:
+    return StateSource(Provenance.LIVE, "the node", node.head().block.number)
 
 
-NOWHERE = Origin(None, "http://service.example", service="http://service.example")
+NOWHERE = StateSource(None, "http://service.example", service_url="http://service.example")
 """Of a service, which does not tell what it rests on."""
 
 
@@ -115,8 +115,8 @@ def test_a_quote_that_rests_on_another_state_must_pay_the_least_that_it_promises
     generous = generous._replace(route=generous.route._replace(min_received=trade.due * 98 // 100))
     payload = build_transaction(generous, desk.world.network, trade.payload.to)
     # What a service says of its block is not proven.
-    claimed = then._replace(service="http://service.example")
-    table, no_block = Origin(Provenance.MODELLED, "a table", 1), Origin(Provenance.SYNCED, "no block")
+    claimed = then._replace(service_url="http://service.example")
+    table, no_block = StateSource(Provenance.MODELLED, "a table", 1), StateSource(Provenance.SYNCED, "no block")
     for origin in (NOWHERE, claimed, table, no_block):
         found = check_payload(node, wanted, payload, origin, ends).simulation
         assert found
@@ -219,7 +219,7 @@ def test_a_token_that_is_not_there_is_nonsense(desk: Desk, node: RpcNode) -> Non
     trade = desk.quoted(Order(desk.world.tokens["DAI"], desk.world.tokens["USDC"], 10**18))
     call = trade.payload.call
     payload = trade.payload._replace(call=call._replace(route=call.route._replace(token_in="0x" + "66" * 20)))
-    with pytest.raises(UpstreamNonsense, match=r"^balanceOf\(address\): the contract returns 0 bytes"):
+    with pytest.raises(InvalidUpstreamResponse, match=r"^balanceOf\(address\): the contract returns 0 bytes"):
         check_payload(node, Wanted(sender=POOR), payload, live(node), ends_of(desk, trade))
 
 

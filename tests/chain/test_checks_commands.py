@@ -15,7 +15,7 @@ from swapcli.evm import build_approval
 from swapcli.markets.format import render_market
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.payload import Transaction
+from swapcli.model.transaction import Transaction
 from swapcli.store import create_store
 from tests.chain.anvil import running_anvil
 from tests.chain.node.evm_node import deploy_multicall

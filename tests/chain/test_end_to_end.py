@@ -13,8 +13,8 @@ import pytest
 
 from swapcli.evm import build_approval, build_transactions
 from swapcli.model.order import Order
-from swapcli.model.payload import SwapType
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import SwapType
 from tests.chain.trading import USER, Desk, Outcome, Trade, asking_more, encoded
 from tests.chain.world import PROTOCOLS, WETH, World
 from tests.contracts.evm import RevertedError, selector

@@ -17,7 +17,7 @@ from swapcli.chain.node import BlockHeader, Log, LogFilter, Node
 from swapcli.chain.pool_ref import PoolRef, ref_of_pool
 from swapcli.chain.rpc import ATTEMPTS
 from swapcli.chain.tokens import load_tokens
-from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
+from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from tests.chain import proxy as faults
@@ -131,7 +131,7 @@ def test_all_sorts_of_failures_that_last_end_in_a_sentence_at_worst(bench: Bench
         rng = Random(seed)
         bench.proxy.always = faults.any_of(rng, [mode.fault(rng) for mode in MIXED], rng.uniform(0.1, 0.9))
         ends.add(end_of(bench, MIXED[0], rng.choice([None, bench.multicall, NOWHERE])))
-    assert ends >= {None, UpstreamRefused, UpstreamNonsense}
+    assert ends >= {None, UpstreamRejected, InvalidUpstreamResponse}
 
 
 def test_a_chain_that_turns_while_it_is_read_is_never_read_half_and_half(bench: Bench) -> None:
@@ -148,12 +148,12 @@ def test_a_chain_that_turns_while_it_is_read_is_never_read_half_and_half(bench: 
             try:
                 assert bench.read(node, block, rng.choice([None, bench.multicall])) == expected
                 ends.append(None)
-            except Reorganised as error:
+            except ChainReorganized as error:
                 ends.append(checked(error))
             bench.proxy.faults = []
             again = node.head().block
             assert bench.read(node, again, bench.multicall) == bench.expected(again)
-    assert set(ends) == {None, Reorganised}
+    assert set(ends) == {None, ChainReorganized}
 
 
 def turning(bench: Bench, rng: Random) -> Callable[[], None]:

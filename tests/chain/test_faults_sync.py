@@ -17,7 +17,7 @@ from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Wanted, follow, sync
-from swapcli.errors import UpstreamError, UpstreamNonsense
+from swapcli.errors import InvalidUpstreamResponse, UpstreamError
 from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.chain import proxy as faults
@@ -223,8 +223,8 @@ def test_a_node_of_another_chain_changes_nothing(bench: Bench) -> None:
         before = store.read_market()
         bench.proxy.always = faults.moves_to(1)
         with asking(bench.proxy.url) as node:
-            assert followed(store, node) is UpstreamNonsense
-            assert synced(store, node) is UpstreamNonsense
+            assert followed(store, node) is InvalidUpstreamResponse
+            assert synced(store, node) is InvalidUpstreamResponse
         assert store.read_market() == before
 
 

@@ -10,30 +10,30 @@ from random import Random
 
 import pytest
 
-from swapcli.api.slippage import Generation
 from swapcli.chain.node import BlockId, ChainHead, ContractCall, ReturnData
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
-from swapcli.engine.quote import Answer, Ask, Delivery
+from swapcli.engine.quote import Answer, Delivery, QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.live_search import Limits
 from swapcli.errors import (
     BlockMismatch,
+    ChainReorganized,
     InvalidRoute,
     MarketUnavailable,
     NoRoute,
-    Reorganised,
     SameToken,
     SlippageExceeded,
     UpstreamTimeout,
 )
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.evm.unsigned import GasFees, encode_unsigned
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.payload import Payload, Transaction
 from swapcli.model.pool import Pool
+from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.model.transfers import ORDINARY
 from swapcli.pools.constant_product import ConstantProduct
 from tests.chain.anvil import CHAIN_ID, AnvilChain
@@ -74,7 +74,7 @@ def move(desk: Desk, seed: str, trades: int = 5) -> None:
         desk.carry_out(trade)
 
 
-def carried_out(desk: Desk, answer: Answer, payload: Payload) -> int:
+def carried_out(desk: Desk, answer: Answer, payload: UnsignedTransaction) -> int:
     """What is received when the payload is mined now."""
     return desk.carry_out(desk._trade(answer.result, payload, answer.pools, "live")).received
 
@@ -88,20 +88,20 @@ def test_what_is_received_is_what_was_quoted_however_much_has_happened_since_the
     for _ in range(LIVE_TRADES):
         sold, bought = rng.sample(sorted(DECIMALS), 2)
         token_in = desk.world.network.native if sold == WETH and rng.random() < 0.5 else desk.world.tokens[sold]
-        asked = Ask(Order(token_in, desk.world.tokens[bought], random_amount(rng, token_in)), Generation.V2)
+        asked = QuoteRequest(Order(token_in, desk.world.tokens[bought], random_amount(rng, token_in)), ApiVersion.V2)
         live_source = live(held, node)
         try:
             answer, payload = live_source.quote_and_build(asked, Delivery(0, USER))
         except NoRoute:
             continue
-        assert answer.origin.provenance is Provenance.LIVE
-        assert answer.origin.block == int(desk.chain.node.ask("eth_blockNumber"), 16)
+        assert answer.state_source.provenance is Provenance.LIVE
+        assert answer.state_source.block == int(desk.chain.node.ask("eth_blockNumber"), 16)
         assert carried_out(desk, answer, payload) == answer.result.output_amount
         differed += answer.result.output_amount != _held_amount(sources[1], asked)
     assert differed > LIVE_TRADES // 2, "the held state would have told something else"
 
 
-def _held_amount(source: MarketSource, asked: Ask) -> int | None:
+def _held_amount(source: MarketSource, asked: QuoteRequest) -> int | None:
     try:
         return source.quote(asked).result.output_amount
     except NoRoute:
@@ -111,8 +111,8 @@ def _held_amount(source: MarketSource, asked: Ask) -> int | None:
 def test_a_live_quote_equals_one_on_all_that_there_is(desk: Desk, node: RpcNode) -> None:
     held = desk.market
     move(desk, "before a live quote")
-    answer = live(held, node).quote(Ask(order(desk), Generation.V1))
-    fresh = MarketSource(read_market(desk.world), SYSTEM_CLOCK).quote(Ask(order(desk), Generation.V1))
+    answer = live(held, node).quote(QuoteRequest(order(desk), ApiVersion.V1))
+    fresh = MarketSource(read_market(desk.world), SYSTEM_CLOCK).quote(QuoteRequest(order(desk), ApiVersion.V1))
     assert answer.result.output_amount == fresh.result.output_amount
     assert answer.quote is not None
     assert answer.quote.gas_price_wei == node.head().gas_price_wei
@@ -128,13 +128,13 @@ def test_a_live_quote_takes_three_round_trips(desk: Desk, node: RpcNode, whole: 
     held = tried(desk.market)
     move(desk, "before round trips")
     source = live(held, node)
-    source.quote(Ask(order(desk, whole=whole), Generation.V2))
+    source.quote(QuoteRequest(order(desk, whole=whole), ApiVersion.V2))
     assert node.round_trips <= 3
 
 
 def test_a_first_quote_takes_one_round_trip_more_for_tokens_that_nobody_has_tried(desk: Desk, node: RpcNode) -> None:
     source = live(desk.market, node)
-    asked = Ask(order(desk), Generation.V2)
+    asked = QuoteRequest(order(desk), ApiVersion.V2)
     answer = source.quote(asked)
     assert node.round_trips <= 4
     assert set(answer.transfers.values()) == {ORDINARY}
@@ -146,7 +146,7 @@ def test_a_first_quote_takes_one_round_trip_more_for_tokens_that_nobody_has_trie
 
 
 def test_only_the_pools_that_matter_are_read_where_there_are_many(desk: Desk, node: RpcNode) -> None:
-    answer = live(desk.market, node, Limits(first_pools=4)).quote(Ask(order(desk), Generation.V2))
+    answer = live(desk.market, node, Limits(first_pools=4)).quote(QuoteRequest(order(desk), ApiVersion.V2))
     assert 0 < len(answer.pools) < len(desk.market.pools)
     assert answer.quote is not None
     assert {step.pool for step in answer.quote.steps} <= answer.pools.keys()
@@ -154,7 +154,7 @@ def test_only_the_pools_that_matter_are_read_where_there_are_many(desk: Desk, no
 
 def test_a_route_is_carried_out_on_what_its_pools_are_now(desk: Desk, node: RpcNode) -> None:
     held = desk.market
-    answer = live(held, node).quote(Ask(order(desk), Generation.V1))
+    answer = live(held, node).quote(QuoteRequest(order(desk), ApiVersion.V1))
     _push(desk, "USDC", 200_000)
     payload = live(held, node).build(answer.result, Delivery(500_000, USER))
     assert payload.call.route.amount_out != answer.result.output_amount
@@ -166,7 +166,7 @@ def test_a_reorganisation_between_route_and_execute_shows_in_the_replay(desk: De
     held, chain = desk.market, desk.chain
     mark = chain.node.ask("evm_snapshot")
     _push(desk, "USDC", 2_000_000)
-    promised = live(held, node).quote(Ask(order(desk), Generation.V1))
+    promised = live(held, node).quote(QuoteRequest(order(desk), ApiVersion.V1))
     assert chain.node.ask("evm_revert", mark)
     chain.node.ask("anvil_mine", "0x3")
     desk.nonce = int(chain.node.ask("eth_getTransactionCount", USER, "latest"), 16)
@@ -188,7 +188,7 @@ class Restless(RpcNode):
     def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         if self.turns:
             self.turns -= 1
-            raise Reorganised("the chain took another way")
+            raise ChainReorganized("the chain took another way")
         return super().batch(calls, at)
 
 
@@ -202,10 +202,10 @@ def test_a_chain_that_turns_while_it_is_read_is_read_again_but_not_for_ever(
     source = live(desk.market, node)
     with closing(node):
         if recovers:
-            assert source.quote(Ask(order(desk), Generation.V2)).result.output_amount > 0
+            assert source.quote(QuoteRequest(order(desk), ApiVersion.V2)).result.output_amount > 0
         else:
-            with pytest.raises(Reorganised):
-                source.quote(Ask(order(desk), Generation.V2))
+            with pytest.raises(ChainReorganized):
+                source.quote(QuoteRequest(order(desk), ApiVersion.V2))
 
 
 @pytest.mark.parametrize(("torn", "recovers"), [(3, True), (40, False)])
@@ -213,7 +213,7 @@ def test_a_node_that_ignores_block_numbers_is_read_between_two_blocks(desk: Desk
     """Whatever the quote says of its block is true, and where that cannot be had, there is no quote."""
     desk.world.network = replace(desk.world.network, multicall=deploy_multicall(desk.chain))
     held = replace(desk.market, network=desk.world.network)
-    asked = Ask(order(desk), Generation.V2)
+    asked = QuoteRequest(order(desk), ApiVersion.V2)
     with proxying(desk.chain.node.port) as proxy, asking(proxy.url) as node:
         tearing = ignores_block_numbers(lambda: move(desk, f"torn {proxy.asked}", 1))
         proxy.faults, proxy.always = [tearing] * torn, ignores_block_numbers()
@@ -222,14 +222,14 @@ def test_a_node_that_ignores_block_numbers_is_read_between_two_blocks(desk: Desk
                 live(held, node).quote(asked)
             return
         answer = live(held, node).quote(asked)
-        assert answer.origin.pinned
-        assert answer.origin.block == node.head().block.number
+        assert answer.state_source.pinned
+        assert answer.state_source.block == node.head().block.number
         fresh = MarketSource(read_market(desk.world), SYSTEM_CLOCK).quote(asked)
         assert answer.result.output_amount == fresh.result.output_amount
 
 
 def _at(seconds: float) -> Clock:
-    return Clock(lambda: seconds, SYSTEM_CLOCK.timer_s)
+    return Clock(lambda: seconds, SYSTEM_CLOCK.monotonic_s)
 
 
 def test_state_that_is_young_enough_is_taken_as_it_is_and_a_block_that_is_too_old_refused(
@@ -241,23 +241,23 @@ def test_state_that_is_young_enough_is_taken_as_it_is_and_a_block_that_is_too_ol
     before = node.round_trips
 
     young = LiveSource(MarketSource(held, now), node, now, max_age_s=30)
-    assert young.quote(Ask(order(desk), Generation.V2)).origin.provenance is Provenance.SYNCED
-    assert young.origin.provenance is Provenance.SYNCED
+    assert young.quote(QuoteRequest(order(desk), ApiVersion.V2)).state_source.provenance is Provenance.SYNCED
+    assert young.state_source.provenance is Provenance.SYNCED
     assert node.round_trips == before
 
     picky = LiveSource(MarketSource(held, now), node, now, max_age_s=29)
     with pytest.raises(MarketUnavailable, match="30 seconds old"):
-        picky.quote(Ask(order(desk), Generation.V2))
+        picky.quote(QuoteRequest(order(desk), ApiVersion.V2))
 
 
 def test_what_cannot_be_read_is_left_out_and_told(desk: Desk, node: RpcNode) -> None:
     held = desk.market
     nowhere = replace(_pair(held), address="0x" + "ab" * 20, reserves=(10**30, 10**30))
     answer = live(replace(held, pools={**held.pools, nowhere.key: nowhere}), node).quote(
-        Ask(order(desk), Generation.V2)
+        QuoteRequest(order(desk), ApiVersion.V2)
     )
     assert nowhere.key not in answer.pools
-    assert answer.origin.source == f"{node.shown}: {len(held.pools)} pools considered, 1 could not be read"
+    assert answer.state_source.description == f"{node.shown}: {len(held.pools)} pools considered, 1 could not be read"
 
 
 def _pair(market: Market) -> ConstantProduct:
@@ -268,7 +268,7 @@ def _pair(market: Market) -> ConstantProduct:
 def test_made_up_addresses_are_not_asked_about(desk: Desk, node: RpcNode) -> None:
     held = replace(desk.market, placeholder_pools=frozenset(desk.market.pools))
     with pytest.raises(NoRoute):
-        live(held, node).quote(Ask(order(desk), Generation.V2))
+        live(held, node).quote(QuoteRequest(order(desk), ApiVersion.V2))
 
 
 def test_an_order_too_large_for_the_held_state_is_quoted_on_what_there_is_now(desk: Desk, node: RpcNode) -> None:
@@ -280,18 +280,18 @@ def test_an_order_too_large_for_the_held_state_is_quoted_on_what_there_is_now(de
     }
     held = replace(desk.market, pools=dry)
     with pytest.raises(NoRoute):
-        MarketSource(held, SYSTEM_CLOCK).quote(Ask(wanted, Generation.V2))
-    assert live(held, node).quote(Ask(wanted, Generation.V2)).result.output_amount > 0
+        MarketSource(held, SYSTEM_CLOCK).quote(QuoteRequest(wanted, ApiVersion.V2))
+    assert live(held, node).quote(QuoteRequest(wanted, ApiVersion.V2)).result.output_amount > 0
 
 
 def test_wrapping_and_wrong_orders_need_no_pools(desk: Desk, node: RpcNode) -> None:
     network, source = desk.world.network, live(desk.market, node)
     assert network.wrapped_native is not None
-    wrap = source.quote(Ask(Order(network.native, network.wrapped_native, 10**18), Generation.V2))
+    wrap = source.quote(QuoteRequest(Order(network.native, network.wrapped_native, 10**18), ApiVersion.V2))
     assert wrap.result.output_amount == 10**18
-    assert wrap.origin.provenance is Provenance.LIVE
+    assert wrap.state_source.provenance is Provenance.LIVE
     with pytest.raises(SameToken):
-        source.quote(Ask(Order(network.native, network.native, 10**18), Generation.V2))
+        source.quote(QuoteRequest(Order(network.native, network.native, 10**18), ApiVersion.V2))
 
 
 def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(desk: Desk) -> None:
@@ -300,7 +300,7 @@ def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(desk: Desk) -
     desk.world.network = replace(desk.world.network, multicall=deploy_multicall(desk.chain))
     held = replace(tried(desk.market), network=replace(desk.world.network, l1_fee_oracle=ORACLE))
     with closing(node_of(desk.world)) as node:
-        asked = Ask(order(desk), Generation.V2)
+        asked = QuoteRequest(order(desk), ApiVersion.V2)
         answer, payload = live(held, node).quote_and_build(asked, Delivery(0, USER))
         assert node.round_trips <= 3
         assert answer.quote is not None
@@ -312,7 +312,7 @@ def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(desk: Desk) -
         assert l1_fee_told(oracle, payload) == pytest.approx(answer.quote.l1_fee_wei, rel=0.02)
 
 
-def l1_fee_told(oracle: RealOracle, payload: Payload) -> int:
+def l1_fee_told(oracle: RealOracle, payload: UnsignedTransaction) -> int:
     """What the network's own contract says of about that transaction."""
     sent = Transaction(payload.to, payload.calldata, payload.value)
     return oracle.fee_wei(encode_unsigned(sent, CHAIN_ID, 7, GasFees(300_000, 10**9, 10**9)))
@@ -320,18 +320,18 @@ def l1_fee_told(oracle: RealOracle, payload: Payload) -> int:
 
 def test_orders_that_follow_each_other_closely_share_a_block_and_what_was_read(desk: Desk, node: RpcNode) -> None:
     source = live(desk.market, node)
-    first = source.quote(Ask(order(desk), Generation.V2))
+    first = source.quote(QuoteRequest(order(desk), ApiVersion.V2))
     trips = node.round_trips
-    second = source.quote(Ask(order(desk, "USDC", "DAI", 500), Generation.V2))
-    assert first.origin.block == second.origin.block
+    second = source.quote(QuoteRequest(order(desk, "USDC", "DAI", 500), ApiVersion.V2))
+    assert first.state_source.block == second.state_source.block
     assert node.round_trips == trips
 
 
 def test_health_is_that_of_a_live_quote(desk: Desk, node: RpcNode) -> None:
     health = live(desk.market, node).health()
     assert health.is_healthy
-    assert health.origin is not None
-    assert health.origin.provenance is Provenance.LIVE
+    assert health.state_source is not None
+    assert health.state_source.provenance is Provenance.LIVE
     assert "live" in health.message
 
     silent = RpcNode("http://127.0.0.1:9", shown="silent", chain_id=1, timeout_s=0.2, attempts=1)
@@ -347,11 +347,11 @@ def test_a_node_that_does_not_answer_is_told_of(desk: Desk) -> None:
         url = f"http://127.0.0.1:{mute.getsockname()[1]}"
         node = RpcNode(url, shown="mute", chain_id=desk.world.network.chain_id, timeout_s=0.2, attempts=1)
         with pytest.raises(UpstreamTimeout, match="mute"):
-            live(desk.market, node).quote(Ask(order(desk), Generation.V2))
+            live(desk.market, node).quote(QuoteRequest(order(desk), ApiVersion.V2))
 
 
 def test_a_posted_route_over_pools_that_nobody_knows_is_no_route(desk: Desk, node: RpcNode) -> None:
-    result = live(desk.market, node).quote(Ask(order(desk), Generation.V1)).result
+    result = live(desk.market, node).quote(QuoteRequest(order(desk), ApiVersion.V1)).result
     few = replace(desk.market, pools={})
     with pytest.raises(InvalidRoute):
         live(few, node).build(result, Delivery(1_000, USER))

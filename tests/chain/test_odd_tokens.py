@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from swapcli.api.slippage import Generation
 from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Answer, Ask, Delivery
+from swapcli.engine.quote import Answer, Delivery, QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.engine.sync import adopt, follow, refusal_of
 from swapcli.engine.tradable_tokens import transfer_warnings
 from swapcli.errors import FeeOnTransfer, InvalidRoute, NoRoute
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
-from swapcli.model.payload import Payload
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfers import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
@@ -88,8 +88,8 @@ def live(desk: Desk, node: RpcNode) -> LiveSource:
     return LiveSource(MarketSource(desk.market, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
 
 
-def asked(world: World, sold: str, bought: str, amount: int = 1_000 * UNIT) -> Ask:
-    return Ask(Order(world.tokens[sold], world.tokens[bought], amount), Generation.V2)
+def asked(world: World, sold: str, bought: str, amount: int = 1_000 * UNIT) -> QuoteRequest:
+    return QuoteRequest(Order(world.tokens[sold], world.tokens[bought], amount), ApiVersion.V2)
 
 
 def tokens_of(answer: Answer) -> set[str]:
@@ -97,7 +97,7 @@ def tokens_of(answer: Answer) -> set[str]:
     return {token for step in answer.quote.steps for token in (step.token_in, step.token_out)}
 
 
-def carried_out(desk: Desk, answer: Answer, payload: Payload) -> int:
+def carried_out(desk: Desk, answer: Answer, payload: UnsignedTransaction) -> int:
     return desk.carry_out(desk._trade(answer.result, payload, answer.pools, "live")).received
 
 

@@ -20,11 +20,11 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Ask
+from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sync import adopt
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.store import create_store
@@ -95,7 +95,7 @@ class Scene:
         """What a quote for much WETH says on pools that are read as they are now."""
         market, tokens = read_market(self.desk.world), self.desk.world.tokens
         order = Order(tokens[WETH], tokens["USDC"], MUCH)
-        ask = Ask(order, Generation.V2, gas_price_wei=int(self.chain.node.ask("eth_gasPrice"), 16))
+        ask = QuoteRequest(order, ApiVersion.V2, gas_price_wei=int(self.chain.node.ask("eth_gasPrice"), 16))
         return MarketSource(market, SYSTEM_CLOCK).quote(ask).result.output_amount
 
     def swap(self, call: Any) -> None:

@@ -16,11 +16,11 @@ from swapcli.chain.revert_reason import describe_revert
 from swapcli.chain.rpc import RpcNode
 from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
 from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swap
-from swapcli.errors import Reorganised, SimulationError, UpstreamNonsense, UpstreamRefused
+from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, SimulationError, UpstreamRejected
 from swapcli.evm import build_approval
 from swapcli.evm.simulation import SimulatedCall, SimulationStatus
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.payload import Payload, SwapType
+from swapcli.model.transaction import SwapType, UnsignedTransaction
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.server import Refused, node_of, says, serving
 from tests.chain.settings import url_of
@@ -48,7 +48,7 @@ def simulated(node: RpcNode, swap: SimulatedCall, sender: str) -> SwapSimulation
     return simulate_swap(node, at, swap, sender, read_sender_balances(node, at, sender, swap))
 
 
-def simulated_payload(node: RpcNode, payload: Payload, sender: str) -> SwapSimulation:
+def simulated_payload(node: RpcNode, payload: UnsignedTransaction, sender: str) -> SwapSimulation:
     return simulated(node, SimulatedCall.from_payload(payload), sender)
 
 
@@ -77,7 +77,7 @@ def test_what_is_simulated_is_what_is_mined(desk: Desk, node: RpcNode, seed: int
             (SimulationGrant.NATIVE,) if native else (SimulationGrant.TOKEN, SimulationGrant.ALLOWANCE)
         )
         seen.update([route.swap_type.name, "fee" if trade.due < trade.result.output_amount else "no fee"])
-        seen.update(["to himself" if route.destination == USER else "to another"])
+        seen.update(["to himself" if route.recipient == USER else "to another"])
     assert {*SwapType.__members__, "fee", "no fee", "to himself", "to another"} <= set(seen)
 
 
@@ -285,7 +285,7 @@ def test_where_no_router_is_nothing_is_called(scene: Scene) -> None:
 def test_a_token_that_does_not_tell_balances_is_none(scene: Scene) -> None:
     with pytest.raises(SimulationError, match="a token does not tell balances"):
         simulated(scene.node, scene.trade(ZERO_ADDRESS, scene.router.address), POOR)
-    with pytest.raises(UpstreamNonsense, match=r"^balanceOf\(address\): the contract reverts$"):
+    with pytest.raises(InvalidUpstreamResponse, match=r"^balanceOf\(address\): the contract reverts$"):
         simulated(scene.node, scene.trade(scene.router.address, ZERO_ADDRESS), POOR)
 
 
@@ -313,9 +313,9 @@ def test_the_state_is_that_of_the_block(scene: Scene) -> None:
 
 def test_a_block_that_the_chain_has_lost_is_no_block(scene: Scene) -> None:
     lost = scene.node.head().block._replace(hash="0x" + "12" * 32)
-    with pytest.raises(Reorganised):
+    with pytest.raises(ChainReorganized):
         scene.node.account(POOR, lost)
-    with pytest.raises(Reorganised):
+    with pytest.raises(ChainReorganized):
         scene.node.simulate([HypotheticalCall(POOR, ContractCall(POOR, b""), ())], lost)
 
 
@@ -347,7 +347,7 @@ def test_a_node_that_cannot_simulate_says_so(code: int, message: str) -> None:
     def answering(_: dict[str, Any]) -> object:
         raise Refused(code, message)
 
-    with serving(answering) as server, node_of(server) as node, pytest.raises(UpstreamRefused) as caught:
+    with serving(answering) as server, node_of(server) as node, pytest.raises(UpstreamRejected) as caught:
         simulate_swap(node, 7, SWAP, POOR, NOTHING)
     assert caught.value.message.endswith(f"refused: {message}")
     assert caught.value.hint == "to simulate takes a node that knows state overrides and still keeps the block"
@@ -356,9 +356,9 @@ def test_a_node_that_cannot_simulate_says_so(code: int, message: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "error", "said"),
     [
-        ("0x", UpstreamRefused, "heeds no state overrides, so nothing can be simulated on it"),
-        ("0x" + "00" * 32, UpstreamNonsense, "answered a simulation with nonsense: "),
-        ("0x" + "ff" * 320, UpstreamNonsense, "answered a simulation with nonsense: "),
+        ("0x", UpstreamRejected, "heeds no state overrides, so nothing can be simulated on it"),
+        ("0x" + "00" * 32, InvalidUpstreamResponse, "answered a simulation with nonsense: "),
+        ("0x" + "ff" * 320, InvalidUpstreamResponse, "answered a simulation with nonsense: "),
     ],
 )
 def test_a_node_that_heeds_no_overrides_or_says_nonsense_is_not_believed(
@@ -371,7 +371,7 @@ def test_a_node_that_heeds_no_overrides_or_says_nonsense_is_not_believed(
 def test_a_node_that_has_enough_of_us_is_not_taken_for_one_that_cannot_simulate() -> None:
     with serving(lambda _: "0x") as server, node_of(server) as node:
         server.always = says(429)
-        with pytest.raises(UpstreamRefused) as caught:
+        with pytest.raises(UpstreamRejected) as caught:
             simulate_swap(node, 7, SWAP, POOR, NOTHING)
     assert caught.value.hint == "try again later, or set another node"
 
@@ -379,6 +379,6 @@ def test_a_node_that_has_enough_of_us_is_not_taken_for_one_that_cannot_simulate(
 @pytest.mark.parametrize(("balance", "code"), [("0x", "0x"), ("0x1", "0x1"), (None, "0x"), ("0x1", None), (1, "0x")])
 def test_an_account_that_is_told_wrong_is_nonsense(balance: object, code: object) -> None:
     told = {"eth_getBalance": balance, "eth_getCode": code}
-    nonsense = pytest.raises(UpstreamNonsense, match="answered eth_get")
+    nonsense = pytest.raises(InvalidUpstreamResponse, match="answered eth_get")
     with serving(lambda asked: told[asked["method"]]) as server, node_of(server) as node, nonsense:
         node.account(POOR, 7)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
 from swapcli.chain.transfer_probe import TransferReport, plan_trials, pool_holder, run_transfer_trials
-from swapcli.errors import UpstreamRefused
+from swapcli.errors import UpstreamRejected
 from swapcli.evm.transfer_probe import (
     TransferTrial,
     classify_transfers,
@@ -213,7 +213,7 @@ class Strict(EvmNode):
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         del calls, at
-        raise UpstreamRefused("too many arguments, want at most 2")
+        raise UpstreamRejected("too many arguments, want at most 2")
 
 
 class Small(EvmNode):

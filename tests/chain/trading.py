@@ -12,19 +12,19 @@ from typing import NamedTuple
 from eth_account import Account
 
 from swapcli.api.route_result import RouteResult, build_result
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Ask, Delivery
+from swapcli.engine.quote import Delivery, QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute, PoolError
 from swapcli.evm import build_transaction, build_transactions
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.payload import Payload, SwapType, Transaction
 from swapcli.model.pool import Pool
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
 from swapcli.model.token import Token
+from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
 from tests.chain.anvil import AnvilChain, Receipt, running_anvil
 from tests.chain.random_routes import random_route
@@ -45,7 +45,7 @@ class Trade(NamedTuple):
     """A route with its payload, before it is sent."""
 
     result: RouteResult
-    payload: Payload
+    payload: UnsignedTransaction
     replay: Replay
     kind: str
 
@@ -87,7 +87,7 @@ class Desk:
 
     def quoted(self, order: Order, integrator: Integrator | None = None, receiver: str = USER) -> Trade:
         """What the core finds best, in the newer generation, without slippage."""
-        ask, delivery = Ask(order, Generation.V2, integrator), Delivery(0, receiver)
+        ask, delivery = QuoteRequest(order, ApiVersion.V2, integrator), Delivery(0, receiver)
         answer, payload = self._source().quote_and_build(ask, delivery)
         return self._trade(answer.result, payload, answer.pools, "quoted")
 
@@ -115,7 +115,7 @@ class Desk:
 
     def carry_out(self, trade: Trade) -> Outcome:
         """Approve, sign, send; then the pools that were touched are read anew."""
-        owner = trade.payload.call.route.destination
+        owner = trade.payload.call.route.recipient
         before = self.world.balance(trade.bought, owner), self.world.balance(trade.bought, INTEGRATOR)
         receipts = [self.send(each) for each in build_transactions(trade.payload)]
         after = self.world.balance(trade.bought, owner), self.world.balance(trade.bought, INTEGRATOR)
@@ -157,7 +157,7 @@ class Desk:
         """What must be paid for an output."""
         token_in, token_out = self._ends(rng)
         order = Order(token_in, token_out, random_amount(rng, token_out), reverse=True)
-        ask, delivery = Ask(order, Generation.V1), Delivery(0, random_receiver(rng))
+        ask, delivery = QuoteRequest(order, ApiVersion.V1), Delivery(0, random_receiver(rng))
         answer, payload = self._source().quote_and_build(ask, delivery)
         assert answer.result.output_amount >= order.amount
         return self._trade(answer.result, payload, answer.pools, "reverse")
@@ -180,14 +180,14 @@ class Desk:
             order,
             market.network,
             market.pools,
-            Generation.V2,
+            ApiVersion.V2,
             timestamp_ms=int(SYSTEM_CLOCK.now_s() * 1000),
             integrator=integrator,
         )
         payload = self._source().build(result, Delivery(0, receiver))
         return self._trade(result, payload, market.pools, "posted")
 
-    def _trade(self, result: RouteResult, payload: Payload, pools: Mapping[str, Pool], kind: str) -> Trade:
+    def _trade(self, result: RouteResult, payload: UnsignedTransaction, pools: Mapping[str, Pool], kind: str) -> Trade:
         return Trade(result, payload, replay(pools, result.route, result.input_amount), kind)
 
     def _source(self) -> MarketSource:
@@ -215,14 +215,14 @@ def open_desk() -> Iterator[Desk]:
         yield desk
 
 
-def asking_more(trade: Trade) -> Payload:
+def asking_more(trade: Trade) -> UnsignedTransaction:
     """The same call, with a unit more to be received than there is."""
     call = trade.payload.call
     greedy = call._replace(route=call.route._replace(min_received=trade.due + 1))
     return trade.payload._replace(call=greedy)
 
 
-def encoded(payload: Payload, world: World) -> Payload:
+def encoded(payload: UnsignedTransaction, world: World) -> UnsignedTransaction:
     """With the calldata of its call."""
     return build_transaction(payload.call, world.network, payload.to)
 

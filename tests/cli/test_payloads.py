@@ -17,8 +17,8 @@ from swapcli.api.route import parse_result
 from swapcli.cli.render.payload_view import build_payload_view
 from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.evm import decode_call, decode_integrator_data
-from swapcli.model.payload import Call, SwapType
-from swapcli.model.terms import min_received
+from swapcli.model.swap_terms import min_received
+from swapcli.model.transaction import RouterCall, SwapType
 from swapcli.routing.replay import replay
 from swapcli.starknet import deserialise_call
 from tests.support.command import CommandResult, run_swapcli
@@ -65,19 +65,19 @@ def execute(market: str) -> Run:
     )
 
 
-def signed(document: dict[str, Any]) -> Call:
+def signed(document: dict[str, Any]) -> RouterCall:
     """The call that the printed calldata holds."""
     return decode_call(document["calldata"])
 
 
-def check_exact(call: Call, route: bytes, slippage_ppm: int) -> None:
+def check_exact(call: RouterCall, route: bytes, slippage_ppm: int) -> None:
     """The call promises what a replay of the route's own document pays out, to the unit, to the wallet."""
     result = parse_result(json.loads(route), build_testnet_market().network)
     done = replay(build_testnet_market().pools, result.route, result.input_amount)
     assert call.route.amount_in == result.input_amount
     assert call.route.amount_out == done.amount_out == result.output_amount
     assert call.route.min_received == min_received(done.amount_out, slippage_ppm)
-    assert call.route.destination == WALLET
+    assert call.route.recipient == WALLET
     assert [(s.token_in, s.token_out, s.rate) for s in call.swaps] == [
         (s.token_in, s.token_out, s.rate) for s in done.steps
     ]
@@ -389,7 +389,7 @@ def test_starknet_tells_calls_with_their_entry_points_and_felts() -> None:
     assert [(each["what"], each["entrypoint"]) for each in (approve, swap)] == [("approve",) * 2, ("swap",) * 2]
     call = deserialise_call([int(felt) for felt in swap["calldata"]])
     assert call.route.min_received == int(document["route"]["min_received"])
-    assert int(call.route.destination, 16) == 0x1234
+    assert int(call.route.recipient, 16) == 0x1234
     assert [int(felt) for felt in approve["calldata"]] == [int(swap["to"], 16), 100 * 10**18, 0]
     plain = run_swapcli("calldata", *words, "--plain").stdout
     assert " ".join(swap["calldata"]) in plain

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from swapcli.api.route_result import with_gas
-from swapcli.api.slippage import Generation
 from swapcli.cli.render.json import route_document
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.plain import list_text, route_text
 from swapcli.cli.render.route_view import RouteView, build_route_view
 from swapcli.cli.render.table import new_console, print_list, print_route
-from swapcli.engine.quote import Answer, Origin
+from swapcli.engine.quote import Answer, StateSource
 from swapcli.engine.warnings import answer_warnings
-from swapcli.model.terms import PPM, Integrator, Terms
+from swapcli.model.api_version import ApiVersion
+from swapcli.model.swap_terms import PPM, Integrator, SwapTerms
 from swapcli.model.warning import QuoteWarning
 from tests.snapshot import matches_snapshot
 from tests.support.testnet import (
@@ -36,7 +36,7 @@ from tests.support.testnet import (
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 ACME = Integrator("0x" + "9" * 40, fee_bps=30)
-VIEW = build_route_view(build_quote(certified=True), Terms(5_000, "0x" + "8" * 40, ACME))
+VIEW = build_route_view(build_quote(certified=True), SwapTerms(5_000, "0x" + "8" * 40, ACME))
 
 
 def drawn(view: RouteView, width: int, color: str = "never") -> str:
@@ -58,10 +58,10 @@ def test_the_plain_text_looks_as_it_did() -> None:
     assert matches_snapshot(route_text(VIEW), SNAPSHOTS / "route-plain.txt")
 
 
-@pytest.mark.parametrize("generation", Generation)
-def test_the_json_looks_as_it_did(generation: Generation) -> None:
-    document = route_document(build_quote(certified=True, generation=generation, integrator=ACME))
-    assert matches_snapshot(json.dumps(document, indent=2), SNAPSHOTS / f"route-{generation}.json")
+@pytest.mark.parametrize("api_version", ApiVersion)
+def test_the_json_looks_as_it_did(api_version: ApiVersion) -> None:
+    document = route_document(build_quote(certified=True, api_version=api_version, integrator=ACME))
+    assert matches_snapshot(json.dumps(document, indent=2), SNAPSHOTS / f"route-{api_version}.json")
 
 
 def test_a_table_fits_its_terminal() -> None:
@@ -107,7 +107,7 @@ def test_the_pools_of_a_hop_stand_in_order_of_their_shares_with_their_own_amount
     answer = build_quote()
     turned = tuple(s._replace(hops=tuple(hop[::-1] for hop in s.hops)) for s in answer.result.segments)
     again = answer._replace(result=answer.result._replace(segments=turned))
-    assert build_route_view(again, Terms(0)).rows == build_route_view(answer, Terms(0)).rows
+    assert build_route_view(again, SwapTerms(0)).rows == build_route_view(answer, SwapTerms(0)).rows
     assert [row.share for row in VIEW.rows[:2]] == ["80.00 %", "20.00 %"]
 
 
@@ -119,7 +119,7 @@ def test_pool_amounts_sum_to_what_is_received() -> None:
 
 def test_a_market_cannot_steer_the_terminal() -> None:
     hostile = replace(build_testnet_market(), source="\x1b[31mred\r\n\x07")
-    text = route_text(build_route_view(build_quote(hostile), Terms(0)))
+    text = route_text(build_route_view(build_quote(hostile), SwapTerms(0)))
     assert "\x1b" not in text
     assert "\r" not in text
     assert "?[31mred???" in text
@@ -136,14 +136,14 @@ def warnings_on(answer: Answer, ttl_s: int) -> tuple[QuoteWarning, ...]:
 def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: bool) -> None:
     answer = build_quote(build_testnet_market(provenance=provenance))
     assert [each.code for each in warnings_on(answer, 7_200)] == ([f"STATE_{provenance.upper()}"] if warned else [])
-    view = build_route_view(answer, Terms(0, ttl_s=7_200))
+    view = build_route_view(answer, SwapTerms(0, ttl_s=7_200))
     assert ("not live prices" in view.origin) == warned
     assert provenance in view.origin
 
 
 def test_fresh_state_says_how_long_it_is_good_for() -> None:
     fresh, stale = (
-        build_route_view(build_quote(build_testnet_market(provenance="synced")), Terms(0, ttl_s=t))
+        build_route_view(build_quote(build_testnet_market(provenance="synced")), SwapTerms(0, ttl_s=t))
         for t in (7_230, 7_200)
     )
     assert fresh.facts[-1].note == "block 1234, 2 hours old, good for 30 s more, written by hand"
@@ -172,7 +172,7 @@ def test_invented_addresses_are_marked_where_they_stand(invented: list[str], sai
             entry["address_modelled"] = True
     answer = build_quote(build_testnet_market(pools=document["pools"], provenance="modelled"))
     used = sorted({DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2} & set(invented))
-    view = build_route_view(answer, Terms(0))
+    view = build_route_view(answer, SwapTerms(0))
     (warning,) = warnings_on(answer, 60)
     assert warning.message.endswith(said)
     told = [line.split() for line in [*drawn(view, 80).splitlines(), *route_text(view).splitlines()]]
@@ -185,7 +185,7 @@ def test_invented_addresses_are_marked_where_they_stand(invented: list[str], sai
 
 def test_a_market_without_block_and_time_has_no_age() -> None:
     view = build_route_view(
-        build_quote(build_testnet_market(block=None, timestamp=None, provenance="synced")), Terms(0)
+        build_quote(build_testnet_market(block=None, timestamp=None, provenance="synced")), SwapTerms(0)
     )
     assert view.origin == "synced state"
     document = route_document(build_quote(build_testnet_market(timestamp=None)))
@@ -208,16 +208,16 @@ def test_the_json_says_where_the_state_comes_from_and_how_old_it_is() -> None:
     assert "certificate" not in document
 
 
-def from_service(generation: Generation = Generation.V2) -> Answer:
+def from_service(api_version: ApiVersion = ApiVersion.V2) -> Answer:
     """The fixed answer with nothing but what a service of the interface tells."""
-    answer = build_quote(generation=generation)
-    origin = Origin(None, "https://quotes.example", service="https://quotes.example")
-    return answer._replace(quote=None, pools={}, invented=frozenset(), origin=origin)
+    answer = build_quote(api_version=api_version)
+    state_source = StateSource(None, "https://quotes.example", service_url="https://quotes.example")
+    return answer._replace(quote=None, pools={}, placeholder_pools=frozenset(), state_source=state_source)
 
 
 def test_of_a_service_everything_is_shown_that_it_tells_and_nothing_else() -> None:
     answer = from_service()
-    told, known = build_route_view(answer, Terms(5_000)), build_route_view(build_quote(), Terms(5_000))
+    told, known = build_route_view(answer, SwapTerms(5_000)), build_route_view(build_quote(), SwapTerms(5_000))
     assert [(r.segment, r.hop, r.mark, r.share) for r in told.rows] == [
         (r.segment, r.hop, r.mark, r.share) for r in known.rows
     ]
@@ -230,9 +230,9 @@ def test_of_a_service_everything_is_shown_that_it_tells_and_nothing_else() -> No
     assert differing == {"Price impact", "Gas", "State"}
 
 
-@pytest.mark.parametrize(("generation", "gas"), [(Generation.V1, "412,300 units"), (Generation.V2, "0.000004123 ETH")])
-def test_gas_from_a_service_is_in_the_units_of_its_generation(generation: Generation, gas: str) -> None:
-    facts = {fact.name: fact for fact in build_route_view(from_service(generation), Terms(0)).facts}
+@pytest.mark.parametrize(("api_version", "gas"), [(ApiVersion.V1, "412,300 units"), (ApiVersion.V2, "0.000004123 ETH")])
+def test_gas_from_a_service_is_in_the_units_of_its_generation(api_version: ApiVersion, gas: str) -> None:
+    facts = {fact.name: fact for fact in build_route_view(from_service(api_version), SwapTerms(0)).facts}
     assert (facts["Gas"].value, facts["Gas"].note) == (gas, "$0.0082")
 
 
@@ -241,7 +241,7 @@ def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() 
     assert answer.quote is not None
     quote = answer.quote._replace(l1_fee_wei=2 * 10**12)
     charged = answer._replace(quote=quote, result=with_gas(answer.result, quote))
-    view = build_route_view(charged, Terms(0))
+    view = build_route_view(charged, SwapTerms(0))
     gas = {fact.name: fact for fact in view.facts}["Gas"]
     assert gas.value == "412,300 units"
     assert gas.note == "0.000004123 ETH at 0.01 gwei, 0.000002 ETH for data on L1, $0.012"
@@ -266,12 +266,12 @@ def test_what_splitting_is_good_for_is_told(percent: int | None, told: str) -> N
     out = 10**9
     best = None if percent is None else out * percent // 100
     quote = answer.quote._replace(amount_out=out, best_single_path_out=best)
-    facts = {fact.name: fact for fact in build_route_view(answer._replace(quote=quote), Terms(0)).facts}
+    facts = {fact.name: fact for fact in build_route_view(answer._replace(quote=quote), SwapTerms(0)).facts}
     assert facts["Single path"].note == told
 
 
 def test_a_service_is_named_and_said_not_to_tell_its_state() -> None:
-    view = build_route_view(from_service(), Terms(0))
+    view = build_route_view(from_service(), SwapTerms(0))
     assert view.origin == "quoted by https://quotes.example"
     assert view.facts[-1].note == "https://quotes.example answered and does not say"
     market: Any = route_document(from_service())["market"]
@@ -280,7 +280,7 @@ def test_a_service_is_named_and_said_not_to_tell_its_state() -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 132])
 def test_an_answer_of_a_service_is_drawn_whole(width: int) -> None:
-    view = build_route_view(from_service(), Terms(0))
+    view = build_route_view(from_service(), SwapTerms(0))
     assert all(pool.address in drawn(view, width).split() for pool in view.pools)
     assert all(squeezed(fact.note) in squeezed(route_text(view)) for fact in view.facts)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swapcli.cli.signals import SIGNALS, GracefulInterrupt, graceful_interrupts
 from swapcli.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
-from swapcli.errors import ConfigError, Reorganised, SwapcliError, Unreachable, UpstreamError
+from swapcli.errors import ChainReorganized, ConfigError, SwapcliError, Unreachable, UpstreamError
 
 
 class Chain:
@@ -54,7 +54,7 @@ def test_failures_are_told_and_end_it_only_when_they_go_on(fails: list[bool], bl
 
 @given(outcomes, st.none() | st.floats(0.1, 1_000))
 def test_pauses_are_those_of_the_chain_and_grow_while_steps_fail(fails: list[bool], block_time_s: float | None) -> None:
-    chain = Chain([Reorganised("it turned") if fail else None for fail in fails])
+    chain = Chain([ChainReorganized("it turned") if fail else None for fail in fails])
     with pytest.raises((KeyboardInterrupt, UpstreamError)):
         chain.watch(block_time_s)
     usual, *_ = chain.pauses

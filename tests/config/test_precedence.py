@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api.slippage import Generation
 from swapcli.config import TABLE, Secret, Settings, config_file_path, peek
 from swapcli.config.display import masked_rows
+from swapcli.model.api_version import ApiVersion
 from tests.config.world import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
 
 VALUES: dict[str, dict[str, object]] = {
     "network": {"base": "base", "citrea": "citrea"},
-    "api_version": {"v1": Generation.V1, "v2": Generation.V2},
+    "api_version": {"v1": ApiVersion.V1, "v2": ApiVersion.V2},
     "slippage": {"0.5": 5_000, "3": 30_000, "0.0001": 1},
     "impact_warning": {"5": 50_000, "2.5": 25_000, "0": 0},
     "max_impact": {"15": 150_000, "100": 1_000_000, "7.5%": 75_000},
@@ -128,12 +128,12 @@ def test_a_flag_of_none_was_not_given() -> None:
 
 
 def test_flags_may_come_typed() -> None:
-    flags = {"max_hops": 2, "exclude_protocols": ["a,b", "c"], "market": Path("m.json"), "api_version": Generation.V1}
+    flags = {"max_hops": 2, "exclude_protocols": ["a,b", "c"], "market": Path("m.json"), "api_version": ApiVersion.V1}
     settings = load(flags=flags)
     assert settings.max_hops == 2
     assert settings.exclude_protocols == ("a", "b", "c")
     assert settings.market == Path("m.json")
-    assert settings.api_version is Generation.V1
+    assert settings.api_version is ApiVersion.V1
 
 
 def test_an_empty_variable_counts_as_not_set() -> None:

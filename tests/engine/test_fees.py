@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
 from swapcli.engine.l1_data_fee import with_l1_fee
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Answer, Ask, Delivery
+from swapcli.engine.quote import Answer, Delivery, QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute, SameToken
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.evm.unsigned import GasFees, encode_unsigned
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
-from swapcli.model.payload import Payload, Transaction
 from swapcli.model.route import Quote
+from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.networks.catalogue import network
 from tests.evm.l1_oracle import RealOracle
 from tests.support.testnet import NOW_S, build_testnet_market
@@ -39,7 +39,7 @@ def base() -> MarketSource:
     return MarketSource(open_market("base", network).market, Clock(lambda: NOW_S, lambda: 0.0))
 
 
-def built(rng: Random) -> tuple[Answer, Payload]:
+def built(rng: Random) -> tuple[Answer, UnsignedTransaction]:
     """An answer to a random order, with its payload for anybody."""
     tokens = [base().network.native, *base().market.tokens.values()]
     while True:
@@ -47,7 +47,7 @@ def built(rng: Random) -> tuple[Answer, Payload]:
         order = Order(sold, bought, int(10 ** rng.uniform(8, 24)))
         delivery = Delivery(rng.randint(0, 10**5), f"0x{rng.getrandbits(160):040x}")
         try:
-            return base().quote_and_build(Ask(order, rng.choice(list(Generation))), delivery)
+            return base().quote_and_build(QuoteRequest(order, rng.choice(list(ApiVersion))), delivery)
         except (NoRoute, SameToken):
             continue
 
@@ -80,7 +80,7 @@ def test_it_is_added_to_all_that_tells_of_gas_once_and_nothing_else_changes(seed
     assert after.gas_wei == before.gas_wei + fee_wei
     if before.wei_usd is not None:
         assert after.gas_usd == pytest.approx((before.gas_wei + fee_wei) * before.wei_usd)
-    told = after.gas_wei if answer.result.generation is Generation.V2 else before.gas_units
+    told = after.gas_wei if answer.result.api_version is ApiVersion.V2 else before.gas_units
     assert (charged.result.gas, charged.result.gas_usd) == (told, after.gas_usd)
     assert with_l1_fee(charged, terms, payload) == charged
     assert charged._replace(quote=before, result=answer.result) == answer
@@ -91,12 +91,12 @@ def test_no_router_needs_to_be_known_for_the_fee_of_a_route() -> None:
     source = MarketSource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0))
     assert source.network.router is None
     order = Order(source.network.native, source.token("USDC"), 25 * 10**18)
-    answer = source.quote(Ask(order, Generation.V2))
+    answer = source.quote(QuoteRequest(order, ApiVersion.V2))
     assert exact(with_l1_fee(answer, TERMS)).l1_fee_wei > 0
 
 
 def test_an_answer_without_steps_or_of_protocols_that_no_router_knows_stays_as_it_is() -> None:
-    answer = base().quote(Ask(Order(base().network.native, base().token("USDC"), 10**18), Generation.V2))
+    answer = base().quote(QuoteRequest(Order(base().network.native, base().token("USDC"), 10**18), ApiVersion.V2))
     unknown = answer._replace(network=replace(answer.network, protocols=()))
     assert with_l1_fee(unknown, TERMS) == unknown
     from_service = answer._replace(quote=None, pools={})

@@ -37,9 +37,9 @@ def test_the_sample_is_quoted_and_not_made_up() -> None:
 
 
 def test_the_age_of_the_state_is_told() -> None:
-    origin = MarketSource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0)).health().origin
-    assert origin is not None
-    assert origin.age_s == 7_200
+    state_source = MarketSource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0)).health().state_source
+    assert state_source is not None
+    assert state_source.age_s == 7_200
 
 
 @pytest.mark.parametrize("pools", [(), (EMPTY_V2,)])

@@ -8,12 +8,12 @@ from math import log, sqrt
 
 import pytest
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
 from swapcli.engine.price_impact import ImpactBasis, PriceImpact, highest_impact, impact_of
-from swapcli.engine.quote import Answer, Ask
+from swapcli.engine.quote import Answer, QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
@@ -87,7 +87,7 @@ def dusty(kind: str, off: float) -> MarketSource:
 
 def quoted(source: MarketSource, sold: str, bought: str, amount: float) -> Answer:
     token_in, token_out = source.token(sold), source.token(bought)
-    return source.quote(Ask(Order(token_in, token_out, int(amount * 10**token_in.decimals)), Generation.V1))
+    return source.quote(QuoteRequest(Order(token_in, token_out, int(amount * 10**token_in.decimals)), ApiVersion.V1))
 
 
 def fraction(answer: Answer) -> float:

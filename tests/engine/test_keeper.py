@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
 from swapcli.engine.market_follower import CHOSEN_ANEW_S, Keeper, Kept, open_keeper
-from swapcli.engine.quote import Ask
+from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import ConfigError, MarketUnavailable, NoRoute
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.store import Store
@@ -66,7 +66,7 @@ def keeping(path: Path, time: Time, **options: int) -> Iterator[Keeper]:
 def quoted(source: MarketSource, sold: int, bought: int) -> RouteResult | None:
     """What is answered, but for the time that it took."""
     try:
-        answer = source.quote(Ask(Order(TOKENS[sold], TOKENS[bought], 10**15), Generation.V1))
+        answer = source.quote(QuoteRequest(Order(TOKENS[sold], TOKENS[bought], 10**15), ApiVersion.V1))
     except NoRoute:
         return None
     return answer.result._replace(time_s=0)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Ask
+from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.errors import NoRoute, PoolError
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
@@ -56,8 +56,8 @@ class Chain:
         return LiveSearch(MarketSource(self.known, SYSTEM_CLOCK), ask(order), self.read, SYSTEM_CLOCK, limits)
 
 
-def ask(order: Order) -> Ask:
-    return Ask(order, Generation.V2, gas_price_wei=0)
+def ask(order: Order) -> QuoteRequest:
+    return QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
 
 
 def drifted(held: Market, seed: int, by: float) -> Market:

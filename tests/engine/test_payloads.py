@@ -12,23 +12,23 @@ from hypothesis import strategies as st
 from swapcli import evm, starknet
 from swapcli.api.route import parse_result, render
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Answer, Ask, Delivery
+from swapcli.engine.quote import Answer, Delivery, QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import ConfigError, InvalidRoute, NoRoute, RouteExpired, SameToken, SlippageExceeded, SwapcliError
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.payload import Payload, SwapType
 from swapcli.model.route import RATE_SCALE
-from swapcli.model.terms import Integrator, after_fee, min_received
+from swapcli.model.swap_terms import Integrator, after_fee, min_received
+from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.networks.catalogue import network, network_names
 from swapcli.routing.replay import replay
 from tests.support.testnet import DAI, NOW_S, USDC, WETH, build_testnet_market
 
-V1, V2 = Generation
+V1, V2 = ApiVersion
 ROUTER = "0x" + "34" * 20
 RECEIVER = {Kind.EVM: "0x" + "ab" * 20, Kind.STARKNET: "0x05" + "ab" * 31}
 HALF_PERCENT = 5_000
@@ -57,9 +57,9 @@ def delivery(source: MarketSource, slippage_ppm: int = HALF_PERCENT) -> Delivery
     return Delivery(slippage_ppm, RECEIVER[source.network.kind])
 
 
-def asked(source: MarketSource, generation: Generation = V2, integrator: Integrator | None = None) -> Answer:
+def asked(source: MarketSource, api_version: ApiVersion = V2, integrator: Integrator | None = None) -> Answer:
     order = Order(source.network.native, source.token("USDC"), 25 * 10**18)
-    return source.quote(Ask(order, generation, integrator))
+    return source.quote(QuoteRequest(order, api_version, integrator))
 
 
 def posted(answer: Answer) -> RouteResult:
@@ -67,7 +67,7 @@ def posted(answer: Answer) -> RouteResult:
     return parse_result(render(answer.result, answer.network), answer.network)
 
 
-def paid_out(payload: Payload, market: Market) -> int:
+def paid_out(payload: UnsignedTransaction, market: Market) -> int:
     """What the router pays out for a payload: each swap spends a share of the balance that is there by then."""
     call = payload.call
     balances = {call.route.token_in: call.route.amount_in}
@@ -87,10 +87,10 @@ def test_a_route_and_then_its_payload_is_the_same_as_both_at_once(data: st.DataO
     tokens = [source.network.native, *source.market.tokens.values()]
     sold, bought = data.draw(st.permutations(tokens))[:2]
     order = Order(sold, bought, int(10 ** data.draw(st.floats(4, 24))), max_hops=data.draw(st.integers(1, 4)))
-    generation = data.draw(st.sampled_from(Generation)) if source.network.has_v2 else V1
-    integrator = ACME if generation is V2 and data.draw(st.booleans()) else None
+    api_version = data.draw(st.sampled_from(ApiVersion)) if source.network.has_v2 else V1
+    integrator = ACME if api_version is V2 and data.draw(st.booleans()) else None
     try:
-        answer, at_once = source.quote_and_build(Ask(order, generation, integrator), delivery(source))
+        answer, at_once = source.quote_and_build(QuoteRequest(order, api_version, integrator), delivery(source))
     except (NoRoute, SameToken):
         return
     assert source.build(posted(answer), delivery(source)) == at_once
@@ -105,12 +105,12 @@ def test_a_route_and_then_its_payload_is_the_same_as_both_at_once(data: st.DataO
         assert at_once.felts == starknet.serialise_call(at_once.call)
 
 
-@pytest.mark.parametrize("generation", Generation)
+@pytest.mark.parametrize("api_version", ApiVersion)
 @pytest.mark.parametrize(("name_in", "name_out"), [("ETH", "USDC"), ("USDC", "ETH"), ("WETH", "DAI"), ("DAI", "USDC")])
-def test_the_router_pays_out_what_was_quoted(name_in: str, name_out: str, generation: Generation) -> None:
+def test_the_router_pays_out_what_was_quoted(name_in: str, name_out: str, api_version: ApiVersion) -> None:
     source = routed()
     order = Order(source.token(name_in), source.token(name_out), 10 ** source.token(name_in).decimals * 30)
-    answer, payload = source.quote_and_build(Ask(order, generation), delivery(source))
+    answer, payload = source.quote_and_build(QuoteRequest(order, api_version), delivery(source))
     assert paid_out(payload, source.market) == payload.call.route.amount_out == answer.result.output_amount
 
 
@@ -122,18 +122,18 @@ def test_the_native_token_stands_as_its_wrapped_form_with_its_swap_type() -> Non
         (Order(usdc, native, 10**9), (SwapType.TOKEN_TO_NATIVE, USDC, WETH, 0)),
         (Order(source.token("WETH"), usdc, 10**18), (SwapType.TOKEN_TO_TOKEN, WETH, USDC, 0)),
     ):
-        payload = source.quote_and_build(Ask(order, V2), delivery(source))[1]
+        payload = source.quote_and_build(QuoteRequest(order, V2), delivery(source))[1]
         route = payload.call.route
         assert (route.swap_type, route.token_in, route.token_out, payload.value) == ends
         assert {swap.swap_type for swap in payload.call.swaps} == {route.swap_type}
         assert ZERO_ADDRESS not in {address for swap in payload.call.swaps for address in swap[:2]}
 
 
-@pytest.mark.parametrize("generation", Generation)
-def test_wrapping_is_one_swap_of_the_wrapper(generation: Generation) -> None:
+@pytest.mark.parametrize("api_version", ApiVersion)
+def test_wrapping_is_one_swap_of_the_wrapper(api_version: ApiVersion) -> None:
     source = routed()
     for ends in ((source.network.native, source.token("WETH")), (source.token("WETH"), source.network.native)):
-        answer, payload = source.quote_and_build(Ask(Order(*ends, 10**18), generation), delivery(source))
+        answer, payload = source.quote_and_build(QuoteRequest(Order(*ends, 10**18), api_version), delivery(source))
         assert source.build(posted(answer), delivery(source)) == payload
         assert [(s.protocol_id, s.pool_address, s.rate) for s in payload.call.swaps] == [(0, WETH, RATE_SCALE)]
         assert payload.call.route.amount_out == 10**18
@@ -154,9 +154,9 @@ def test_no_payload_without_a_router_and_the_error_names_the_setting() -> None:
     assert caught.value.hint == "set networks.testnet.router"
 
 
-@pytest.mark.parametrize("generation", Generation)
-def test_a_route_is_good_for_its_time_and_not_a_millisecond_longer(generation: Generation) -> None:
-    result = posted(asked(routed(), generation))
+@pytest.mark.parametrize("api_version", ApiVersion)
+def test_a_route_is_good_for_its_time_and_not_a_millisecond_longer(api_version: ApiVersion) -> None:
+    result = posted(asked(routed(), api_version))
     issued_ms = int(NOW_S * 1000)
     for late_s, good in ((0, True), (TTL_S, True), (TTL_S + 0.001, False), (10**6, False)):
         source = routed(now_s=NOW_S + late_s)
@@ -190,11 +190,11 @@ def moved(percent: float) -> MarketSource:
     return routed(replace(source.market, pools=pools))
 
 
-@given(st.floats(0.001, 20), st.sampled_from([0, 1, 1_000, HALF_PERCENT, 490_000]), st.sampled_from(Generation))
+@given(st.floats(0.001, 20), st.sampled_from([0, 1, 1_000, HALF_PERCENT, 490_000]), st.sampled_from(ApiVersion))
 def test_after_the_market_moved_the_payload_says_what_it_gives_now_or_is_refused(
-    sold: float, slippage_ppm: int, generation: Generation
+    sold: float, slippage_ppm: int, api_version: ApiVersion
 ) -> None:
-    result, source = posted(asked(routed(), generation)), moved(sold)
+    result, source = posted(asked(routed(), api_version)), moved(sold)
     now_out = replay(source.market.pools, result.route, result.input_amount).amount_out
     assume(now_out < result.output_amount)
     if now_out >= min_received(result.output_amount, slippage_ppm):
@@ -228,7 +228,7 @@ def misfits() -> dict[str, RouteResult]:
     result = posted(asked(source))
     usdc, weth = source.market.tokens[USDC], source.market.tokens[WETH]
     return {
-        "an integrator in v1": result._replace(generation=V1, integrator=ACME),
+        "an integrator in v1": result._replace(api_version=V1, integrator=ACME),
         "another protocol": changed(result, protocol_id=0),
         "an unknown pool": changed(result, pool_address="0x" + "99" * 20),
         "a pool of other tokens": changed(result, pool_address="0x" + "a4" * 20, protocol_id=4),
@@ -249,7 +249,7 @@ def test_a_route_that_does_not_fit_its_tokens_or_the_market_is_invalid(what: str
 @given(st.data())
 def test_whatever_is_posted_is_carried_out_exactly_or_refused_on_purpose(data: st.DataObject) -> None:
     source = routed()
-    result = posted(asked(source, data.draw(st.sampled_from(Generation))))
+    result = posted(asked(source, data.draw(st.sampled_from(ApiVersion))))
     pools = sorted(source.market.pools)
     tokens = [ZERO_ADDRESS, WETH, USDC, DAI]
     swap = {
@@ -276,16 +276,16 @@ def test_whatever_is_posted_is_carried_out_exactly_or_refused_on_purpose(data: s
 def test_a_generation_that_the_network_does_not_have_is_invalid() -> None:
     source = embedded("starknet")
     order = Order(source.network.native, source.token("USDC"), 10**18)
-    result = source.quote(Ask(order, V1)).result
+    result = source.quote(QuoteRequest(order, V1)).result
     with pytest.raises(InvalidRoute, match="has no v2"):
-        source.build(result._replace(generation=V2, timestamp_ms=int(NOW_S * 1000)), delivery(source))
+        source.build(result._replace(api_version=V2, timestamp_ms=int(NOW_S * 1000)), delivery(source))
 
 
 def test_each_order_of_a_batch_is_quoted_on_what_the_one_before_leaves() -> None:
     source = routed()
     order = Order(source.network.native, source.token("USDC"), 20 * 10**18)
-    first, second = source.quote_and_build_batch([Ask(order, V1)] * 2, delivery(source))
-    assert first[0].result.output_amount == source.quote(Ask(order, V1)).result.output_amount
+    first, second = source.quote_and_build_batch([QuoteRequest(order, V1)] * 2, delivery(source))
+    assert first[0].result.output_amount == source.quote(QuoteRequest(order, V1)).result.output_amount
     assert second[0].result.output_amount < first[0].result.output_amount
     for answer, payload in (first, second):
         assert payload.call.route.amount_out == answer.result.output_amount

@@ -124,8 +124,8 @@ class TestHealth:
             health = source.health()
             assert [talk.target for talk in running.exchanges] == [path]
         assert (health.network, health.status, health.message, health.is_healthy) == (name, 200, "alive", True)
-        assert health.origin is not None
-        assert health.origin.service == running.url
+        assert health.state_source is not None
+        assert health.state_source.service_url == running.url
         assert health.time_s > 0
 
     @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from swapcli.errors import (
     InvalidSlippage,
     SameToken,
 )
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
 from swapcli.networks.catalogue import network
 from tests.remote.cases import (
     CASES,
@@ -42,8 +42,8 @@ def test_a_route_from_a_service_is_the_cores(case: Case) -> None:
     with remote_source(case.network) as (source, _):
         answer = source.quote(case.ask())
     assert timeless(answer.result) == core(case)[0]
-    assert answer.origin.service
-    assert answer.origin.provenance is None
+    assert answer.state_source.service_url
+    assert answer.state_source.provenance is None
     assert {swap.token_out for s in answer.result.segments for hop in s.hops for swap in hop} <= answer.tokens.keys()
 
 
@@ -81,8 +81,8 @@ EARNS = Integrator(STRANGER, fee_bps=20)
         ({"gas_price_wei": 1}, {}, "gas price"),
         ({}, {"max_hops": 3}, "number of hops"),
         ({}, {"reverse": True}, "the output that is wanted, on base in v2"),
-        ({"generation": V1}, {"reverse": True}, "the output that is wanted, on base in v1"),
-        ({"generation": V1, "integrator": EARNS}, {}, "an integrator in v1"),
+        ({"api_version": V1}, {"reverse": True}, "the output that is wanted, on base in v1"),
+        ({"api_version": V1, "integrator": EARNS}, {}, "an integrator in v1"),
     ],
 )
 @pytest.mark.parametrize("build", [False, True])
@@ -112,9 +112,9 @@ def test_a_slippage_that_the_endpoint_does_not_take_is_refused_and_not_sent(case
 def test_a_network_without_v2_is_not_asked_in_v2() -> None:
     with remote_source("starknet") as (source, running):
         with pytest.raises(InvalidOption, match="starknet has no v2"):
-            source.quote(STRK.ask()._replace(generation=V2))
+            source.quote(STRK.ask()._replace(api_version=V2))
         with pytest.raises(InvalidOption, match="starknet has no v2"):
-            source.build(core(STRK)[0]._replace(generation=V2), STRK.delivery())
+            source.build(core(STRK)[0]._replace(api_version=V2), STRK.delivery())
         assert not running.exchanges
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Ask
+from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.tradable_tokens import is_rounded, routable, transfer_warnings
 from swapcli.errors import FeeOnTransfer, NoRoute
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.transfers import IRREGULAR, ORDINARY, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
@@ -49,7 +49,7 @@ def small(**marks: TransferBehaviour) -> Market:
 
 def quoted(held: Market, sold: int = 0, bought: int = 1) -> tuple[set[str], list[str]]:
     """The tokens of the best route, and the codes of its warnings."""
-    answer = MarketSource(held, SYSTEM_CLOCK).quote(Ask(Order(T[sold], T[bought], 100 * UNIT), Generation.V2))
+    answer = MarketSource(held, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[sold], T[bought], 100 * UNIT), ApiVersion.V2))
     assert answer.quote is not None
     tokens = {each for step in answer.quote.steps for each in (step.token_in, step.token_out)}
     return tokens, [code for code, _ in transfer_warnings(answer)]
@@ -83,7 +83,7 @@ def test_a_token_that_refused_a_trial_is_bought_and_sold_with_a_warning() -> Non
     held = small(d=REFUSED)
     assert quoted(held, 3, 1) == ({D, B}, ["REFUSED_TOKEN"])
     assert quoted(held, 0, 3) == ({A, D}, ["REFUSED_TOKEN"])
-    assert MarketSource(held, SYSTEM_CLOCK).pricing_pools(Ask(Order(T[3], T[1], UNIT), Generation.V2))
+    assert MarketSource(held, SYSTEM_CLOCK).pricing_pools(QuoteRequest(Order(T[3], T[1], UNIT), ApiVersion.V2))
 
 
 def test_share_tokens_pass_through_pools_that_take_what_arrives_with_a_warning() -> None:
@@ -102,7 +102,7 @@ def test_tokens_that_were_never_tried_are_told_where_the_state_is_the_networks_o
 
 def test_warnings_name_the_tokens() -> None:
     held = replace(small(d=SHARES), provenance=Provenance.SYNCED)
-    answer = MarketSource(held, SYSTEM_CLOCK).quote(Ask(Order(T[0], T[1], UNIT), Generation.V2))
+    answer = MarketSource(held, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[0], T[1], UNIT), ApiVersion.V2))
     assert is_rounded(answer)
     assert [message.split(":")[0] for _, message in transfer_warnings(answer)] == [
         "T3 keeps shares",
@@ -122,7 +122,7 @@ def test_whatever_is_known_no_route_breaks_it(seed: int, marks: list[TransferBeh
     listed = list(held.tokens.values())
     known = {each.address: mark for each, mark in zip(listed, marks, strict=True)}
     source = MarketSource(replace(held, transfers=known), SYSTEM_CLOCK)
-    ask = partial(Ask, generation=Generation.V2)
+    ask = partial(QuoteRequest, api_version=ApiVersion.V2)
     try:
         answer = source.quote(ask(Order(listed[0], listed[1], 10**18)))
     except FeeOnTransfer:
@@ -144,6 +144,6 @@ def test_a_market_whose_marks_change_is_routed_by_the_new_ones() -> None:
     source = MarketSource(small(), SYSTEM_CLOCK)
     source.warm()
     moved = source.moved(small(d=TAXED), frozenset())
-    answer = moved.quote(Ask(Order(T[0], T[1], 100 * UNIT), Generation.V2))
+    answer = moved.quote(QuoteRequest(Order(T[0], T[1], 100 * UNIT), ApiVersion.V2))
     assert D not in answer.transfers
     assert moved.moved(small(d=TAXED), frozenset()).market.transfers == {D: TAXED}

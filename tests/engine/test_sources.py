@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Answer, Ask, Origin
+from swapcli.engine.quote import Answer, QuoteRequest, StateSource
 from swapcli.engine.resolve import find_protocols, find_token
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.quote_source import QuoteSource
@@ -27,6 +26,7 @@ from swapcli.errors import (
     UnknownToken,
 )
 from swapcli.markets.embedded import embedded_names
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.route import Quote
@@ -65,7 +65,7 @@ def source() -> MarketSource:
 
 
 def told(quotes: QuoteSource, asked: Order, *, gas_price_wei: int | None = None, certify: bool = False) -> Answer:
-    return quotes.quote(Ask(asked, Generation.V2, gas_price_wei=gas_price_wei, certify=certify))
+    return quotes.quote(QuoteRequest(asked, ApiVersion.V2, gas_price_wei=gas_price_wei, certify=certify))
 
 
 def exact(answer: Answer) -> Quote:
@@ -187,19 +187,19 @@ def test_the_gas_of_wrapping_is_that_of_a_transaction_which_does_nothing_else() 
     assert wrap.gas_usd == pytest.approx(wrap.gas_units * wrap.gas_price_wei * (wrap.wei_usd or 0)) != 0
 
 
-@pytest.mark.parametrize("generation", Generation)
+@pytest.mark.parametrize("api_version", ApiVersion)
 @pytest.mark.parametrize(("name_in", "name_out", "more"), [("ETH", "USDC", -1_400), ("USDC", "ETH", 13_800)])
 def test_native_ends_change_the_gas_of_a_route_and_all_that_tells_of_it(
-    name_in: str, name_out: str, more: int, generation: Generation
+    name_in: str, name_out: str, more: int, api_version: ApiVersion
 ) -> None:
     base, names = embedded("base"), (name_in, name_out)
     native, held = (
-        base.quote(Ask(Order(base.token(sold), base.token(bought), 10**9), generation))
+        base.quote(QuoteRequest(Order(base.token(sold), base.token(bought), 10**9), api_version))
         for sold, bought in (names, (name.replace("ETH", "WETH") for name in names))
     )
     assert exact(native).steps == exact(held).steps
     assert exact(native).gas_units == exact(held).gas_units + more
-    price_wei = exact(native).gas_price_wei if generation is Generation.V2 else 1
+    price_wei = exact(native).gas_price_wei if api_version is ApiVersion.V2 else 1
     assert native.result.gas == held.result.gas + more * price_wei
     assert native.result.gas_usd == exact(native).gas_usd != held.result.gas_usd
 
@@ -225,8 +225,8 @@ def test_every_network_can_be_quoted_from_its_embedded_market(name: str) -> None
     dollar = next(quotes.market.tokens[a] for a in quotes.network.stablecoins if a in quotes.market.tokens)
     answer = told(quotes, Order(quotes.network.native, dollar, 10**18))
     assert exact(answer).amount_out > 0
-    assert answer.origin.provenance is Provenance.MODELLED
-    assert not answer.origin.is_live
+    assert answer.state_source.provenance is Provenance.MODELLED
+    assert not answer.state_source.is_live
 
 
 @cache
@@ -268,5 +268,5 @@ def test_a_market_file_must_be_of_the_network_that_was_named() -> None:
 
 @given(st.integers(0, 2**40), st.integers(0, 2**40))
 def test_the_age_of_a_state_is_never_negative(timestamp: int, now_s: int) -> None:
-    origin = Origin.of(build_testnet_market(timestamp=timestamp), now_s)
-    assert origin.age_s == max(0, now_s - timestamp)
+    state_source = StateSource.of(build_testnet_market(timestamp=timestamp), now_s)
+    assert state_source.age_s == max(0, now_s - timestamp)

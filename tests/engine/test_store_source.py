@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
 from swapcli.engine.pool_sources import Holder, check_fresh
-from swapcli.engine.quote import Ask, Delivery, Origin
+from swapcli.engine.quote import Delivery, QuoteRequest, StateSource
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.errors import AmbiguousToken, MarketUnavailable, NoRoute, UnknownToken
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.token import Token
@@ -43,8 +43,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield made
 
 
-def ask(market: Market, amount: int = 10**18) -> Ask:
-    return Ask(Order(market.network.native, market.tokens[USDC], amount), Generation.V2)
+def ask(market: Market, amount: int = 10**18) -> QuoteRequest:
+    return QuoteRequest(Order(market.network.native, market.tokens[USDC], amount), ApiVersion.V2)
 
 
 @pytest.fixture(params=["store", "market"])
@@ -57,7 +57,7 @@ def test_a_holder_answers_as_its_market(holder: Holder) -> None:
     expected = MarketSource(MARKET, CLOCK)
     assert holder.quote(ask(MARKET)) == expected.quote(ask(MARKET))
     assert holder.network == MARKET.network
-    assert holder.origin == expected.origin == Origin.of(MARKET, NOW_S)
+    assert holder.state_source == expected.state_source == StateSource.of(MARKET, NOW_S)
 
 
 def test_a_holder_builds_what_it_quoted(holder: Holder) -> None:
@@ -111,7 +111,7 @@ def test_a_store_that_holds_only_a_lookalike_does_not_give_it_out(tmp_path: Path
         assert source.token("TWIN") == true
         assert source.token(TWIN_A).address == TWIN_A
         with pytest.raises(NoRoute):
-            source.quote(Ask(Order(true, MARKET.tokens[USDC], 10**18), Generation.V2))
+            source.quote(QuoteRequest(Order(true, MARKET.tokens[USDC], 10**18), ApiVersion.V2))
 
 
 WIDE = build_wide_market(3_000)
@@ -132,10 +132,10 @@ def test_the_pools_around_an_order_are_all_it_needs(wide: StoreSource, i: int, j
     order = Order(tokens[i], tokens[j], max(1, int(10 ** (tokens[i].decimals + magnitude - 2))))
     whole = MarketSource(WIDE, CLOCK)
     try:
-        best = whole.quote(Ask(order, Generation.V1)).result.output_amount
+        best = whole.quote(QuoteRequest(order, ApiVersion.V1)).result.output_amount
     except NoRoute:
         return
-    assert wide.quote(Ask(order, Generation.V1)).result.output_amount >= best * (1 - 5e-4) - 2
+    assert wide.quote(QuoteRequest(order, ApiVersion.V1)).result.output_amount >= best * (1 - 5e-4) - 2
 
 
 def test_health_of_a_large_store_looks_at_its_deepest_pools(wide: StoreSource) -> None:
@@ -148,7 +148,7 @@ def test_health_of_a_large_store_looks_at_its_deepest_pools(wide: StoreSource) -
     ("age_s", "allowed_s", "passes"), [(30, 30, True), (31, 30, False), (None, 30, False), (10**9, None, True)]
 )
 def test_state_may_be_so_old(age_s: int | None, allowed_s: int | None, passes: bool) -> None:
-    origin = Origin(Provenance.SYNCED, "a test", 5, 1_000, age_s)
+    origin = StateSource(Provenance.SYNCED, "a test", 5, 1_000, age_s)
     if passes:
         check_fresh(origin, MARKET.network, allowed_s)
         return

@@ -6,22 +6,22 @@ import pytest
 
 from swapcli.api.state_headers import ReportedWarnings
 from swapcli.engine.price_impact import ImpactBasis, PriceImpact
-from swapcli.engine.quote import Origin
+from swapcli.engine.quote import StateSource
 from swapcli.engine.warnings import check_impact, quote_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
 
 URL = "https://quotes.example"
 NO_IMPACT = PriceImpact(0.0, ImpactBasis.USD, 100.0, 100.0)
-LIVE = Origin(Provenance.LIVE, "a node", 5, 1_000, 3)
+LIVE = StateSource(Provenance.LIVE, "a node", 5, 1_000, 3)
 
 
-def codes(origin: Origin, impact: PriceImpact | None = NO_IMPACT) -> list[str]:
+def codes(origin: StateSource, impact: PriceImpact | None = NO_IMPACT) -> list[str]:
     return [each.code for each in quote_warnings(impact, origin, ttl_s=60, impact_warning_ppm=50_000)]
 
 
-def of_service(provenance: Provenance | None, age_s: int | None = None, *reported: str) -> Origin:
-    return Origin(provenance, URL, 5, None, age_s, URL, ReportedWarnings(reported))
+def of_service(provenance: Provenance | None, age_s: int | None = None, *reported: str) -> StateSource:
+    return StateSource(provenance, URL, 5, None, age_s, URL, ReportedWarnings(reported))
 
 
 def test_a_live_quote_of_little_impact_has_none() -> None:
@@ -38,7 +38,7 @@ def test_a_live_quote_of_little_impact_has_none() -> None:
         (of_service(Provenance.SYNTHETIC, 0), ["STATE_SYNTHETIC"]),
     ],
 )
-def test_the_state_of_a_service_is_judged_as_our_own(origin: Origin, expected: list[str]) -> None:
+def test_the_state_of_a_service_is_judged_as_our_own(origin: StateSource, expected: list[str]) -> None:
     assert codes(origin) == expected
 
 

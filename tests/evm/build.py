@@ -8,7 +8,7 @@ from eth_abi.abi import decode, encode
 from hypothesis import strategies as st
 
 from swapcli.evm import Permit
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 
 ROUTE_TYPE = "(address,address,uint256,uint256,uint256,address,uint8)"
 LIST_TYPE = "(address,address,uint32,int24,address,uint8,bytes)[]"
@@ -27,10 +27,10 @@ EXTRA = st.binary(max_size=3) | st.binary(min_size=31, max_size=33) | st.binary(
 INTEGRATOR_DATA = st.just(b"") | st.binary(min_size=96, max_size=96) | st.binary(max_size=100)
 
 routes = st.builds(
-    CallRoute, ADDRESSES, ADDRESSES, NUMBERS, NUMBERS, NUMBERS, destination=ADDRESSES, swap_type=SWAP_TYPES
+    RouterRouteParam, ADDRESSES, ADDRESSES, NUMBERS, NUMBERS, NUMBERS, recipient=ADDRESSES, swap_type=SWAP_TYPES
 )
 swaps = st.builds(
-    CallSwap,
+    RouterSwapParam,
     ADDRESSES,
     ADDRESSES,
     rate=st.sampled_from([1, 1_000_000]) | st.integers(1, 1_000_000),
@@ -40,7 +40,7 @@ swaps = st.builds(
     extra_data=EXTRA,
     extra_felts=st.just(()),
 )
-calls = st.builds(Call, routes, st.lists(swaps, max_size=6).map(tuple), INTEGRATOR_DATA)
+calls = st.builds(RouterCall, routes, st.lists(swaps, max_size=6).map(tuple), INTEGRATOR_DATA)
 permits = st.builds(
     Permit,
     NUMBERS,
@@ -50,17 +50,17 @@ permits = st.builds(
 )
 
 
-def random_call(rng: random.Random) -> Call:
+def random_call(rng: random.Random) -> RouterCall:
     """A call of 1 to 30 swaps: what a generator of properties draws too rarely."""
-    route = CallRoute(
+    route = RouterRouteParam(
         _address(rng), _address(rng), _number(rng), _number(rng), _number(rng), _address(rng), rng.choice([*SwapType])
     )
     entries = tuple(_random_swap(rng) for _ in range(rng.choice([1, 2, 3, 5, 8, 30])))
-    return Call(route, entries, rng.randbytes(rng.choice([0, 0, 96, 33])))
+    return RouterCall(route, entries, rng.randbytes(rng.choice([0, 0, 96, 33])))
 
 
-def _random_swap(rng: random.Random) -> CallSwap:
-    return CallSwap(
+def _random_swap(rng: random.Random) -> RouterSwapParam:
+    return RouterSwapParam(
         _address(rng),
         _address(rng),
         rng.randint(1, 1_000_000),
@@ -79,7 +79,7 @@ def _number(rng: random.Random) -> int:
     return rng.getrandbits(rng.choice([8, 64, 128, 256]))
 
 
-def abi_encoded(call: Call, *more: object) -> bytes:
+def abi_encoded(call: RouterCall, *more: object) -> bytes:
     """The call's arguments by eth_abi; `more` are those of a permit."""
     types, values = [ROUTE_TYPE, LIST_TYPE], [tuple(call.route), [tuple(swap)[:7] for swap in call.swaps]]
     if call.integrator_data:

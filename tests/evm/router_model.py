@@ -9,8 +9,8 @@ from swapcli.evm import decode_call
 from swapcli.markets.embedded import embedded_market
 from swapcli.markets.format import parse_market
 from swapcli.model.market import Market
-from swapcli.model.payload import CallSwap
 from swapcli.model.pool import Pool
+from swapcli.model.transaction import RouterSwapParam
 from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import network
 
@@ -39,7 +39,7 @@ class RouterModel:
             balances[swap.token_out] = balances.get(swap.token_out, 0) + self._swapped(swap, spend)
         return balances
 
-    def _swapped(self, swap: CallSwap, spend: int) -> int:
+    def _swapped(self, swap: RouterSwapParam, spend: int) -> int:
         if swap.protocol_id == WRAPPER_ID:
             return spend
         key = named_pool(swap, self._pools)
@@ -47,7 +47,7 @@ class RouterModel:
         return amount_out
 
 
-def named_pool(swap: CallSwap, pools: Mapping[str, Pool]) -> str:
+def named_pool(swap: RouterSwapParam, pools: Mapping[str, Pool]) -> str:
     """The key of the pool that an entry names: its address, in Uniswap V4 the hash of its PoolKey."""
     if swap.pool_address in pools:
         return swap.pool_address

@@ -19,14 +19,14 @@ from swapcli.evm import (
     encode_permit_call,
 )
 from swapcli.evm.transactions import APPROVE
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from swapcli.networks.address import keccak256
 from tests.evm.build import SIGNATURES, abi_decoded, abi_encoded, calls, permits, random_call
 
 A, B, C = "0x" + "a1" * 20, "0x" + "b2" * 20, "0x" + "c3" * 20
-ROUTE = CallRoute(A, B, 5, 4, 3, C, SwapType.TOKEN_TO_TOKEN)
-SWAP = CallSwap(A, B, 1_000_000, 3, C, SwapType.TOKEN_TO_TOKEN, b"\x00\x64")
-CALL = Call(ROUTE, (SWAP,))
+ROUTE = RouterRouteParam(A, B, 5, 4, 3, C, SwapType.TOKEN_TO_TOKEN)
+SWAP = RouterSwapParam(A, B, 1_000_000, 3, C, SwapType.TOKEN_TO_TOKEN, b"\x00\x64")
+CALL = RouterCall(ROUTE, (SWAP,))
 PERMIT = Permit(1, 27, b"r" * 32, b"s" * 32)
 
 
@@ -43,13 +43,13 @@ def test_selectors_are_the_hashes_of_the_signatures(name: str, selector: str) ->
     assert keccak256(SIGNATURES[name].encode())[:4].hex() == selector
 
 
-def expected(call: Call) -> str:
+def expected(call: RouterCall) -> str:
     selector = "21ed51f7" if call.integrator_data else "8619b04e"
     return f"0x{selector}{abi_encoded(call).hex()}"
 
 
 @given(calls)
-def test_any_call_is_encoded_as_eth_abi_does_and_read_back(call: Call) -> None:
+def test_any_call_is_encoded_as_eth_abi_does_and_read_back(call: RouterCall) -> None:
     encoded = encode_call(call)
     assert encoded == expected(call)
     assert decode_call(encoded) == call
@@ -66,7 +66,7 @@ def test_thousands_of_random_calls_are_encoded_as_eth_abi_does_and_read_back(see
 
 
 @given(calls, permits)
-def test_a_call_with_a_permit_is_encoded_as_eth_abi_does_and_read_back(call: Call, permit: Permit) -> None:
+def test_a_call_with_a_permit_is_encoded_as_eth_abi_does_and_read_back(call: RouterCall, permit: Permit) -> None:
     call = call._replace(integrator_data=b"")
     encoded = encode_permit_call(call, permit)
     assert encoded == f"0xdf9f8e3a{abi_encoded(call, *permit).hex()}"
@@ -74,7 +74,7 @@ def test_a_call_with_a_permit_is_encoded_as_eth_abi_does_and_read_back(call: Cal
 
 
 @given(calls)
-def test_eth_abi_reads_the_values_that_were_encoded(call: Call) -> None:
+def test_eth_abi_reads_the_values_that_were_encoded(call: RouterCall) -> None:
     arguments = bytes.fromhex(encode_call(call)[10:])
     route, entries, *integrator_data = abi_decoded(arguments, bool(call.integrator_data))
     assert route == tuple(call.route)
@@ -83,7 +83,7 @@ def test_eth_abi_reads_the_values_that_were_encoded(call: Call) -> None:
 
 
 @given(calls)
-def test_hex_digits_are_read_in_either_letter_case(call: Call) -> None:
+def test_hex_digits_are_read_in_either_letter_case(call: RouterCall) -> None:
     encoded = encode_call(call)
     assert decode_call("0x" + encoded[2:].upper()) == call
 
@@ -94,10 +94,10 @@ LIMITS: list[tuple[str, Any, Any]] = [
     ("min_received", 2**256 - 1, 2**256),
     ("amount_in", 0, -1),
     ("min_received", 0, -1),
-    ("destination", "0x" + "f" * 40, "0x" + "f" * 39),
+    ("recipient", "0x" + "f" * 40, "0x" + "f" * 39),
     ("token_in", "0x" + "0" * 40, "0x" + "0" * 64),
     ("token_out", "0x" + "a" * 40, "0x" + "A" * 40),
-    ("destination", "0x" + "a" * 40, "0x" + "g" * 40),
+    ("recipient", "0x" + "a" * 40, "0x" + "g" * 40),
     ("swap_type", SwapType.TOKEN_TO_TOKEN, 3),
 ]
 
@@ -108,9 +108,10 @@ def test_the_last_value_of_a_route_that_fits_is_encoded_and_the_next_is_refused_
 ) -> None:
     fits = CALL._replace(route=ROUTE._replace(**{field: last}))
     assert decode_call(encode_call(fits)) == fits
-    with pytest.raises(InvalidInput, match=rf"^{field}: ") as caught:
+    name = "destination" if field == "recipient" else field  # as the contract calls it
+    with pytest.raises(InvalidInput, match=rf"^{name}: ") as caught:
         encode_call(CALL._replace(route=ROUTE._replace(**{field: beyond})))
-    assert caught.value.details == {"field": field}
+    assert caught.value.details == {"field": name}
 
 
 SWAP_LIMITS: list[tuple[str, Any, Any]] = [
@@ -159,7 +160,7 @@ def test_a_refusal_of_a_huge_number_is_a_short_sentence() -> None:
 
 def test_a_refusal_of_a_long_text_is_a_short_sentence() -> None:
     with pytest.raises(InvalidInput) as caught:
-        encode_call(CALL._replace(route=ROUTE._replace(destination="x" * 10**6)))
+        encode_call(CALL._replace(route=ROUTE._replace(recipient="x" * 10**6)))
     assert len(caught.value.message) < 200
 
 

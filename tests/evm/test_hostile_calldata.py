@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput
 from swapcli.evm import decode_call, decode_integrator_data, decode_permit_call, encode_call, encode_permit_call
-from swapcli.model.payload import Call
+from swapcli.model.transaction import RouterCall
 from tests.evm.build import calls
 from tests.evm.test_calldata import CALL, PERMIT
 
@@ -58,14 +58,14 @@ def test_random_text_is_refused(text: str) -> None:
 
 
 @given(calls, st.data())
-def test_a_changed_byte_is_refused_or_changes_a_value(call: Call, data: st.DataObject) -> None:
+def test_a_changed_byte_is_refused_or_changes_a_value(call: RouterCall, data: st.DataObject) -> None:
     raw = bytearray.fromhex(encode_call(call)[2:])
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
     refused_or_the_same_again("0x" + raw.hex())
 
 
 @given(calls, st.data())
-def test_a_changed_word_is_refused_or_changes_a_value(call: Call, data: st.DataObject) -> None:
+def test_a_changed_word_is_refused_or_changes_a_value(call: RouterCall, data: st.DataObject) -> None:
     raw = bytearray.fromhex(encode_call(call)[2:])
     at = 4 + 32 * data.draw(st.integers(0, (len(raw) - 4) // 32 - 1))
     raw[at : at + 32] = data.draw(INTERESTING | st.integers(0, 2**256 - 1)).to_bytes(32)
@@ -73,7 +73,7 @@ def test_a_changed_word_is_refused_or_changes_a_value(call: Call, data: st.DataO
 
 
 @given(calls, st.data())
-def test_a_word_more_or_less_anywhere_is_refused_or_read_as_it_stands(call: Call, data: st.DataObject) -> None:
+def test_a_word_more_or_less_anywhere_is_refused_or_read_as_it_stands(call: RouterCall, data: st.DataObject) -> None:
     raw = bytearray.fromhex(encode_call(call)[2:])
     at = 4 + 32 * data.draw(st.integers(0, (len(raw) - 4) // 32))
     if data.draw(st.booleans()):
@@ -84,14 +84,14 @@ def test_a_word_more_or_less_anywhere_is_refused_or_read_as_it_stands(call: Call
 
 
 @given(calls, st.data())
-def test_calldata_cut_short_is_refused(call: Call, data: st.DataObject) -> None:
+def test_calldata_cut_short_is_refused(call: RouterCall, data: st.DataObject) -> None:
     encoded = encode_call(call)
     with pytest.raises(InvalidInput):
         decode_call(encoded[: data.draw(st.integers(0, len(encoded) - 1))])
 
 
 @given(calls, st.binary(min_size=1, max_size=64))
-def test_bytes_after_the_end_are_refused(call: Call, more: bytes) -> None:
+def test_bytes_after_the_end_are_refused(call: RouterCall, more: bytes) -> None:
     with pytest.raises(InvalidInput, match=r"^calldata: \d+ bytes are left over at the end"):
         decode_call(encode_call(call) + more.hex())
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from swapcli.evm.fastlz import measure_compressed_length
 from swapcli.evm.l1_fee import L1FeeParams, compute_l1_fee_wei
 from swapcli.evm.unsigned import GasFees, encode_unsigned
-from swapcli.model.payload import Transaction
+from swapcli.model.transaction import Transaction
 from swapcli.networks.address import keccak256
 from tests.evm.build import ADDRESSES, NUMBERS
 from tests.evm.l1_oracle import RealOracle

@@ -16,11 +16,11 @@ from swapcli.evm import build_call, decode_call, decode_integrator_data, encode_
 from swapcli.model.market import Market
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.payload import Call, CallRoute, SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Quote, Route, Segment, Step, Swap
-from swapcli.model.terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
+from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
+from swapcli.model.transaction import RouterCall, RouterRouteParam, SwapType
 from swapcli.pools import FAMILIES
 from swapcli.pools.wrapper import WrappedNative
 from swapcli.routing.replay import replay
@@ -56,13 +56,13 @@ def quoted(name: str, token_in: Token, token_out: Token, amount: int) -> Quote:
     return router(name).quote(Order(token_in, token_out, amount), gas_price_wei=0)
 
 
-def route_of(quote: Quote, swap_type: SwapType = SwapType.TOKEN_TO_TOKEN) -> CallRoute:
+def route_of(quote: Quote, swap_type: SwapType = SwapType.TOKEN_TO_TOKEN) -> RouterRouteParam:
     order = quote.order
     addresses = order.token_in.address, order.token_out.address
-    return CallRoute(*addresses, quote.amount_in, quote.amount_out, quote.amount_out, DESTINATION, swap_type)
+    return RouterRouteParam(*addresses, quote.amount_in, quote.amount_out, quote.amount_out, DESTINATION, swap_type)
 
 
-def check(market: Market, quote: Quote, swap_type: SwapType = SwapType.TOKEN_TO_TOKEN) -> Call:
+def check(market: Market, quote: Quote, swap_type: SwapType = SwapType.TOKEN_TO_TOKEN) -> RouterCall:
     """The call of a quote goes through calldata unchanged, names its pools, and pays out the quote's amount."""
     call = build_call(route_of(quote, swap_type), quote.steps, market.pools, market.network)
     calldata = encode_call(call)
@@ -160,7 +160,9 @@ def test_wrapping_is_protocol_zero_at_the_wrapped_tokens_address(name: str, wrap
     token_in, token_out = pool.tokens if wraps else pool.tokens[::-1]
     steps = replay({pool.key: pool}, single(pool, token_in, token_out), 7).steps
     swap_type = SwapType.of(token_in, token_out)
-    call = build_call(CallRoute(token_in, token_out, 7, 7, 7, DESTINATION, swap_type), steps, {pool.key: pool}, network)
+    call = build_call(
+        RouterRouteParam(token_in, token_out, 7, 7, 7, DESTINATION, swap_type), steps, {pool.key: pool}, network
+    )
     assert call.route.token_in == call.route.token_out == wrapped.address
     (swap,) = call.swaps
     assert (swap.token_in, swap.token_out, swap.pool_address) == (wrapped.address,) * 3
@@ -220,7 +222,9 @@ def test_an_integrator_with_a_bad_address_is_refused() -> None:
         encode_integrator_data(Integrator("0x12", fee_bps=1))
 
 
-def refused(kind: type[Exception], match: str, market: Market, steps: tuple[Step, ...], route: CallRoute) -> None:
+def refused(
+    kind: type[Exception], match: str, market: Market, steps: tuple[Step, ...], route: RouterRouteParam
+) -> None:
     with pytest.raises(kind, match=match):
         build_call(route, steps, market.pools, market.network)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput, InvalidRoute
 from swapcli.evm import build_approval, build_transaction, build_transactions, encode_call
-from swapcli.model.payload import Call, Payload, SwapType
+from swapcli.model.transaction import RouterCall, SwapType, UnsignedTransaction
 from tests.api.build import EVM, WRAPPED
 from tests.evm.build import ADDRESSES, NUMBERS
 from tests.evm.test_calldata import CALL
@@ -45,12 +45,12 @@ def test_an_approval_of_what_cannot_be_is_refused_by_name(field: str, arguments:
 def test_native_input_is_sent_as_the_value_and_needs_no_approval(amount: int) -> None:
     call = NATIVE_IN._replace(route=NATIVE_IN.route._replace(amount_in=amount))
     payload = build_transaction(call, EVM, ROUTER)
-    assert payload == Payload(call, ROUTER, amount, encode_call(call))
+    assert payload == UnsignedTransaction(call, ROUTER, amount, encode_call(call))
     assert build_transactions(payload) == ((ROUTER, payload.calldata, amount),)
 
 
 @pytest.mark.parametrize("call", [CALL, NATIVE_OUT])
-def test_other_input_is_approved_first_and_nothing_is_sent_with_it(call: Call) -> None:
+def test_other_input_is_approved_first_and_nothing_is_sent_with_it(call: RouterCall) -> None:
     payload = build_transaction(call, EVM, ROUTER)
     assert (payload.to, payload.value, payload.calldata) == (ROUTER, 0, encode_call(call))
     first, second = build_transactions(payload)
@@ -80,7 +80,7 @@ def test_native_input_needs_no_approval_whatever_the_allowance() -> None:
 
 
 @pytest.mark.parametrize("call", [NATIVE_IN, NATIVE_OUT])
-def test_no_native_token_is_sent_or_expected_in_the_name_of_another(call: Call) -> None:
+def test_no_native_token_is_sent_or_expected_in_the_name_of_another(call: RouterCall) -> None:
     other = CALL.route._replace(swap_type=call.route.swap_type)
     with pytest.raises(InvalidRoute, match="the native token is"):
         build_transaction(call._replace(route=other), EVM, ROUTER)

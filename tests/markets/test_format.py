@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import PoolStateError, UnknownNetwork
+from swapcli.errors import InvalidPoolState, UnknownNetwork
 from swapcli.markets.embedded import embedded_market
 from swapcli.markets.format import ParsedMarket, parse_market, render_market
 from swapcli.model.market import Market, Provenance
@@ -246,7 +246,7 @@ def test_skipping_keeps_exactly_the_good_pools(entry: Document, data: st.DataObj
     kept = [pool for index, pool in enumerate(entry["pools"]) if index not in spoiled]
     assert result.market == parsed({**entry, "pools": kept})
     assert len(result.skipped) == len(spoiled)
-    assert all(isinstance(error, PoolStateError) and error.field == "family" for error in result.skipped)
+    assert all(isinstance(error, InvalidPoolState) and error.field == "family" for error in result.skipped)
 
 
 def _with_upper_case_addresses(item: Document) -> Document:

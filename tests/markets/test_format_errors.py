@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.errors import MarketError, PoolStateError
+from swapcli.errors import InvalidPoolState, MarketError
 from swapcli.markets.format import parse_market
 from tests.markets.test_format import POOL, USDC, WETH, described, document, home, parse
 from tests.strategies import Document
@@ -31,10 +31,10 @@ def refused_text(text: str | bytes) -> str:
     return caught.value.message
 
 
-def refused_pool(**changes: object) -> PoolStateError:
+def refused_pool(**changes: object) -> InvalidPoolState:
     """The error of a file whose only pool has `changes`; ... removes a member."""
     pool = {key: value for key, value in {**document()["pools"][0], **changes}.items() if value is not ...}
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         parse(document(pools=[pool]))
     return caught.value
 
@@ -297,12 +297,12 @@ def test_pools_of_one_singleton_are_told_apart_by_their_ids() -> None:
 
 def test_a_pool_listed_twice_is_refused_in_any_letter_case() -> None:
     pool = document()["pools"][0]
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         parse(document(pools=[pool, {**pool, "address": POOL.upper().replace("X", "x")}]))
     assert caught.value.message == f"pool {POOL}: address: this pool is listed twice"
 
 
 def test_a_pool_must_be_an_object() -> None:
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         parse(document(pools=[POOL]))
     assert caught.value.message == f'pools[0]: expected an object, not "{POOL}"'

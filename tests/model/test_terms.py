@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.api.slippage import format_percent
 from swapcli.errors import IntegratorError, InvalidOption
-from swapcli.model.terms import BOTH_FEE_AND_SURPLUS, Integrator, after_fee, min_received
+from swapcli.model.swap_terms import BOTH_FEE_AND_SURPLUS, Integrator, after_fee, min_received
 
 EXACT = Context(prec=200)
 amounts = st.integers(1, 2**256 - 1)

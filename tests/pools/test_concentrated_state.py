@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from swapcli.errors import PoolStateError
+from swapcli.errors import InvalidPoolState
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, Q96
 from tests.pools.random_pairs import TOKEN0, concentrated_states, identity, pool_at, with_fields
@@ -40,7 +40,7 @@ def test_a_price_on_the_upper_boundary_is_allowed_and_no_further() -> None:
     pool = pool_at(0, (-60, 60, 10**18))
     crossed = with_fields(pool, tick=-1)
     assert (crossed.tick, crossed.sqrt_price_x96) == (-1, Q96)
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         with_fields(pool, tick=-1, sqrt_price_x96=Q96 + 1)
     assert caught.value.field == "tick"
 
@@ -130,14 +130,14 @@ def test_a_malformed_state_names_its_field(field: str, changes: dict[str, object
 
 @pytest.mark.parametrize(("field", "tokens"), [("tokens", [TOKEN0]), ("tokens", [TOKEN0, TOKEN0])])
 def test_a_malformed_identity_names_its_field(field: str, tokens: list[str]) -> None:
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         Concentrated.from_state(identity(3_000, tokens), GOOD)
     assert caught.value.field == field
 
 
 @pytest.mark.parametrize("fee_ppm", [-1, 10**6])
 def test_a_fee_that_takes_everything_is_refused(fee_ppm: int) -> None:
-    with pytest.raises(PoolStateError, match="fee_ppm"):
+    with pytest.raises(InvalidPoolState, match="fee_ppm"):
         Concentrated.from_state(identity(fee_ppm), GOOD)
 
 
@@ -147,7 +147,7 @@ def test_a_list_of_ticks_may_keep_positions_of_an_older_spacing() -> None:
     assert pool.state()["variant"] == "algebra_integral"
 
 
-def error_for(state: dict[str, object]) -> PoolStateError:
-    with pytest.raises(PoolStateError) as caught:
+def error_for(state: dict[str, object]) -> InvalidPoolState:
+    with pytest.raises(InvalidPoolState) as caught:
         Concentrated.from_state(identity(), state)
     return caught.value

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.errors import InsufficientLiquidity, PoolError, PoolStateError, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.model.pool import Pool
 from swapcli.pools import family
 from swapcli.pools.constant_product import ConstantProduct
@@ -213,7 +213,7 @@ def test_gas_depends_on_the_variant() -> None:
     ],
 )
 def test_a_malformed_state_names_its_field(field: str, state: dict[str, object]) -> None:
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         ConstantProduct.from_state(identity(), state)
     assert caught.value.field == field
 
@@ -229,7 +229,7 @@ def test_a_malformed_state_names_its_field(field: str, state: dict[str, object])
     ],
 )
 def test_a_malformed_identity_names_its_field(field: str, tokens: list[str], fee_ppm: int) -> None:
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         ConstantProduct.from_state(identity(fee_ppm, tokens), {"reserves": [1, 1]})
     assert caught.value.field == field
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import PoolStateError
+from swapcli.errors import InvalidPoolState
 from swapcli.pools import state_fields
 
 no_numbers = st.one_of(
@@ -35,7 +35,7 @@ def test_anything_else_is_no_number(value: object) -> None:
     for read in (state_fields.read_uint, lambda state, name: state_fields.read_int(state, name, 0, 9)):
         assert problem(read, {"n": value}, "n").field == "n"
     assert problem(state_fields.read_uints, {"n": [1, value]}, "n", 2).field == "n[1]"
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         state_fields.parse_ints("n", ["1", value])
     assert caught.value.field == "n[1]"
 
@@ -106,7 +106,7 @@ def test_a_long_value_is_cut_in_the_error() -> None:
     assert len(problem(state_fields.read_uint, {"n": "x" * 9_999}, "n").problem) < 140
 
 
-def problem(read: Callable[..., object], state: Mapping[str, object], *arguments: object) -> PoolStateError:
-    with pytest.raises(PoolStateError) as caught:
+def problem(read: Callable[..., object], state: Mapping[str, object], *arguments: object) -> InvalidPoolState:
+    with pytest.raises(InvalidPoolState) as caught:
         read(state, *arguments)
     return caught.value

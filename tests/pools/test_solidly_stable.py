@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.errors import InsufficientLiquidity, PoolError, PoolStateError, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.model.pool import PoolIdentity
 from swapcli.pools import family
 from swapcli.pools.solidly_stable import SolidlyStable
@@ -149,7 +149,7 @@ def test_other_tokens_are_not_traded() -> None:
     ],
 )
 def test_malformed_state_is_refused_by_field(field: str, identity: PoolIdentity, state: dict[str, object]) -> None:
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         SolidlyStable.from_state(identity, state)
     assert caught.value.field == field
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.errors import InsufficientLiquidity, PoolError, PoolStateError, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.model.pool import PoolIdentity
 from swapcli.pools import family
 from swapcli.pools.log_exp import ONE
@@ -168,7 +168,7 @@ def test_other_tokens_are_not_traded() -> None:
     ],
 )
 def test_malformed_state_is_refused_by_field(field: str, identity: PoolIdentity, change: dict[str, object]) -> None:
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         Weighted.from_state(identity, {**STATE, **change})
     assert caught.value.field == field
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import PoolError, PoolStateError
+from swapcli.errors import InvalidPoolState, PoolError
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import PoolIdentity
 from swapcli.pools import family
@@ -51,7 +51,7 @@ def test_state_survives_a_round_trip() -> None:
     ],
 )
 def test_what_is_no_wrapper_is_refused_by_field(field: str, identity: PoolIdentity) -> None:
-    with pytest.raises(PoolStateError) as caught:
+    with pytest.raises(InvalidPoolState) as caught:
         WrappedNative.from_state(identity, {})
     assert caught.value.field == field
 

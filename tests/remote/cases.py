@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 import pytest
 
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
-from swapcli.engine.quote import Ask, Delivery
+from swapcli.engine.quote import Delivery, QuoteRequest
 from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import (
-    UpstreamNonsense,
+    InvalidUpstreamResponse,
 )
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
-from swapcli.model.payload import Payload
+from swapcli.model.transaction import UnsignedTransaction
 from tests.support.fake_service import remote_source
 from tests.support.markets import embedded_source
 
-V1, V2 = Generation.V1, Generation.V2
+V1, V2 = ApiVersion.V1, ApiVersion.V2
 RECEIVER = "0x" + "ab" * 20
 FELT_RECEIVER = "0x" + "0" * 24 + "ab" * 20
 
@@ -32,31 +32,31 @@ class Case(NamedTuple):
     token_in: str
     token_out: str
     amount: int
-    generation: Generation
+    api_version: ApiVersion
     reverse: bool = False
 
     def __str__(self) -> str:
-        way = "reverse" if self.reverse else self.generation
+        way = "reverse" if self.reverse else self.api_version
         return f"{self.network}-{self.token_in}-{self.token_out}-{way}"
 
-    def ask(self) -> Ask:
+    def ask(self) -> QuoteRequest:
         source = embedded_source(self.network)
         order = Order(source.token(self.token_in), source.token(self.token_out), self.amount, self.reverse)
-        return Ask(order, self.generation)
+        return QuoteRequest(order, self.api_version)
 
     def delivery(self) -> Delivery:
         return Delivery(5_000, FELT_RECEIVER if self.network == "starknet" else RECEIVER)
 
 
 CASES = (
-    *(Case("base", "ETH", "USDC", 10**19, generation) for generation in Generation),
-    *(Case("base", "USDC", "ETH", 10**10, generation) for generation in Generation),
-    *(Case("base", "WETH", "USDC", 10**18, generation) for generation in Generation),
-    *(Case("base", "ETH", "WETH", 10**18, generation) for generation in Generation),
-    *(Case("hyperevm", "HYPE", "USDC", 10**19, generation) for generation in Generation),
+    *(Case("base", "ETH", "USDC", 10**19, api_version) for api_version in ApiVersion),
+    *(Case("base", "USDC", "ETH", 10**10, api_version) for api_version in ApiVersion),
+    *(Case("base", "WETH", "USDC", 10**18, api_version) for api_version in ApiVersion),
+    *(Case("base", "ETH", "WETH", 10**18, api_version) for api_version in ApiVersion),
+    *(Case("hyperevm", "HYPE", "USDC", 10**19, api_version) for api_version in ApiVersion),
     Case("hyperevm", "HYPE", "USDC", 10**8, V1, reverse=True),
-    *(Case("citrea", "cBTC", "ctUSD", 10**16, generation) for generation in Generation),
-    *(Case("monad", "MON", "USDC", 10**20, generation) for generation in Generation),
+    *(Case("citrea", "cBTC", "ctUSD", 10**16, api_version) for api_version in ApiVersion),
+    *(Case("monad", "MON", "USDC", 10**20, api_version) for api_version in ApiVersion),
     Case("starknet", "STRK", "USDC", 10**19, V1),
 )
 
@@ -72,7 +72,7 @@ def gasless(result: RouteResult) -> RouteResult:
 
 
 @cache
-def core(case: Case) -> tuple[RouteResult, Payload]:
+def core(case: Case) -> tuple[RouteResult, UnsignedTransaction]:
     answer, payload = embedded_source(case.network).quote_and_build(case.ask(), case.delivery())
     return timeless(answer.result), payload
 
@@ -92,14 +92,14 @@ def put(value: object, *path: str | int) -> Twisted:
     return twist
 
 
-def refused(case: Case, twist: Twisted, build: Callable[[RemoteSource, Case], object]) -> UpstreamNonsense:
+def refused(case: Case, twist: Twisted, build: Callable[[RemoteSource, Case], object]) -> InvalidUpstreamResponse:
     """The error of an answer that a service has twisted."""
 
     def twisted(_: str, document: Any) -> Any:
         twist(document)
         return document
 
-    with remote_source(case.network, twisted) as (source, _), pytest.raises(UpstreamNonsense) as caught:
+    with remote_source(case.network, twisted) as (source, _), pytest.raises(InvalidUpstreamResponse) as caught:
         build(source, case)
     assert caught.value.message.startswith("127.0.0.1:")
     assert caught.value.message.isprintable()

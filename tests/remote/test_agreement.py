@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.remote import RemoteSource
-from swapcli.errors import NoRoute, UpstreamNonsense
-from swapcli.model.payload import Payload
-from swapcli.model.terms import min_received
+from swapcli.errors import InvalidUpstreamResponse, NoRoute
+from swapcli.model.swap_terms import min_received
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.catalogue import network
 from tests.remote.cases import CASES, Case, core
 from tests.support.fake_service import FakeService, unchanged
@@ -106,7 +106,7 @@ def honest_answer(case: Case, *, at_once: bool) -> Any:
     return live.told
 
 
-def payload_of(case: Case, document: Any, *, at_once: bool) -> tuple[RouteResult, Payload]:
+def payload_of(case: Case, document: Any, *, at_once: bool) -> tuple[RouteResult, UnsignedTransaction]:
     source = asking(case.network, Recorded(document))
     if not at_once:
         return core(case)[0], source.build(core(case)[0], case.delivery())
@@ -114,11 +114,13 @@ def payload_of(case: Case, document: Any, *, at_once: bool) -> tuple[RouteResult
     return answer.result, payload
 
 
-def check_nothing_is_signed_that_was_not_asked_for(case: Case, result: RouteResult, payload: Payload) -> None:
+def check_nothing_is_signed_that_was_not_asked_for(
+    case: Case, result: RouteResult, payload: UnsignedTransaction
+) -> None:
     expected, delivery, route = core(case)[1], case.delivery(), payload.call.route
     assert payload.to == expected.to
     assert payload.value == (payload.call.route.amount_in if expected.value else 0)
-    assert route.destination == delivery.destination
+    assert route.recipient == delivery.recipient
     assert (route.token_in, route.token_out, route.swap_type) == expected.call.route[:2] + expected.call.route[-1:]
     if case.reverse:
         assert case.amount <= result.output_amount <= case.amount * 102 // 100
@@ -139,7 +141,7 @@ def test_no_single_change_of_an_answer_makes_anyone_sign_something_else(at_once:
     changed = twisted(document, at, data.draw(st.just(...) | values))
     try:
         result, payload = payload_of(case, changed, at_once=at_once)
-    except (UpstreamNonsense, NoRoute):
+    except (InvalidUpstreamResponse, NoRoute):
         return
     check_nothing_is_signed_that_was_not_asked_for(case, result, payload)
 
@@ -157,5 +159,5 @@ def test_the_answer_to_another_order_is_refused(data: st.DataObject) -> None:
     document = honest_answer(answered, at_once=True)
     if asked == answered:
         return
-    with pytest.raises(UpstreamNonsense):
+    with pytest.raises(InvalidUpstreamResponse):
         payload_of(asked, document, at_once=True)

@@ -12,6 +12,7 @@ from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import (
     InvalidInput,
     InvalidRoute,
+    InvalidUpstreamResponse,
     MarketUnavailable,
     NoRoute,
     Overloaded,
@@ -20,8 +21,7 @@ from swapcli.errors import (
     SameToken,
     SlippageExceeded,
     SwapcliError,
-    UpstreamNonsense,
-    UpstreamRefused,
+    UpstreamRejected,
 )
 from swapcli.networks.catalogue import network
 from tests.remote.cases import (
@@ -43,7 +43,7 @@ from tests.support.loopback_server import http_response, loopback_server, respon
 def test_json_of_another_shape_is_told_with_its_field(document: Any) -> None:
     with loopback_server(respond_with(http_response(200, json.dumps(document), "Content-Type: image/png"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
-        with pytest.raises(UpstreamNonsense, match="answered what cannot be understood") as caught:
+        with pytest.raises(InvalidUpstreamResponse, match="answered what cannot be understood") as caught:
             source.quote(SELL_V2.ask())
     assert caught.value.details["field"]
 
@@ -58,7 +58,7 @@ def test_json_of_another_shape_is_told_with_its_field(document: Any) -> None:
 def test_what_is_not_json_is_told(body: bytes) -> None:
     with loopback_server(respond_with(http_response(200, body, "Content-Type: application/json"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
-        with pytest.raises(UpstreamNonsense, match="answered what cannot be understood: the body"):
+        with pytest.raises(InvalidUpstreamResponse, match="answered what cannot be understood: the body"):
             source.quote(SELL_V2.ask())
 
 
@@ -91,9 +91,9 @@ def test_a_field_of_another_form_is_refused(twist: Twisted) -> None:
         (400, {"success": False, "error": "Invalid route", "details": "old"}, InvalidRoute, "old"),
         (400, {"error": "Route expired", "message": "fetch again"}, RouteExpired, "fetch again"),
         (400, {"success": False, "error": "Slippage exceeded", "details": "moved"}, SlippageExceeded, "moved"),
-        (404, {"message": "no such network"}, UpstreamRefused, "answered with status 404: no such network"),
+        (404, {"message": "no such network"}, UpstreamRejected, "answered with status 404: no such network"),
         (429, {"message": "slow down"}, RateLimited, "slow down"),
-        (500, {"message": "sorry " * 100_000}, UpstreamRefused, "answered with status 500: sorry"),
+        (500, {"message": "sorry " * 100_000}, UpstreamRejected, "answered with status 500: sorry"),
         (503, {"message": "no state"}, MarketUnavailable, "no state"),
     ],
 )

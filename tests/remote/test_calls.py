@@ -12,7 +12,7 @@ from swapcli.errors import (
     ConfigError,
 )
 from swapcli.evm import decode_call, encode_call
-from swapcli.model.payload import Payload
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.catalogue import network
 from tests.remote.cases import (
     HYPE,
@@ -75,7 +75,7 @@ def test_no_less_is_guaranteed_than_the_slippage_allows_and_more_may_be(build: A
 
     with remote_source("base", generous) as (source, _):
         payload = source.quote_and_build(SELL_V2.ask(), SELL_V2.delivery())[1] if inside else posted(source, SELL_V2)
-    assert isinstance(payload, Payload)
+    assert isinstance(payload, UnsignedTransaction)
     assert decode_call(payload.calldata).route.min_received == least + 1
 
 
@@ -144,7 +144,7 @@ def with_route(**changes: Any) -> Callable[[Any], Any]:
 @pytest.mark.parametrize(
     "change",
     [
-        with_route(destination=STRANGER),
+        with_route(recipient=STRANGER),
         with_route(min_received=1),
         with_route(amount_in=1),
         with_route(amount_out=1),

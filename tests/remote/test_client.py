@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.errors import Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
+from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.remote.client import USER_AGENT, Question, Reply
 from tests.support.loopback_server import (
     TIMEOUT_S,
@@ -194,12 +194,12 @@ class TestSize:
     )
     def test_a_body_is_bounded(self, behaviour: Responder) -> None:
         error = failure_of(behaviour)
-        assert isinstance(error, UpstreamNonsense)
+        assert isinstance(error, InvalidUpstreamResponse)
         assert "sent more than 8 MiB" in error.message
 
     def test_a_head_is_bounded(self) -> None:
         error = failure_of(respond_with(b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(100_000))))
-        assert isinstance(error, UpstreamNonsense | Unreachable)
+        assert isinstance(error, InvalidUpstreamResponse | Unreachable)
 
 
 class TestNonsense:
@@ -218,7 +218,7 @@ class TestNonsense:
     )
     def test_what_is_not_http_is_nonsense(self, raw: bytes) -> None:
         error = failure_of(respond_with(raw))
-        assert isinstance(error, UpstreamNonsense)
+        assert isinstance(error, InvalidUpstreamResponse)
         assert "answered what is not HTTP" in error.message
 
     @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ class TestNonsense:
     )
     def test_an_encoding_that_is_wrong_is_nonsense(self, headers: list[str], said: str) -> None:
         error = failure_of(respond_with(http_response(200, "{}", *headers)))
-        assert isinstance(error, UpstreamNonsense)
+        assert isinstance(error, InvalidUpstreamResponse)
         assert said in error.message
 
 
@@ -319,7 +319,7 @@ class TestRedirect:
                 error = failure(running.url, question, retries=2)
                 assert len(running.exchanges) == 1
             assert not other.exchanges
-        assert isinstance(error, UpstreamRefused)
+        assert isinstance(error, UpstreamRejected)
         assert f"{other.url}/steal" in error.message
         assert "hunter2" not in f"{error.message} {error.hint} {error.details}"
 

@@ -12,14 +12,14 @@ from functools import partial
 import pytest
 import uvicorn
 
-from swapcli.api.slippage import Generation
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.health import HEALTHY
 from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import InvalidRoute, NoRoute, Unauthorized, UnknownToken
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service.app import create_app
 from swapcli.service.market_registry import MarketRegistry
@@ -123,7 +123,7 @@ def test_an_old_route_is_refused(url: str) -> None:
 
 
 def test_a_service_that_is_asked_by_many_at_once_answers_each(url: str) -> None:
-    cases = [case for case in CASES if case.generation is Generation.V2][:4]
+    cases = [case for case in CASES if case.api_version is ApiVersion.V2][:4]
     told: dict[Case, object] = {}
 
     def ask(case: Case) -> None:

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.api.route import render_result
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import (
-    UpstreamNonsense,
+    InvalidUpstreamResponse,
 )
+from swapcli.model.api_version import ApiVersion
 from swapcli.networks.catalogue import network
 from swapcli.remote.response_validation import Wanted, agreed_result
 from tests.remote.cases import (
@@ -75,7 +75,7 @@ def test_a_route_that_breaks_a_limit_of_its_order_is_refused(order: dict[str, An
     assert max(len(segment.hops) for segment in unlimited.result.segments) > 1
     with loopback_server(respond_with(http_response(200, body))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
-        with pytest.raises(UpstreamNonsense, match=said):
+        with pytest.raises(InvalidUpstreamResponse, match=said):
             source.quote(SELL_V2.ask()._replace(order=replace(SELL_V2.ask().order, **order)))
 
 
@@ -98,9 +98,9 @@ def test_the_least_input_for_any_output_is_taken(amount: int, swapped: bool) -> 
     assert agreed_result(result, Wanted(case.ask().order, V1, None, network("hyperevm"))) == result
 
 
-@pytest.mark.parametrize("generation", Generation)
-def test_a_native_token_is_never_answered_for_its_wrapped_form(generation: Generation) -> None:
-    case = Case("base", "WETH", "USDC", 10**18, generation)
+@pytest.mark.parametrize("api_version", ApiVersion)
+def test_a_native_token_is_never_answered_for_its_wrapped_form(api_version: ApiVersion) -> None:
+    case = Case("base", "WETH", "USDC", 10**18, api_version)
 
     def native(route: Any) -> None:
         route["routeSwapType"] = 0

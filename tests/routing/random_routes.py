@@ -13,7 +13,7 @@ from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment
 def simple_paths(
     onward: Callable[[int], Iterable[int]], source: int, target: int, max_hops: int
 ) -> Iterator[list[int]]:
-    """Every path without a token twice from `source` to `target`, by trying them all."""
+    """Every path without a token twice from `description` to `target`, by trying them all."""
     walk = [source]
 
     def search() -> Iterator[list[int]]:

@@ -13,7 +13,7 @@ from swapcli.api.network_variants import network_variant
 from swapcli.api.route import parse_result
 from swapcli.evm import decode_call
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.terms import min_received
+from swapcli.model.swap_terms import min_received
 from swapcli.networks.catalogue import network, network_names
 from swapcli.routing.replay import replay
 from swapcli.service.endpoint_table import ENDPOINTS
@@ -133,7 +133,7 @@ def test_calldata_says_in_bytes_what_its_answer_says_in_json(service: InProcessS
     assert str(call.route.min_received) == document["route"]["min_received"]
     assert str(call.route.amount_out) == document["route"]["amount_out"]
     assert [str(swap.rate) for swap in call.swaps] == [swap["rate"] for swap in document["swap_parameters"]]
-    assert call.route.destination == RECIPIENT
+    assert call.route.recipient == RECIPIENT
 
 
 @pytest.mark.parametrize("name", EVM)
@@ -207,7 +207,7 @@ def test_citrea_takes_a_route_and_its_signer_in_the_body_of_a_get(service: InPro
     assert answer.status_code == 200
     executed = service.post("/citrea/execute", {"route": route, "slippage": 0.1, "destination": RECIPIENT}).json()
     assert answer.json() == {"success": True, "calldata": executed["calldata"]}
-    assert decode_call(answer.json()["calldata"]).route.destination == RECIPIENT
+    assert decode_call(answer.json()["calldata"]).route.recipient == RECIPIENT
 
 
 def test_starknet_gives_felts_everywhere(service: InProcessService) -> None:

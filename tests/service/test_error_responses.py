@@ -21,7 +21,7 @@ from swapcli.errors import (
     UnsafeSwap,
     UpstreamError,
 )
-from swapcli.model.terms import BOTH_FEE_AND_SURPLUS
+from swapcli.model.swap_terms import BOTH_FEE_AND_SURPLUS
 from swapcli.service.error_responses import ERROR_NAMES, Style, error_response, style_on
 from tests.service.test_endpoints import OneKey
 from tests.support.service import RECIPIENT, InProcessService, Json, in_process_service, order_query, swap_terms

@@ -19,8 +19,8 @@ from swapcli.api.fields import Fields
 from swapcli.api.router_call import parse_call
 from swapcli.engine.clock import Clock
 from swapcli.evm import decode_call, encode_call
-from swapcli.model.payload import Call
-from swapcli.model.terms import min_received
+from swapcli.model.swap_terms import min_received
+from swapcli.model.transaction import RouterCall
 from swapcli.networks.catalogue import network
 from tests.evm.router_model import RouterModel
 from tests.examples import examples
@@ -67,7 +67,7 @@ ENDPOINTS = (
 @pytest.fixture(scope="module")
 def ask() -> Iterator[SendRequest]:
     registry = open_registry()
-    registry.clock = Clock(lambda: NOW_S, registry.clock.timer_s)
+    registry.clock = Clock(lambda: NOW_S, registry.clock.monotonic_s)
     with open_client(build_app(registry)) as ask:
         yield ask
 
@@ -302,7 +302,7 @@ def check_documented(endpoint: Endpoint, answer: httpx.Response) -> None:
     Draft202012Validator({**schema, "components": openapi_document()["components"]}).validate(answer.json())
 
 
-def call_of(endpoint: Endpoint, answer: Document) -> Call:
+def call_of(endpoint: Endpoint, answer: Document) -> RouterCall:
     """The call that an answer makes; where it holds both, they are the same."""
     if "swap_parameters" not in answer:
         return decode_call(answer["calldata"])
@@ -322,7 +322,7 @@ def check_carried_out(endpoint: Endpoint, body: Document, answer: Document) -> N
     assert call.route.amount_in == int(route["inputAmount"])
     assert call.route.min_received == min_received(call.route.amount_out, slippage_ppm)
     assert call.route.amount_out >= min_received(int(route["outputAmount"]), slippage_ppm)
-    assert call.route.destination == str(body[endpoint.receiver_field]).lower()
+    assert call.route.recipient == str(body[endpoint.receiver_field]).lower()
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: f"{each.method} {each.network}{each.path}")

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from swapcli.api.route import parse_result, render_result
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.service.issued_routes import IssuedRoutes, route_digest
 from tests.api.build import EVM, STARKNET, results
 from tests.support.service import Json, in_process_service, order_query, swap_terms
 
-V1_RESULTS = results(EVM, Generation.V1)
+V1_RESULTS = results(EVM, ApiVersion.V1)
 
 
 @given(st.sampled_from([EVM, STARKNET]), st.data())
 def test_a_route_is_known_again_after_it_went_over_the_wire(network: Network, data: st.DataObject) -> None:
-    result = data.draw(results(network, Generation.V1))
+    result = data.draw(results(network, ApiVersion.V1))
     returned = parse_result(render_result(result, network), network)
     issued = IssuedRoutes()
     issued.record("base", result, 1_000)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.quote import Answer, Ask
+from swapcli.engine.quote import Answer, QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import Cancelled, MarketError, NoRoute
 from swapcli.model.market import Market, Provenance
@@ -191,7 +191,7 @@ def test_head_is_a_get(service: InProcessService, path: str) -> None:
 class Broken(MarketSource):
     """Has a defect."""
 
-    def quote(self, ask: Ask, is_cancelled: IsCancelled | None = None) -> Answer:
+    def quote(self, ask: QuoteRequest, is_cancelled: IsCancelled | None = None) -> Answer:
         del is_cancelled
         raise ZeroDivisionError(f"amount {ask.order.amount}")
 
@@ -223,7 +223,7 @@ class Endless(MarketSource):
     begun = 0
     given_up = 0
 
-    def quote(self, ask: Ask, is_cancelled: IsCancelled | None = None) -> Answer:
+    def quote(self, ask: QuoteRequest, is_cancelled: IsCancelled | None = None) -> Answer:
         del ask
         if is_cancelled is None:
             raise NoRoute("this is only a sample")

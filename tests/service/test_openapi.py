@@ -179,7 +179,7 @@ def test_fields_stand_in_the_order_of_the_interface() -> None:
 
 def test_the_description_is_made_anew_before_its_examples_expire() -> None:
     registry, seconds = open_registry(["base"]), count(1_700_000_000)
-    registry.clock = Clock(now_s=lambda: float(next(seconds)), timer_s=lambda: float(next(seconds)))
+    registry.clock = Clock(now_s=lambda: float(next(seconds)), monotonic_s=lambda: float(next(seconds)))
     texts = [answer.text for answer in send_requests(build_app(registry), [("GET", "/openapi.json", {})] * 20)]
     assert 2 <= len(set(texts)) <= 10
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
 from swapcli.model.route import RATE_SCALE
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from swapcli.starknet.felts import FIELD_PRIME, U32_LIMIT, U256_LIMIT
 
 U128_LIMIT = 2**128
@@ -20,17 +20,17 @@ U256 = st.one_of(
 FELTS = st.one_of(st.integers(0, FIELD_PRIME - 1), st.sampled_from([0, FIELD_PRIME - 1]))
 
 ROUTES = st.builds(
-    CallRoute,
+    RouterRouteParam,
     token_in=ADDRESSES,
     token_out=ADDRESSES,
     amount_in=U256,
     amount_out=U256,
     min_received=st.one_of(st.just(0), U256),
-    destination=ADDRESSES,
+    recipient=ADDRESSES,
     swap_type=st.just(SwapType.TOKEN_TO_TOKEN),
 )
 SWAPS = st.builds(
-    CallSwap,
+    RouterSwapParam,
     token_in=ADDRESSES,
     token_out=ADDRESSES,
     rate=st.integers(1, RATE_SCALE),
@@ -40,4 +40,4 @@ SWAPS = st.builds(
     extra_data=st.just(b""),
     extra_felts=st.lists(FELTS, max_size=6).map(tuple),
 )
-CALLS = st.builds(Call, ROUTES, st.lists(SWAPS, min_size=1, max_size=8).map(tuple), integrator_data=st.just(b""))
+CALLS = st.builds(RouterCall, ROUTES, st.lists(SWAPS, min_size=1, max_size=8).map(tuple), integrator_data=st.just(b""))

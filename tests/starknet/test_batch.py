@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput
-from swapcli.model.payload import Call
+from swapcli.model.transaction import RouterCall
 from swapcli.starknet import BatchPair, parse_batch, serialise_batch, serialise_call
 from tests.starknet.strategies import ADDRESSES, CALLS, U256
 
 PAIRS = st.lists(st.tuples(U256, ADDRESSES), min_size=1, max_size=3)
 
 
-def into(calls: list[Call], token_out: str) -> list[Call]:
+def into(calls: list[RouterCall], token_out: str) -> list[RouterCall]:
     return [call._replace(route=call.route._replace(token_out=token_out)) for call in calls]
 
 
@@ -28,7 +28,7 @@ def test_pairs_keep_their_order_and_share_the_output_token(
 
 
 @given(st.lists(CALLS, min_size=1, max_size=3), ADDRESSES)
-def test_each_call_is_serialised_as_it_would_be_alone(calls: list[Call], token_out: str) -> None:
+def test_each_call_is_serialised_as_it_would_be_alone(calls: list[RouterCall], token_out: str) -> None:
     batch = into(calls, token_out)
     assert serialise_batch(batch) == tuple(map(serialise_call, batch))
 
@@ -40,13 +40,13 @@ def test_a_batch_of_another_size_is_refused(count: int) -> None:
 
 
 @given(CALLS, st.sampled_from([0, 4, 9]))
-def test_calls_of_another_number_are_refused(call: Call, count: int) -> None:
+def test_calls_of_another_number_are_refused(call: RouterCall, count: int) -> None:
     with pytest.raises(InvalidInput, match=f"1 to 3 pairs, not {count}"):
         serialise_batch([call] * count)
 
 
 @given(CALLS, st.lists(ADDRESSES, min_size=2, max_size=3, unique=True))
-def test_a_second_output_token_is_refused(call: Call, tokens_out: list[str]) -> None:
+def test_a_second_output_token_is_refused(call: RouterCall, tokens_out: list[str]) -> None:
     count = len(tokens_out)
     with pytest.raises(InvalidInput, match="the same token"):
         parse_batch([1] * count, ["0x1"] * count, tokens_out)

@@ -14,15 +14,15 @@ from swapcli.engine.load_market import open_market
 from swapcli.errors import InvalidInput, InvalidRoute
 from swapcli.model.market import Market
 from swapcli.model.network import ProtocolInfo
-from swapcli.model.payload import CallRoute, SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Step
+from swapcli.model.transaction import RouterRouteParam, SwapType
 from swapcli.networks.catalogue import network
 from swapcli.starknet import build_call
 from swapcli.starknet.router_call import extra_felts
 
 STARKNET = network("starknet")
-ROUTE = CallRoute("0x1", "0x2", 1_000, 990, 985, "0x3", SwapType.TOKEN_TO_TOKEN)
+ROUTE = RouterRouteParam("0x1", "0x2", 1_000, 990, 985, "0x3", SwapType.TOKEN_TO_TOKEN)
 DOCUMENTED = {"constant_product": (), "solidly_stable": (), "concentrated": ("fee",)}
 """Traits in `extra_data` by family: the table in swapcli/starknet/router_call.py."""
 

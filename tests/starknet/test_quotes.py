@@ -9,17 +9,17 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Ask, Delivery
+from swapcli.engine.quote import Delivery, QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
-from swapcli.model.payload import CallRoute, SwapType
 from swapcli.model.route import Quote
-from swapcli.model.terms import min_received
+from swapcli.model.swap_terms import min_received
+from swapcli.model.transaction import RouterRouteParam, SwapType
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from swapcli.starknet import (
@@ -65,14 +65,14 @@ def quoted(order: Order) -> Quote:
         raise
 
 
-def route_of(quote: Quote, slippage_ppm: int) -> CallRoute:
-    return CallRoute(
+def route_of(quote: Quote, slippage_ppm: int) -> RouterRouteParam:
+    return RouterRouteParam(
         token_in=quote.order.token_in.address,
         token_out=quote.order.token_out.address,
         amount_in=quote.amount_in,
         amount_out=quote.amount_out,
         min_received=min_received(quote.amount_out, slippage_ppm),
-        destination=DESTINATION,
+        recipient=DESTINATION,
         swap_type=SwapType.TOKEN_TO_TOKEN,
     )
 
@@ -114,7 +114,7 @@ def test_a_payload_survives_json_in_which_felts_are_text(names: list[str], power
 def test_what_a_source_builds_from_an_order_and_from_its_own_route_pays_alike() -> None:
     source = MarketSource(market(), Clock(lambda: 1_700_000_000.0, lambda: 0.0))
     delivery = Delivery(5_000, DESTINATION)
-    answer, payload = source.quote_and_build(Ask(asked("ETH", "USDC", 250.0), Generation.V1), delivery)
+    answer, payload = source.quote_and_build(QuoteRequest(asked("ETH", "USDC", 250.0), ApiVersion.V1), delivery)
     again = source.build(answer.result, delivery)
     assert (payload.to, payload.value, payload.calldata) == (ROUTER, 0, "")
     assert payload.felts == again.felts

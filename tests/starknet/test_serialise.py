@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import InvalidAddress, InvalidInput
-from swapcli.model.payload import Call, CallSwap
 from swapcli.model.route import RATE_SCALE
+from swapcli.model.transaction import RouterCall, RouterSwapParam
 from swapcli.starknet import deserialise_call, serialise_call
 from swapcli.starknet.felts import FIELD_PRIME, U32_LIMIT, U256_LIMIT
 from tests.starknet.strategies import ADDRESS_LIMIT, ADDRESSES, CALLS, FELTS, SWAPS, U128_LIMIT
@@ -24,19 +24,19 @@ ONE_SWAP = 14
 
 
 @given(CALLS)
-def test_a_call_is_read_back_from_its_felts(call: Call) -> None:
+def test_a_call_is_read_back_from_its_felts(call: RouterCall) -> None:
     assert deserialise_call(serialise_call(call), amount_out=call.route.amount_out) == call
 
 
 @given(CALLS)
-def test_the_layout_is_the_published_one(call: Call) -> None:
+def test_the_layout_is_the_published_one(call: RouterCall) -> None:
     felts = serialise_call(call)
     route = call.route
     assert felts[0] == int(route.token_in, 16)
     assert felts[1] == int(route.token_out, 16)
     assert felts[2] + felts[3] * 2**128 == route.amount_in
     assert felts[4] + felts[5] * 2**128 == route.min_received
-    assert felts[6] == int(route.destination, 16)
+    assert felts[6] == int(route.recipient, 16)
     assert felts[7] == len(call.swaps)
     rest = felts[8:]
     for swap in call.swaps:
@@ -50,26 +50,26 @@ def test_the_layout_is_the_published_one(call: Call) -> None:
 
 
 @given(CALLS)
-def test_every_felt_is_one(call: Call) -> None:
+def test_every_felt_is_one(call: RouterCall) -> None:
     assert all(0 <= felt < FIELD_PRIME for felt in serialise_call(call))
 
 
 @given(CALLS, st.data())
-def test_felts_that_end_early_are_refused(call: Call, data: st.DataObject) -> None:
+def test_felts_that_end_early_are_refused(call: RouterCall, data: st.DataObject) -> None:
     felts = serialise_call(call)
     with pytest.raises(InvalidInput):
         deserialise_call(felts[: data.draw(st.integers(0, len(felts) - 1))])
 
 
 @given(CALLS, st.lists(HOSTILE, min_size=1, max_size=9))
-def test_felts_left_over_are_refused(call: Call, more: list[int]) -> None:
+def test_felts_left_over_are_refused(call: RouterCall, more: list[int]) -> None:
     with pytest.raises(InvalidInput, match="left over"):
         deserialise_call((*serialise_call(call), *more))
 
 
 @given(CALLS, st.lists(st.tuples(st.integers(0, 2**16), st.sampled_from("rid"), HOSTILE), min_size=1, max_size=4))
 def test_altered_felts_are_refused_or_tell_another_call_to_the_felt(
-    call: Call, alterations: list[tuple[int, str, int]]
+    call: RouterCall, alterations: list[tuple[int, str, int]]
 ) -> None:
     felts = list(serialise_call(call))
     for place, what, felt in alterations:
@@ -92,7 +92,7 @@ def test_any_felts_are_refused_or_tell_a_call_to_the_felt(felts: list[int]) -> N
 
 
 @given(SWAPS, st.sampled_from([2, 1_000, 2**31, 2**32, 2**200, FIELD_PRIME - 1]))
-def test_a_count_beyond_the_felts_is_refused_before_anything_is_read(swap: CallSwap, count: int) -> None:
+def test_a_count_beyond_the_felts_is_refused_before_anything_is_read(swap: RouterSwapParam, count: int) -> None:
     felts = [1, 2, 3, 0, 4, 0, 5, count, *([1] * 6)]
     with pytest.raises(InvalidInput, match="swaps is too large"):
         deserialise_call(felts)
@@ -139,7 +139,7 @@ def test_a_call_of_nothing_is_refused() -> None:
 
 
 @given(CALLS, st.sampled_from([-1, U256_LIMIT, 2**300]))
-def test_an_amount_out_of_range_is_not_serialised(call: Call, amount: int) -> None:
+def test_an_amount_out_of_range_is_not_serialised(call: RouterCall, amount: int) -> None:
     with pytest.raises(InvalidInput, match="amount_in"):
         serialise_call(call._replace(route=call.route._replace(amount_in=amount)))
     with pytest.raises(InvalidInput, match="min_received"):
@@ -147,22 +147,22 @@ def test_an_amount_out_of_range_is_not_serialised(call: Call, amount: int) -> No
 
 
 @given(CALLS)
-def test_nothing_is_no_amount_to_sell_but_may_be_the_least_to_receive(call: Call) -> None:
+def test_nothing_is_no_amount_to_sell_but_may_be_the_least_to_receive(call: RouterCall) -> None:
     with pytest.raises(InvalidInput, match="amount_in must be at least 1"):
         serialise_call(call._replace(route=call.route._replace(amount_in=0)))
     assert serialise_call(call._replace(route=call.route._replace(min_received=0)))[4:6] == (0, 0)
 
 
 @given(CALLS, st.sampled_from([0, ADDRESS_LIMIT, 2**256 - 1]).map("0x{:064x}".format))
-def test_an_address_out_of_range_is_not_serialised(call: Call, address: str) -> None:
+def test_an_address_out_of_range_is_not_serialised(call: RouterCall, address: str) -> None:
     route = call.route
-    changed = (route._replace(token_in=address), route._replace(token_out=address), route._replace(destination=address))
+    changed = (route._replace(token_in=address), route._replace(token_out=address), route._replace(recipient=address))
     for wrong in changed:
         with pytest.raises(InvalidAddress):
             serialise_call(call._replace(route=wrong))
 
 
-def wrong_swaps(swap: CallSwap) -> list[CallSwap]:
+def wrong_swaps(swap: RouterSwapParam) -> list[RouterSwapParam]:
     return [
         *(swap._replace(rate=rate) for rate in (-1, 0, RATE_SCALE + 1, U32_LIMIT)),
         *(swap._replace(protocol_id=number) for number in (-1, U32_LIMIT)),
@@ -174,7 +174,7 @@ def wrong_swaps(swap: CallSwap) -> list[CallSwap]:
 
 
 @given(CALLS, st.integers(0, 7))
-def test_a_swap_with_a_field_out_of_range_is_not_serialised(call: Call, number: int) -> None:
+def test_a_swap_with_a_field_out_of_range_is_not_serialised(call: RouterCall, number: int) -> None:
     at = number % len(call.swaps)
     for wrong in wrong_swaps(call.swaps[at]):
         with pytest.raises(InvalidInput):
@@ -182,7 +182,7 @@ def test_a_swap_with_a_field_out_of_range_is_not_serialised(call: Call, number: 
 
 
 @given(CALLS)
-def test_what_the_router_has_no_place_for_is_refused_and_not_dropped(call: Call) -> None:
+def test_what_the_router_has_no_place_for_is_refused_and_not_dropped(call: RouterCall) -> None:
     with pytest.raises(InvalidInput, match="integrator"):
         serialise_call(call._replace(integrator_data=b"\1"))
     with pytest.raises(InvalidInput, match="at least one swap"):
@@ -190,7 +190,7 @@ def test_what_the_router_has_no_place_for_is_refused_and_not_dropped(call: Call)
 
 
 @given(CALLS, ADDRESSES)
-def test_addresses_are_serialised_alike_in_any_letter_case(call: Call, destination: str) -> None:
-    plain = call._replace(route=call.route._replace(destination=destination))
-    shouted = call._replace(route=call.route._replace(destination=destination.upper()))
+def test_addresses_are_serialised_alike_in_any_letter_case(call: RouterCall, destination: str) -> None:
+    plain = call._replace(route=call.route._replace(recipient=destination))
+    shouted = call._replace(route=call.route._replace(recipient=destination.upper()))
     assert serialise_call(plain) == serialise_call(shouted)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from swapcli.model.network import Kind
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from swapcli.networks.address import parse_address
 from swapcli.starknet import build_approval, deserialise_call, serialise_call
 from swapcli.starknet.felts import APPROVE_SELECTOR, SWAP_SELECTOR
@@ -28,25 +28,25 @@ def address(text: str) -> str:
     return parse_address(text, Kind.STARKNET)
 
 
-def call_of(case: dict[str, Any]) -> Call:
+def call_of(case: dict[str, Any]) -> RouterCall:
     """The call that a vector describes."""
     route = case["route"]
-    return Call(
-        CallRoute(
+    return RouterCall(
+        RouterRouteParam(
             token_in=address(route["token_in"]),
             token_out=address(route["token_out"]),
             amount_in=int(route["amount_in"], 16),
             amount_out=7,
             min_received=int(route["min_received"], 16),
-            destination=address(route["destination"]),
+            recipient=address(route["destination"]),
             swap_type=SwapType.TOKEN_TO_TOKEN,
         ),
         tuple(map(swap_of, case["swap_parameters"])),
     )
 
 
-def swap_of(case: dict[str, Any]) -> CallSwap:
-    return CallSwap(
+def swap_of(case: dict[str, Any]) -> RouterSwapParam:
+    return RouterSwapParam(
         token_in=address(case["token_in"]),
         token_out=address(case["token_out"]),
         rate=int(case["rate"], 16),

@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from swapcli.errors import ConfigError, MarketError, PoolStateError, SwapcliError
+from swapcli.errors import ConfigError, InvalidPoolState, MarketError, SwapcliError
 from swapcli.model.order import Order
 from swapcli.store import Store, create_store, open_store
 from swapcli.store.database import open_file
@@ -217,7 +217,7 @@ def test_a_row_that_makes_no_sense_names_its_pool(tmp_path: Path) -> None:
         rows_changed.execute(f"UPDATE pools SET {damage} WHERE id = 3")
         rows_changed.commit()
         rows_changed.close()
-        with reopen(path) as store, pytest.raises(PoolStateError) as caught:
+        with reopen(path) as store, pytest.raises(InvalidPoolState) as caught:
             store.read_market()
         assert caught.value.pool == pool(2).key
         path.unlink()

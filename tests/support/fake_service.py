@@ -34,15 +34,15 @@ from swapcli.api.requests import (
 from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Ask, Delivery
+from swapcli.engine.quote import Delivery, QuoteRequest
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import SwapcliError
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.payload import Payload
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.catalogue import network
 from tests.support.loopback_server import FakeExchange, LoopbackServer, NoSleep, http_response, loopback_server
 from tests.support.markets import embedded_source
@@ -115,17 +115,17 @@ class FakeService:
     def route(self, query: list[tuple[str, str]], form: OrderParameters) -> RouteResult:
         return self.source.quote(self.build_request(parse_order(query, self.network, form), form)).result
 
-    def quote_and_build(self, query: OrderRequest, form: OrderParameters) -> tuple[RouteResult, Payload]:
+    def quote_and_build(self, query: OrderRequest, form: OrderParameters) -> tuple[RouteResult, UnsignedTransaction]:
         assert query.recipient
         delivery = Delivery(query.slippage_ppm, query.recipient)
         answer, payload = self.source.quote_and_build(self.build_request(query, form), delivery)
         return answer.result, payload
 
-    def build_posted(self, document: Document, *, v2: bool) -> Payload:
+    def build_posted(self, document: Document, *, v2: bool) -> UnsignedTransaction:
         body = parse_execute_body(document, self.network, CALLDATA_V2 if v2 else EXECUTE_V1, 0)
         return self.source.build(body.result, Delivery(body.slippage_ppm, body.recipient))
 
-    def build_request(self, query: OrderRequest, form: OrderParameters) -> Ask:
+    def build_request(self, query: OrderRequest, form: OrderParameters) -> QuoteRequest:
         wish = query.integrator
         order = Order(
             token_in=self.source.token(query.token_in),
@@ -136,7 +136,7 @@ class FakeService:
             excluded_protocols=find_protocols(query.excluded, self.network),
         )
         earns = Integrator(wish.address or ZERO_ADDRESS, wish.fee_bps, wish.surplus_bps) if wish else None
-        return Ask(order, form.generation, earns)
+        return QuoteRequest(order, form.api_version, earns)
 
 
 @contextmanager

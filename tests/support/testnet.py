@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from swapcli.api.route_result import build_result
-from swapcli.api.slippage import Generation
-from swapcli.engine.quote import Answer, Origin
+from swapcli.engine.quote import Answer, StateSource
 from swapcli.errors import UnknownNetwork
 from swapcli.markets.format import parse_market
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.route import Certificate, Quote, Route, Segment, Swap
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
 from swapcli.routing.replay import replay
 
 NOW_S = 1_800_000_000.5
@@ -118,7 +118,7 @@ def build_quote(
     market: Market | None = None,
     *,
     certified: bool = False,
-    generation: Generation = Generation.V2,
+    api_version: ApiVersion = ApiVersion.V2,
     integrator: Integrator | None = None,
 ) -> Answer:
     """25 ETH for USDC over a route that is written here, so that its rendering does not hang on the router's choice."""
@@ -145,12 +145,12 @@ def build_quote(
         else None,
     )
     invented = market.placeholder_pools.intersection(step.pool for step in done.steps)
-    origin = Origin.of(market, NOW_S)
+    state_source = StateSource.of(market, NOW_S)
     now_ms = int(NOW_S * 1000)
     result = build_result(
-        quote, order, market.network, market.pools, generation, timestamp_ms=now_ms, integrator=integrator
+        quote, order, market.network, market.pools, api_version, timestamp_ms=now_ms, integrator=integrator
     )
-    return Answer(order, result, market.network, market.tokens, origin, now_ms, quote, market.pools, invented)
+    return Answer(order, result, market.network, market.tokens, state_source, now_ms, quote, market.pools, invented)
 
 
 def write_market_file(folder: Path, **changes: Any) -> str:

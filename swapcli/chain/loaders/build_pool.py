@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from swapcli.chain.abi import nonsense
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.errors import PoolStateError
+from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools import family
 
@@ -14,15 +14,15 @@ PPM = 1_000_000
 
 
 def build_pool(place: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
-    """The pool. Raises `PoolStateError` naming the field."""
+    """The pool. Raises `InvalidPoolState` naming the field."""
     if not 0 <= fee_ppm < PPM:
-        raise PoolStateError("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {fee_ppm}")
+        raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {fee_ppm}")
     identity = PoolIdentity(place.address, place.protocol, place.tokens, place.decimals, fee_ppm)
     return family(place.family).from_state(identity, state)
 
 
 def fee_in_ppm(fee: int, whole: int, name: str) -> int:
-    """A fee of `whole` in parts per million. Raises `UpstreamNonsense` for one that is finer than that."""
+    """A fee of `whole` in parts per million. Raises `InvalidUpstreamResponse` for one that is finer than that."""
     ppm, rest = divmod(fee * PPM, whole)
     if rest:
         raise nonsense(name, f"a fee of {fee} in {whole} is no whole number of parts per million")

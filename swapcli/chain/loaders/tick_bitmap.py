@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Protocol
 
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.errors import PoolStateError
+from swapcli.errors import InvalidPoolState
 from swapcli.pools.tick_math import MAX_TICK
 
 REACH: Final = 6
@@ -134,15 +134,15 @@ def initialized_ticks(bitmap: Mapping[int, int], spacing: int) -> list[int]:
 def close_liquidity(nets: Mapping[int, int], position: PriceState, words: WordRange, spacing: int) -> dict[int, int]:
     """The ladder whose liquidity begins and ends within `words`, of which `nets` are the ticks.
 
-    Raises `PoolStateError` where there is nothing beyond them and the liquidity still does not add up.
+    Raises `InvalidPoolState` where there is nothing beyond them and the liquidity still does not add up.
     """
     bounds = all_words(spacing)
     before = position.liquidity - sum(net for tick, net in nets.items() if tick <= position.tick)
     beyond = position.liquidity + sum(net for tick, net in nets.items() if tick > position.tick)
     if before and words.first == bounds.first:
-        raise PoolStateError("liquidity", f"differs by {before} from the sum of the ticks up to the price")
+        raise InvalidPoolState("liquidity", f"differs by {before} from the sum of the ticks up to the price")
     if beyond and words.last == bounds.last:
-        raise PoolStateError("ticks", f"their net liquidity sums to {beyond} instead of 0")
+        raise InvalidPoolState("ticks", f"their net liquidity sums to {beyond} instead of 0")
     ladder = dict(nets)
     for number, rest in zip(_ends(words), (before, -beyond), strict=True):
         if rest:

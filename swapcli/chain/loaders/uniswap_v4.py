@@ -15,7 +15,7 @@ from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.errors import PoolStateError
+from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool
 from swapcli.networks.address import keccak256
 
@@ -33,7 +33,7 @@ def load(place: PoolRef) -> BatchRead[Pool]:
     reading = read_around_price(source, place.tick_spacing, place.last_tick)
     position, state = yield from with_prefetch(reading, guess_tick_calls(source, place))
     if position.fee_ppm != place.fee_ppm:
-        raise PoolStateError("fee_ppm", f"expected the {place.fee_ppm} of its key, not {position.fee_ppm}")
+        raise InvalidPoolState("fee_ppm", f"expected the {place.fee_ppm} of its key, not {position.fee_ppm}")
     native = {"native": True} if place.native else {}
     return build_pool(place, place.fee_ppm, {**state, "pool_id": place.pool_id, **native})
 
@@ -52,7 +52,7 @@ class _InManager:
         """Above the price and the tick there are 24 bits of the protocol's fee, and 24 of the pool's."""
         slot0, liquidity = read_extsload(answers[0], 2)
         if slot0 >> 184 & 0xFFFFFF:
-            raise PoolStateError("fee_ppm", "a pool with a fee for the protocol is not supported")
+            raise InvalidPoolState("fee_ppm", "a pool with a fee for the protocol is not supported")
         price, tick = price_and_tick(slot0)
         return PriceState(price, tick, liquidity % (1 << 128), slot0 >> 208 & 0xFFFFFF)
 
@@ -81,7 +81,7 @@ def extsload_call(manager: str, slots: Sequence[int]) -> ContractCall:
 
 
 def read_extsload(answer: ReturnData, count: int) -> tuple[int, ...]:
-    """The words that `extsload_call` asked for. Raises `UpstreamNonsense`."""
+    """The words that `extsload_call` asked for. Raises `InvalidUpstreamResponse`."""
     words = read_list(answer, _EXTSLOAD)
     if len(words) != count:
         raise nonsense(_EXTSLOAD, f"{len(words)} words instead of {count}")

@@ -48,10 +48,10 @@ def calldata(
     words = require_order(token_in, token_out, amount)
     context = open_quote_context(session, network, order, source)
     terms = context.options.terms
-    delivery = swap_terms(terms.destination, terms.slippage_ppm, context.source.network)
+    delivery = swap_terms(terms.recipient, terms.slippage_ppm, context.source.network)
     checks = open_checker(session, context.source.network, payload)
     answer, built = context.source.quote_and_build(context.build_request(context.parse_order(*words)), delivery)
-    check_impact(impact_of(answer), answer.origin, session.settings.max_impact_ppm)
+    check_impact(impact_of(answer), answer.state_source, session.settings.max_impact_ppm)
     checked = checks.check_quoted(answer, built) if checks else None
     ready = PreparedPayload(built, answer.network, checked)
     ready = add_warnings(session, ready, context.find_warnings(answer), with_approval=payload.with_approval)

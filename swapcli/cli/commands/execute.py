@@ -22,7 +22,7 @@ from swapcli.cli.session import Session, open_session
 from swapcli.cli.simulation_options import open_checker
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Delivery, Origin
+from swapcli.engine.quote import Delivery, StateSource
 from swapcli.engine.warnings import check_impact, quote_warnings
 from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
@@ -71,7 +71,7 @@ def execute(
     given = _given(session, asked.network, document, destination)
     checks = open_checker(session, asked.network, payload)
     built = asked.build(given.result, given.delivery)
-    impact, origin, settings = asked.impact_of(given.result, built), asked.origin, session.settings
+    impact, origin, settings = asked.impact_of(given.result, built), asked.state_source, session.settings
     check_impact(impact, origin, settings.max_impact_ppm)
     checked = checks.check_built(asked, given.result, built) if checks else None
     of_quote = (
@@ -102,7 +102,7 @@ class _Given(NamedTuple):
 
 def _given(session: Session, network: Network, document: dict[str, object], destination: str | None) -> _Given:
     result = parse_result(document, network)
-    slippage_ppm = SLIPPAGE_RANGE[result.generation].check(session.settings.slippage_ppm)
+    slippage_ppm = SLIPPAGE_RANGE[result.api_version].check(session.settings.slippage_ppm)
     receiver = None if destination is None else parse_address_option(destination, network, "--destination")
     return _Given(result, swap_terms(receiver, slippage_ppm, network))
 
@@ -135,13 +135,17 @@ def _network_name(document: dict[str, object], asked: str | None, session: Sessi
     return told
 
 
-def _tell(session: Session, origin: Origin, given: _Given, ready: PreparedPayload, told: PayloadOptions) -> None:
+def _tell(
+    session: Session, state_source: StateSource, given: _Given, ready: PreparedPayload, told: PayloadOptions
+) -> None:
     built, network, checked, warnings = ready
     slippage_ppm = given.delivery.slippage_ppm
 
     def document(swap: RenderedTransaction) -> dict[str, object]:
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
-        return execute_document(built, swap, PayloadContext(network, origin, given.result.generation, now_ms), warnings)
+        return execute_document(
+            built, swap, PayloadContext(network, state_source, given.result.api_version, now_ms), warnings
+        )
 
     def people(sendings: list[RenderedTransaction]) -> None:
         from swapcli.cli.render.payload_view import build_execute_view

@@ -118,7 +118,7 @@ def _document(health: Health) -> dict[str, object]:
         "status": health.status,
         "message": health.message,
         "time": health.time_s,
-        "market": state_field(health.origin) if health.origin else None,
+        "market": state_field(health.state_source) if health.state_source else None,
         "pools": health.pools,
         "tokens": health.tokens,
         "sample": _sample(health.sample) if health.sample else None,

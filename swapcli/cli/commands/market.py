@@ -17,7 +17,7 @@ from swapcli.config import networks_from
 from swapcli.config.sources import flag
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Origin
+from swapcli.engine.quote import StateSource
 from swapcli.errors import InvalidInput, InvalidOption, SwapcliError
 from swapcli.model.market import Market
 from swapcli.store import Summary, open_store
@@ -155,11 +155,17 @@ def _tell(session: Session, title: str, summary: Summary) -> None:
 
 
 def _tell_written(session: Session, held: Market, file: str, size_bytes: int) -> None:
-    output, origin = session.output, Origin.of(held, SYSTEM_CLOCK.now_s())
+    output, state_source = session.output, StateSource.of(held, SYSTEM_CLOCK.now_s())
     if output.format is OutputFormat.JSON:
         counts = {"pools": len(held.pools), "tokens": len(held.tokens)}
         output.print_document(
-            {"network": held.network.name, "market": state_field(origin), **counts, "file": file, "bytes": size_bytes}
+            {
+                "network": held.network.name,
+                "market": state_field(state_source),
+                **counts,
+                "file": file,
+                "bytes": size_bytes,
+            }
         )
     else:
-        output.print_details(build_export_details(held, origin, file))
+        output.print_details(build_export_details(held, state_source, file))

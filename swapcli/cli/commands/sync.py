@@ -100,7 +100,7 @@ def _check_begin(wanted: Wanted, node: Node) -> None:
 
 
 def _fill(session: Session, kept: Store, node: Node, wanted: Wanted, accept_losses: bool) -> SyncResult:
-    started_s, (before, _) = SYSTEM_CLOCK.timer_s(), kept.register.counts()
+    started_s, (before, _) = SYSTEM_CLOCK.monotonic_s(), kept.register.counts()
     try:
         with _shown(session) as show:
             for progress in fill(kept, node, wanted, SYSTEM_CLOCK, may_lose=accept_losses):
@@ -114,7 +114,7 @@ def _fill(session: Session, kept: Store, node: Node, wanted: Wanted, accept_loss
         session.output.note(
             f"token transfers could not be simulated, so quotes ignore any fee on transfer: {printable(refusal)}"
         )
-    seconds, summary = SYSTEM_CLOCK.timer_s() - started_s, kept.summary()
+    seconds, summary = SYSTEM_CLOCK.monotonic_s() - started_s, kept.summary()
     return SyncResult(summary, max(summary.pools - before, 0), skipped(kept), seconds)
 
 

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from swapcli.api.slippage import Generation, format_percent
+from swapcli.api.slippage import format_percent
 from swapcli.cli.render.numbers import format_bps_rounded_up, format_percentage, format_ratio, format_usd
 from swapcli.cli.render.text import describe_block, printable
 from swapcli.engine.price_impact import ImpactBasis, impact_of
 from swapcli.engine.quote import Answer
 from swapcli.engine.warnings import NOT_LIVE, how_old
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.route import NO_PROOF_BPS, Quote
-from swapcli.model.terms import Terms, after_fee, min_received
+from swapcli.model.swap_terms import SwapTerms, after_fee, min_received
 from swapcli.model.token import Token, whole_tokens
 
 BPS = 10_000
@@ -33,7 +34,7 @@ class Fact:
     note: str = ""
 
 
-def build_facts(answer: Answer, terms: Terms) -> Iterator[Fact]:
+def build_facts(answer: Answer, terms: SwapTerms) -> Iterator[Fact]:
     """Every figure of an answer, in the order in which it is read."""
     for fact in (_sell, _receive, _integrator, _min_received, _rate, _impact, _single_path, _gas, _certificate, _state):
         yield from fact(answer, terms)
@@ -44,12 +45,12 @@ def symbol(token: Token) -> str:
     return printable(token.symbol)
 
 
-def _sell(answer: Answer, _: Terms) -> Iterator[Fact]:
+def _sell(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
     result = answer.result
     yield _amount_fact("You sell", result.input_amount, answer.order.token_in, result.input_token.price_usd)
 
 
-def _receive(answer: Answer, _: Terms) -> Iterator[Fact]:
+def _receive(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
     result = answer.result
     yield _amount_fact("You receive", result.output_amount, answer.order.token_out, result.output_token.price_usd)
 
@@ -59,7 +60,7 @@ def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) 
     return Fact(name, f"{whole_tokens(amount, token.decimals)} {symbol(token)}", f"{amount} raw{worth}")
 
 
-def _integrator(answer: Answer, terms: Terms) -> Iterator[Fact]:
+def _integrator(answer: Answer, terms: SwapTerms) -> Iterator[Fact]:
     integrator, out = terms.integrator, answer.order.token_out
     if integrator and integrator.fee_bps:
         left = after_fee(answer.result.output_amount, integrator.fee_bps)
@@ -69,14 +70,14 @@ def _integrator(answer: Answer, terms: Terms) -> Iterator[Fact]:
         yield Fact("Surplus", f"{integrator.surplus_bps} bps", "of it go to an integrator")
 
 
-def _min_received(answer: Answer, terms: Terms) -> Iterator[Fact]:
+def _min_received(answer: Answer, terms: SwapTerms) -> Iterator[Fact]:
     out, fee_bps = answer.order.token_out, terms.integrator.fee_bps if terms.integrator else 0
     least = min_received(after_fee(answer.result.output_amount, fee_bps), terms.slippage_ppm)
     shown = f"{whole_tokens(least, out.decimals)} {symbol(out)}"
     yield Fact("At least", shown, f"with {format_percent(terms.slippage_ppm)} % slippage")
 
 
-def _rate(answer: Answer, _: Terms) -> Iterator[Fact]:
+def _rate(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
     order, result = answer.order, answer.result
     sold = (result.input_amount, order.token_in.decimals)
     bought = (result.output_amount, order.token_out.decimals)
@@ -88,7 +89,7 @@ def _rate(answer: Answer, _: Terms) -> Iterator[Fact]:
     )
 
 
-def _impact(answer: Answer, _: Terms) -> Iterator[Fact]:
+def _impact(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
     if answer.quote is not None and answer.quote.price_impact is not None:
         yield Fact("Price impact", format_percentage(answer.quote.price_impact))
         return
@@ -99,7 +100,7 @@ def _impact(answer: Answer, _: Terms) -> Iterator[Fact]:
         yield Fact("Price impact", format_percentage(impact.fraction), _IMPACT_NOTES[impact.basis])
 
 
-def _single_path(answer: Answer, _: Terms) -> Iterator[Fact]:
+def _single_path(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
     quote, out = answer.quote, answer.order.token_out
     if quote is None:
         return
@@ -118,12 +119,12 @@ def _split_gain(more: int, best: int) -> str:
     return f"splitting gains {Decimal(more) * BPS / best:,.2f} bps" if more else "splitting gains nothing"
 
 
-def _gas(answer: Answer, _: Terms) -> Iterator[Fact]:
+def _gas(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
     quote, result, native = answer.quote, answer.result, answer.network.native
     worth = "" if result.gas_usd is None else format_usd(result.gas_usd)
     if quote is not None:
         yield Fact("Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [*_gas_costs(quote, native), worth])))
-    elif result.generation is Generation.V2:
+    elif result.api_version is ApiVersion.V2:
         yield Fact("Gas", f"{whole_tokens(result.gas, native.decimals)} {symbol(native)}", worth)
     else:
         yield Fact("Gas", f"{result.gas:,} units", worth)
@@ -136,7 +137,7 @@ def _gas_costs(quote: Quote, native: Token) -> Iterator[str]:
         yield f"{whole_tokens(quote.l1_fee_wei, native.decimals)} {symbol(native)} for data on L1"
 
 
-def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
+def _certificate(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
     if answer.quote is None or answer.quote.certificate is None:
         return
     proof = answer.quote.certificate
@@ -154,16 +155,20 @@ def _certificate(answer: Answer, _: Terms) -> Iterator[Fact]:
     )
 
 
-def _state(answer: Answer, terms: Terms) -> Iterator[Fact]:
-    origin, age_s = answer.origin, answer.origin.age_s
-    if origin.provenance is None:
-        asked = printable(origin.service or origin.source)
+def _state(answer: Answer, terms: SwapTerms) -> Iterator[Fact]:
+    state_source, age_s = answer.state_source, answer.state_source.age_s
+    if state_source.provenance is None:
+        asked = printable(state_source.service_url or state_source.description)
         yield Fact("State", "unknown", f"{asked} answered and does not say")
         return
-    live = "" if origin.is_live else NOT_LIVE
+    live = "" if state_source.is_live else NOT_LIVE
     age = how_old(age_s) if age_s is not None else ""
-    left_s = terms.ttl_s - age_s if origin.is_live and age_s is not None else 0
+    left_s = terms.ttl_s - age_s if state_source.is_live and age_s is not None else 0
     good = f"good for {left_s} s more" if left_s > 0 else ""
-    quoted_by = f"quoted by {printable(origin.service)}" if origin.service else printable(origin.source)
-    note = ", ".join(filter(None, [live, describe_block(origin), age, good, quoted_by]))
-    yield Fact("State", origin.provenance.value, note)
+    quoted_by = (
+        f"quoted by {printable(state_source.service_url)}"
+        if state_source.service_url
+        else printable(state_source.description)
+    )
+    note = ", ".join(filter(None, [live, describe_block(state_source), age, good, quoted_by]))
+    yield Fact("State", state_source.provenance.value, note)

@@ -9,7 +9,7 @@ from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.numbers import format_short_amount
 from swapcli.cli.render.text import printable
 from swapcli.engine.health import Health, Sample
-from swapcli.engine.quote import Origin
+from swapcli.engine.quote import StateSource
 from swapcli.engine.warnings import how_old
 from swapcli.model.token import whole_tokens
 
@@ -29,7 +29,7 @@ def _row(health: Health) -> tuple[str, ...]:
     return (
         printable(health.network),
         str(health.status) if health.status else ABSENT,
-        _state(health.origin),
+        _state(health.state_source),
         ABSENT if health.pools is None else f"{health.pools:,}",
         _sample(health.sample) if health.sample else ABSENT,
         f"{health.time_s * 1000:,.1f} ms",
@@ -37,10 +37,12 @@ def _row(health: Health) -> tuple[str, ...]:
     )
 
 
-def _state(origin: Origin | None) -> str:
-    if origin is None or origin.provenance is None:
+def _state(state_source: StateSource | None) -> str:
+    if state_source is None or state_source.provenance is None:
         return "not told"
-    return origin.provenance.value + (f", {how_old(origin.age_s)}" if origin.age_s is not None else "")
+    return state_source.provenance.value + (
+        f", {how_old(state_source.age_s)}" if state_source.age_s is not None else ""
+    )
 
 
 def _sample(sample: Sample) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import ceil
 
 from swapcli.api.route import render
-from swapcli.engine.quote import Answer, Origin
+from swapcli.engine.quote import Answer, StateSource
 from swapcli.model.route import NO_PROOF_BPS, Certificate, Quote
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
@@ -27,11 +27,11 @@ def warnings_field(warnings: Iterable[QuoteWarning]) -> dict[str, object]:
 def quote_fields(answer: Answer) -> dict[str, object]:
     """What the interface does not tell of an answer: `network`, `market` (where the state comes from), `l1Fee` if there
     is one (the part of the gas that is for data on L1, in wei), and `certificate` if asked for."""
-    invented = {answer.pools[key].address for key in answer.invented}
+    invented = {answer.pools[key].address for key in answer.placeholder_pools}
     shown = [display_address(address, answer.network.kind) for address in sorted(invented)]
     document: dict[str, object] = {
         "network": answer.network.name,
-        "market": state_field(answer.origin) | {"inventedPools": shown},
+        "market": state_field(answer.state_source) | {"inventedPools": shown},
     }
     if answer.quote and answer.quote.l1_fee_wei:
         document["l1Fee"] = str(answer.quote.l1_fee_wei)
@@ -40,18 +40,18 @@ def quote_fields(answer: Answer) -> dict[str, object]:
     return document
 
 
-def state_field(origin: Origin) -> dict[str, object]:
+def state_field(state_source: StateSource) -> dict[str, object]:
     """Return where the state comes from; what a service does not tell is null. `pinned` says whether the node's answers
     are proven to be of `block`, `proposed` whether the network had yet to agree on that block."""
     return {
-        "service": origin.service,
-        "provenance": origin.provenance.value if origin.provenance else None,
-        "source": origin.source,
-        "block": origin.block,
-        "timestamp": origin.timestamp,
-        "age": origin.age_s,
-        "pinned": origin.pinned,
-        "proposed": origin.is_proposed,
+        "service": state_source.service_url,
+        "provenance": state_source.provenance.value if state_source.provenance else None,
+        "source": state_source.description,
+        "block": state_source.block,
+        "timestamp": state_source.timestamp,
+        "age": state_source.age_s,
+        "pinned": state_source.pinned,
+        "proposed": state_source.is_proposed,
     }
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from swapcli.api.payload_bodies import render_calldata_v1, render_calldata_v2, render_execute
 from swapcli.api.route import render, render_short
 from swapcli.api.router_call import render_call_route
-from swapcli.api.slippage import Generation
 from swapcli.cli.render.json import quote_fields, state_field, to_json, warnings_field
 from swapcli.cli.render.transactions import RenderedTransaction
-from swapcli.engine.quote import Answer, Origin
+from swapcli.engine.quote import Answer, StateSource
 from swapcli.errors import InvalidOption
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
-from swapcli.model.payload import Payload
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def calldata_document(
-    answer: Answer, payload: Payload, swap: RenderedTransaction, warnings: Iterable[QuoteWarning] = ()
+    answer: Answer, payload: UnsignedTransaction, swap: RenderedTransaction, warnings: Iterable[QuoteWarning] = ()
 ) -> dict[str, Any]:
     """A route and its payload: V2 calldata or V1 calldata. `route` is what was found and what the call promises."""
     result, network = answer.result, answer.network
     found: dict[str, Any] = render(result, network, unknown_price=None)
-    if result.generation is Generation.V2:
+    if result.api_version is ApiVersion.V2:
         document: dict[str, Any] = {**render_calldata_v2(payload, network, answer.timestamp_ms)}
     else:
         document = {**render_calldata_v1(result, payload, network)}
@@ -41,17 +41,20 @@ class PayloadContext(NamedTuple):
     """What a payload was built on, in which generation of the interface, and when (Unix)."""
 
     network: Network
-    origin: Origin
-    generation: Generation
+    state_source: StateSource
+    api_version: ApiVersion
     timestamp_ms: int
 
 
 def execute_document(
-    payload: Payload, swap: RenderedTransaction, quoted: PayloadContext, warnings: Iterable[QuoteWarning] = ()
+    payload: UnsignedTransaction,
+    swap: RenderedTransaction,
+    quoted: PayloadContext,
+    warnings: Iterable[QuoteWarning] = (),
 ) -> dict[str, Any]:
     """The payload of a route that was given: V2 calldata or V1 execute."""
-    network, origin, generation, timestamp_ms = quoted
-    if generation is Generation.V2:
+    network, origin, api_version, timestamp_ms = quoted
+    if api_version is ApiVersion.V2:
         document: dict[str, Any] = {**render_calldata_v2(payload, network, timestamp_ms)}
     else:
         document = {**render_execute(payload, network)}

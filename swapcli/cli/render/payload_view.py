@@ -11,8 +11,8 @@ from swapcli.cli.render.facts import Fact, symbol
 from swapcli.cli.render.text import printable
 from swapcli.cli.render.transactions import APPROVE, REVOKE, RenderedTransaction
 from swapcli.model.network import Network
-from swapcli.model.payload import Payload, SwapType
 from swapcli.model.token import Token, in_tokens
+from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.networks.address import display_address
 
 HEAD, TAIL = 26, 10
@@ -47,7 +47,7 @@ def build_payload_view(sendings: list[RenderedTransaction], allowance: str, *, f
 
 def build_execute_view(
     result: RouteResult,
-    payload: Payload,
+    payload: UnsignedTransaction,
     sendings: list[RenderedTransaction],
     network: Network,
     slippage_ppm: int,
@@ -61,11 +61,11 @@ def build_execute_view(
         transactions=build_payload_view(sendings, sold, full=full).transactions,
         title=f"{sold} → {symbol(token_out)} on {network.name}",
         facts=tuple(_facts(payload, token_in, token_out, slippage_ppm)),
-        recipient=display_address(payload.call.route.destination, network.kind),
+        recipient=display_address(payload.call.route.recipient, network.kind),
     )
 
 
-def traded_tokens(result: RouteResult, payload: Payload, network: Network) -> tuple[Token, Token]:
+def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:
     """The tokens of a result, the native one by its own name."""
     kind = payload.call.route.swap_type
     token_in = network.native if kind is SwapType.NATIVE_TO_TOKEN else result.input_token
@@ -77,7 +77,7 @@ def format_amount(amount: int, token: Token) -> str:
     return printable(in_tokens(amount, token))
 
 
-def _facts(payload: Payload, token_in: Token, token_out: Token, slippage_ppm: int) -> Iterator[Fact]:
+def _facts(payload: UnsignedTransaction, token_in: Token, token_out: Token, slippage_ppm: int) -> Iterator[Fact]:
     route = payload.call.route
     yield Fact("You sell", format_amount(route.amount_in, token_in), f"{route.amount_in} raw")
     yield Fact("You receive", format_amount(route.amount_out, token_out), f"{route.amount_out} raw")

@@ -12,7 +12,7 @@ from swapcli.cli.render.numbers import apportion, format_share, format_short_amo
 from swapcli.cli.render.text import describe_origin, printable
 from swapcli.engine.quote import Answer
 from swapcli.engine.warnings import INVENTED
-from swapcli.model.terms import Terms
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token, whole_tokens
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
@@ -58,13 +58,13 @@ class RouteView:
     parties: tuple[tuple[str, str], ...]
 
 
-def build_route_view(answer: Answer, terms: Terms, warnings: tuple[QuoteWarning, ...] = ()) -> RouteView:
+def build_route_view(answer: Answer, terms: SwapTerms, warnings: tuple[QuoteWarning, ...] = ()) -> RouteView:
     """The words for an answer."""
     order, result = answer.order, answer.result
     sold = f"{whole_tokens(result.input_amount, order.token_in.decimals)} {symbol(order.token_in)}"
     return RouteView(
         title=f"{sold} → {symbol(order.token_out)} on {answer.network.name}",
-        origin=describe_origin(answer.origin),
+        origin=describe_origin(answer.state_source),
         warnings=warnings,
         rows=tuple(_rows(answer)),
         facts=tuple(build_facts(answer, terms)),
@@ -156,10 +156,10 @@ def _pools(answer: Answer) -> Iterator[PoolRow]:
         swap, pool = first_uses[key], answer.pools.get(key)
         address = display_address(key, answer.network.kind) if key == swap.pool_address else key
         held = pool.tokens if pool else (swap.token_in, swap.token_out)
-        remark = INVENTED if key in answer.invented else ""
+        remark = INVENTED if key in answer.placeholder_pools else ""
         yield PoolRow(mark, address, _pool_name(answer, swap), "/".join(symbol(tokens[a]) for a in held), remark)
 
 
-def _parties(answer: Answer, terms: Terms) -> Iterator[tuple[str, str]]:
-    paid = {"Paid to": terms.destination, "Integrator": terms.integrator.address if terms.integrator else None}
+def _parties(answer: Answer, terms: SwapTerms) -> Iterator[tuple[str, str]]:
+    paid = {"Paid to": terms.recipient, "Integrator": terms.integrator.address if terms.integrator else None}
     return ((name, display_address(address, answer.network.kind)) for name, address in paid.items() if address)

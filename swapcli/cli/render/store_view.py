@@ -10,7 +10,7 @@ from swapcli.cli.render.json import state_field
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.numbers import format_megabytes
 from swapcli.cli.render.text import format_time, printable
-from swapcli.engine.quote import Origin
+from swapcli.engine.quote import StateSource
 from swapcli.engine.warnings import NOT_LIVE, how_old
 from swapcli.model.market import Market
 from swapcli.model.token import whole_tokens
@@ -76,24 +76,24 @@ def build_store_list(summaries: Iterable[Summary], now_s: float) -> ListView:
     )
 
 
-def build_export_details(held: Market, origin: Origin, file: str) -> DetailView:
+def build_export_details(held: Market, state_source: StateSource, file: str) -> DetailView:
     """A market that was written to a file, in figures."""
     return DetailView(
         title=f"{printable(held.network.name)}, exported",
-        facts=(_state(origin), _pools(len(held.pools), len(held.tokens))),
+        facts=(_state(state_source), _pools(len(held.pools), len(held.tokens))),
         copyable=(("File", printable(file)),),
     )
 
 
 def _facts(summary: Summary, now_s: float) -> Iterator[Fact]:
-    origin = _origin(summary, now_s)
+    state_source = _origin(summary, now_s)
     yield Fact("Network", printable(summary.network), f"chain {summary.chain_id}")
-    yield _state(origin)
-    if origin.block is not None:
-        unproven = "the node did not prove that it answered from it" if origin.pinned is False else ""
-        yield Fact("Block", str(origin.block), ", ".join(filter(None, [unproven, _back(summary.undoable)])))
-    if origin.timestamp is not None and origin.age_s is not None:
-        yield Fact("Time", format_time(origin.timestamp), how_old(origin.age_s))
+    yield _state(state_source)
+    if state_source.block is not None:
+        unproven = "the node did not prove that it answered from it" if state_source.pinned is False else ""
+        yield Fact("Block", str(state_source.block), ", ".join(filter(None, [unproven, _back(summary.undoable)])))
+    if state_source.timestamp is not None and state_source.age_s is not None:
+        yield Fact("Time", format_time(state_source.timestamp), how_old(state_source.age_s))
     yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
     yield _pools(summary.pools, summary.tokens)
     if told := _transfers(summary):
@@ -101,9 +101,11 @@ def _facts(summary: Summary, now_s: float) -> Iterator[Fact]:
     yield Fact("Size", format_megabytes(summary.size_bytes))
 
 
-def _state(origin: Origin) -> Fact:
-    live = "" if origin.is_live else NOT_LIVE
-    return Fact("State", str(origin.provenance), ", ".join(filter(None, [live, printable(origin.source)])))
+def _state(state_source: StateSource) -> Fact:
+    live = "" if state_source.is_live else NOT_LIVE
+    return Fact(
+        "State", str(state_source.provenance), ", ".join(filter(None, [live, printable(state_source.description)]))
+    )
 
 
 def _pools(pools: int, tokens: int) -> Fact:
@@ -142,12 +144,12 @@ def _holdings(summary: Summary) -> ListView:
 
 
 def _row(summary: Summary, now_s: float) -> tuple[str, ...]:
-    origin = _origin(summary, now_s)
+    state_source = _origin(summary, now_s)
     return (
         printable(summary.network),
         summary.provenance.value,
-        "-" if origin.block is None else str(origin.block),
-        "-" if origin.age_s is None else how_old(origin.age_s),
+        "-" if state_source.block is None else str(state_source.block),
+        "-" if state_source.age_s is None else how_old(state_source.age_s),
         f"{summary.pools:,}",
         f"{summary.tokens:,}",
         format_megabytes(summary.size_bytes),
@@ -155,7 +157,7 @@ def _row(summary: Summary, now_s: float) -> tuple[str, ...]:
     )
 
 
-def _origin(summary: Summary, now_s: float) -> Origin:
+def _origin(summary: Summary, now_s: float) -> StateSource:
     age_s = None if summary.timestamp is None else max(0, int(now_s) - summary.timestamp)
     block = None if summary.block is None else summary.block.number
-    return Origin(summary.provenance, summary.source, block, summary.timestamp, age_s, pinned=summary.pinned)
+    return StateSource(summary.provenance, summary.source, block, summary.timestamp, age_s, pinned=summary.pinned)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from swapcli.engine.quote import Origin
+from swapcli.engine.quote import StateSource
 from swapcli.engine.warnings import NOT_LIVE, how_old
 
 
@@ -21,20 +21,20 @@ def format_time(unix_s: int) -> str:
         return f"{unix_s} s"
 
 
-def describe_origin(origin: Origin) -> str:
+def describe_origin(state_source: StateSource) -> str:
     """What the state is, briefly: how old, that its prices are not real, and which service quoted."""
-    quoted_by = f"quoted by {printable(origin.service)}" if origin.service else ""
-    if origin.provenance is None:
-        return quoted_by or printable(origin.source)
-    fresh = how_old(origin.age_s) if origin.age_s is not None else ""
-    words = [f"{origin.provenance.value} state", fresh if origin.is_live else NOT_LIVE, quoted_by]
+    quoted_by = f"quoted by {printable(state_source.service_url)}" if state_source.service_url else ""
+    if state_source.provenance is None:
+        return quoted_by or printable(state_source.description)
+    fresh = how_old(state_source.age_s) if state_source.age_s is not None else ""
+    words = [f"{state_source.provenance.value} state", fresh if state_source.is_live else NOT_LIVE, quoted_by]
     return ", ".join(filter(None, words))
 
 
-def describe_block(origin: Origin) -> str:
+def describe_block(state_source: StateSource) -> str:
     """Return the block for people, with what is not certain about it; empty where there is none."""
-    if origin.block is None:
+    if state_source.block is None:
         return ""
-    proposed = " (proposed, not yet final)" if origin.is_proposed else ""
-    unpinned = ", which the node does not prove it answered from" if origin.pinned is False else ""
-    return f"block {origin.block}{proposed}{unpinned}"
+    proposed = " (proposed, not yet final)" if state_source.is_proposed else ""
+    unpinned = ", which the node does not prove it answered from" if state_source.pinned is False else ""
+    return f"block {state_source.block}{proposed}{unpinned}"

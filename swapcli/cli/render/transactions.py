@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swapcli.model.network import Kind, Network
-from swapcli.model.payload import Payload
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address
 
 REVOKE, APPROVE, SWAP = "revoke", "approve", "swap"
@@ -27,7 +27,7 @@ class RenderedTransaction(NamedTuple):
         return {name: value for name, value in named.items() if value is not None}
 
 
-def render_swap(payload: Payload, network: Network) -> RenderedTransaction:
+def render_swap(payload: UnsignedTransaction, network: Network) -> RenderedTransaction:
     """The swap alone."""
     to, value = display_address(payload.to, network.kind), str(payload.value)
     if network.kind is Kind.EVM:
@@ -38,14 +38,16 @@ def render_swap(payload: Payload, network: Network) -> RenderedTransaction:
     return RenderedTransaction(SWAP, to, render_felts(payload.felts), value, ENTRYPOINT)
 
 
-def render_transactions(payload: Payload, network: Network, allowance: int = 0) -> list[RenderedTransaction]:
+def render_transactions(
+    payload: UnsignedTransaction, network: Network, allowance: int = 0
+) -> list[RenderedTransaction]:
     """The swap, and before it what lets the router take the input, where that needs leave beyond its `allowance`."""
     if network.kind is Kind.STARKNET:
         return [*_approvals_on_starknet(payload, network), render_swap(payload, network)]
     return [*_approvals(payload, network, allowance), render_swap(payload, network)]
 
 
-def _approvals(payload: Payload, network: Network, allowance: int) -> list[RenderedTransaction]:
+def _approvals(payload: UnsignedTransaction, network: Network, allowance: int) -> list[RenderedTransaction]:
     from swapcli.evm import build_transactions
 
     before = build_transactions(payload, allowance)[:-1]
@@ -60,7 +62,7 @@ def _approvals(payload: Payload, network: Network, allowance: int) -> list[Rende
     ]
 
 
-def _approvals_on_starknet(payload: Payload, network: Network) -> list[RenderedTransaction]:
+def _approvals_on_starknet(payload: UnsignedTransaction, network: Network) -> list[RenderedTransaction]:
     from swapcli.api.felts import render_felts
     from swapcli.starknet import build_account_calls
 

@@ -7,25 +7,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult, build_result
-from swapcli.api.slippage import Generation
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Count, Health, check_market
-from swapcli.engine.payloads import check_age, make_payload, pools_for, replay_result
+from swapcli.engine.payloads import build_transaction, check_age, pools_for, replay_result
 from swapcli.engine.price_impact import PriceImpact, highest_impact
-from swapcli.engine.quote import Answer, Ask, Delivery, Origin
+from swapcli.engine.quote import Answer, Delivery, QuoteRequest, StateSource
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import check_differ
 from swapcli.engine.tradable_tokens import check_route, check_token, routable, transfers_of_steps
 from swapcli.engine.wrap import check_wrapper_allowed, is_wrapping, wrap_quote
 from swapcli.errors import NoRoute
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import Order
-from swapcli.model.payload import Payload, SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
-from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
+from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.transfers import TransferBehaviour
 from swapcli.routing import Router
 from swapcli.routing.gas import NATIVE_GAS
@@ -67,9 +67,9 @@ class MarketSource:
         return self.market.network
 
     @property
-    def origin(self) -> Origin:
+    def state_source(self) -> StateSource:
         """As `QuoteSource.origin`."""
-        return Origin.of(self.market, self._clock.now_s())
+        return StateSource.of(self.market, self._clock.now_s())
 
     def around(self, order: Order) -> MarketSource:
         """As `Holder.around`: itself, whatever the order."""
@@ -95,7 +95,7 @@ class MarketSource:
         return same
 
     def search(
-        self, ask: Ask, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
+        self, ask: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
     ) -> SearchResult:
         """Return what the search for an order ends with; it is no worse than `candidates` are on this market.
 
@@ -112,18 +112,18 @@ class MarketSource:
         )
 
     def bids(
-        self, ask: Ask, outcome: SearchResult, taken: Set[str], margin: float, *, whole: bool = False
+        self, ask: QuoteRequest, outcome: SearchResult, taken: Set[str], margin: float, *, whole: bool = False
     ) -> PoolGains:
         """Return what the market's pools beside those `taken` could add to an outcome; see `routing.considered`."""
         order = self._held_order(ask.order)
         return self._router_for(order).pool_gains(order, outcome, taken, margin, all_paths=whole)
 
-    def nearest(self, ask: Ask, outcome: SearchResult, taken: Set[str], limit: int) -> tuple[str, ...]:
+    def nearest(self, ask: QuoteRequest, outcome: SearchResult, taken: Set[str], limit: int) -> tuple[str, ...]:
         """Return the keys of the pools beside those `taken` whose rates miss the best ones by least."""
         order = self._held_order(ask.order)
         return self._router_for(order).closest_pools(order, outcome, taken, limit)
 
-    def pricing_pools(self, ask: Ask) -> tuple[str, ...]:
+    def pricing_pools(self, ask: QuoteRequest) -> tuple[str, ...]:
         """Return the keys of pools that tell the prices of the order's tokens and of gas."""
         return self._router.deepest_anchor_pools(
             [*self.ends(ask.order), self.network.to_wrapped_token(self.network.native).address]
@@ -137,47 +137,47 @@ class MarketSource:
         """As `QuoteSource.token`; also knows the catalogue's tokens that the market does not hold."""
         return find_token(name, self.network, self.market.tokens)
 
-    def quote(self, ask: Ask, is_cancelled: Cancelled | None = None) -> Answer:
+    def quote(self, ask: QuoteRequest, is_cancelled: Cancelled | None = None) -> Answer:
         """As `QuoteSource.quote`. The result's time is that of the core alone; `is_cancelled` ends it early with
         `Cancelled`."""
         check_differ(ask.order)
-        started_s = self._clock.timer_s()
+        started_s = self._clock.monotonic_s()
         return self.answer(ask, self._searched(ask, is_cancelled), started_s, is_cancelled)
 
     def answer(
-        self, ask: Ask, outcome: SearchResult | None, started_s: float, is_cancelled: Cancelled | None = None
+        self, ask: QuoteRequest, outcome: SearchResult | None, started_s: float, is_cancelled: Cancelled | None = None
     ) -> Answer:
         """Return the answer that an outcome of `search` makes, None standing for a wrap. The answer's time begins at
         `started_s` of the clock's timer."""
         order = ask.order
         found, pools = self._quote(ask, outcome)
-        quote = found._replace(time_s=round(self._clock.timer_s() - started_s, 6))
+        quote = found._replace(time_s=round(self._clock.monotonic_s() - started_s, 6))
         now_s = self._clock.now_s()
         timestamp_ms = int(now_s * 1000)
         result = build_result(
-            quote, order, self.network, pools, ask.generation, timestamp_ms=timestamp_ms, integrator=ask.integrator
+            quote, order, self.network, pools, ask.api_version, timestamp_ms=timestamp_ms, integrator=ask.integrator
         )
         return Answer(
             order=order,
             result=result._replace(best_quotes=self._best_quotes(ask, is_cancelled)),
             network=self.network,
             tokens=self.market.tokens,
-            origin=Origin.of(self.market, now_s),
+            state_source=StateSource.of(self.market, now_s),
             timestamp_ms=timestamp_ms,
             quote=quote,
             pools=pools,
-            invented=self.market.placeholder_pools.intersection(step.pool for step in quote.steps),
+            placeholder_pools=self.market.placeholder_pools.intersection(step.pool for step in quote.steps),
             transfers=transfers_of_steps(quote.steps, self.market),
         )
 
     def quote_and_build(
-        self, ask: Ask, delivery: Delivery, is_cancelled: Cancelled | None = None
-    ) -> tuple[Answer, Payload]:
+        self, ask: QuoteRequest, delivery: Delivery, is_cancelled: Cancelled | None = None
+    ) -> tuple[Answer, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
         answer = self.quote(ask, is_cancelled)
         return answer, self.payload(answer, delivery)
 
-    def quote_batch(self, asks: Sequence[Ask], is_cancelled: Cancelled | None = None) -> tuple[Answer, ...]:
+    def quote_batch(self, asks: Sequence[QuoteRequest], is_cancelled: Cancelled | None = None) -> tuple[Answer, ...]:
         """Orders that one transaction carries out in turn: each is quoted on the pools as those before leave them."""
         answers: list[Answer] = []
         source = self
@@ -187,20 +187,20 @@ class MarketSource:
         return tuple(answers)
 
     def quote_and_build_batch(
-        self, asks: Sequence[Ask], delivery: Delivery, is_cancelled: Cancelled | None = None
-    ) -> tuple[tuple[Answer, Payload], ...]:
+        self, asks: Sequence[QuoteRequest], delivery: Delivery, is_cancelled: Cancelled | None = None
+    ) -> tuple[tuple[Answer, UnsignedTransaction], ...]:
         """The answers of `quote_batch`, each with its payload."""
         return tuple((answer, self.payload(answer, delivery)) for answer in self.quote_batch(asks, is_cancelled))
 
-    def build(self, result: RouteResult, delivery: Delivery, *, issued_ms: int | None = None) -> Payload:
+    def build(self, result: RouteResult, delivery: Delivery, *, issued_ms: int | None = None) -> UnsignedTransaction:
         """As `QuoteSource.build`. `issued_ms` is when this source answered with the route, where the route itself
         does not carry its time."""
         check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
         check_route(result, self.market)
         done, pools = replay_result(result, self.market, delivery.slippage_ppm)
-        return make_payload(result, done.steps, done.amount_out, pools, self.network, delivery)
+        return build_transaction(result, done.steps, done.amount_out, pools, self.network, delivery)
 
-    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+    def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
         tokens = [self.network.to_wrapped_token(each) for each in (result.input_token, result.output_token)]
         price_in, price_out = self._router.usd_prices(*tokens)
@@ -217,13 +217,13 @@ class MarketSource:
 
     def sample(self, order: Order) -> Answer:
         """The answer to an order that only shows whether all is well."""
-        return self.quote(Ask(order, Generation.V1))
+        return self.quote(QuoteRequest(order, ApiVersion.V1))
 
-    def payload(self, answer: Answer, delivery: Delivery) -> Payload:
+    def payload(self, answer: Answer, delivery: Delivery) -> UnsignedTransaction:
         """Return the payload of an answer that this source gave."""
         assert answer.quote is not None
         steps, amount_out = answer.quote.steps, answer.quote.amount_out
-        return make_payload(answer.result, steps, amount_out, answer.pools, self.network, delivery)
+        return build_transaction(answer.result, steps, amount_out, answer.pools, self.network, delivery)
 
     def _after(self, answer: Answer) -> MarketSource:
         """The same market once `answer` has been carried out."""
@@ -233,12 +233,12 @@ class MarketSource:
         market = replace(self.market, pools={**self.market.pools, **touched})
         return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
-    def _searched(self, ask: Ask, is_cancelled: Cancelled | None) -> SearchResult | None:
+    def _searched(self, ask: QuoteRequest, is_cancelled: Cancelled | None) -> SearchResult | None:
         if is_wrapping(ask.order, self.network):
             return None
         return self.search(ask, is_cancelled=is_cancelled)
 
-    def _quote(self, ask: Ask, outcome: SearchResult | None) -> tuple[Quote, Mapping[str, Pool]]:
+    def _quote(self, ask: QuoteRequest, outcome: SearchResult | None) -> tuple[Quote, Mapping[str, Pool]]:
         order, gas_price_wei = ask.order, ask.gas_price_wei
         if outcome is None:
             check_wrapper_allowed(order, self.network)
@@ -253,18 +253,18 @@ class MarketSource:
         """Return what says whether a search that starts now has had its time."""
         if not solve_time_s:
             return None
-        timer_s = self._clock.timer_s
+        timer_s = self._clock.monotonic_s
         end_s = timer_s() + solve_time_s * _SEARCHING
         return lambda: timer_s() >= end_s
 
-    def _best_quotes(self, ask: Ask, is_cancelled: Cancelled | None) -> tuple[int, ...]:
+    def _best_quotes(self, ask: QuoteRequest, is_cancelled: Cancelled | None) -> tuple[int, ...]:
         """What each protocol alone would pay, in the order of ids and 0 for nothing: Starknet's clients are told."""
         if self.network.kind is not Kind.STARKNET or ask.order.reverse:
             return ()
         names = [protocol.amm_name for protocol in sorted(self.network.protocols, key=lambda each: each.id)]
         return tuple(self._best_quote_of(name, names, ask, is_cancelled) for name in names)
 
-    def _best_quote_of(self, name: str, names: list[str], ask: Ask, is_cancelled: Cancelled | None) -> int:
+    def _best_quote_of(self, name: str, names: list[str], ask: QuoteRequest, is_cancelled: Cancelled | None) -> int:
         others = frozenset(names) - {name} | ask.order.excluded_protocols
         alone = ask._replace(order=replace(ask.order, excluded_protocols=others), certify=False)
         try:

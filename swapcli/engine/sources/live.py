@@ -12,26 +12,26 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
 from swapcli.chain.node import Node
 from swapcli.chain.transfer_probe import plan_trials, run_transfer_trials
-from swapcli.engine.block_snapshot import Moment
+from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.l1_data_fee import with_l1_fee
 from swapcli.engine.pool_sources import Holder, check_fresh, is_fresh
 from swapcli.engine.price_impact import PriceImpact
-from swapcli.engine.quote import Answer, Ask, Delivery, Origin
+from swapcli.engine.quote import Answer, Delivery, QuoteRequest, StateSource
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.engine.wrap import is_wrapping
-from swapcli.errors import BlockMismatch, Reorganised, SwapcliError, UpstreamError, UpstreamNonsense
+from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, SwapcliError, UpstreamError
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
-from swapcli.model.payload import Payload
-from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfers import UNKNOWN, TransferBehaviour
 
 _ATTEMPTS = 3
@@ -57,7 +57,7 @@ class LiveSource:
     ) -> None:
         self._holder, self._node, self._clock = holder, node, clock
         self._max_age_s, self._route_ttl_s, self._limits = max_age_s, route_ttl_s, limits
-        self._moment: Moment | None = None
+        self._moment: BlockSnapshot | None = None
         self._tried: dict[str, TransferBehaviour] = {}
         self._answering: MarketSource | None = None
 
@@ -67,31 +67,31 @@ class LiveSource:
         return self._holder.network
 
     @property
-    def origin(self) -> Origin:
+    def state_source(self) -> StateSource:
         """As `QuoteSource.origin`."""
-        return (self._answering or self._holder).origin
+        return (self._answering or self._holder).state_source
 
     def token(self, name: str) -> Token:
         """As `QuoteSource.token`."""
         return self._holder.token(name)
 
-    def quote(self, ask: Ask) -> Answer:
+    def quote(self, ask: QuoteRequest) -> Answer:
         """As `QuoteSource.quote`."""
         return self._charged(self._answer(ask)[1])
 
-    def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
+    def quote_and_build(self, ask: QuoteRequest, delivery: Delivery) -> tuple[Answer, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
         source, answer = self._answer(ask)
         payload = source.payload(answer, delivery)
         return self._charged(answer, payload), payload
 
-    def build(self, result: RouteResult, delivery: Delivery) -> Payload:
+    def build(self, result: RouteResult, delivery: Delivery) -> UnsignedTransaction:
         """As `QuoteSource.build`, on the route's own pools as they are now."""
         known = self._holder.holding(result.pool_keys)
         market = _Reader(self, known.market).read(result.pool_keys)
         return self._answering_from(known.on(market)).build(result, delivery)
 
-    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+    def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
         return (self._answering or self._holder).impact_of(result, payload)
 
@@ -101,20 +101,24 @@ class LiveSource:
         if held.sample is None:
             return held
         order = Order(held.sample.token_in, held.sample.token_out, held.sample.amount_in)
-        started_s = self._clock.timer_s()
+        started_s = self._clock.monotonic_s()
         try:
-            amount_out = self.quote(Ask(order, Generation.V1)).result.output_amount
+            amount_out = self.quote(QuoteRequest(order, ApiVersion.V1)).result.output_amount
         except SwapcliError as error:
-            return held._replace(status=UNHEALTHY, message=f"{self.network.name}: {error.message}", origin=self.origin)
-        time_s = held.time_s + round(self._clock.timer_s() - started_s, 6)
+            return held._replace(
+                status=UNHEALTHY, message=f"{self.network.name}: {error.message}", state_source=self.state_source
+            )
+        time_s = held.time_s + round(self._clock.monotonic_s() - started_s, 6)
         sample = held.sample._replace(amount_out=amount_out)
-        return held._replace(message=f"{held.message}, read live", time_s=time_s, origin=self.origin, sample=sample)
+        return held._replace(
+            message=f"{held.message}, read live", time_s=time_s, state_source=self.state_source, sample=sample
+        )
 
-    def present(self) -> Moment:
+    def present(self) -> BlockSnapshot:
         """Return the newest block; orders that follow each other closely share one."""
-        now_s, block_time_s = self._clock.timer_s(), self.network.block_time_s or _BLOCK_TIME_S
+        now_s, block_time_s = self._clock.monotonic_s(), self.network.block_time_s or _BLOCK_TIME_S
         if self._moment is None or now_s - self._moment.since_s > block_time_s:
-            self._moment = Moment(self._node, self.network, self._node.head(), now_s)
+            self._moment = BlockSnapshot(self._node, self.network, self._node.head(), now_s)
         return self._moment
 
     def forget(self) -> None:
@@ -125,10 +129,10 @@ class LiveSource:
         """Ask another node from now on, because of `error`; return whether there is one."""
         return self._node.use_spare(error)
 
-    def _answer(self, ask: Ask) -> tuple[MarketSource, Answer]:
+    def _answer(self, ask: QuoteRequest) -> tuple[MarketSource, Answer]:
         """Return the answer, and the source over the state that it is for."""
         known = self._with_tried(self._holder.around(ask.order))
-        if self._max_age_s is not None and is_fresh(known.origin, self._max_age_s):
+        if self._max_age_s is not None and is_fresh(known.state_source, self._max_age_s):
             self._answering = known
             return known, known.quote(ask)
         reader = _Reader(self, known.market)
@@ -141,11 +145,11 @@ class LiveSource:
         else:
             left = f", others might add up to {found.left_bps:.1f} bps"
             source = self._answering_from(found.source.described(f"{found.source.market.source}{left}"))
-        return source, source.answer(ask, found.outcome, self._clock.timer_s() - found.searched_s)
+        return source, source.answer(ask, found.outcome, self._clock.monotonic_s() - found.searched_s)
 
     def _answering_from(self, source: MarketSource) -> MarketSource:
         self._answering = source
-        check_fresh(source.origin, self.network, self._max_age_s)
+        check_fresh(source.state_source, self.network, self._max_age_s)
         return source
 
     def _with_tried(self, held: MarketSource) -> MarketSource:
@@ -157,7 +161,7 @@ class LiveSource:
         transfers = {**market.transfers, **found}
         return held.on(replace(market, transfers=transfers))
 
-    def tried_out(self, moment: Moment, market: Market) -> Market:
+    def tried_out(self, moment: BlockSnapshot, market: Market) -> Market:
         """The market with how its tokens transfer: those that nobody has tried yet are tried now, in one exchange."""
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
         known = self._tried.keys() | market.transfers.keys() | self.network.transfers.keys()
@@ -171,9 +175,9 @@ class LiveSource:
         found = {token: self._tried[token] for token in tokens if token in self._tried}
         return replace(market, transfers={**market.transfers, **found})
 
-    def _charged(self, answer: Answer, payload: Payload | None = None) -> Answer:
+    def _charged(self, answer: Answer, payload: UnsignedTransaction | None = None) -> Answer:
         """With what its data costs on L1, where the network has such a fee and the answer is live."""
-        terms = self._moment.l1_terms if self._moment and answer.origin.provenance is Provenance.LIVE else None
+        terms = self._moment.l1_terms if self._moment and answer.state_source.provenance is Provenance.LIVE else None
         return with_l1_fee(answer, terms, payload) if terms else answer
 
 
@@ -182,7 +186,7 @@ class _Reader:
 
     def __init__(self, source: LiveSource, known: Market) -> None:
         self._source, self._known = source, known
-        self._moment: Moment | None = None
+        self._moment: BlockSnapshot | None = None
 
     def read(self, keys: Collection[str]) -> Market:
         """Return the known market with these pools alone, as they are now. Raises `UpstreamError`."""
@@ -200,12 +204,12 @@ class _Reader:
                 mismatches += 1
                 if mismatches > _MISMATCHES or (mismatches == _MISMATCHES and not self._source.use_spare(error)):
                     raise
-            except Reorganised:
+            except ChainReorganized:
                 self._forget()
                 attempts += 1
                 if attempts == _ATTEMPTS:
                     raise
-            except UpstreamNonsense as error:
+            except InvalidUpstreamResponse as error:
                 self._forget()
                 attempts += 1
                 if attempts == _ATTEMPTS or not self._source.use_spare(error):

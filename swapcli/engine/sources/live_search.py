@@ -14,7 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.engine.clock import Clock
-from swapcli.engine.quote import Ask
+from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market
@@ -78,7 +78,9 @@ class LiveSearch:
     Example: `LiveSearch(known, ask, read, SYSTEM_CLOCK).run().outcome`.
     """
 
-    def __init__(self, known: MarketSource, ask: Ask, read: Read, clock: Clock, limits: Limits | None = None) -> None:
+    def __init__(
+        self, known: MarketSource, ask: QuoteRequest, read: Read, clock: Clock, limits: Limits | None = None
+    ) -> None:
         self._known, self._ask, self._read, self._clock = known, ask, read, clock
         self._limits = limits or Limits()
         self._candidates: list[KnownRoute] = []
@@ -108,7 +110,7 @@ class LiveSearch:
 
     def _search(self, source: MarketSource) -> tuple[SearchResult | None, NoRoute | None]:
         """Return the best on a source, and remember its route; or why there is none."""
-        started_s = self._clock.timer_s()
+        started_s = self._clock.monotonic_s()
         try:
             outcome = source.search(self._timed_ask(), self._candidates)
         except FeeOnTransfer:
@@ -116,11 +118,11 @@ class LiveSearch:
         except NoRoute as error:
             return None, error
         finally:
-            self._searched_s += self._clock.timer_s() - started_s
+            self._searched_s += self._clock.monotonic_s() - started_s
         self._candidates.append(KnownRoute(outcome.best.route, outcome.best.amount_in))
         return outcome, None
 
-    def _timed_ask(self) -> Ask:
+    def _timed_ask(self) -> QuoteRequest:
         """Return the order with half of the time that is left for searching, so that some is left for other searches;
         once none is left, with just enough for the routes that are known."""
         time_s = self._ask.solve_time_s

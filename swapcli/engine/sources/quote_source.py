@@ -7,12 +7,12 @@ from typing import Protocol
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.health import Health
 from swapcli.engine.price_impact import PriceImpact
-from swapcli.engine.quote import Answer, Ask, Delivery, Origin
+from swapcli.engine.quote import Answer, Delivery, QuoteRequest, StateSource
 from swapcli.errors import SameToken
 from swapcli.model.network import Network
 from swapcli.model.order import Order
-from swapcli.model.payload import Payload
 from swapcli.model.token import Token
+from swapcli.model.transaction import UnsignedTransaction
 
 
 def check_differ(order: Order) -> None:
@@ -29,26 +29,26 @@ class QuoteSource(Protocol):
         """The network that is served."""
 
     @property
-    def origin(self) -> Origin:
+    def state_source(self) -> StateSource:
         """Where the state behind the newest answer comes from, as it is now."""
 
     def token(self, name: str) -> Token:
         """The token called `name`, by symbol or address; the native one by its zero address."""
 
-    def quote(self, ask: Ask) -> Answer:
+    def quote(self, ask: QuoteRequest) -> Answer:
         """The best route for an order. Raises `SameToken`, `NoRoute`, `InvalidInput`, `UpstreamError`."""
 
-    def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
+    def quote_and_build(self, ask: QuoteRequest, delivery: Delivery) -> tuple[Answer, UnsignedTransaction]:
         """The best route and its payload, on one and the same state. Raises as `quote` and `build`."""
 
-    def build(self, result: RouteResult, delivery: Delivery) -> Payload:
+    def build(self, result: RouteResult, delivery: Delivery) -> UnsignedTransaction:
         """The payload of a route that was found before, on the present state.
 
         Raises `InvalidRoute`, `RouteExpired`, `SlippageExceeded`, `PoolError` where the state no longer allows it, and
         `ConfigError` where the network's router is not known.
         """
 
-    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+    def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """The price impact of the payload that was just built of `result`; None where nobody knows it."""
 
     def health(self) -> Health:

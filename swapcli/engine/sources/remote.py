@@ -8,19 +8,19 @@ from swapcli.api.fields import plain
 from swapcli.api.network_variants import network_variant
 from swapcli.api.requests import ExecuteRequest, IntegratorParameters, OrderRequest
 from swapcli.api.route_result import RouteResult
-from swapcli.api.slippage import Generation
 from swapcli.api.state_headers import parse_state, parse_warnings
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health
 from swapcli.engine.price_impact import PriceImpact, highest_impact
-from swapcli.engine.quote import Answer, Ask, Delivery, Origin
+from swapcli.engine.quote import Answer, Delivery, QuoteRequest, StateSource
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import check_differ
 from swapcli.errors import InvalidOption, UnknownToken, UpstreamError
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
-from swapcli.model.payload import Payload
 from swapcli.model.token import Token
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address, parse_address
 from swapcli.remote.client import DEFAULT_RETRIES, USER_AGENT, Client
 from swapcli.remote.response_validation import Terms, Wanted, agreed_payload, agreed_result
@@ -95,15 +95,15 @@ class RemoteSource:
         return self._network
 
     @property
-    def origin(self) -> Origin:
+    def state_source(self) -> StateSource:
         """As `QuoteSource.origin`: what the service said of its state in its newest answer, if it did."""
         address, stated = self._service.address, self._service.stated
         reported = parse_warnings(stated.warnings)
         state = parse_state(stated.state)
         if state is None:
-            return Origin(None, address.shown, service=address.base, reported=reported)
+            return StateSource(None, address.shown, service_url=address.base, reported=reported)
         provenance, block, age_s = state
-        return Origin(provenance, address.shown, block, None, age_s, address.base, reported)
+        return StateSource(provenance, address.shown, block, None, age_s, address.base, reported)
 
     def close(self) -> None:
         """Closes the connections; they close by themselves where nobody does."""
@@ -118,56 +118,56 @@ class RemoteSource:
                 raise
         return find_token(name, self._network, self._tokens)
 
-    def quote(self, ask: Ask) -> Answer:
+    def quote(self, ask: QuoteRequest) -> Answer:
         """As `QuoteSource.quote`."""
         self._check_expressible(ask)
-        return self._answer(ask, self._service.route(self._query(ask), ask.generation))
+        return self._answer(ask, self._service.route(self._query(ask), ask.api_version))
 
-    def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
+    def quote_and_build(self, ask: QuoteRequest, delivery: Delivery) -> tuple[Answer, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
         self._check_expressible(ask)
-        query = self._query(ask)._replace(slippage_ppm=delivery.slippage_ppm, recipient=delivery.destination)
-        parsed = self._service.route_and_payload(query, ask.generation)
+        query = self._query(ask)._replace(slippage_ppm=delivery.slippage_ppm, recipient=delivery.recipient)
+        parsed = self._service.route_and_payload(query, ask.api_version)
         assert parsed.result is not None
         answer = self._answer(ask, parsed.result)
-        terms = Terms(delivery.slippage_ppm, delivery.destination, self._network, at_once=True)
+        terms = Terms(delivery.slippage_ppm, delivery.recipient, self._network, at_once=True)
         with self._service.held_to():
             return answer, agreed_payload(parsed, answer.result, terms)
 
-    def build(self, result: RouteResult, delivery: Delivery) -> Payload:
+    def build(self, result: RouteResult, delivery: Delivery) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
-        self._check_generation(result.generation)
-        parsed = self._service.payload(ExecuteRequest(result, delivery.slippage_ppm, delivery.destination))
-        terms = Terms(delivery.slippage_ppm, delivery.destination, self._network, at_once=False)
+        self._check_api_version(result.api_version)
+        parsed = self._service.payload(ExecuteRequest(result, delivery.slippage_ppm, delivery.recipient))
+        terms = Terms(delivery.slippage_ppm, delivery.recipient, self._network, at_once=False)
         with self._service.held_to():
             return agreed_payload(parsed, result, terms)
 
-    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+    def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`: from the prices in the route, which may be another service's, and from the figure
         that the service reports."""
-        reported = self.origin.reported.price_impact
+        reported = self.state_source.reported.price_impact
         return highest_impact(result, payload.call.route.amount_out, self._network, reported=reported)
 
     def health(self) -> Health:
         """As `QuoteSource.health`: what the service says of itself; status 0 where it says nothing."""
-        started_s = self._clock.timer_s()
+        started_s = self._clock.monotonic_s()
         try:
-            told = self._service.health(Generation.V2 if self._network.has_v2 else Generation.V1)
+            told = self._service.health(ApiVersion.V2 if self._network.has_v2 else ApiVersion.V1)
             status, message = told.status, told.message
         except UpstreamError as error:
             status, message = NO_ANSWER, error.message
-        time_s = round(self._clock.timer_s() - started_s, 6)
-        return Health(self._network.name, status, message, time_s, origin=self.origin)
+        time_s = round(self._clock.monotonic_s() - started_s, 6)
+        return Health(self._network.name, status, message, time_s, state_source=self.state_source)
 
-    def _answer(self, ask: Ask, result: RouteResult) -> Answer:
+    def _answer(self, ask: QuoteRequest, result: RouteResult) -> Answer:
         with self._service.held_to():
-            agreed = agreed_result(result, Wanted(ask.order, ask.generation, ask.integrator, self._network))
+            agreed = agreed_result(result, Wanted(ask.order, ask.api_version, ask.integrator, self._network))
         return Answer(
             order=ask.order,
             result=agreed,
             network=self._network,
             tokens=self._tokens_of(ask.order, agreed),
-            origin=self.origin,
+            state_source=self.state_source,
             timestamp_ms=agreed.timestamp_ms or int(self._clock.now_s() * 1000),
         )
 
@@ -182,7 +182,7 @@ class RemoteSource:
             known[address] = Token(address, f"{shown[:6]}…{shown[-4:]}", shown, 0)
         return known
 
-    def _query(self, ask: Ask) -> OrderRequest:
+    def _query(self, ask: QuoteRequest) -> OrderRequest:
         order, wish = ask.order, ask.integrator
         return OrderRequest(
             amount=order.amount,
@@ -194,29 +194,29 @@ class RemoteSource:
             integrator=IntegratorParameters(wish.address, wish.fee_bps, wish.surplus_bps) if wish else None,
         )
 
-    def _excluded(self, ask: Ask) -> tuple[str, ...]:
+    def _excluded(self, ask: QuoteRequest) -> tuple[str, ...]:
         excluded = [info for info in self._network.protocols if info.amm_name in ask.order.excluded_protocols]
-        by_name = ask.generation is Generation.V1 and network_variant(self._network.name).excludes_by_name
+        by_name = ask.api_version is ApiVersion.V1 and network_variant(self._network.name).excludes_by_name
         return tuple(info.amm_name if by_name else str(info.id) for info in excluded)
 
-    def _check_expressible(self, ask: Ask) -> None:
+    def _check_expressible(self, ask: QuoteRequest) -> None:
         """What the interface has no words for is refused rather than left out."""
         order = ask.order
         check_differ(order)
-        self._check_generation(ask.generation)
+        self._check_api_version(ask.api_version)
         if ask.certify:
             raise _unsaid("proofs that a route is the best")
         if ask.gas_price_wei is not None:
             raise _unsaid("a gas price of one's own")
         if order.max_hops != DEFAULT_MAX_HOPS:
             raise _unsaid("a number of hops, other than by asking for direct swaps")
-        if ask.integrator and ask.generation is Generation.V1:
+        if ask.integrator and ask.api_version is ApiVersion.V1:
             raise _unsaid("an integrator in v1")
-        if order.reverse and not (ask.generation is Generation.V1 and network_variant(self._network.name).reverse):
-            raise _unsaid(f"the output that is wanted, on {self._network.name} in {ask.generation}")
+        if order.reverse and not (ask.api_version is ApiVersion.V1 and network_variant(self._network.name).reverse):
+            raise _unsaid(f"the output that is wanted, on {self._network.name} in {ask.api_version}")
 
-    def _check_generation(self, generation: Generation) -> None:
-        if generation is Generation.V2 and not self._network.has_v2:
+    def _check_api_version(self, api_version: ApiVersion) -> None:
+        if api_version is ApiVersion.V2 and not self._network.has_v2:
             raise InvalidOption(f"{self._network.name} has no v2", hint="ask in v1")
 
     def _learn(self, name: str) -> bool:

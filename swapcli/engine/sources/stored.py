@@ -8,7 +8,7 @@ from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Count, Health, check_market
 from swapcli.engine.price_impact import PriceImpact
-from swapcli.engine.quote import Answer, Ask, Delivery, Origin
+from swapcli.engine.quote import Answer, Delivery, QuoteRequest, StateSource
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.tradable_tokens import routable
@@ -16,9 +16,9 @@ from swapcli.errors import UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.network import Network
 from swapcli.model.order import Order
-from swapcli.model.payload import Payload
-from swapcli.model.terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfers import TransferBehaviour
 from swapcli.store import Store
 
@@ -39,9 +39,9 @@ class StoreSource:
         return self.store.network
 
     @property
-    def origin(self) -> Origin:
+    def state_source(self) -> StateSource:
         """As `QuoteSource.origin`."""
-        return self.holding(()).origin
+        return self.holding(()).state_source
 
     def token(self, name: str) -> Token:
         """As `QuoteSource.token`. Anybody can call a token as another one: a symbol of the catalogue is its token's."""
@@ -63,19 +63,19 @@ class StoreSource:
         """As `Holder.remember_transfers`, unless another process is writing just now."""
         self.store.remember_transfers(behaviours, block)
 
-    def quote(self, ask: Ask) -> Answer:
+    def quote(self, ask: QuoteRequest) -> Answer:
         """As `QuoteSource.quote`."""
         return self.around(ask.order).quote(ask)
 
-    def quote_and_build(self, ask: Ask, delivery: Delivery) -> tuple[Answer, Payload]:
+    def quote_and_build(self, ask: QuoteRequest, delivery: Delivery) -> tuple[Answer, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
         return self.around(ask.order).quote_and_build(ask, delivery)
 
-    def build(self, result: RouteResult, delivery: Delivery) -> Payload:
+    def build(self, result: RouteResult, delivery: Delivery) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
         return self.holding(result.pool_keys).build(result, delivery)
 
-    def impact_of(self, result: RouteResult, payload: Payload) -> PriceImpact | None:
+    def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
         return self.holding(result.pool_keys).impact_of(result, payload)
 

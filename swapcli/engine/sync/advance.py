@@ -16,7 +16,7 @@ from swapcli.engine.sync.insert import add_pools, take_out_thin
 from swapcli.engine.sync.refresh import Refreshed, Refresher
 from swapcli.engine.sync.sync_filter import Advance
 from swapcli.engine.sync.transfer_checks import check_transfers
-from swapcli.errors import BlockMismatch, MarketError, Reorganised, UpstreamNonsense
+from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, MarketError
 from swapcli.store import BlockMark, BlockWriter, Store
 
 _TRIES = 4
@@ -53,7 +53,7 @@ def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool, may_lose: 
             if footing.is_behind or not (at_rest or _is_new(head.block, footing)):
                 return None
             return _step(store, node, head, footing._replace(rewound_to=rewound_to), hunt, may_lose)
-        except (Reorganised, Overtaken):
+        except (ChainReorganized, Overtaken):
             failures += 1
             if failures == _TRIES:
                 raise
@@ -61,7 +61,7 @@ def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool, may_lose: 
             mismatches += 1
             if mismatches > _MISMATCHES or (mismatches == _MISMATCHES and not node.use_spare(error)):
                 raise
-        except UpstreamNonsense as error:
+        except InvalidUpstreamResponse as error:
             failures += 1
             if failures == _TRIES or not node.use_spare(error):
                 raise
@@ -132,10 +132,10 @@ def _opened(store: Store, block: BlockHeader, footing: Footing) -> Iterator[Bloc
 
 
 def _check_stands(node: Node, block: BlockHeader) -> None:
-    """Raises `Reorganised`."""
+    """Raises `ChainReorganized`."""
     found = node.block(block.number)
     if found is None or found.hash != block.hash:
-        raise Reorganised(
+        raise ChainReorganized(
             f"the chain of {node.shown} took another way while block {block.number} was read",
             hint="try again",
             details={"block": block.number},

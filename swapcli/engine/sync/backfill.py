@@ -49,10 +49,10 @@ def sync(
 
     is_all = False
     while not is_all:
-        started_s, hunts = clock.timer_s(), 0
+        started_s, hunts = clock.monotonic_s(), 0
         step = _taken(store, node, hunt, may_lose)
         has_begun, span, is_all = True, step.found.span, step.found.is_all
-        took_s = clock.timer_s() - started_s
+        took_s = clock.monotonic_s() - started_s
         if took_s > _LONG_S:
             size = max(size // 2, min(size, _LEAST_PORTION))
         elif took_s < _SHORT_S:

@@ -29,7 +29,7 @@ from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync.cursor import Search
 from swapcli.engine.sync.skipped import places_of
 from swapcli.engine.sync.sync_filter import Wanted
-from swapcli.errors import UpstreamNonsense, UpstreamRefused, UpstreamTimeout
+from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.store import LeftOut, Store
@@ -65,7 +65,7 @@ class Found:
     span: int = FIRST_SPAN
 
 
-class _EventsWithheld(UpstreamRefused):
+class _EventsWithheld(UpstreamRejected):
     """A node leaves events out of what it tells."""
 
 
@@ -106,13 +106,13 @@ class _Finder:
         return self._found
 
     def _check_answered(self) -> None:
-        """Raises `UpstreamNonsense` where a contract that must be there returns nothing: a factory that answered
+        """Raises `InvalidUpstreamResponse` where a contract that must be there returns nothing: a factory that answered
         before, or a pool that a factory told of."""
         answered = {name.split()[0] for name, length in self._found.search.lists.items() if length}
         unknown = {home.address for _, home in (*(source for source, _ in self._lists), *self._silent)} - answered
         silent = sorted(self._view.contracts_without_output - unknown - self._silent_before)
         if silent:
-            raise UpstreamNonsense(
+            raise InvalidUpstreamResponse(
                 f"{self._view.node.shown} answers with nothing for {silent[0]}, which must be there: nothing is stored",
                 hint="try again, or set another node",
                 details={"contract": silent[0], "block": self._view.block},
@@ -189,7 +189,7 @@ class _Finder:
         search, names = self._found.search, [name for name, _ in group]
         try:
             part = self._told_in_full(query)
-        except (UpstreamRefused, UpstreamTimeout) as error:
+        except (UpstreamRejected, UpstreamTimeout) as error:
             gaps = {**dict.fromkeys(names, query.from_block), **search.gaps}
             told = (
                 query.to_block + 1

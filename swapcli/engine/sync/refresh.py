@@ -27,7 +27,7 @@ from swapcli.chain.node import BlockHeader, LogFilter
 from swapcli.chain.pool_events import change_topics, changed_pool, emits_events, find_possible_changes
 from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.engine.sync.skipped import left_at, places_of
-from swapcli.errors import BlockMismatch, UpstreamNonsense, UpstreamRefused, UpstreamTimeout
+from swapcli.errors import BlockMismatch, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.pools import FAMILIES
 from swapcli.store import BlockWriter, LeftOut, Store
 
@@ -71,8 +71,8 @@ class Refreshed(NamedTuple):
 class Refresher:
     """Of one store, inside the transaction of `block`, which `view` shows.
 
-    Raises `UpstreamNonsense` where the node tells nothing of a contract that answered before, and, unless `may_lose`,
-    where more than 5 pools and more than 1 % of them, or all of several, can no longer be read.
+    Raises `InvalidUpstreamResponse` where the node tells nothing of a contract that answered before, and, unless
+    `may_lose`, where more than 5 pools and more than 1 % of them, or all of several, can no longer be read.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Refresher:
                 told.update({key: log.block_number for log in part.logs if (key := changed_pool(log))})
                 if part.last == query.to_block:
                     return told
-        except (UpstreamRefused, UpstreamTimeout):
+        except (UpstreamRejected, UpstreamTimeout):
             pass
         return None
 
@@ -260,10 +260,11 @@ class Refresher:
                 changed.append(place.key)
 
     def _lose(self, place: PoolRef, why: SkippedItem) -> None:
-        """Take out a pool that can no longer be read. Raises `UpstreamNonsense` where that is not to be believed."""
+        """Take out a pool that can no longer be read. Raises `InvalidUpstreamResponse` where that is not to be
+        believed."""
         shown = self._view.node.shown
         if place.address in self._view.contracts_without_output:
-            raise UpstreamNonsense(
+            raise InvalidUpstreamResponse(
                 f"{shown} answers with nothing for {place.address}, which has answered before: nothing is stored",
                 hint="try again, or set another node",
                 details={"pool": place.key, "block": self._view.block},
@@ -277,7 +278,7 @@ class Refresher:
         self._lost += 1
         is_much = self._lost > max(_FEW_LOST, self._count * _LOST_SHARE) or self._lost == self._count > 1
         if is_much and not self._may_lose:
-            raise UpstreamNonsense(
+            raise InvalidUpstreamResponse(
                 f"{shown} no longer tells the state of {self._lost} or more of {self._count:,} pools"
                 f" ({why.reason}): nothing is stored",
                 hint="try again, or set another node; swapcli sync --accept-losses takes such pools out",

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from swapcli.evm.words import WORD, Reader, address_word, bytes_words, uint_word, unhex
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.payload import Payload, SwapType
+from swapcli.model.transaction import SwapType, UnsignedTransaction
 
 SIMULATE: Final = "48383c52"
 """`simulate((address,address,address,address,uint256,uint256,bytes))`."""
@@ -47,14 +47,14 @@ class SimulatedCall(NamedTuple):
     calldata: bytes
 
     @classmethod
-    def from_payload(cls, payload: Payload) -> SimulatedCall:
+    def from_payload(cls, payload: UnsignedTransaction) -> SimulatedCall:
         """What a payload does."""
         route = payload.call.route
         return cls(
             router=payload.to,
             token_in=ZERO_ADDRESS if route.swap_type is SwapType.NATIVE_TO_TOKEN else route.token_in,
             token_out=ZERO_ADDRESS if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out,
-            recipient=route.destination,
+            recipient=route.recipient,
             amount_in=route.amount_in,
             value_wei=payload.value,
             calldata=unhex(payload.calldata, "calldata"),

@@ -7,8 +7,8 @@ from random import Random
 
 from swapcli.evm import build_call, build_transaction
 from swapcli.model.market import Market
-from swapcli.model.payload import CallRoute, SwapType
 from swapcli.model.route import RATE_SCALE, Step
+from swapcli.model.transaction import RouterRouteParam, SwapType
 from tests.bench.running import Failed
 from tests.chain.anvil import AnvilChain
 from tests.chain.node.evm_node import deploy_multicall, sources
@@ -56,7 +56,7 @@ class Crowd:
         self._sold[key, sold] += cents
         self._sold[key, bought] -= cents
         amount = amount_of(self._world, sold, cents)
-        route = CallRoute(sold, bought, amount, 1, 1, self._purse.address, SwapType.TOKEN_TO_TOKEN)
+        route = RouterRouteParam(sold, bought, amount, 1, 1, self._purse.address, SwapType.TOKEN_TO_TOKEN)
         steps = [Step(key, sold, bought, RATE_SCALE, amount, 1)]
         call = build_call(route, steps, self._market.pools, self._world.network)
         return bytes.fromhex(build_transaction(call, self._world.network, self._world.router.address).calldata[2:])

@@ -12,13 +12,13 @@ from random import Random
 from time import perf_counter
 from typing import NamedTuple
 
-from swapcli.api.slippage import Generation
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Ask
+from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.engine.sync import adopt, follow
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.store import Store
@@ -122,5 +122,7 @@ def _round_trips(store: Store, chain: AnvilChain, world: World) -> Iterator[int]
         for cents in _LIVE_CENTS:
             order = Order(sold, bought, amount_of(world, sold.address, cents))
             with connected(chain) as node:
-                LiveSource(StoreSource(store, SYSTEM_CLOCK), node, SYSTEM_CLOCK).quote(Ask(order, Generation.V2))
+                LiveSource(StoreSource(store, SYSTEM_CLOCK), node, SYSTEM_CLOCK).quote(
+                    QuoteRequest(order, ApiVersion.V2)
+                )
                 yield node.round_trips

@@ -23,7 +23,7 @@ from swapcli.chain.abi import (
 )
 from swapcli.chain.multicall import decode_aggregate, encode_aggregate
 from swapcli.chain.node import ContractCall
-from swapcli.errors import UpstreamNonsense
+from swapcli.errors import InvalidUpstreamResponse
 from tests.contracts.evm import selector
 
 words = st.integers(0, 2**256 - 1)
@@ -97,7 +97,7 @@ def outcome(read: Callable[[], object]) -> object | None:
     """None where it is refused."""
     try:
         return read()
-    except UpstreamNonsense:
+    except InvalidUpstreamResponse:
         return None
 
 
@@ -110,9 +110,11 @@ def test_strings_are_read_in_both_of_the_ways_tokens_write_them(text: str) -> No
 
 
 def test_a_revert_and_a_short_answer_say_which_question_they_answer() -> None:
-    with pytest.raises(UpstreamNonsense, match=r"^fee\(\): the contract reverts$"):
+    with pytest.raises(InvalidUpstreamResponse, match=r"^fee\(\): the contract reverts$"):
         read_word(None, "fee()")
-    with pytest.raises(UpstreamNonsense, match=r"^fee\(\): the contract returns 5 bytes where 32 are the least$"):
+    with pytest.raises(
+        InvalidUpstreamResponse, match=r"^fee\(\): the contract returns 5 bytes where 32 are the least$"
+    ):
         read_signed(b"12345", "fee()")
-    with pytest.raises(UpstreamNonsense, match=r"^held: not an address$"):
+    with pytest.raises(InvalidUpstreamResponse, match=r"^held: not an address$"):
         as_address(1 << 160, "held")

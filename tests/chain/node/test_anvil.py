@@ -13,7 +13,7 @@ from swapcli.chain.node import ContractCall, LogFilter
 from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.chain.rpc import RpcNode
 from swapcli.chain.tokens import load_tokens
-from swapcli.errors import UpstreamNonsense, UpstreamRefused
+from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.pools.concentrated import Concentrated
@@ -134,13 +134,13 @@ def test_those_behind_a_contract_that_burns_the_gas_of_all_are_still_answered(wo
 
 
 def test_a_block_that_is_not_there_yet_is_refused_after_some_waiting(world: World, node: RpcNode) -> None:
-    with pytest.raises(UpstreamRefused, match=r"^the local node refused: "):
+    with pytest.raises(UpstreamRejected, match=r"^the local node refused: "):
         node.call(world.address("USDC"), b"", node.head().block.number + 1_000)
     assert node.block(node.head().block.number + 1_000) is None
 
 
 def test_a_node_of_another_chain_is_not_believed(world: World) -> None:
     node = node_of(world, 8453)
-    with pytest.raises(UpstreamNonsense, match=f"is a node of chain {CHAIN_ID}, not of chain 8453"):
+    with pytest.raises(InvalidUpstreamResponse, match=f"is a node of chain {CHAIN_ID}, not of chain 8453"):
         node.head()
     node.close()

@@ -15,7 +15,7 @@ from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockId, ContractCall, LogFilter, ReturnData
 from swapcli.chain.pool_events import change_topics, changed_pool, find_possible_changes
 from swapcli.chain.rpc import RpcNode
-from swapcli.errors import BlockMismatch, UpstreamNonsense
+from swapcli.errors import BlockMismatch, InvalidUpstreamResponse
 from swapcli.pools import FAMILIES
 from tests.chain import proxy as faults
 from tests.chain.anvil import running_anvil
@@ -112,7 +112,7 @@ class _At(RpcNode):
 def test_nothing_for_an_answer_is_not_believed_where_there_is_a_contract(place: Place) -> None:
     block = place.node.head().block
     place.proxy.always = faults.empties_calls(Random(1))
-    with pytest.raises(UpstreamNonsense, match="though there are contracts"):
+    with pytest.raises(InvalidUpstreamResponse, match="though there are contracts"):
         BlockReader(place.node, block, place.multicall).call(place.calls())
     view = BlockReader(place.node, block, None)
     assert view.call(place.calls()) == [b""] * len(place.calls())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from swapcli.chain.log_scan import find_first_available_block, scan_logs
 from swapcli.chain.node import BlockHeader, Log, LogFilter
-from swapcli.errors import UpstreamRefused, UpstreamTimeout
+from swapcli.errors import UpstreamRejected, UpstreamTimeout
 from tests.chain.node.evm_node import EvmNode
 from tests.contracts.evm import Chain
 
@@ -38,7 +38,7 @@ class Limited(EvmNode):
         if self.is_down:
             raise UpstreamTimeout("the node did not answer in time")
         if query.to_block - query.from_block >= self.most_blocks or len(found) > self.most_logs:
-            raise UpstreamRefused("the node refused: too much")
+            raise UpstreamRejected("the node refused: too much")
         return found
 
 
@@ -86,7 +86,7 @@ def test_an_empty_range_asks_nothing() -> None:
 
 def test_a_node_that_refuses_a_single_block_is_given_up_with_its_reason() -> None:
     node = Limited([4, 4, 4], 10**9, 2)
-    with pytest.raises(UpstreamRefused, match="the node refused: too much"):
+    with pytest.raises(UpstreamRejected, match="the node refused: too much"):
         list(scan_logs(node, LogFilter((), (TOPIC,), 0, 9)))
 
 
@@ -101,7 +101,7 @@ def test_a_node_that_is_down_is_not_asked_for_ever_smaller_ranges() -> None:
 def test_a_node_that_has_not_got_so_far_is_not_asked_for_smaller_ranges() -> None:
     node = Limited([4], 100, 2)
     node.known = 900
-    with pytest.raises(UpstreamRefused):
+    with pytest.raises(UpstreamRejected):
         list(scan_logs(node, LogFilter((), (TOPIC,), 0, 1_000)))
     assert node.queries == 1
 
@@ -131,5 +131,5 @@ class Forgetful(Limited):
     def logs(self, query: LogFilter) -> list[Log]:
         found = super().logs(query)
         if query.from_block < self.remembered:
-            raise UpstreamRefused("the node refused: history has been pruned")
+            raise UpstreamRejected("the node refused: history has been pruned")
         return found

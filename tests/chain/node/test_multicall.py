@@ -9,7 +9,7 @@ import pytest
 from swapcli.chain.abi import calldata
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, BlockId, ContractCall, ReturnData
-from swapcli.errors import Unreachable, UpstreamRefused
+from swapcli.errors import Unreachable, UpstreamRejected
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.contracts.evm import Chain
 
@@ -24,7 +24,7 @@ class Strict(EvmNode):
 
     def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         if any(len(call.calldata) > self.most_bytes for call in calls):
-            raise UpstreamRefused("the node refuses: request too large")
+            raise UpstreamRejected("the node refuses: request too large")
         return super().batch(calls, at)
 
 
@@ -76,7 +76,7 @@ def test_what_is_too_large_for_the_node_is_asked_in_smaller_parts(chain: Chain) 
 def test_a_node_that_refuses_everything_is_given_up(chain: Chain) -> None:
     node = Strict(chain)
     node.most_bytes = 0
-    with pytest.raises(UpstreamRefused, match="too large"):
+    with pytest.raises(UpstreamRejected, match="too large"):
         BlockReader(node, BLOCK, deploy_multicall(chain)).call(questions(chain, 3))
 
 

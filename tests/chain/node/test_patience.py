@@ -10,7 +10,7 @@ import pytest
 from swapcli.chain.http_connection import HttpConnection
 from swapcli.chain.node import LogFilter
 from swapcli.chain.rpc import ATTEMPTS
-from swapcli.errors import UpstreamRefused
+from swapcli.errors import UpstreamRejected
 from tests.chain.node.answers import ECHO, NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import SECRET, SHOWN, Handler, Refused, Server, node_of, serving
 
@@ -26,7 +26,7 @@ def test_words_that_repeat_the_key_are_shown_without_it(server: Server) -> None:
         raise Refused(-32_000, f"user {SECRET} may not ask /{SECRET}?key={SECRET}: no credit")
 
     server.answering = refusing
-    with node_of(server) as node, pytest.raises(UpstreamRefused) as caught:
+    with node_of(server) as node, pytest.raises(UpstreamRejected) as caught:
         node.head()
     assert caught.value.message == f"{SHOWN} refused: user … may not ask /…?key=…: no credit"
 
@@ -90,7 +90,7 @@ def test_refusals_that_pass_are_told_from_those_that_do_not(server: Server, code
         raise Refused(code, message)
 
     server.answering = refusing
-    with node_of(server) as node, pytest.raises(UpstreamRefused, match="refused: "):
+    with node_of(server) as node, pytest.raises(UpstreamRejected, match="refused: "):
         node.head()
     assert len(server.exchanges) == ATTEMPTS
 

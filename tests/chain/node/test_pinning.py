@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, ContractCall, LogFilter, ReturnData
 from swapcli.chain.rpc import ATTEMPTS, RpcNode
-from swapcli.errors import Reorganised, UpstreamError, UpstreamNonsense, UpstreamRefused
+from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.node.server import CHAIN_ID, SHOWN, Pauses, Refused, Server, node_of, serving
@@ -100,7 +100,7 @@ def test_another_block_of_that_number_is_told_at_once(chain: Chain, server: Serv
     lost, pauses = chain.block(), Pauses()
     chain.fork = 2
     with node_of(server, pauses=pauses) as node:
-        with pytest.raises(Reorganised) as caught:
+        with pytest.raises(ChainReorganized) as caught:
             node.batch(echo_calls(3), lost)
         assert (caught.value.message, caught.value.details) == (GONE, {"block": NUMBER})
         assert (pauses, len(server.exchanges)) == ([], 1)
@@ -111,7 +111,7 @@ def test_a_block_that_is_gone_for_good_is_told_after_some_waiting(chain: Chain, 
     chain.known = NUMBER - 1
     for chain.unknown in (None, "header not found"):
         pauses = Pauses()
-        with node_of(server, pauses=pauses) as node, pytest.raises(Reorganised, match=f"^{GONE}$"):
+        with node_of(server, pauses=pauses) as node, pytest.raises(ChainReorganized, match=f"^{GONE}$"):
             node.batch(echo_calls(3), chain.block())
         assert len(pauses) == ATTEMPTS - 1
 
@@ -132,7 +132,7 @@ def test_a_node_that_has_not_seen_the_block_yet_is_waited_for(
     assert len(server.exchanges) == 2
 
 
-@pytest.mark.parametrize(("unknown", "kind"), [(None, UpstreamNonsense), ("unknown block", UpstreamRefused)])
+@pytest.mark.parametrize(("unknown", "kind"), [(None, InvalidUpstreamResponse), ("unknown block", UpstreamRejected)])
 def test_a_mere_number_that_stays_unknown_is_refused(
     chain: Chain, server: Server, unknown: str | None, kind: type[UpstreamError]
 ) -> None:
@@ -177,7 +177,7 @@ def test_wherever_the_chain_turns_what_is_returned_is_of_the_block(
         return "0xbad0" if chain.fork == 2 and request["method"] == "eth_call" else result
 
     server.answering = turning
-    with node_of(server) as node, suppress(Reorganised):
+    with node_of(server) as node, suppress(ChainReorganized):
         assert node.batch(echo_calls(count), pinned) == echoed(count)
 
 
@@ -188,7 +188,7 @@ def test_a_node_that_takes_no_batches_is_asked_for_the_block_at_the_end(chain: C
         assert node.batch(echo_calls(3), lost) == echoed(3)
         assert server.exchanges[-4:] == [1, 1, 1, 1]
         chain.fork = 2
-        with pytest.raises(Reorganised):
+        with pytest.raises(ChainReorganized):
             node.batch(echo_calls(3), lost)
 
 
@@ -209,7 +209,10 @@ def test_the_check_itself_may_fail_for_a_while(chain: Chain, server: Server) -> 
 
 def test_a_check_that_makes_no_sense_is_refused(chain: Chain, server: Server) -> None:
     server.answering = lambda request: 5 if request["method"] == "eth_getBlockByNumber" else chain.answer(request)
-    with node_of(server) as node, pytest.raises(UpstreamNonsense, match="answered eth_getBlockByNumber with no block"):
+    with (
+        node_of(server) as node,
+        pytest.raises(InvalidUpstreamResponse, match="answered eth_getBlockByNumber with no block"),
+    ):
         node.batch(echo_calls(3), chain.block())
 
 
@@ -234,7 +237,7 @@ def test_that_there_are_no_events_is_not_believed_of_a_node_that_has_not_seen_th
     with node_of(server) as node:
         assert node.logs(query) == []
         assert server.exchanges == [2]
-        with pytest.raises(UpstreamRefused, match=f"^{SHOWN} does not know block {NUMBER + 1}$"):
+        with pytest.raises(UpstreamRejected, match=f"^{SHOWN} does not know block {NUMBER + 1}$"):
             node.logs(query._replace(to_block=NUMBER + 1))
     assert len(server.exchanges) == 1 + ATTEMPTS
 
@@ -248,7 +251,7 @@ def test_events_up_to_the_newest_block_are_believed_only_of_a_chain_that_still_h
         assert node.logs(query) == []
         chain.fork = 2
         assert node.logs(query._replace(to_block=NUMBER - 1)) == []
-        with pytest.raises(Reorganised, match=f"^{GONE}$"):
+        with pytest.raises(ChainReorganized, match=f"^{GONE}$"):
             node.logs(query)
         node.head()
         assert node.logs(query) == []
@@ -279,6 +282,6 @@ def test_a_view_of_a_block_that_a_real_node_lost_says_so(anvil: AnvilChain, with
         anvil.node.ask("anvil_reorg", 2, [])
         assert node.head().block.number == pinned.number
         assert node.head().block.hash != pinned.hash
-        with pytest.raises(Reorganised):
+        with pytest.raises(ChainReorganized):
             view.call(asked)
         assert BlockReader(node, node.head().block, multicall).call(asked) == answers

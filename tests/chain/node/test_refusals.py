@@ -17,7 +17,7 @@ from swapcli.chain.loaders.tick_bitmap import (
     words_around,
 )
 from swapcli.chain.pool_ref import ContractKind, PoolRef
-from swapcli.errors import PoolStateError
+from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool
 from swapcli.networks.address import v4_pool_id
 from swapcli.pools.stableswap import StableSwap
@@ -125,9 +125,9 @@ def test_liquidity_that_does_not_add_up_is_refused_where_nothing_is_left_to_expl
     spacing = 200
     everything, position = all_words(spacing), PriceState(sqrt_ratio_at_tick(5), 5, 100, 500)
     assert close_liquidity({0: 100, 200: -100}, position, everything, spacing) == {0: 100, 200: -100}
-    with pytest.raises(PoolStateError, match=r"^liquidity: differs by 1 from the sum of the ticks up to the price"):
+    with pytest.raises(InvalidPoolState, match=r"^liquidity: differs by 1 from the sum of the ticks up to the price"):
         close_liquidity({0: 99, 200: -100}, position, everything, spacing)
-    with pytest.raises(PoolStateError, match=r"^ticks: their net liquidity sums to 1 instead of 0"):
+    with pytest.raises(InvalidPoolState, match=r"^ticks: their net liquidity sums to 1 instead of 0"):
         close_liquidity({0: 100, 200: -99}, position, everything, spacing)
     around = WordRange(-1, 1)
     assert close_liquidity({0: 99, 200: -99}, position, around, spacing) == {-51_200: 1, 0: 99, 200: -99, 102_200: -1}

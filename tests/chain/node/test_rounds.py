@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched, with_prefetch
 from swapcli.chain.node import ContractCall, ReturnData
-from swapcli.errors import UpstreamNonsense
+from swapcli.errors import InvalidUpstreamResponse
 
 CALLS = [ContractCall(f"0x{k:040x}", bytes([k])) for k in range(12)]
 some_calls = st.lists(st.sampled_from(CALLS), max_size=6)
@@ -61,7 +61,7 @@ def test_nothing_is_asked_twice(guessed: list[ContractCall]) -> None:
 def test_what_cannot_be_used_is_skipped_though_it_was_guessed() -> None:
     def refusing() -> BatchRead[int]:
         yield [CALLS[0]]
-        raise UpstreamNonsense("it says nothing of use")
+        raise InvalidUpstreamResponse("it says nothing of use")
 
     (found,) = run_batched([("key", with_prefetch(refusing(), CALLS[1:3]))], Asked())
     assert found == SkippedItem("key", "it says nothing of use")

@@ -14,10 +14,10 @@ from swapcli.chain.node import BlockHeader, ChainHead, ContractCall, LogFilter
 from swapcli.chain.rpc import ATTEMPTS, RpcNode
 from swapcli.errors import (
     ConfigError,
+    InvalidUpstreamResponse,
     Unreachable,
     UpstreamError,
-    UpstreamNonsense,
-    UpstreamRefused,
+    UpstreamRejected,
     UpstreamTimeout,
 )
 from tests.chain.node.answers import ECHO, NUMBER, OUT_OF_GAS, REVERTING, TOPIC, answer, block_json, echo_calls
@@ -95,13 +95,16 @@ def test_events_come_in_the_order_of_the_chain(server: Server) -> None:
 
 
 def test_events_of_other_blocks_are_refused(server: Server) -> None:
-    with node_of(server) as node, pytest.raises(UpstreamNonsense, match="events of blocks that were not asked for"):
+    with (
+        node_of(server) as node,
+        pytest.raises(InvalidUpstreamResponse, match="events of blocks that were not asked for"),
+    ):
         node.logs(LogFilter((ECHO,), (TOPIC,), 5, 5))
 
 
 def test_a_node_of_another_chain_is_not_believed(server: Server) -> None:
     server.answering = lambda request: "0x1" if request["method"] == "eth_chainId" else answer(request)
-    with node_of(server) as node, pytest.raises(UpstreamNonsense) as caught:
+    with node_of(server) as node, pytest.raises(InvalidUpstreamResponse) as caught:
         node.head()
     assert caught.value.message == f"{SHOWN} is a node of chain 1, not of chain {CHAIN_ID}"
     assert len(server.exchanges) == 1
@@ -149,12 +152,12 @@ def test_what_passes_is_waited_out(server: Server, fault: Fault) -> None:
         (hangs_up, Unreachable, f"no connection to {SHOWN}"),
         (stays_silent, UpstreamTimeout, f"{SHOWN} did not answer in time"),
         (drips, UpstreamTimeout, f"{SHOWN} did not answer in time"),
-        (breaks_off, UpstreamNonsense, f"{SHOWN} answered with what is not whole HTTP"),
-        (says(503), UpstreamRefused, f"{SHOWN} answered with status 503"),
-        (says(200, b"<html>"), UpstreamNonsense, f"{SHOWN} answered with what is not JSON-RPC"),
-        (says(200, b"[]"), UpstreamNonsense, f"{SHOWN} left requests unanswered"),
-        (says(401, b"who are you"), UpstreamRefused, f"{SHOWN} answered with status 401"),
-        (says(302, b"", Location="http://elsewhere.example"), UpstreamRefused, f"{SHOWN} answered with status 302"),
+        (breaks_off, InvalidUpstreamResponse, f"{SHOWN} answered with what is not whole HTTP"),
+        (says(503), UpstreamRejected, f"{SHOWN} answered with status 503"),
+        (says(200, b"<html>"), InvalidUpstreamResponse, f"{SHOWN} answered with what is not JSON-RPC"),
+        (says(200, b"[]"), InvalidUpstreamResponse, f"{SHOWN} left requests unanswered"),
+        (says(401, b"who are you"), UpstreamRejected, f"{SHOWN} answered with status 401"),
+        (says(302, b"", Location="http://elsewhere.example"), UpstreamRejected, f"{SHOWN} answered with status 302"),
     ],
 )
 def test_what_does_not_pass_is_one_sentence_that_names_the_node(
@@ -212,7 +215,7 @@ def test_what_the_node_refuses_for_good_is_said_at_once_and_without_addresses(se
         raise Refused(-32602, f"query returned more than 10000 results at http://x.example/{SECRET}\n see docs\x1b[0m")
 
     server.answering = refusing
-    with node_of(server) as node, pytest.raises(UpstreamRefused) as caught:
+    with node_of(server) as node, pytest.raises(UpstreamRejected) as caught:
         node.logs(LogFilter((), (TOPIC,), 1, 9))
     assert caught.value.message == f"{SHOWN} refused: query returned more than 10000 results at see docs [0m"
     assert len(server.exchanges) == 1
@@ -253,7 +256,7 @@ def test_a_block_that_makes_no_sense_is_refused(server: Server, wrong: object) -
         if wrong is None:
             assert node.block(5) is None
         else:
-            with pytest.raises(UpstreamNonsense, match=f"^{SHOWN} answered eth_getBlockByNumber with "):
+            with pytest.raises(InvalidUpstreamResponse, match=f"^{SHOWN} answered eth_getBlockByNumber with "):
                 node.block(5)
 
 
@@ -262,5 +265,5 @@ def test_a_block_that_makes_no_sense_is_refused(server: Server, wrong: object) -
 )
 def test_an_answer_that_is_no_hex_is_refused(server: Server, wrong: object) -> None:
     server.answering = lambda _: wrong
-    with node_of(server) as node, pytest.raises(UpstreamNonsense, match=f"^{SHOWN} answered eth_call with "):
+    with node_of(server) as node, pytest.raises(InvalidUpstreamResponse, match=f"^{SHOWN} answered eth_call with "):
         node.call(ECHO, b"", NUMBER)

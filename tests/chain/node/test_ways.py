@@ -19,7 +19,7 @@ from swapcli.chain.http_connection import HttpConnection
 from swapcli.chain.http_proxy import find_proxy
 from swapcli.chain.node import LogFilter
 from swapcli.chain.rpc import RpcEndpoint, RpcNode
-from swapcli.errors import ConfigError, Unreachable, UpstreamError, UpstreamNonsense, UpstreamRefused
+from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected
 from tests.chain.node.answers import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import (
     CHAIN_ID,
@@ -77,7 +77,7 @@ def test_no_error_repeats_a_header(server: Server) -> None:
     server.answering = refusing
     with (
         closing(node_at(server, headers={"X-Key": f"Bearer {SECRET}"})) as node,
-        pytest.raises(UpstreamRefused) as caught,
+        pytest.raises(UpstreamRejected) as caught,
     ):
         node.head()
     assert caught.value.message == "first refused: no credit for …, that is …"
@@ -115,7 +115,10 @@ def bomb() -> bytes:
 )
 def test_what_is_badly_packed_is_refused(server: Server, fault: Fault, problem: str) -> None:
     server.always = fault
-    with closing(node_at(server, attempts=1)) as node, pytest.raises(UpstreamNonsense, match=f"^first {problem}$"):
+    with (
+        closing(node_at(server, attempts=1)) as node,
+        pytest.raises(InvalidUpstreamResponse, match=f"^first {problem}$"),
+    ):
         node.head()
 
 
@@ -242,7 +245,7 @@ def test_another_node_stands_in_for_one_that_fails_and_the_reason_is_said_once(
 def test_where_all_fail_the_first_failure_is_told(server: Server, spare: Server) -> None:
     server.always, spare.always = says(401), hangs_up
     with closing(node_at(server, spare)) as node:
-        with pytest.raises(UpstreamRefused, match=r"^first answered with status 401$"):
+        with pytest.raises(UpstreamRejected, match=r"^first answered with status 401$"):
             node.head()
         spare.always = None
         assert node.head().block.number == NUMBER

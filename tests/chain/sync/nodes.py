@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
 from swapcli.chain.rpc import RpcNode
-from swapcli.errors import UpstreamError, UpstreamRefused
+from swapcli.errors import UpstreamError, UpstreamRejected
 
 
 class Lesser:
@@ -71,7 +71,7 @@ class Moody(Lesser):
     def logs(self, query: LogFilter) -> list[Log]:
         if not self.is_well:
             self.ranges.append(query)
-            raise UpstreamRefused(f"{self.shown} refused: not now")
+            raise UpstreamRejected(f"{self.shown} refused: not now")
         return super().logs(query)
 
 
@@ -85,7 +85,7 @@ class Silent(Lesser):
     def logs(self, query: LogFilter) -> list[Log]:
         if query.to_block - query.from_block + 1 > self.most or query.from_block <= self.forgotten:
             self.ranges.append(query)
-            raise UpstreamRefused(f"{self.shown} refused: not these blocks")
+            raise UpstreamRejected(f"{self.shown} refused: not these blocks")
         return super().logs(query)
 
 

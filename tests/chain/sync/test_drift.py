@@ -12,7 +12,7 @@ import pytest
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Wanted, follow, skipped, sync
-from swapcli.errors import UpstreamNonsense
+from swapcli.errors import InvalidUpstreamResponse
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.town import Made, Town
@@ -167,9 +167,9 @@ def test_a_step_that_would_lose_many_pools_is_refused_until_the_losses_are_accep
 ) -> None:
     before = store.read_market()
     codes = break_some(town, MANY)
-    with pytest.raises(UpstreamNonsense, match=r"no longer tells the state of 6 or more of 30 pools \("):
+    with pytest.raises(InvalidUpstreamResponse, match=r"no longer tells the state of 6 or more of 30 pools \("):
         follow(store, node)
-    with pytest.raises(UpstreamNonsense):
+    with pytest.raises(InvalidUpstreamResponse):
         synced(store, node)
     assert store.read_market() == before
     assert skipped(store) == ()
@@ -207,7 +207,9 @@ def test_a_pool_that_returns_nothing_is_gone_only_if_the_node_proves_that_it_ran
     town.chain.node.ask("evm_mine")
     bare = replace(store.network, multicall=None)
     store.network, proven = bare, store.network
-    with pytest.raises(UpstreamNonsense, match=f"answers with nothing for {made.key}, which has answered before"):
+    with pytest.raises(
+        InvalidUpstreamResponse, match=f"answers with nothing for {made.key}, which has answered before"
+    ):
         follow(store, node)
     assert made.key in store.read_market().pools
     store.network = proven

@@ -10,7 +10,7 @@ import pytest
 from swapcli.chain.node import BlockHeader, ChainHead
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.sync import follow, skipped
-from swapcli.errors import Reorganised, StaleNode
+from swapcli.errors import ChainReorganized, StaleNode
 from swapcli.store import Store
 from swapcli.store.undo_log import KEPT_BLOCKS
 from tests.chain.sync.nodes import Late, Lesser
@@ -158,7 +158,7 @@ def test_a_chain_that_never_comes_to_rest_is_given_up_and_nothing_is_kept(
     town: Town, node: RpcNode, store: Store
 ) -> None:
     held = store.read_market()
-    with pytest.raises(Reorganised, match="took another way while block"):
+    with pytest.raises(ChainReorganized, match="took another way while block"):
         follow(store, Turning(node, 99, town))
     assert store.read_market() == held
     assert skipped(store) == ()

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from swapcli.evm import build_call, build_transaction
 from swapcli.evm.words import uint_word
 from swapcli.model.market import Market
-from swapcli.model.payload import Call, CallRoute, CallSwap, Payload, SwapType
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
 from tests.chain.world import WETH, World
 from tests.contracts.evm import RevertedError, selector
@@ -25,11 +25,11 @@ NATIVE = "0x" + "0" * 40
 class Built(NamedTuple):
     """A payload, and what the replay says of it."""
 
-    payload: Payload
+    payload: UnsignedTransaction
     replay: Replay
 
     @property
-    def call(self) -> Call:
+    def call(self) -> RouterCall:
         return self.payload.call
 
 
@@ -51,13 +51,13 @@ def build(
     done = replay(market.pools, route, amount_in)
     ends = route.segments[0].hops[0][0].token_in, route.segments[0].hops[-1][0].token_out
     least = done.amount_out if min_received is None else min_received
-    head = CallRoute(*ends, amount_in, done.amount_out, least, BOB, swap_type)
+    head = RouterRouteParam(*ends, amount_in, done.amount_out, least, BOB, swap_type)
     assert market.network.router is not None
     call = build_call(head, done.steps, market.pools, market.network, integrator)
     return Built(build_transaction(call, market.network, market.network.router), done)
 
 
-def provide(world: World, payload: Payload, sender: str = ALICE) -> None:
+def provide(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> None:
     """What the call needs beforehand: the input, and the approval of just that."""
     route = payload.call.route
     if route.swap_type is SwapType.NATIVE_TO_TOKEN:
@@ -68,24 +68,24 @@ def provide(world: World, payload: Payload, sender: str = ALICE) -> None:
     world.contracts[symbol].send("approve", payload.to, route.amount_in, sender=sender)
 
 
-def token_received(route: CallRoute) -> str:
+def token_received(route: RouterRouteParam) -> str:
     """Its address, zero for the native one."""
     return NATIVE if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out
 
 
-def carry_out(world: World, payload: Payload, sender: str = ALICE) -> int:
+def carry_out(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> int:
     """Send the call; what its destination received. The router must be left as it was. Raises `RevertedError`."""
     provide(world, payload, sender)
     return send(world, payload, sender)
 
 
-def send(world: World, payload: Payload, sender: str = ALICE) -> int:
+def send(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> int:
     """As `carry_out`, with what is there."""
     route = payload.call.route
     bought, tokens = token_received(route), tokens_of(payload.call.swaps)
-    before, held = world.balance(bought, route.destination), holdings(world, payload.to, tokens)
+    before, held = world.balance(bought, route.recipient), holdings(world, payload.to, tokens)
     told = world.chain.send(payload.to, bytes.fromhex(payload.calldata[2:]), value=payload.value, sender=sender)
-    received = world.balance(bought, route.destination) - before
+    received = world.balance(bought, route.recipient) - before
     assert int.from_bytes(told) == received
     assert holdings(world, payload.to, tokens) == held
     return received
@@ -96,7 +96,7 @@ def holdings(world: World, owner: str, tokens: Iterable[str]) -> dict[str, int]:
     return {token: world.balance(token, owner) for token in (*tokens, NATIVE)}
 
 
-def tokens_of(swaps: Iterable[CallSwap]) -> set[str]:
+def tokens_of(swaps: Iterable[RouterSwapParam]) -> set[str]:
     return {token for swap in swaps for token in (swap.token_in, swap.token_out)}
 
 
@@ -106,7 +106,7 @@ def error(signature: str, *numbers: int | str) -> bytes:
     return selector(signature) + bytes.fromhex("".join(uint_word(word, 256, "argument") for word in words))
 
 
-def refusal(world: World, payload: Payload, sender: str = ALICE) -> bytes:
+def refusal(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> bytes:
     """The error with which the call reverts; everything is as before."""
     with world.chain.undone():
         provide(world, payload, sender)

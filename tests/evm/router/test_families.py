@@ -11,9 +11,9 @@ import pytest
 from swapcli.engine.wrap import wrapper
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
-from swapcli.model.payload import SwapType
 from swapcli.model.pool import Pool
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.transaction import SwapType
 from tests.chain.random_routes import random_route
 from tests.chain.reading import read_market
 from tests.chain.world import PROTOCOLS, WETH, World

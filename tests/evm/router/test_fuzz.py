@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.evm.extra_data import PoolUse, encode_extra_data
 from swapcli.model.market import Market
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from tests.chain.world import DECIMALS, PROTOCOLS, World
 from tests.contracts.evm import RevertedError
 from tests.evm.router.driving import ALICE, BOB, CAROL, NATIVE, weth
@@ -26,7 +26,7 @@ AMOUNTS = (10**6, 10**9, 10**9, 10**18, 10**18, 1, 0, WEALTH, WEALTH + 1)
 SHARES = ((0, 0), (500, 0), (0, 900), (30, 0))
 
 
-def random_call(rng: Random, world: World, market: Market) -> Call:
+def random_call(rng: Random, world: World, market: Market) -> RouterCall:
     """Mostly what makes sense, with something wrong here and there."""
     tokens = [world.address(rng.choice(SYMBOLS))]
     swaps = []
@@ -40,21 +40,23 @@ def random_call(rng: Random, world: World, market: Market) -> Call:
     destination = rng.choice((BOB, BOB, ALICE)) if rng.random() < 0.95 else rng.choice((world.router.address, NATIVE))
     amounts = rng.choice(AMOUNTS), rng.choice(AMOUNTS)
     integrator = encode(["address", "uint256", "uint256"], [CAROL, *rng.choice(SHARES)])
-    route = CallRoute(*ends, *amounts, least, destination, rng.choice(kinds))
-    return Call(route, tuple(swaps), rng.choice((b"", integrator)))
+    route = RouterRouteParam(*ends, *amounts, least, destination, rng.choice(kinds))
+    return RouterCall(route, tuple(swaps), rng.choice((b"", integrator)))
 
 
-def random_swap(rng: Random, world: World, market: Market, token_in: str) -> CallSwap:
+def random_swap(rng: Random, world: World, market: Market, token_in: str) -> RouterSwapParam:
     pool = rng.choice([pool for pool in market.pools.values() if token_in in pool.tokens])
     token_out = rng.choice([token for token in pool.tokens if token != token_in])
     protocol = world.network.protocol(pool.protocol)
     assert protocol is not None
     extra = encode_extra_data(PoolUse(pool, token_in, token_out, protocol))
-    sound = CallSwap(token_in, token_out, rng.choice(RATES), protocol.id, pool.address, SwapType.TOKEN_TO_TOKEN, extra)
+    sound = RouterSwapParam(
+        token_in, token_out, rng.choice(RATES), protocol.id, pool.address, SwapType.TOKEN_TO_TOKEN, extra
+    )
     return sound if rng.random() < 0.85 else changed(rng, world, market, sound)
 
 
-def changed(rng: Random, world: World, market: Market, swap: CallSwap) -> CallSwap:
+def changed(rng: Random, world: World, market: Market, swap: RouterSwapParam) -> RouterSwapParam:
     """One thing of it is another."""
     tokens = [world.address(symbol) for symbol in SYMBOLS]
     homes = [*(pool.address for pool in market.pools.values()), world.router.address, *tokens]
@@ -92,7 +94,7 @@ def test_no_call_moves_anything_but_the_callers_input_and_his_output(world: Worl
         assert wealth(world, world.router.address) == router
         assert allowances(world, market) == {0}
         check_caller(world, call, alice, told)
-        if told is not None and call.route.destination == BOB:
+        if told is not None and call.route.recipient == BOB:
             bought = NATIVE if call.route.swap_type is SwapType.TOKEN_TO_NATIVE else call.route.token_out
             gained = {token: amount - bob[token] for token, amount in wealth(world, BOB).items()}
             assert gained == {**dict.fromkeys(gained, 0), bought: told}
@@ -108,7 +110,7 @@ def prepare(world: World) -> None:
     world.chain.fund(ALICE, WEALTH)
 
 
-def check_caller(world: World, call: Call, before: dict[str, int], told: int | None) -> None:
+def check_caller(world: World, call: RouterCall, before: dict[str, int], told: int | None) -> None:
     """She pays exactly the input, or nothing."""
     after = wealth(world, ALICE)
     if told is None:
@@ -118,7 +120,7 @@ def check_caller(world: World, call: Call, before: dict[str, int], told: int | N
     native_out = call.route.swap_type is SwapType.TOKEN_TO_NATIVE
     expected = dict(before)
     expected[NATIVE if native_in else call.route.token_in] -= call.route.amount_in
-    if call.route.destination == ALICE:
+    if call.route.recipient == ALICE:
         expected[NATIVE if native_out else call.route.token_out] += told
     assert after == expected
 

@@ -11,7 +11,7 @@ from eth_abi.abi import encode
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.network import Deployment
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from tests.chain.random_routes import random_route
 from tests.chain.world import WETH, World
 from tests.contracts.evm import Contract, RevertedError, compile_solidity, selector
@@ -33,9 +33,11 @@ class Attack:
         self.world = world
         self.pool = world.chain.deploy(compile_solidity("hostile.sol")["Script"])
         self.usdc, self.dai = world.address("USDC"), world.address("DAI")
-        swap = CallSwap(self.usdc, self.dai, 1_000_000, protocol_id, self.pool.address, SwapType.TOKEN_TO_TOKEN, extra)
-        route = CallRoute(self.usdc, self.dai, AMOUNT, 1, 0, BOB, SwapType.TOKEN_TO_TOKEN)
-        self.call = Call(route, (swap,))
+        swap = RouterSwapParam(
+            self.usdc, self.dai, 1_000_000, protocol_id, self.pool.address, SwapType.TOKEN_TO_TOKEN, extra
+        )
+        route = RouterRouteParam(self.usdc, self.dai, AMOUNT, 1, 0, BOB, SwapType.TOKEN_TO_TOKEN)
+        self.call = RouterCall(route, (swap,))
 
     @property
     def router(self) -> str:
@@ -139,8 +141,8 @@ def test_the_manager_of_uniswap_v4_calls_back_only_when_it_was_called_and_only_w
             manager.send("run")
         assert caught.value.data == error("UnexpectedCaller(address)", manager.address)
         if changed != given:
-            swap = CallSwap(usdc, dai, 1_000_000, V4, manager.address, SwapType.TOKEN_TO_TOKEN, key)
-            route = CallRoute(usdc, dai, AMOUNT, 0, 0, BOB, SwapType.TOKEN_TO_TOKEN)
+            swap = RouterSwapParam(usdc, dai, 1_000_000, V4, manager.address, SwapType.TOKEN_TO_TOKEN, key)
+            route = RouterRouteParam(usdc, dai, AMOUNT, 0, 0, BOB, SwapType.TOKEN_TO_TOKEN)
             symbol = world.symbol(usdc)
             world.give(symbol, ALICE, AMOUNT)
             world.contracts[symbol].send("approve", router.address, AMOUNT, sender=ALICE)
@@ -240,18 +242,18 @@ def test_a_token_that_only_says_no_is_heard(world: World) -> None:
 
 
 def test_an_address_without_a_token_is_refused(world: World) -> None:
-    route = CallRoute(MALLORY, MALLORY, AMOUNT, 0, 0, BOB, SwapType.TOKEN_TO_TOKEN)
+    route = RouterRouteParam(MALLORY, MALLORY, AMOUNT, 0, 0, BOB, SwapType.TOKEN_TO_TOKEN)
     with pytest.raises(RevertedError):
-        send_raw(world, Call(route, ()))
+        send_raw(world, RouterCall(route, ()))
 
 
-def self_call(world: World, coin: Contract) -> Call:
+def self_call(world: World, coin: Contract) -> RouterCall:
     """A token in and out again: as much as can be had of one that no pool holds."""
     coin.send("mint", ALICE, AMOUNT)
     if coin.address and "approve" in {str(f.get("name")) for f in coin.abi}:
         coin.send("approve", world.router.address, AMOUNT, sender=ALICE)
-    route = CallRoute(coin.address, coin.address, AMOUNT, 0, 0, BOB, SwapType.TOKEN_TO_TOKEN)
-    return Call(route, ())
+    route = RouterRouteParam(coin.address, coin.address, AMOUNT, 0, 0, BOB, SwapType.TOKEN_TO_TOKEN)
+    return RouterCall(route, ())
 
 
 @pytest.mark.parametrize("protocol_id", [CURVE, WEIGHTED])
@@ -283,7 +285,7 @@ def test_the_router_does_not_serve_as_its_own_pool(world: World) -> None:
         swap = attack.call.swaps[0]._replace(pool_address=attack.router)
         for amount in (AMOUNT, 160):  # 160 is where the bytes begin that a pool is given
             route = attack.call.route._replace(amount_in=amount)
-            attack.call = Call(route, (swap,))
+            attack.call = RouterCall(route, (swap,))
             assert attack.outcome() is not None
 
 
@@ -310,10 +312,10 @@ def test_tokens_that_others_left_neither_help_nor_are_taken(world: World, market
 def test_what_others_left_cannot_be_had_by_a_route_of_it_alone(world: World) -> None:
     usdc = world.address("USDC")
     world.give("USDC", world.router.address, AMOUNT)
-    route = CallRoute(usdc, usdc, 1, 0, 0, MALLORY, SwapType.TOKEN_TO_TOKEN)
+    route = RouterRouteParam(usdc, usdc, 1, 0, 0, MALLORY, SwapType.TOKEN_TO_TOKEN)
     world.give("USDC", MALLORY, 1)
     world.contracts["USDC"].send("approve", world.router.address, 1, sender=MALLORY)
-    assert send_raw(world, Call(route, ()), sender=MALLORY) == 1
+    assert send_raw(world, RouterCall(route, ()), sender=MALLORY) == 1
     assert world.balance(usdc, world.router.address) == AMOUNT
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from swapcli.evm import build_transaction
 from swapcli.model.market import Market
-from swapcli.model.payload import SwapType
-from swapcli.model.terms import Integrator, after_fee
+from swapcli.model.swap_terms import Integrator, after_fee
+from swapcli.model.transaction import SwapType
 from tests.chain.random_routes import random_route
 from tests.chain.reading import read_market
 from tests.chain.world import World

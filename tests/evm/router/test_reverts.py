@@ -6,8 +6,8 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.model.market import Market
-from swapcli.model.payload import Call, CallRoute, CallSwap, SwapType
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from tests.chain.world import World
 from tests.contracts.evm import RevertedError, compile_solidity
 from tests.evm.router.driving import ALICE, BOB, CAROL, NATIVE, Built, build, carry_out, error, refusal, single, weth
@@ -24,14 +24,14 @@ def sound(world: World, market: Market) -> Built:
     return build(market, single(pool_of(market, "curveFi", usdc, dai), usdc, dai), AMOUNT)
 
 
-def swapped(call: Call, **changes: object) -> Call:
+def swapped(call: RouterCall, **changes: object) -> RouterCall:
     """The call with its first swap changed."""
-    first = CallSwap(**{**call.swaps[0]._asdict(), **changes})
+    first = RouterSwapParam(**{**call.swaps[0]._asdict(), **changes})
     return call._replace(swaps=(first, *call.swaps[1:]))
 
 
-def routed(call: Call, **changes: object) -> Call:
-    return call._replace(route=CallRoute(**{**call.route._asdict(), **changes}))
+def routed(call: RouterCall, **changes: object) -> RouterCall:
+    return call._replace(route=RouterRouteParam(**{**call.route._asdict(), **changes}))
 
 
 def test_the_sound_call_goes_through(world: World, sound: Built) -> None:
@@ -97,7 +97,7 @@ def test_the_value_must_be_the_native_input_exactly(world: World, market: Market
 
 def test_nobody_and_the_router_itself_receive_nothing(world: World, sound: Built) -> None:
     for nobody in (NATIVE, world.router.address):
-        assert raw_refusal(world, routed(sound.call, destination=nobody)) == error("BadDestination(address)", nobody)
+        assert raw_refusal(world, routed(sound.call, recipient=nobody)) == error("BadDestination(address)", nobody)
 
 
 @pytest.mark.parametrize("protocol_id", [100, 99, 128, 2**23 - 1, -1, -(2**23)])
@@ -221,7 +221,7 @@ def test_a_destination_that_takes_no_native_currency_is_told(world: World, marke
     route = single(pool_of(market, "uniswapV3", weth(world), usdc), usdc, weth(world))
     carol = Integrator(CAROL, fee_bps=10)
     built = build(market, route, 10**9, SwapType.TOKEN_TO_NATIVE, integrator=carol, min_received=0)
-    call = routed(built.call, destination=closed)
+    call = routed(built.call, recipient=closed)
     assert raw_refusal(world, call) == error("NativeRefused(address)", closed)
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.model.market import Market
-from swapcli.model.payload import SwapType
-from swapcli.model.terms import Integrator
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import SwapType
 from tests.chain.odd_tokens import STETH_POT, WHOLE, add_token, forget_tokens, open_curve, open_pair, open_solidly
 from tests.chain.random_routes import random_route
 from tests.chain.reading import read_market

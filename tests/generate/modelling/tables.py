@@ -4,7 +4,7 @@ One TOML file per network in `tables/`:
 
 | key | meaning |
 |---|---|
-| `gas_price_wei`, `note` | the market's gas price; what its `source` adds to the standing sentence |
+| `gas_price_wei`, `note` | the market's gas price; what its `description` adds to the standing sentence |
 | `prices_usd` | symbol -> dollars, as text; symbols are those of the catalogue |
 | `pegs` | group -> symbols that follow one another, so that their pools are narrow |
 | `pools` | rows `[amm_name, "A/B/...", fee_ppm, tick spacing, depth in USD, options]` |

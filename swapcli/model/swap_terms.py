@@ -38,12 +38,12 @@ class Integrator:
         check_shares(self.fee_bps, self.surplus_bps)
 
 
-class Terms(NamedTuple):
+class SwapTerms(NamedTuple):
     """What is asked of an answer: how far it may slip, who receives it, who earns on it, how long it is good, and from
     which price impact on it warns."""
 
     slippage_ppm: int
-    destination: str | None = None
+    recipient: str | None = None
     integrator: Integrator | None = None
     ttl_s: int = DEFAULT_ROUTE_TTL_S
     impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM

@@ -23,7 +23,7 @@ class SwapType(IntEnum):
         return cls.TOKEN_TO_NATIVE if address_out == ZERO_ADDRESS else cls.TOKEN_TO_TOKEN
 
 
-class CallRoute(NamedTuple):
+class RouterRouteParam(NamedTuple):
     """What a call promises: `RouteParam` of the router, `CalldataRoute` of the interface.
 
     Addresses are canonical; a native token stands as its wrapped form, and `swap_type` says that it is native.
@@ -35,11 +35,11 @@ class CallRoute(NamedTuple):
     amount_in: int
     amount_out: int
     min_received: int
-    destination: str
+    recipient: str
     swap_type: SwapType
 
 
-class CallSwap(NamedTuple):
+class RouterSwapParam(NamedTuple):
     """One entry of the router's list: `SwapParams` of the router, `SwapParameter` of the interface.
 
     It spends `floor(balance * rate / 1_000_000)` of the router's balance of `token_in`. `extra_data` is what the
@@ -56,11 +56,11 @@ class CallSwap(NamedTuple):
     extra_felts: tuple[int, ...] = ()
 
 
-class Call(NamedTuple):
+class RouterCall(NamedTuple):
     """A call of a router, before it is encoded. `integrator_data` is empty where nobody earns on it."""
 
-    route: CallRoute
-    swaps: tuple[CallSwap, ...]
+    route: RouterRouteParam
+    swaps: tuple[RouterSwapParam, ...]
     integrator_data: bytes = b""
 
 
@@ -72,14 +72,14 @@ class Transaction(NamedTuple):
     value: int
 
 
-class Payload(NamedTuple):
+class UnsignedTransaction(NamedTuple):
     """A call with the router that it is for.
 
     `calldata` is hex with 0x on an EVM network; on Starknet `felts` are the call's arguments and `calldata` is empty.
     `value` is the native token to send with it, in wei.
     """
 
-    call: Call
+    call: RouterCall
     to: str
     value: int
     calldata: str = ""
