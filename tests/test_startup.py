@@ -113,6 +113,7 @@ def test_the_overview_loads_no_command_and_no_layer_below() -> None:
         "swapcli.cli.exit_codes",
         "swapcli.cli.lazy_group",
         "swapcli.errors",
+        "swapcli.startup",
     }
 
 
@@ -127,4 +128,4 @@ def test_the_version_loads_nothing_at_all() -> None:
         "print(sorted(set(sys.modules) - before))"
     )
     ran = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
-    assert ran.stdout.splitlines()[1] == "['__future__', 'swapcli', 'swapcli.__main__']"
+    assert ran.stdout.splitlines()[1] == "['__future__', 'swapcli', 'swapcli.__main__', 'swapcli.startup']"

@@ -1,4 +1,4 @@
-"""`swapcli`: the root of the command tree, and the one place where errors become messages and exit statuses."""
+"""`swapcli`: the root of the command tree. It turns errors into messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -7,65 +7,108 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from typer.main import get_command
 
 from swapcli import __version__
 from swapcli.cli import exit_codes
-from swapcli.cli.lazy_group import CONTEXT_SETTINGS, CommandEntry, LazyGroup
+from swapcli.cli.lazy_group import CommandEntry, LazyGroup, new_app
 
 PROGRAM = "swapcli"
 
 
 class Root(LazyGroup):
-    """All commands, in the order of the overview."""
+    """All commands, in the order of the overview.
+
+    Results go to stdout, messages to stderr. Every error becomes a message and an exit status here, for the process and
+    for `typer.testing.CliRunner` alike.
+    """
 
     entries = {  # noqa: RUF012 (the base class declares it)
-        "route": CommandEntry("swapcli.cli.commands.route", "Quote", "Find the best route for a swap."),
-        "calldata": CommandEntry(
-            "swapcli.cli.commands.calldata", "Build", "Find the best route and build its transaction."
-        ),
-        "execute": CommandEntry("swapcli.cli.commands.execute", "Build", "Build the transaction of a route."),
-        "router": CommandEntry(
-            "swapcli.cli.commands.router", "Build", "Deploy a router for what swapcli calldata makes."
-        ),
-        "sync": CommandEntry(
-            "swapcli.cli.commands.sync", "Keep", "Fill a store with the pools of a network, read from a node."
-        ),
-        "market": CommandEntry(
-            "swapcli.cli.commands.market", "Keep", "Import, export and describe what swapcli sync keeps."
-        ),
-        "serve": CommandEntry("swapcli.cli.commands.serve", "Run", "Serve routes and payloads over HTTP."),
-        "health": CommandEntry("swapcli.cli.commands.health", "Run", "Check that every network is answered for."),
-        "keys": CommandEntry(
-            "swapcli.cli.commands.keys", "Run", "Make, list and revoke the API keys of swapcli serve."
-        ),
-        "networks": CommandEntry("swapcli.cli.commands.networks", "Look up", "List the networks."),
-        "tokens": CommandEntry("swapcli.cli.commands.tokens", "Look up", "List the tokens of a network's market."),
-        "protocols": CommandEntry("swapcli.cli.commands.protocols", "Look up", "List the protocols of a network."),
-        "config": CommandEntry("swapcli.cli.commands.config", "Configure", "Show settings and where they come from."),
-        "help": CommandEntry(
-            "swapcli.cli.commands.help", "Configure", "Explain a topic, such as live prices or exit codes."
-        ),
-        "completion": CommandEntry(
-            "swapcli.cli.commands.completion", "Configure", "Print the completion script of a shell."
-        ),
+        name: CommandEntry(f"swapcli.cli.commands.{name}", panel, summary)
+        for panel, commands in {
+            "Quote": {"route": "Find the best route for a swap."},
+            "Build": {
+                "calldata": "Find the best route and build its transaction.",
+                "execute": "Build the transaction of a route.",
+                "router": "Print the transaction that deploys your own router contract.",
+            },
+            "Data": {
+                "sync": "Sync a network's pools from a node into the local store.",
+                "market": "Import, export and show stored pools.",
+            },
+            "Run": {
+                "serve": "Serve routes and transactions over HTTP.",
+                "health": "Check that every network can be quoted.",
+                "keys": "Create, list and revoke API keys of swapcli serve.",
+            },
+            "Inspect": {
+                "networks": "List the networks.",
+                "tokens": "List the tokens of a network.",
+                "protocols": "List the protocols of a network.",
+            },
+            "Configure": {
+                "config": "Show settings and where they come from.",
+                "help": "Explain a topic, such as live prices or exit codes.",
+                "completion": "Print the completion script of a shell.",
+            },
+        }.items()
+        for name, summary in commands.items()
     }
 
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command line and exit with its status; without `standalone_mode`, return the status.
 
-app = typer.Typer(
-    cls=Root,
-    context_settings=CONTEXT_SETTINGS,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+        Replaces Typer's own handling of errors, which knows neither JSON messages nor our exit statuses.
+        """
+        del prog_name, complete_var, windows_expand_args
+        status = self._run(sys.argv[1:] if args is None else list(args), extra)
+        if standalone_mode:
+            sys.exit(status)
+        return status
+
+    def _run(self, arguments: list[str], extra: dict[str, Any]) -> int:
+        """Return the exit status after everything was written; failures to write are errors too."""
+        _prepare_streams()
+        try:
+            status = self._invoke(arguments, extra)
+            sys.stdout.flush()
+            return status
+        except BrokenPipeError:  # the reader has seen enough, as in `swapcli tokens base | head`
+            _discard_stdout()
+            return exit_codes.OK
+        except (OSError, KeyboardInterrupt) as error:
+            _discard_stdout()
+            return _report(error, arguments)
+
+    def _invoke(self, arguments: list[str], extra: dict[str, Any]) -> int:
+        try:
+            # A copy: Typer removes what it parses, and `_report` looks at the options again.
+            with self.make_context(PROGRAM, list(arguments), **extra) as context:
+                status = self.invoke(context)
+            return status if isinstance(status, int) else exit_codes.OK
+        except typer.Exit as error:
+            return error.exit_code
+        except OSError:
+            raise
+        except Exception as error:
+            return _report(error, arguments)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+app = new_app(cls=Root)
+
+
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         print(f"{PROGRAM} {__version__}")
         raise typer.Exit
 
@@ -76,9 +119,9 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where a defect arose.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print a traceback for internal errors.")] = False,
 ) -> None:
-    """Finds the best way to swap one token for another over liquidity pools, exact to the unit.
+    """Find the best way to swap one token for another over liquidity pools, exact to the unit.
 
     \b
     Example: swapcli route base ETH USDC 1.5
@@ -89,47 +132,25 @@ def root(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs a command line (without the program's name) and returns its exit status.
+    """Run a command line, without the name of the program, and return its exit status.
 
-    The result goes to stdout, everything else to stderr. Nothing is raised and nothing is left to flush.
+    Raises nothing, and leaves nothing to flush.
     """
-    _prepare_streams()
-    try:
-        status = _call(arguments)
-        sys.stdout.flush()
-        return status
-    except BrokenPipeError:
-        _forget_stdout()
-        return exit_codes.OK
-    except (OSError, KeyboardInterrupt) as error:
-        _forget_stdout()
-        return _tell(error, arguments)
+    status: int = app(arguments, standalone_mode=False)
+    return status
 
 
-def _call(arguments: Sequence[str]) -> int:
-    try:
-        command = get_command(app)
-        with command.make_context(PROGRAM, list(arguments)) as context:
-            status = command.invoke(context)
-        return status if isinstance(status, int) else exit_codes.OK
-    except typer.Exit as error:
-        return error.exit_code
-    except OSError:
-        raise
-    except Exception as error:
-        return _tell(error, arguments)
-
-
-def _tell(error: BaseException, arguments: Sequence[str]) -> int:
+def _report(error: BaseException, arguments: Sequence[str]) -> int:
+    # Imported here: a command that succeeds needs none of it.
     from swapcli.cli.errors import is_json_requested, print_error, report_of
 
     return print_error(report_of(error, debug="--debug" in arguments[:1]), as_json=is_json_requested(arguments))
 
 
 def _prepare_streams() -> None:
-    """A closed stream swallows, or gives nothing.
+    """Replace closed standard streams with /dev/null, and escape characters that a stream cannot encode.
 
-    Letters that a stream cannot write (tokens have names in any script) are escaped.
+    Tokens have names in any script, and a terminal may support ASCII only.
     """
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115 (lives as long as the process)
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (lives as long as the process)
@@ -139,7 +160,7 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _forget_stdout() -> None:
-    """Nobody can take what is still buffered; it must not fail again when the interpreter ends."""
+def _discard_stdout() -> None:
+    """Drop buffered output that cannot be written: flushing it when the interpreter ends would fail again."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""How an error is told: to people in one sentence with a hint, to programs as one JSON object. Always on stderr."""
+"""Error messages on stderr: a sentence with a hint for people, one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from swapcli.cli import exit_codes
 from swapcli.cli.output import print_to_stderr
 from swapcli.errors import SwapcliError
 
-_NUMBER = re.compile(r"-[.0-9]").match
+_NEGATIVE_NUMBER = re.compile(r"-[.0-9]").match
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorReport:
-    """What is told about an error, whoever raised it."""
+    """An error as it is shown to the user."""
 
     code: str
     message: str
@@ -31,10 +31,7 @@ class ErrorReport:
 
 
 def report_of(error: BaseException, *, debug: bool = False) -> ErrorReport:
-    """The fault of an error: what it says of itself if it was raised on purpose, else a defect in one sentence.
-
-    `debug` adds to a defect where it arose.
-    """
+    """Return the report of any error; `debug` adds the traceback of an internal error."""
     if isinstance(error, SwapcliError):
         return ErrorReport(error.code, error.message, exit_codes.status_of(error), error.hint, error.details)
     if isinstance(error, typer.TyperException):
@@ -47,58 +44,58 @@ def report_of(error: BaseException, *, debug: bool = False) -> ErrorReport:
 
 
 def print_error(report: ErrorReport, *, as_json: bool) -> int:
-    """Writes `fault` to stderr and returns its exit status."""
+    """Write a report to stderr and return its exit status."""
     print_to_stderr(_as_json(report) if as_json else _as_text(report))
     return report.exit_code
 
 
 def is_json_requested(arguments: Sequence[str]) -> bool:
-    """Is JSON asked for, by an option or the settings? Known before anything is parsed: parsing may be what fails."""
+    """Return whether an option or the settings ask for JSON. Needs no parsed arguments: parsing may have failed."""
     options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
     if "--json" in options or "--plain" in options or "--table" in options:
         return "--json" in options
     from swapcli.cli.session import home
     from swapcli.config import peek
 
-    named = [value for option, value in pairwise(options) if option == "--config"]
-    named += [option.removeprefix("--config=") for option in options if option.startswith("--config=")]
-    return peek("output", os.environ, Path(named[-1]) if named else None, home()) == "json"
+    config_files = [value for option, value in pairwise(options) if option == "--config"]
+    config_files += [option.removeprefix("--config=") for option in options if option.startswith("--config=")]
+    return peek("output", os.environ, Path(config_files[-1]) if config_files else None, home()) == "json"
 
 
 def _usage_report(error: typer.TyperException) -> ErrorReport:
-    if _NUMBER(getattr(error, "option_name", "")):
-        return ErrorReport("USAGE", "an amount has no sign", exit_codes.USAGE, hint='write it as in "1.5"')
+    if _NEGATIVE_NUMBER(getattr(error, "option_name", "")):
+        return ErrorReport("USAGE", "amounts are written without a sign", exit_codes.USAGE, hint='for example "1.5"')
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "swapcli"
-    return ErrorReport("USAGE", error.format_message(), exit_codes.USAGE, hint=f"{command} --help explains the usage")
+    return ErrorReport("USAGE", error.format_message(), exit_codes.USAGE, hint=f"see {command} --help")
 
 
 def _internal_report(error: BaseException, debug: bool) -> ErrorReport:
-    said = " ".join(str(error).split())
-    message = f"internal error: {type(error).__name__}{': ' if said else ''}{said}"
+    text = " ".join(str(error).split())
+    message = f"internal error: {type(error).__name__}{': ' if text else ''}{text}"
     if not debug:
-        return ErrorReport("INTERNAL", message, exit_codes.INTERNAL, "this is a defect; swapcli --debug shows where")
+        hint = "this is a bug in swapcli; swapcli --debug prints a traceback"
+        return ErrorReport("INTERNAL", message, exit_codes.INTERNAL, hint)
     import traceback
 
-    return ErrorReport(
-        "INTERNAL", message, exit_codes.INTERNAL, details={"traceback": traceback.format_exception(error)}
-    )
+    details = {"traceback": traceback.format_exception(error)}
+    return ErrorReport("INTERNAL", message, exit_codes.INTERNAL, details=details)
 
 
-def _as_json(fault: ErrorReport) -> str:
+def _as_json(report: ErrorReport) -> str:
     document = {
-        "code": fault.code,
-        "message": fault.message,
-        "details": dict(fault.details),
-        "hint": fault.hint,
-        "exit_code": fault.exit_code,
+        "code": report.code,
+        "message": report.message,
+        "details": dict(report.details),
+        "hint": report.hint,
+        "exit_code": report.exit_code,
     }
     return json.dumps(document, default=str)
 
 
-def _as_text(fault: ErrorReport) -> str:
-    lines = [f"error: {fault.message}"]
-    if fault.hint:
-        lines.append(f"hint:  {fault.hint}")
-    trace = fault.details.get("traceback")
+def _as_text(report: ErrorReport) -> str:
+    lines = [f"error: {report.message}"]
+    if report.hint:
+        lines.append(f"hint:  {report.hint}")
+    trace = report.details.get("traceback")
     return "".join(map(str, trace)) + "\n".join(lines) if isinstance(trace, list) else "\n".join(lines)

@@ -1,17 +1,17 @@
-"""The tree of commands, each loaded when it is called: Typer has no lazy groups of its own.
+"""A Typer group that imports a command only when it is called, and help pages with options in panels.
 
-Help is plain text with the options in groups; usage errors stay exceptions, so that `app.run` decides how to tell them.
+Typer has neither lazy groups nor panels in plain text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
+
+from swapcli.startup import load_app
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
@@ -20,7 +20,7 @@ CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 class CommandEntry(NamedTuple):
-    """A command by name: the module whose `app` it is, its place in the overview, and one line of help."""
+    """A command of the overview: the module with its `app`, its panel, and one line of help."""
 
     module: str
     panel: str
@@ -28,7 +28,7 @@ class CommandEntry(NamedTuple):
 
 
 class PanelCommand(TyperCommand):
-    """A command whose help groups its options by their panel."""
+    """A command whose help page shows its options in panels."""
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -51,20 +51,20 @@ def _panel(parameter: Parameter) -> str:
 
 
 class UsageError(typer.BadParameter):
-    """Arguments that do not go together, said in one sentence."""
+    """Arguments that do not go together. Unlike its base it shows the message alone, without an option's name."""
 
     def format_message(self) -> str:
         return self.message
 
 
 class LazyGroup(TyperGroup):
-    """A group whose commands are imported when they are called; subclasses give the table."""
+    """A group whose commands are imported when they are called. Subclasses define `entries`."""
 
     entries: dict[str, CommandEntry]
 
     def __init__(self, **attributes: object) -> None:
         super().__init__(**attributes)  # type: ignore[arg-type]
-        # Bare names, so that "did you mean" knows them.
+        # Empty commands, so that "did you mean" knows the names.
         self.commands.update(dict.fromkeys(self.entries, cast("Command", TyperCommand(None))))
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
@@ -74,25 +74,22 @@ class LazyGroup(TyperGroup):
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         del ctx
-        for section in _in_order(entry.panel for entry in self.entries.values()):
-            with formatter.section(section):
-                formatter.write_dl([(n, e.summary) for n, e in self.entries.items() if e.panel == section])
-
-
-def _in_order(names: Iterable[str]) -> Iterable[str]:
-    return dict.fromkeys(names)
+        for panel in dict.fromkeys(entry.panel for entry in self.entries.values()):
+            with formatter.section(panel):
+                formatter.write_dl([(n, e.summary) for n, e in self.entries.items() if e.panel == panel])
 
 
 def load_command(name: str, entry: CommandEntry) -> Command:
-    """The command of an entry, imported now."""
-    command = get_command(import_module(entry.module).app)
+    """Import a command and return it."""
+    command = get_command(load_app(entry.module))
     command.name = name
     return command
 
 
-def new_app(summary: str | None = None) -> typer.Typer:
-    """A Typer application with the settings that all commands share."""
+def new_app(summary: str | None = None, cls: type[TyperGroup] | None = None) -> typer.Typer:
+    """Return a Typer application with the settings that all commands share."""
     return typer.Typer(
+        cls=cls,
         help=summary,
         context_settings=CONTEXT_SETTINGS,
         add_completion=False,

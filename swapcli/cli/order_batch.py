@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from swapcli.cli.amounts import parse_raw_amount
 from swapcli.cli.errors import report_of
 from swapcli.cli.render.json import to_json
 from swapcli.errors import InvalidInput, SwapcliError
+from swapcli.startup import enable_garbage_collection
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
 EXAMPLE = 'a line is {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000"}'
@@ -32,7 +32,7 @@ def run_batch(lines: Iterable[bytes], answer: Callable[[BatchOrder], Mapping[str
 
     An order that fails has a result that says so. Raises `InvalidInput`, naming the line, where one is not an order.
     """
-    _enable_garbage_collection()
+    enable_garbage_collection()
     statuses = set()
     for number, line in _numbered_lines(lines):
         entry = _parse_entry(line, number)
@@ -40,13 +40,6 @@ def run_batch(lines: Iterable[bytes], answer: Callable[[BatchOrder], Mapping[str
         statuses.add(status)
         print(to_json({"id": entry["id"], "result": result}), flush=True)
     return exit_codes.worst(statuses)
-
-
-def _enable_garbage_collection() -> None:
-    """A start without garbage collection suits one order; over many, the market itself is all that may stay."""
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
 
 
 def _numbered_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from unittest import mock
 
-from swapcli.cli.app import run
+from typer.testing import CliRunner
+
+from swapcli.cli.app import app
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +40,7 @@ def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def run_swapcli(*arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> CommandResult:
     """Run a command line in this process, without the developer's own settings."""
-    environment = clean_environment({"COLUMNS": "80", **(env or {})})
-    with mock.patch.dict(os.environ, environment, clear=True), _redirect_streams(stdin) as (out, err):
-        exit_code = run(arguments)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        return CommandResult(exit_code, out.getvalue().decode(), err.getvalue().decode())
-
-
-@contextmanager
-def _redirect_streams(stdin: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
-    before = sys.stdin, sys.stdout, sys.stderr
-    out, err = io.BytesIO(), io.BytesIO()
-    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
-    sys.stdout = io.TextIOWrapper(out, encoding="utf-8")
-    sys.stderr = io.TextIOWrapper(err, encoding="utf-8")
-    try:
-        yield out, err
-    finally:
-        sys.stdin, sys.stdout, sys.stderr = before
+    unset = {name: None for name in os.environ if name.startswith(("SWAPCLI_", "XDG_"))}
+    environment = unset | clean_environment({"COLUMNS": "80", **(env or {})})
+    result = CliRunner().invoke(app, list(arguments), input=stdin, env=environment, catch_exceptions=False)
+    return CommandResult(result.exit_code, result.stdout, result.stderr)

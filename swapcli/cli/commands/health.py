@@ -41,7 +41,7 @@ def health(
     ] = None,
     output: OutputOptions,
 ) -> int:
-    """Check that every network is answered for.
+    """Check that every network can be quoted.
 
     \b
     Examples:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from swapcli.service.key_file import ApiKey
     from swapcli.service.keys import KeyStore
 
-app = new_app("Make, list and revoke the API keys of swapcli serve.")
+app = new_app("Create, list and revoke API keys of swapcli serve.")
 
 
 @app.command(cls=PanelCommand)

@@ -22,7 +22,7 @@ from swapcli.errors import InvalidInput, InvalidOption, SwapcliError
 from swapcli.model.market import Market
 from swapcli.store import Summary, open_store
 
-app = new_app("Import, export and describe what swapcli sync keeps.")
+app = new_app("Import, export and show stored pools.")
 
 
 @app.command("import", cls=PanelCommand)

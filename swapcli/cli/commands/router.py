@@ -9,12 +9,12 @@ from swapcli.cli.output import OutputFormat
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import open_session
 
-app = new_app("Deploy a router for what swapcli calldata makes.")
+app = new_app("Print the transaction that deploys your own router contract.")
 
 
 @app.callback()
 def router() -> None:
-    """Deploy a router for what swapcli calldata makes."""
+    """Print the transaction that deploys your own router contract."""
 
 
 @app.command("deploy-payload", cls=PanelCommand)

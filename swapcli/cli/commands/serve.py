@@ -2,7 +2,6 @@
 
 # Annotations are values here: they are what Typer reads.
 
-import gc
 import json
 import os
 import signal
@@ -20,6 +19,7 @@ from swapcli.config.settings import ServiceSettings
 from swapcli.config.sources import flag
 from swapcli.encoding.url import is_loopback_host
 from swapcli.errors import InvalidOption
+from swapcli.startup import enable_garbage_collection
 
 if TYPE_CHECKING:
     from swapcli.cli.service_sources import Served
@@ -63,7 +63,7 @@ def serve(
     offline: options.Offline = False,
     output: OutputOptions,
 ) -> int:
-    """Serve routes and payloads over HTTP.
+    """Serve routes and transactions over HTTP.
 
     \b
     Example: swapcli serve --port 0 --once
@@ -121,8 +121,7 @@ def _serve(
 
     keys = _keys(session)
     settings = session.settings.service
-    # One-shot commands go without it; what runs for long cannot.
-    gc.enable()
+    enable_garbage_collection()
     with log_stream(sys.stderr) as stream:
         log = AccessLog(stream)
 

@@ -2,7 +2,6 @@
 
 # Annotations are values here: they are what Typer reads.
 
-import gc
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +25,7 @@ from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Advance, Progress, Wanted, follow, refusal_of, skipped
 from swapcli.engine.sync import sync as fill
 from swapcli.errors import Interrupted, InvalidOption, UpstreamError
+from swapcli.startup import enable_garbage_collection
 from swapcli.store import Store
 
 WANTED = "Wanted"
@@ -62,7 +62,7 @@ def sync(
     timeout: options.Timeout = None,
     output: OutputOptions,
 ) -> int:
-    """Fill a store with the pools of a network, read from a node.
+    """Sync a network's pools from a node into the local store.
 
     \b
     Examples:
@@ -80,8 +80,7 @@ def sync(
     where = session.network(session.network_name(network))
     check_has_nodes(where)
     wanted = parse_sync_filter(where, protocols, tokens, min_liquidity, from_block)
-    # One-shot commands go without it; what runs for long cannot.
-    gc.enable()
+    enable_garbage_collection()
     with graceful_interrupts() as interruption, closing(session.any_node(where)) as node:
         # A node that cannot be used is found out before there is a store.
         _check_begin(wanted, node)

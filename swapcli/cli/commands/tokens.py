@@ -31,7 +31,7 @@ def tokens(
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """List the tokens of a network's market. Those in most pools come first.
+    """List the tokens of a network. Those in the most pools come first.
 
     \b
     Example: swapcli tokens base

@@ -1,0 +1,72 @@
+"""How the process starts and ends: every trick that makes a one-shot command fast, with its reason.
+
+A quote takes a few milliseconds, and Python takes longer than that to import a library. Therefore:
+
+* `swapcli --version` is answered before anything else of the program is imported (`main`).
+* The cyclic garbage collector is off in one-shot commands. They create few cycles and many long-lived objects, and
+  collecting them would take a fifth of the time. Commands that run for long call `enable_garbage_collection`.
+* The process ends with `os._exit`. Otherwise the interpreter would first destroy all modules and objects, one by one.
+  `swapcli.cli.app.run` has flushed the streams by then, and every command closes what it opened.
+* Only the module of the command that runs is imported (`load_app`, used by `swapcli.cli.lazy_group`). A command imports
+  inside its functions what only some of its runs need: tables, the web server, the client, simulation.
+* Modules that only annotations name are imported under `TYPE_CHECKING`.
+* Modules of commands with options have no `from __future__ import annotations`: Typer would evaluate each annotation
+  twice from its text, which is a fiftieth of the start.
+* Records on the path of a quote are NamedTuples: `dataclass` generates and compiles code when a class is created.
+
+`tests/test_startup.py` lists the modules that a one-shot command may not import.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from swapcli import __version__
+
+TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
+if TYPE_CHECKING:
+    from typing import Never
+
+    from typer import Typer
+
+
+def main() -> None:
+    """Run the command line of this process and end the process with its exit status."""
+    if sys.argv[1:] == ["--version"]:
+        print(f"swapcli {__version__}")
+        return
+    import gc
+
+    gc.disable()
+    try:
+        from swapcli.cli.app import run
+
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:  # during the imports; later ones are handled by `run`
+        print("error: interrupted", file=sys.stderr, flush=True)
+        status = 130
+    _exit(status)
+
+
+def _exit(status: int) -> Never:
+    """End the process without taking the interpreter apart."""
+    import os
+
+    os._exit(status)
+
+
+def enable_garbage_collection() -> None:
+    """Switch the collector on for a command that runs for long, without ever traversing what has been loaded so far."""
+    import gc
+
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
+def load_app(module: str) -> Typer:
+    """Import the module of a command and return its Typer application."""
+    from importlib import import_module
+
+    app: Typer = import_module(module).app
+    return app
