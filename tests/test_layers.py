@@ -22,7 +22,7 @@ ASKING = (
 """Imported only by who asks a service, a store or a node."""
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors"}),
+    frozenset({"errors", "startup"}),
     frozenset({"encoding"}),
     frozenset({"validation"}),
     frozenset({"model"}),
@@ -60,6 +60,10 @@ LOADED_ON_DEMAND = (
 """Modules, and parts of which nothing else imports anything as it loads."""
 
 
+ENTRY_POINTS = ("__init__", "__main__", "startup")
+"""They import what they start. `startup` also has functions for the command line, and lies at the ground for it."""
+
+
 def level(part: str) -> int:
     return next(height for height, parts in enumerate(LAYERS) if part in parts)
 
@@ -69,7 +73,7 @@ def part_of(file: Path) -> str:
 
 
 def modules() -> list[Path]:
-    return [file for file in sorted(PACKAGE.rglob("*.py")) if part_of(file) not in ("__init__", "__main__")]
+    return [file for file in sorted(PACKAGE.rglob("*.py")) if part_of(file) not in ENTRY_POINTS]
 
 
 def imports(file: Path) -> Iterator[str]:
