@@ -1,8 +1,9 @@
-"""Error bodies: the three forms of the interface, and what a client makes of them."""
+"""Error bodies: the formats of the interface, and the errors that a client reads from them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from swapcli.api.fields import plain
@@ -31,6 +32,24 @@ from swapcli.model.swap_terms import BOTH_FEE_AND_SURPLUS
 if TYPE_CHECKING:
     from swapcli.api.schemas import BriefErrorJson, DetailedErrorJson, StatusErrorJson
 
+
+class ErrorFormat(StrEnum):
+    """How an endpoint reports errors with status 400."""
+
+    STATUS = "status"
+    """`{statusCode, message, error}`"""
+    RESOURCE = "resource"
+    """As `STATUS`; a resource that does not exist has status 404."""
+    EXECUTE = "V1 execute"
+    """`{error, message}` with the error names of V1 execute."""
+    EXECUTE_DETAILED = "detailed V1 execute"
+    """`{success: false, error, details}` with the error names of V1 execute on hyperevm."""
+    CALLDATA_V2 = "V2 calldata"
+    """`{success: false, error, details}` with the error names of V2 calldata."""
+    NETWORK_CALLDATA = "GET calldata of hyperevm and citrea"
+    """As `CALLDATA_V2`, with a name for an invalid signer; `route` contains the failure if there is no route."""
+
+
 INVALID_ROUTE = "Invalid route"
 INVALID_SLIPPAGE = "Invalid slippage"
 INVALID_SIGNER = "Invalid signer"
@@ -47,7 +66,7 @@ REASON_PHRASES = {
     404: "Not Found",
     405: "Method Not Allowed",
     408: "Request Timeout",
-    413: "Payload Too Large",
+    413: "UnsignedTransaction Too Large",
     415: "Unsupported Media Type",
     429: "Too Many Requests",
     431: "Request Header Fields Too Large",
@@ -56,31 +75,31 @@ REASON_PHRASES = {
     503: "Service Unavailable",
     504: "Gateway Timeout",
 }
-"""What the statuses that occur are called."""
+"""Reason phrases of the HTTP statuses that occur."""
 
 DEFAULT_RETRY_AFTER_S = 1
 
 
 def render_detailed_error(error: str, details: str) -> DetailedErrorJson:
-    """An error of V2 calldata, of hyperevm execute, and of hyperevm and citrea calldata."""
+    """Render an error of V2 calldata, hyperevm execute, or hyperevm and citrea calldata."""
     return {"success": False, "error": error, "details": details}
 
 
 def render_brief_error(error: str, message: str) -> BriefErrorJson:
-    """An error of V1 execute."""
+    """Render an error of V1 execute."""
     return {"error": error, "message": message}
 
 
 def render_status_error(status: int, message: str | Sequence[str], *, request_id: str | None = None) -> StatusErrorJson:
     """An error of everything else; `choose_request_id` finds a defect in the log."""
-    fault: StatusErrorJson = {
+    body: StatusErrorJson = {
         "statusCode": status,
         "message": message if isinstance(message, str) else list(message),
         "error": REASON_PHRASES.get(status, "Error"),
     }
     if request_id is not None:
-        fault["requestId"] = request_id
-    return fault
+        body["requestId"] = request_id
+    return body
 
 
 def parse_error(status: int, document: object, retry_after_s: int | None = None) -> SwapcliError:
@@ -114,18 +133,22 @@ _ERRORS_BY_NAME: dict[str, Callable[[str], SwapcliError]] = {
     SLIPPAGE_EXCEEDED: SlippageExceeded,
     INSUFFICIENT_BALANCE: InsufficientBalance,
 }
-"""The errors that the interface names."""
+"""Errors by the name that the interface has for them."""
+
+
+_ERRORS_BY_MESSAGE: dict[str, Callable[[str], SwapcliError]] = {
+    SameToken().message: lambda _message: SameToken(),
+    BOTH_FEE_AND_SURPLUS: IntegratorError,
+}
+"""Errors that the interface distinguishes only by a published message."""
 
 
 def _parse_bad_request(message: str) -> SwapcliError:
-    same = SameToken()
-    if message == same.message:
-        return same
-    return IntegratorError(message) if message == BOTH_FEE_AND_SURPLUS else InvalidInput(message)
+    return _ERRORS_BY_MESSAGE.get(message, InvalidInput)(message)
 
 
 def _read_texts(status: int, document: object) -> tuple[str, str]:
-    """The name of the error and what is said of it: of the texts that the forms hold, the most telling."""
+    """Return the name of the error and the most specific message that its format has."""
     members = document if isinstance(document, dict) else {}
     name = plain(members.get("error"))
     said = (plain(members.get(key)) for key in ("details", "message", "errorMessage"))

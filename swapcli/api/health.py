@@ -32,7 +32,7 @@ def render_health_v2(status: int, message: str, timestamp_ms: int) -> HealthV2Js
 
 
 def parse_health(document: object) -> HealthResponse:
-    """The health that either generation tells, also in the spelling that V1 does not have; its message in one line."""
+    """The health that either api_version tells, also in the spelling that V1 does not have; its message in one line."""
     fields = Fields.of(document)
     return HealthResponse(
         status=fields.integer("staus" if fields.has("staus") else "status", 0, 999),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.api.fields import MAX_AMOUNT, Fields, entries
 from swapcli.api.route import format_decimal
-from swapcli.api.segments import MAX_PROTOCOL_ID
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address
@@ -31,13 +30,6 @@ class ListedToken(NamedTuple):
 
     token: Token
     is_verified: bool
-
-
-class Brand(NamedTuple):
-    """A protocol by name and identifier."""
-
-    amm_name: str
-    id: int
 
 
 def render_chains(networks: Iterable[Network]) -> list[SupportedChainJson]:
@@ -109,17 +101,6 @@ def _parse_token(fields: Fields, network: Network) -> ListedToken:
 def render_protocols(protocols: Iterable[ProtocolInfo]) -> list[ListedProtocolJson]:
     """`/{network}/protocols`."""
     return [{"amm_name": protocol.amm_name, "protocol": protocol.id} for protocol in protocols]
-
-
-def parse_protocols(document: object) -> tuple[Brand, ...]:
-    """`/{network}/protocols`. An identifier may be a number or a decimal string."""
-    return tuple(map(_parse_protocol, _objects(document)))
-
-
-def _parse_protocol(fields: Fields) -> Brand:
-    in_digits = isinstance(fields.values.get("protocol"), str)
-    read = fields.digits if in_digits else fields.integer
-    return Brand(fields.text("amm_name"), read("protocol", 0, MAX_PROTOCOL_ID))
 
 
 def _objects(document: object) -> Iterator[Fields]:

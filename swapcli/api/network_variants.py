@@ -1,4 +1,4 @@
-"""How the interface differs from network to network: one record each, data only."""
+"""Differences of the interface between networks: one record for each network."""
 
 from __future__ import annotations
 
@@ -7,42 +7,30 @@ from typing import NamedTuple
 
 
 class NetworkCalldata(StrEnum):
-    """What `GET /{network}/calldata` takes, on the networks that have it."""
+    """The variants of `GET /{network}/calldata`, on the networks that have it."""
 
     ORDER = "order"
-    """An order in the query; a route and its call come back."""
+    """Takes an order in the query; returns a route and its call."""
     SIGNER = "signer"
-    """A found route and a signer in the body; the encoded call comes back."""
+    """Takes a route and a signer in the body; returns the encoded call."""
     FELTS = "felts"
-    """An order in the query; a route and the felts of its call come back."""
-
-
-class FaultShape(StrEnum):
-    """The form of an error body."""
-
-    DETAILED = "detailed"
-    """`{success: false, error, details}`"""
-    BRIEF = "brief"
-    """`{error, message}`"""
-    STATUS = "status"
-    """`{statusCode, message, error}`"""
+    """Takes an order in the query; returns a route and the felts of its call."""
 
 
 class NetworkVariant(NamedTuple):
-    """The peculiarities of a network, all of V1: V2 is the same everywhere."""
+    """The V1 interface of a network. V2 is the same on all networks."""
 
     call_names_tokens: bool = True
-    """Does the payload's route name its two tokens?"""
+    """Whether the route of a call contains `token_in` and `token_out`."""
     execute_has_transaction: bool = True
-    """Does execute answer with `calldata`, `to` and `value` too?"""
-    execute_fault: FaultShape = FaultShape.BRIEF
+    """Whether execute also returns `calldata`, `to` and `value`."""
     reverse: bool = False
-    """May the amount of an order be the wanted output?"""
+    """Whether orders accept `reverse`: `amount` is then the desired output."""
     excludes_by_name: bool = False
-    """Are excluded protocols named, rather than numbered?"""
+    """Whether excluded protocols are given by name instead of id."""
     network_calldata: NetworkCalldata | None = None
     execute_checks_balance: bool = False
-    """Does execute refuse a wallet that holds less than is sold?"""
+    """Whether execute rejects a wallet that holds less than the input."""
 
 
 _VARIANTS = {
@@ -50,7 +38,6 @@ _VARIANTS = {
     "citrea": NetworkVariant(network_calldata=NetworkCalldata.SIGNER),
     "hyperevm": NetworkVariant(
         execute_has_transaction=False,
-        execute_fault=FaultShape.DETAILED,
         reverse=True,
         excludes_by_name=True,
         network_calldata=NetworkCalldata.ORDER,
@@ -62,5 +49,5 @@ _DEFAULT = NetworkVariant()
 
 
 def network_variant(network: str) -> NetworkVariant:
-    """The dialect of the network of that name; the plain one where nothing is known of it."""
+    """Return the variant of a network by its name; the default for any other name."""
     return _VARIANTS.get(network, _DEFAULT)

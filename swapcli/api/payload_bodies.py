@@ -141,11 +141,6 @@ def render_signer_calldata(payload: UnsignedTransaction) -> CitreaCalldataJson:
     return {"success": True, "calldata": payload.calldata}
 
 
-def parse_signer_calldata(document: object) -> ParsedTransaction:
-    """`GET /citrea/calldata`."""
-    return ParsedTransaction(calldata=_parse_hex(_fields(document)))
-
-
 def render_calldata_v2(payload: UnsignedTransaction, network: Network, timestamp_ms: int) -> CalldataV2Json:
     """V2 calldata: a call and the router that it is for; an integrator's terms beside them."""
     call = render_call(payload.call, network)
@@ -171,7 +166,7 @@ def render_route_and_calldata(
 
 
 def parse_route_and_calldata(document: object, network: Network) -> ParsedTransaction:
-    """`routeAndCalldata` of either generation."""
+    """`routeAndCalldata` of either api_version."""
     fields = _fields(document)
     return ParsedTransaction(
         result=parse_result(fields.required("route"), network, fields.at("route")),

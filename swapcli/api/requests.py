@@ -1,7 +1,7 @@
-"""What a request asks for, read from its query or its body, and written for a service to read.
+"""Requests of the interface: parsed from a query or a body, and rendered for another service.
 
-Queries are given decoded, as pairs. What a request holds beyond its parameters is ignored. Every fault is an
-`InvalidInput` whose details name the `field` as the wire does; fee and surplus together are an `IntegratorError`.
+Queries are decoded pairs. Unknown parameters are ignored. Errors are `InvalidInput` with the interface's name of the
+parameter in `details["field"]`; fee and surplus together are an `IntegratorError`.
 """
 
 from __future__ import annotations
@@ -21,25 +21,19 @@ from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, check_shares
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import CalldataRequestJson, ExecuteRequestJson, PostedRouteJson, SignerRequestJson
+    from swapcli.api.schemas import CalldataRequestJson, ExecuteRequestJson, PostedRouteJson
 
 DEFAULT_DEADLINE_S = 20 * 60
 
 Query = Sequence[tuple[str, str]]
 
 
-class IntegratorParameters(NamedTuple):
-    """Who asks to earn on a route, as the request says it: whether a key allows it is another matter."""
-
-    address: str | None = None
-    fee_bps: int = 0
-    surplus_bps: int = 0
-
-
 class OrderRequest(NamedTuple):
-    """An order. Addresses are canonical, the native token's is the zero address; `excluded` are ids or names as given.
+    """An order as a request states it.
 
-    `amount` is in base units: of `token_out` where `reverse`.
+    Addresses are canonical, the native token is the zero address. `amount` is in base units: of `token_out` if
+    `reverse`. `excluded` are ids or names of protocols as the request spells them. The integrator's address and shares
+    may each be absent; the API key decides whether they are allowed.
     """
 
     amount: int
@@ -50,11 +44,18 @@ class OrderRequest(NamedTuple):
     excluded: tuple[str, ...] = ()
     slippage_ppm: int = DEFAULT_SLIPPAGE_PPM
     recipient: str | None = None
-    integrator: IntegratorParameters | None = None
+    integrator_address: str | None = None
+    fee_bps: int = 0
+    surplus_bps: int = 0
+
+    @property
+    def has_integrator(self) -> bool:
+        """Whether the request has any integrator parameter."""
+        return bool(self.integrator_address or self.fee_bps or self.surplus_bps)
 
 
 class ExecuteRequest(NamedTuple):
-    """A found route to be made into a call. `deadline_s` (Unix) belongs to V1 execute."""
+    """A found route to build a call from. `deadline_s` (Unix) belongs to V1 execute."""
 
     result: RouteResult
     slippage_ppm: int
@@ -62,16 +63,11 @@ class ExecuteRequest(NamedTuple):
     deadline_s: int | None = None
 
 
-class SignerBody(NamedTuple):
-    """A found route to be made into a call of its signer, who is also its receiver."""
-
-    result: RouteResult
-    slippage_ppm: int
-    signer: str
-
-
 class OrderParameters(NamedTuple):
-    """Which parameters an endpoint takes with an order. Without a `slippage_schema` range it takes no terms at all."""
+    """The parameters that an endpoint accepts with an order.
+
+    `slippage` None: neither slippage nor recipient; with `needs_terms` both are required.
+    """
 
     api_version: ApiVersion
     slippage: SlippageRange | None
@@ -88,7 +84,7 @@ PAYLOAD_HYPEREVM = OrderParameters(ApiVersion.V1, SIGNER_SLIPPAGE, needs_terms=T
 
 
 class BodyParameters(NamedTuple):
-    """What an endpoint takes with a found route."""
+    """The parameters that an endpoint accepts with a route."""
 
     slippage: SlippageRange
     has_deadline: bool = False
@@ -100,12 +96,12 @@ CALLDATA_V2 = BodyParameters(V2_SLIPPAGE)
 
 
 def parse_order(query: Query, network: Network, parameters: OrderParameters) -> OrderRequest:
-    """The order that a query gives."""
+    """Parse the order of a query."""
     return _read_order(RequestParameters.from_query(query, network.kind), network, parameters)
 
 
 def render_order(order: OrderRequest, network: Network, parameters: OrderParameters) -> list[tuple[str, str]]:
-    """The query that gives an order: `parse_order` reads it back."""
+    """Render an order as a query; the inverse of `parse_order`."""
     query = [
         ("amount", str(order.amount)),
         ("tokenInAddress", display_address(order.token_in, network.kind)),
@@ -115,14 +111,14 @@ def render_order(order: OrderRequest, network: Network, parameters: OrderParamet
     if order.excluded:
         query.append(("excludeProtocols", ",".join(order.excluded)))
     if parameters.slippage:
-        query += render_terms(order, network)
-    if order.integrator and parameters.api_version is ApiVersion.V2:
-        query += _render_integrator(order.integrator, network)
+        query += _render_terms(order, network)
+    if parameters.api_version is ApiVersion.V2:
+        query += _render_integrator(order, network)
     return query
 
 
 def parse_calldata_body(document: object, network: Network, now_s: int) -> OrderRequest | ExecuteRequest:
-    """The body of V1 calldata: an order, or, where it has the field `route`, a found route."""
+    """Parse the body of V1 calldata: an order, or a route if it has the field `route`."""
     parameters = RequestParameters.from_body(document, network.kind)
     if parameters.has("route"):
         return _read_execute(parameters, network, CALLDATA_V1, now_s)
@@ -130,15 +126,14 @@ def parse_calldata_body(document: object, network: Network, now_s: int) -> Order
 
 
 def render_calldata_body(order: OrderRequest, network: Network) -> CalldataRequestJson:
-    """The body of V1 calldata that gives an order. Raises `InvalidAddress` where the order has no receiver."""
+    """Render an order as the body of V1 calldata. Raises `InvalidAddress` if the order has no recipient."""
+    recipient = parse_address_parameter("destination", order.recipient, network.kind)
     body: CalldataRequestJson = {
         "amount": str(order.amount),
         "tokenInAddress": display_address(order.token_in, network.kind),
         "tokenOutAddress": display_address(order.token_out, network.kind),
         "slippage": float(format_percent(order.slippage_ppm)),
-        "destination": display_address(
-            parse_address_parameter("destination", order.recipient, network.kind), network.kind
-        ),
+        "destination": display_address(recipient, network.kind),
     }
     if order.excluded:
         body["excludeProtocols"] = list(order.excluded)
@@ -147,17 +142,18 @@ def render_calldata_body(order: OrderRequest, network: Network) -> CalldataReque
     return body
 
 
-def parse_execute_body(document: object, network: Network, form: BodyParameters, now_s: int) -> ExecuteRequest:
-    """The body of V1 execute or V2 calldata; a deadline that is not given is 20 minutes away."""
-    return _read_execute(RequestParameters.from_body(document, network.kind), network, form, now_s)
+def parse_execute_body(document: object, network: Network, accepted: BodyParameters, now_s: int) -> ExecuteRequest:
+    """Parse the body of V1 execute or V2 calldata. The default deadline is in 20 minutes."""
+    return _read_execute(RequestParameters.from_body(document, network.kind), network, accepted, now_s)
 
 
 def render_execute_body(
     body: ExecuteRequest, network: Network, document: Mapping[str, object] | None = None
 ) -> ExecuteRequestJson:
-    """The body that gives a found route; `build_document` is the route as it was received, where the caller has it."""
+    """Render the body of V1 execute or V2 calldata. `document` is the route as received, if the caller has it."""
+    route = render_result(body.result, network) if document is None else document
     request: ExecuteRequestJson = {
-        "route": _route(body.result, network, document),
+        "route": cast("PostedRouteJson", route),
         "slippage": float(format_percent(body.slippage_ppm)),
         "destination": display_address(body.recipient, network.kind),
     }
@@ -166,73 +162,65 @@ def render_execute_body(
     return request
 
 
-def parse_signer_body(document: object, network: Network) -> SignerBody:
-    """The body of GET /citrea/calldata. A fault of the signer is an `InvalidAddress` of the field `signer`."""
+def parse_signer_body(document: object, network: Network) -> ExecuteRequest:
+    """Parse the body of GET /citrea/calldata, whose signer is also the recipient.
+
+    Raises `InvalidAddress` with the field `signer` for an invalid signer.
+    """
     parameters = RequestParameters.from_body(document, network.kind)
-    return SignerBody(
+    return ExecuteRequest(
         slippage_ppm=parameters.slippage_ppm("slippage", SIGNER_SLIPPAGE, required=True),
-        signer=parameters.recipient("signer"),
+        recipient=parameters.recipient("signer"),
         result=_read_route(parameters, "route_response", network),
     )
 
 
-def render_signer_body(
-    body: SignerBody, network: Network, document: Mapping[str, object] | None = None
-) -> SignerRequestJson:
-    """The body that gives a found route and its signer; `build_document` as in `render_execute_body`."""
-    return {
-        "route_response": _route(body.result, network, document),
-        "slippage": float(format_percent(body.slippage_ppm)),
-        "signer": display_address(body.signer, network.kind),
-    }
-
-
-def _read_order(parameters: RequestParameters, network: Network, form: OrderParameters) -> OrderRequest:
+def _read_order(parameters: RequestParameters, network: Network, accepted: OrderParameters) -> OrderRequest:
     amount = parameters.amount("amount")
     token_in, token_out = parameters.token("tokenInAddress"), parameters.token("tokenOutAddress")
     check_distinct(token_in, token_out, "tokenOutAddress")
-    shared = read_batch_terms(parameters, network, form)
-    return shared._replace(amount=amount, token_in=token_in, token_out=token_out)
+    options = read_order_options(parameters, network, accepted)
+    return options._replace(amount=amount, token_in=token_in, token_out=token_out)
 
 
-def read_batch_terms(parameters: RequestParameters, network: Network, form: OrderParameters) -> OrderRequest:
-    """What an order has beside its amount and tokens, which are left empty."""
-    v2 = form.api_version is ApiVersion.V2
-    reads_receiver = form.needs_terms or (form.slippage and parameters.has("destination"))
-    return OrderRequest(
+def read_order_options(parameters: RequestParameters, network: Network, accepted: OrderParameters) -> OrderRequest:
+    """Read the parameters of an order besides its amount and tokens, which are left empty."""
+    is_v2 = accepted.api_version is ApiVersion.V2
+    reads_recipient = accepted.needs_terms or (accepted.slippage and parameters.has("destination"))
+    options = OrderRequest(
         amount=0,
         token_in="",
         token_out="",
-        reverse=_read_reverse(parameters, network, form),
+        reverse=_read_reverse(parameters, network, accepted),
         direct=parameters.flag("direct"),
-        excluded=parameters.string_list("excludeProtocols", may_repeat=not v2),
-        slippage_ppm=_read_slippage(parameters, form),
-        recipient=_read_recipient(parameters, form) if reads_receiver else None,
-        integrator=_read_integrator(parameters) if v2 else None,
+        excluded=parameters.string_list("excludeProtocols", may_repeat=not is_v2),
+        slippage_ppm=_read_slippage(parameters, accepted),
+        recipient=_read_recipient(parameters, accepted) if reads_recipient else None,
     )
+    return _read_integrator(parameters, options) if is_v2 else options
 
 
-def _read_slippage(parameters: RequestParameters, form: OrderParameters) -> int:
-    if form.slippage is None:
+def _read_slippage(parameters: RequestParameters, accepted: OrderParameters) -> int:
+    if accepted.slippage is None:
         return DEFAULT_SLIPPAGE_PPM
-    return parameters.slippage_ppm("slippage", form.slippage, required=form.needs_terms)
+    return parameters.slippage_ppm("slippage", accepted.slippage, required=accepted.needs_terms)
 
 
-def _read_recipient(parameters: RequestParameters, form: OrderParameters) -> str:
-    return parameters.recipient("destination") if form.needs_terms else parameters.address("destination")
+def _read_recipient(parameters: RequestParameters, accepted: OrderParameters) -> str:
+    return parameters.recipient("destination") if accepted.needs_terms else parameters.address("destination")
 
 
-def _read_reverse(parameters: RequestParameters, network: Network, form: OrderParameters) -> bool:
-    """Refused where it has no effect: an answer to another order would be worse than none."""
+def _read_reverse(parameters: RequestParameters, network: Network, accepted: OrderParameters) -> bool:
+    """Read `reverse`. Raises `InvalidOption` where it is not supported, since ignoring it would quote another order."""
     reverse = parameters.flag("reverse")
-    if reverse and form.api_version is ApiVersion.V2:
+    if reverse and accepted.api_version is ApiVersion.V2:
         raise InvalidOption("reverse is reserved and not supported", details={"field": "reverse"})
     if reverse and not network_variant(network.name).reverse:
         raise InvalidOption(f"reverse is not supported on {network.name}", details={"field": "reverse"})
     return reverse
 
 
-def _read_integrator(parameters: RequestParameters) -> IntegratorParameters | None:
+def _read_integrator(parameters: RequestParameters, order: OrderRequest) -> OrderRequest:
     fee_bps = parameters.bps("integratorFeePercentageBps")
     surplus_bps = parameters.bps("integratorSurplusPercentageBps")
     try:
@@ -241,13 +229,15 @@ def _read_integrator(parameters: RequestParameters) -> IntegratorParameters | No
         error.details["field"] = "integratorFeePercentageBps" if fee_bps else "integratorSurplusPercentageBps"
         raise
     address = parameters.recipient("integratorAddress") if parameters.values.get("integratorAddress") else None
-    return IntegratorParameters(address, fee_bps, surplus_bps) if address or fee_bps or surplus_bps else None
+    return order._replace(integrator_address=address, fee_bps=fee_bps, surplus_bps=surplus_bps)
 
 
-def _read_execute(parameters: RequestParameters, network: Network, form: BodyParameters, now_s: int) -> ExecuteRequest:
-    deadline_s = parameters.deadline_s("deadline", now_s, DEFAULT_DEADLINE_S) if form.has_deadline else None
+def _read_execute(
+    parameters: RequestParameters, network: Network, accepted: BodyParameters, now_s: int
+) -> ExecuteRequest:
+    deadline_s = parameters.deadline_s("deadline", now_s, DEFAULT_DEADLINE_S) if accepted.has_deadline else None
     return ExecuteRequest(
-        slippage_ppm=parameters.slippage_ppm("slippage", form.slippage, required=True),
+        slippage_ppm=parameters.slippage_ppm("slippage", accepted.slippage, required=True),
         recipient=parameters.recipient("destination"),
         deadline_s=deadline_s,
         result=_read_route(parameters, "route", network),
@@ -264,26 +254,22 @@ def _read_route(parameters: RequestParameters, name: str, network: Network) -> R
 
 
 def check_distinct(token_in: str, token_out: str, name: str) -> None:
-    """Raises `SameToken`, naming the field, where the two are one."""
+    """Raise `SameToken` with the field `name` if the two tokens are the same."""
     if token_in == token_out:
         error = SameToken()
         error.details["field"] = name
         raise error
 
 
-def render_terms(order: OrderRequest, network: Network) -> list[tuple[str, str]]:
-    """Slippage and receiver as they stand in a query."""
+def _render_terms(order: OrderRequest, network: Network) -> list[tuple[str, str]]:
     terms = [("slippage", format_percent(order.slippage_ppm))]
     if order.recipient:
         terms.append(("destination", display_address(order.recipient, network.kind)))
     return terms
 
 
-def _render_integrator(wish: IntegratorParameters, network: Network) -> list[tuple[str, str]]:
-    query = [("integratorAddress", display_address(wish.address, network.kind))] if wish.address else []
-    bps = (("integratorFeePercentageBps", wish.fee_bps), ("integratorSurplusPercentageBps", wish.surplus_bps))
+def _render_integrator(order: OrderRequest, network: Network) -> list[tuple[str, str]]:
+    address = order.integrator_address
+    query = [("integratorAddress", display_address(address, network.kind))] if address else []
+    bps = (("integratorFeePercentageBps", order.fee_bps), ("integratorSurplusPercentageBps", order.surplus_bps))
     return query + [(name, str(number)) for name, number in bps if number]
-
-
-def _route(result: RouteResult, network: Network, document: Mapping[str, object] | None) -> PostedRouteJson:
-    return cast("PostedRouteJson", render_result(result, network) if document is None else document)

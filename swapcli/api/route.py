@@ -153,7 +153,7 @@ def _render_integrator(integrator: Integrator | None, network: Network) -> Integ
 
 
 def parse_result(document: object, network: Network, path: str = "") -> RouteResult:
-    """The result that a JSON object writes; the generation is V2 where it carries `meta`. `path` leads to the object.
+    """The result that a JSON object writes; the api_version is V2 where it carries `meta`. `path` leads to the object.
 
     Checks everything that the object alone can tell: field types and ranges, shares that sum, hops that join up. The
     output after a fee is not kept: it follows from the fee.

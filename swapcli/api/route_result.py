@@ -1,4 +1,4 @@
-"""RouteResult as a value: the answer to a route request, whatever generation writes it."""
+"""RouteResult as a value: the answer to a route request, whatever api_version writes it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ResultSegment(NamedTuple):
 class RouteResult(NamedTuple):
     """A found route. `timestamp_ms` (Unix) belongs to V2 only; `gas` is in units (V1) or wei (V2).
 
-    Tokens are written as their generation writes them, with their price; a price or `gas_usd` of None is unknown.
+    Tokens are written as their api_version writes them, with their price; a price or `gas_usd` of None is unknown.
     `best_quotes` are what each protocol alone would give, in the order of their ids, 0 being no quote.
     """
 

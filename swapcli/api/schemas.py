@@ -118,7 +118,7 @@ class PostedMetaJson(TypedDict):
 
 
 class PostedRouteJson(TypedDict):
-    """A found route of either generation, as a request gives it back: complete, and V2 where it has its `meta`.
+    """A found route of either api_version, as a request gives it back: complete, and V2 where it has its `meta`.
 
     What an answer says beyond how the input is split is checked for its form, but nothing is taken from it.
     """

@@ -1,9 +1,14 @@
-"""Who may call the service, how often, and from which web sites: what is reloaded while requests are answered."""
+"""The access policy: API keys, rate limits, allowed web origins and trusted proxies. It can be reloaded at any time."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from swapcli.engine.clock import Clock
+from swapcli.errors import SwapcliError
+from swapcli.service.access_log import AccessLog
 from swapcli.service.key_file import ApiKey
 from swapcli.service.limits import RateLimiter
 from swapcli.service.trusted_proxies import TrustedProxies
@@ -13,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class KeyLookup(Protocol):
-    """Knows API keys."""
+    """Looks up API keys."""
 
     def find(self, key: str) -> ApiKey | None:
-        """Return what is known of a key that somebody presents; None where it is unknown or revoked."""
+        """Return the record of a key; None if it is unknown or revoked."""
         ...
 
 
 class NoKeys:
-    """Knows none."""
+    """A lookup without any keys."""
 
     def find(self, key: str) -> ApiKey | None:
         """Return None."""
@@ -38,7 +43,7 @@ class PolicyRules(NamedTuple):
 
 
 class AccessPolicy:
-    """The rules in force. `replace` is called on the event loop, where no request sees half of a change."""
+    """The rules in force. Call `replace` on the event loop, so that no request sees half of a change."""
 
     def __init__(self, settings: ServiceSettings, keys: KeyLookup) -> None:
         self.limiter = RateLimiter(settings)
@@ -52,3 +57,37 @@ class AccessPolicy:
 
 def _build_rules(settings: ServiceSettings, keys: KeyLookup) -> PolicyRules:
     return PolicyRules(keys, settings.cors_origins, TrustedProxies(settings.trusted_proxies))
+
+
+class PolicyReloader:
+    """Replaces the policy by the result of `read`, in one step. If `read` fails, the old policy stays in force."""
+
+    def __init__(
+        self,
+        policy: AccessPolicy,
+        read: Callable[[], tuple[ServiceSettings, KeyLookup]],
+        log: AccessLog | None,
+        clock: Clock,
+    ) -> None:
+        self._policy = policy
+        self._read = read
+        self._log = log
+        self._clock = clock
+
+    async def __call__(self) -> None:
+        """Read off the event loop, apply on it, and log the result."""
+        try:
+            settings, keys = await asyncio.to_thread(self._read)
+            self._policy.replace(settings, keys)
+        except SwapcliError as error:
+            self._log_result(error)
+        except Exception as error:
+            # A defect or a failing file system must not stop the service.
+            if self._log:
+                self._log.log_defect("reload", error, self._clock.now_s())
+        else:
+            self._log_result(None)
+
+    def _log_result(self, error: SwapcliError | None) -> None:
+        if self._log:
+            self._log.log_reload(error, self._clock.now_s())

@@ -1,4 +1,4 @@
-"""The service as one ASGI application."""
+"""The service as an ASGI application."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from starlette.routing import BaseRoute, Route
 from swapcli.chain.node import StateOverrideNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.errors import MarketUnavailable
-from swapcli.model.api_version import ApiVersion
 from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import AccessPolicy, KeyLookup, NoKeys
 from swapcli.service.balance_check import BalanceChecker
-from swapcli.service.endpoint_table import ENDPOINTS, HEALTH_V1, HEALTH_V2, HEALTH_WHERE, PATHS
+from swapcli.service.endpoint_table import ENDPOINTS, PATHS
 from swapcli.service.handlers import EndpointHandler, HealthHandler, PageHandler, ServiceContext, not_found
 from swapcli.service.health_checks import HealthMonitor
+from swapcli.service.limits import RejectionPacer
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import MarketMetrics, Metrics
 from swapcli.service.middleware import AccessLogMiddleware, AuthMiddleware, CorsMiddleware
 from swapcli.service.pages import build_pages
-from swapcli.service.refusal_pacing import RejectionPacer
 from swapcli.service.worker import IsCancelled, Worker
 
 _NO_KEYS = NoKeys()
@@ -43,28 +42,28 @@ def create_app(
     failures: Callable[[], Mapping[str, int]] = dict,
     nodes: Mapping[str, StateOverrideNode] = _NO_NODES,
 ) -> Starlette:
-    """The application. Markets open in the background as it starts, or when they are first request.
+    """Return the application. Markets are opened in the background at start-up, or by the first request.
 
-    `failures` tells how often those that are kept fresh could not be; `nodes` are asked for checks. Both by network.
-    `policy_of(app)` is what settings and keys amount to, and may be replaced while it runs.
+    `failures` returns how often following a market failed; `nodes` run balance checks. Both are by network name.
+    `get_policy` returns the access policy, which may be replaced while the application runs.
     """
-    solver = Worker(settings.max_queue)
+    worker = Worker(settings.max_queue)
     metrics = Metrics(registry.networks, PATHS)
-    metrics.watch_queue(lambda: solver.queue_length)
+    metrics.watch_queue(lambda: worker.queue_length)
     metrics.watch_markets(lambda: _market_metrics(registry, failures()))
     if log is not None:
         metrics.watch_log(lambda: log.dropped)
     pacer, policy = RejectionPacer(), AccessPolicy(settings, keys)
-    workshop = ServiceContext(registry, solver, metrics, BalanceChecker(nodes), pacer)
-    health = HealthMonitor(registry, solver)
+    service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer)
+    monitor = HealthMonitor(registry, worker)
     app = Starlette(
-        routes=[*_endpoint_routes(workshop), *_health_routes(registry, health), *_page_routes(workshop)],
+        routes=[*_network_routes(service, monitor), *_page_routes(service)],
         middleware=[
             Middleware(AccessLogMiddleware, registry.clock, log, metrics, policy),
             Middleware(CorsMiddleware, policy),
             Middleware(AuthMiddleware, registry.clock, policy, metrics, pacer),
         ],
-        lifespan=lambda _: _lifespan(workshop, health),
+        lifespan=lambda _: _lifespan(service, monitor),
     )
     app.state.policy = policy
     app.router.redirect_slashes = False
@@ -73,47 +72,46 @@ def create_app(
 
 
 def get_policy(app: Starlette) -> AccessPolicy:
-    """Return the policy of an application that `create_app` made."""
+    """Return the policy of an application that `create_app` built."""
     policy = app.state.policy
     assert isinstance(policy, AccessPolicy)
     return policy
 
 
-def _endpoint_routes(workshop: ServiceContext) -> Iterator[BaseRoute]:
-    for path in dict.fromkeys(each.path for each in ENDPOINTS):
-        here = [each for each in ENDPOINTS if each.path == path]
-        yield Route(path.lower(), EndpointHandler(path, here, workshop))
+def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator[BaseRoute]:
+    by_path = {path: [each for each in ENDPOINTS if each.path == path and each.networks] for path in PATHS}
+    for path, endpoints in by_path.items():
+        if not endpoints:
+            continue
+        if endpoints[0].handler is None:
+            yield Route(path, HealthHandler(endpoints[0], service.registry, monitor))
+        else:
+            yield Route(path.lower(), EndpointHandler(path, endpoints, service))
 
 
-def _health_routes(registry: MarketRegistry, health: HealthMonitor) -> Iterator[BaseRoute]:
-    for path, api_version in ((HEALTH_V1, ApiVersion.V1), (HEALTH_V2, ApiVersion.V2)):
-        yield Route(path, HealthHandler(path, api_version, HEALTH_WHERE[path], registry, health))
-
-
-def _page_routes(workshop: ServiceContext) -> Iterator[BaseRoute]:
-    for path, maker in build_pages(workshop.registry, workshop.metrics).items():
-        yield Route(path, PageHandler(path, maker, workshop.worker))
+def _page_routes(service: ServiceContext) -> Iterator[BaseRoute]:
+    for path, builder in build_pages(service.registry, service.metrics).items():
+        yield Route(path, PageHandler(path, builder, service.worker))
 
 
 @asynccontextmanager
-async def _lifespan(workshop: ServiceContext, health: HealthMonitor) -> AsyncIterator[None]:
-    opening = asyncio.get_running_loop().create_task(_open_markets(workshop))
+async def _lifespan(service: ServiceContext, monitor: HealthMonitor) -> AsyncIterator[None]:
+    opening = asyncio.get_running_loop().create_task(_open_markets(service))
     try:
         yield
     finally:
         opening.cancel()
         gc.unfreeze()
-        health.close()
-        workshop.worker.close()
-        workshop.checker.close()
+        monitor.close()
+        service.worker.close()
+        service.checker.close()
 
 
-async def _open_markets(workshop: ServiceContext) -> None:
-    registry, solver = workshop.registry, workshop.worker
-    for network in registry.served_networks:
+async def _open_markets(service: ServiceContext) -> None:
+    for network in service.registry.served_networks:
         with suppress(MarketUnavailable):
-            await solver.run(partial(_open_market, registry, network.name), is_urgent=True)
-    # Markets live as long as the service: looking through them again and again would make everybody wait.
+            await service.worker.run(partial(_open_market, service.registry, network.name), is_urgent=True)
+    # Markets live as long as the service: without freezing, each full collection would scan them and delay requests.
     gc.collect()
     gc.freeze()
 

@@ -1,112 +1,298 @@
-"""The endpoints: which path and method does what, on which networks, and how it tells errors."""
+"""Every endpoint of the service in one table: dispatch and the OpenAPI document are both made from it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Final, NamedTuple
 
+from swapcli.api import requests, schemas
+from swapcli.api.errors import ErrorFormat
 from swapcli.api.network_variants import NetworkCalldata, network_variant
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.service import endpoints
-from swapcli.service.error_responses import Style
+from swapcli.service.json_schemas import BOOLEAN, STRINGS, Felts
+from swapcli.service.limits import RequestClass
 from swapcli.service.market_registry import MarketRegistry
-from swapcli.service.request import EndpointRequest
+from swapcli.service.query_parameters import (
+    Parameter,
+    describe_batch,
+    describe_order,
+    describe_token,
+    no_parameters,
+)
+from swapcli.service.request import EndpointRequest, EndpointResponse
+
+Handler = Callable[[MarketRegistry, EndpointRequest], EndpointResponse]
+"""Answers a request of one network, off the event loop. Raises `SwapcliError`."""
+
+V1: Final = "First generation"
+V2: Final = "Second generation"
+STARKNET: Final = "Starknet"
+DISCOVERY: Final = "Discovery"
+SERVICE: Final = "Service"
+
+JSON: Final = "application/json"
+HTML: Final = "text/html"
+PLAIN_TEXT: Final = "text/plain"
+
+CHAINS: Final = "/supported-chains"
+LIVE: Final = "/livez"
+READY: Final = "/readyz"
+METRICS: Final = "/metrics"
+OPENAPI: Final = "/openapi.json"
+DOCS: Final = "/docs"
+
+NETWORK_PREFIX: Final = "/{network}"
+
+
+class Endpoint(NamedTuple):
+    """One operation of the interface.
+
+    `path` is spelled as the interface spells it; requests match in any letter case. Paths of a network start with
+    `/{network}` and exist on the networks for which `networks` returns True.
+
+    `handler` None: the service answers on the event loop itself (health checks and pages). `responses` and `body` are
+    types of `api.schemas`, lists of them, or JSON schemas; any one of them occurs. `summary` and `description` are
+    published in the OpenAPI document.
+    """
+
+    operation_id: str
+    method: str
+    path: str
+    tag: str
+    summary: str
+    responses: tuple[object, ...]
+    handler: Handler | None = None
+    networks: Callable[[Network], bool] | None = None
+    parameters: Callable[[Network], tuple[Parameter, ...]] = no_parameters
+    body: tuple[type, ...] = ()
+    error_format: ErrorFormat = ErrorFormat.STATUS
+    request_class: RequestClass = RequestClass.WORK
+    content_type: str = JSON
+    description: str = ""
+
+    @property
+    def is_v2(self) -> bool:
+        """Whether the endpoint belongs to the second generation."""
+        return self.path.startswith(f"{NETWORK_PREFIX}/v2/")
+
+    @property
+    def api_version(self) -> ApiVersion:
+        """The version of the interface that the endpoint belongs to."""
+        return ApiVersion.V2 if self.is_v2 else ApiVersion.V1
+
+    @property
+    def is_quote(self) -> bool:
+        """Whether the endpoint returns routes or transactions."""
+        return self.tag in (V1, V2, STARKNET) and self.request_class is RequestClass.WORK
+
+    def exists_on(self, network: Network) -> bool:
+        """Return whether the network has this endpoint."""
+        return self.networks is not None and self.networks(network)
 
 
 def all_networks(_network: Network) -> bool:
-    """On every network."""
+    """Return True."""
     return True
 
 
-def has_v2(network: Network) -> bool:
-    """Where the second generation exists."""
-    return network.has_v2 and network.kind is Kind.EVM
-
-
 def is_evm(network: Network) -> bool:
-    """On EVM networks."""
+    """Return whether the network is an EVM network."""
     return network.kind is Kind.EVM
 
 
 def is_starknet(network: Network) -> bool:
-    """On Starknet."""
+    """Return whether the network is a Starknet network."""
     return network.kind is Kind.STARKNET
 
 
-def takes_order(network: Network) -> bool:
-    """Where GET calldata takes an order and tells errors in its own form."""
-    return network_variant(network.name).network_calldata is NetworkCalldata.ORDER
+def has_v2(network: Network) -> bool:
+    """Return whether the second generation exists on the network."""
+    return network.has_v2 and is_evm(network)
 
 
-def takes_signer(network: Network) -> bool:
-    """Where GET calldata takes a found route and a signer."""
-    return network_variant(network.name).network_calldata is NetworkCalldata.SIGNER
+def _executes_transaction(network: Network) -> bool:
+    return is_evm(network) and network_variant(network.name).execute_has_transaction
 
 
-def gives_felts(network: Network) -> bool:
-    """Where GET calldata takes an order and gives felts."""
-    return network_variant(network.name).network_calldata is NetworkCalldata.FELTS
+def _executes_call_only(network: Network) -> bool:
+    return is_evm(network) and not network_variant(network.name).execute_has_transaction
 
 
-class Endpoint(NamedTuple):
-    """One operation of a network. `path` is as the interface spells it; letter case does not matter to requests."""
-
-    name: str
-    method: str
-    path: str
-    run: Callable[[MarketRegistry, EndpointRequest], object]
-    style: Style = Style.PLAIN
-    where: Callable[[Network], bool] = all_networks
-    has_body: bool = False
-
-    @property
-    def api_version(self) -> ApiVersion:
-        """Which one it belongs to."""
-        return ApiVersion.V2 if self.path.startswith("/{network}/v2/") else ApiVersion.V1
+def _has_calldata(kind: NetworkCalldata, network: Network) -> bool:
+    return network_variant(network.name).network_calldata is kind
 
 
-ENDPOINTS: tuple[Endpoint, ...] = (
-    Endpoint("routeV1", "GET", "/{network}/route", endpoints.route_v1),
-    Endpoint("executeV1", "POST", "/{network}/execute", endpoints.execute, Style.EXECUTE, has_body=True),
-    Endpoint("calldataV1", "POST", "/{network}/calldata", endpoints.calldata_v1, has_body=True),
+_REPLAYED = (
+    "The route is recomputed on the current state and encoded from that. A route that now pays less than its slippage"
+    " allows is rejected."
+)
+_BALANCE_CHECKED = (
+    " If a node of the network is configured, a route is also rejected when the wallet `destination` (as the sender)"
+    " holds less than the input."
+)
+
+_NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
-        "orderCalldata", "GET", "/{network}/calldata", endpoints.order_calldata, Style.OWN_CALLDATA, takes_order
+        "route", "GET", "/{network}/route", V1, "Find the best route",
+        (schemas.RouteV1Json, schemas.RouteNotFoundJson),
+        partial(endpoints.route, requests.ROUTE_V1), all_networks, partial(describe_order, requests.ROUTE_V1),
+        description="If there is no route, `success` is false and `errorMessage` gives the reason.",
     ),
     Endpoint(
-        "signerCalldata", "GET", "/{network}/calldata", endpoints.signer_calldata, Style.OWN_CALLDATA, takes_signer,
-        has_body=True,
-    ),
-    Endpoint("feltsCalldata", "GET", "/{network}/calldata", endpoints.order_calldata, where=gives_felts),
-    Endpoint(
-        "routeAndCalldataV1", "GET", "/{network}/routeAndCalldata", endpoints.route_and_calldata_v1, where=is_evm
-    ),
-    Endpoint("routeBatch", "GET", "/{network}/routeBatch", endpoints.route_batch, where=is_starknet),
-    Endpoint("executeBatch", "GET", "/{network}/executeBatch", endpoints.execute_batch, where=is_starknet),
-    Endpoint("routeV2", "GET", "/{network}/v2/route", endpoints.route_v2, where=has_v2),
-    Endpoint(
-        "calldataV2", "POST", "/{network}/v2/calldata", endpoints.calldata_v2, Style.CALLDATA_V2, has_v2, has_body=True
+        "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
+        (schemas.ExecuteJson,), endpoints.execute, _executes_transaction,
+        body=(schemas.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED,
     ),
     Endpoint(
-        "routeAndCalldataV2", "GET", "/{network}/v2/routeAndCalldata", endpoints.route_and_calldata_v2, where=has_v2
+        "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
+        (schemas.CalldataJson,), endpoints.execute, _executes_call_only,
+        body=(schemas.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE_DETAILED,
+        description=_REPLAYED + _BALANCE_CHECKED,
     ),
-    Endpoint("tokens", "GET", "/{network}/tokens", endpoints.tokens),
-    Endpoint("token", "GET", "/{network}/tokens/{address}", endpoints.token, Style.TOKEN),
-    Endpoint("protocols", "GET", "/{network}/protocols", endpoints.protocols),
+    Endpoint(
+        "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
+        (schemas.StarknetExecuteJson,), endpoints.execute, is_starknet,
+        body=(schemas.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED,
+    ),
+    Endpoint(
+        "calldata", "POST", "/{network}/calldata", V1, "Find a route and build its transaction",
+        (schemas.CalldataV1Json, schemas.ExecuteJson, schemas.RouteNotFoundJson), endpoints.calldata_v1, is_evm,
+        body=(schemas.CalldataRequestJson, schemas.ExecuteRequestJson),
+        description="If the body has a field `route`, calldata is built from that route.",
+    ),
+    Endpoint(
+        "calldata", "POST", "/{network}/calldata", V1, "Find a route and build its transaction",
+        (schemas.StarknetCalldataV1Json, Felts, schemas.RouteNotFoundJson), endpoints.calldata_v1, is_starknet,
+        body=(schemas.CalldataRequestJson, schemas.ExecuteRequestJson),
+        description="If the body has a field `route`, calldata is built from that route.",
+    ),
+    Endpoint(
+        "ownCalldata", "GET", "/{network}/calldata", V1, "Build encoded calldata from a route",
+        (schemas.CitreaCalldataJson,), endpoints.signer_calldata, partial(_has_calldata, NetworkCalldata.SIGNER),
+        body=(schemas.SignerRequestJson,), error_format=ErrorFormat.NETWORK_CALLDATA,
+        description="A GET request with a JSON body. HTTP gives such a body no meaning, and some proxies and clients"
+        " drop it; `POST /{network}/execute` does the same without that risk.",
+    ),
+    Endpoint(
+        "ownCalldata", "GET", "/{network}/calldata", V1, "Find a route and build its call",
+        (schemas.HyperevmCalldataJson, schemas.HyperevmNoRouteJson),
+        partial(endpoints.network_calldata, requests.PAYLOAD_HYPEREVM), partial(_has_calldata, NetworkCalldata.ORDER),
+        partial(describe_order, requests.PAYLOAD_HYPEREVM), error_format=ErrorFormat.NETWORK_CALLDATA,
+    ),
+    Endpoint(
+        "ownCalldata", "GET", "/{network}/calldata", V1, "Find a route and build its call",
+        (schemas.StarknetCalldataJson, schemas.RouteNotFoundJson),
+        partial(endpoints.network_calldata, requests.PAYLOAD_V1), partial(_has_calldata, NetworkCalldata.FELTS),
+        partial(describe_order, requests.PAYLOAD_V1),
+    ),
+    Endpoint(
+        "routeAndCalldata", "GET", "/{network}/routeAndCalldata", V1, "Find a route and build its call",
+        (schemas.RouteAndCalldataV1Json, schemas.RouteNotFoundJson),
+        partial(endpoints.route_and_calldata, requests.PAYLOAD_V1), is_evm,
+        partial(describe_order, requests.PAYLOAD_V1),
+        description="For clients that request no version.",
+    ),
+    Endpoint(
+        "health", "GET", "/{network}/healthcheck", V1, "Check whether the network can be quoted",
+        (schemas.HealthV1Json,), networks=all_networks, request_class=RequestClass.HEALTH,
+    ),
+    Endpoint(
+        "routeV2", "GET", "/{network}/v2/route", V2, "Find the best route",
+        (schemas.RouteV2Json, schemas.RouteNotFoundV2Json),
+        partial(endpoints.route, requests.ROUTE_V2), has_v2, partial(describe_order, requests.ROUTE_V2),
+        description="`inputToken` and `outputToken` contain the wrapped native token instead of the native one;"
+        " `routeSwapType` gives the direction: 0 sells the native token, 1 buys it, 2 does neither.",
+    ),
+    Endpoint(
+        "calldataV2", "POST", "/{network}/v2/calldata", V2, "Build calldata from a route",
+        (schemas.CalldataV2Json,), endpoints.calldata_v2, has_v2,
+        body=(schemas.CalldataRequestV2Json,), error_format=ErrorFormat.CALLDATA_V2,
+        description="Send the complete response of V2 route; it is valid for a minute after its `meta.timestamp`.",
+    ),
+    Endpoint(
+        "routeAndCalldataV2", "GET", "/{network}/v2/routeAndCalldata", V2, "Find a route and build its call",
+        (schemas.RouteAndCalldataV2Json, schemas.RouteNotFoundV2Json),
+        partial(endpoints.route_and_calldata, requests.PAYLOAD_V2), has_v2,
+        partial(describe_order, requests.PAYLOAD_V2),
+    ),
+    Endpoint(
+        "healthV2", "GET", "/{network}/v2/healthcheck", V2, "Check whether the network can be quoted",
+        (schemas.HealthV2Json,), networks=has_v2, request_class=RequestClass.HEALTH,
+    ),
+    Endpoint(
+        "routeBatch", "GET", "/{network}/routeBatch", STARKNET, "Find routes for two or three orders",
+        (list[schemas.RouteV1Json], schemas.RouteNotFoundJson), endpoints.route_batch, is_starknet,
+        partial(describe_batch, requests.ROUTE_V1),
+    ),
+    Endpoint(
+        "executeBatch", "GET", "/{network}/executeBatch", STARKNET, "Find routes and the felts of their calls",
+        (list[Felts], schemas.RouteNotFoundJson), endpoints.execute_batch, is_starknet,
+        partial(describe_batch, requests.PAYLOAD_V1),
+    ),
+    Endpoint(
+        "tokens", "GET", "/{network}/tokens", DISCOVERY, "List the tokens of a network",
+        (list[schemas.ListedTokenJson],), endpoints.tokens, all_networks,
+    ),
+    Endpoint(
+        "token", "GET", "/{network}/tokens/{address}", DISCOVERY, "Show one token of a network",
+        (schemas.ListedTokenJson,), endpoints.token, all_networks, describe_token,
+        error_format=ErrorFormat.RESOURCE,
+    ),
+    Endpoint(
+        "protocols", "GET", "/{network}/protocols", DISCOVERY, "List the protocols of a network",
+        (list[schemas.ListedProtocolJson],), endpoints.protocols, all_networks,
+    ),
 )  # fmt: skip
-"""All that run off the event loop."""
 
-HEALTH_V1 = "/{network}/healthcheck"
-HEALTH_V2 = "/{network}/v2/healthcheck"
-HEALTH_WHERE: dict[str, Callable[[Network], bool]] = {HEALTH_V1: all_networks, HEALTH_V2: has_v2}
-"""Health is answered at once, also where orders queue."""
-CHAINS = "/supported-chains"
-LIVE = "/livez"
-READY = "/readyz"
-METRICS = "/metrics"
-DESCRIPTION = "/openapi.json"
-DOCS = "/docs"
+_LIVE_SCHEMA = {"type": "object", "properties": {"live": BOOLEAN}, "required": ["live"]}
+_READY_SCHEMA = {
+    "type": "object",
+    "properties": {"ready": BOOLEAN, "missing": STRINGS},
+    "required": ["ready", "missing"],
+}
+READY_NETWORK = Parameter("network", {"type": "string"}, "Check one network; without it, the whole service.")
 
-PAGES: tuple[str, ...] = (CHAINS, LIVE, READY, METRICS, DESCRIPTION, DOCS)
-PATHS: tuple[str, ...] = (*(each.path for each in ENDPOINTS), *HEALTH_WHERE, *PAGES)
-"""Every path, as the log and the counters name it."""
+_PAGES: tuple[Endpoint, ...] = (
+    Endpoint(
+        "supportedChains", "GET", CHAINS, DISCOVERY, "List the networks served", (list[schemas.SupportedChainJson],)
+    ),
+    Endpoint(
+        "live", "GET", LIVE, SERVICE, "Check whether the service responds", (_LIVE_SCHEMA,),
+        request_class=RequestClass.HEALTH,
+    ),
+    Endpoint(
+        "ready", "GET", READY, SERVICE, "Check whether the markets are loaded", (_READY_SCHEMA,),
+        parameters=lambda _network: (READY_NETWORK,), request_class=RequestClass.HEALTH,
+    ),
+    Endpoint(
+        "metrics", "GET", METRICS, SERVICE, "Metrics in the Prometheus format", ({"type": "string"},),
+        request_class=RequestClass.HEALTH, content_type=PLAIN_TEXT,
+    ),
+    Endpoint("openapi", "GET", OPENAPI, SERVICE, "This OpenAPI document", ({"type": "object"},)),
+    Endpoint(
+        "docs", "GET", DOCS, SERVICE, "This document as an interactive page", ({"type": "string"},), content_type=HTML
+    ),
+)  # fmt: skip
+
+ENDPOINTS: tuple[Endpoint, ...] = (*_NETWORK_ENDPOINTS, *_PAGES)
+PATHS: tuple[str, ...] = tuple(dict.fromkeys(endpoint.path for endpoint in ENDPOINTS))
+"""Every path once, as log and metrics name it."""
+
+_HEALTH_PATHS = frozenset(each.path for each in _PAGES if each.request_class is RequestClass.HEALTH)
+_HEALTH_SUFFIXES = tuple(
+    each.path.removeprefix(NETWORK_PREFIX) for each in _NETWORK_ENDPOINTS if each.request_class is RequestClass.HEALTH
+)
+
+
+def endpoints_of(network: Network) -> tuple[Endpoint, ...]:
+    """Return the endpoints that exist on a network, in the order of the table."""
+    return tuple(endpoint for endpoint in ENDPOINTS if endpoint.exists_on(network))
+
+
+def classify_path(path: str) -> RequestClass:
+    """Return the rate-limit class of a request by its path in lower case, also if no endpoint matches it."""
+    is_health = path in _HEALTH_PATHS or path.endswith(_HEALTH_SUFFIXES)
+    return RequestClass.HEALTH if is_health else RequestClass.WORK

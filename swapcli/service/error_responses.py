@@ -1,13 +1,12 @@
-"""The one table from errors to answers: status, form and the name that the interface has for them."""
+"""The mapping from errors to HTTP responses: status, body format and the error name of the interface."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Final, NamedTuple
 
-from swapcli.api import errors as wire
-from swapcli.api.network_variants import FaultShape, network_variant
+from swapcli.api import errors as api_errors
+from swapcli.api.errors import ErrorFormat
 from swapcli.api.payload_bodies import render_network_no_route
 from swapcli.api.route import render_meta, render_no_route
 from swapcli.errors import (
@@ -33,61 +32,39 @@ from swapcli.errors import (
 )
 
 Headers = tuple[tuple[str, str], ...]
+ErrorNames = tuple[tuple[type[SwapcliError], str], ...]
 
 
 class JsonResponse(NamedTuple):
-    """An answer before it is encoded: `build_document` is JSON-ready."""
+    """A response before it is encoded; `document` is JSON-ready."""
 
     status: int
     document: object
     headers: Headers = ()
 
 
-class Style(StrEnum):
-    """How an endpoint tells errors."""
-
-    PLAIN = "plain"
-    EXECUTE = "V1 execute"
-    EXECUTE_DETAILED = "V1 execute where it tells errors in detail"
-    CALLDATA_V2 = "V2 calldata"
-    OWN_CALLDATA = "GET calldata of hyperevm and citrea"
-    TOKEN = "one token"
-
-
-Names = tuple[tuple[type[SwapcliError], str], ...]
-
-_EXECUTE: Names = (
-    (InvalidSlippage, wire.INVALID_SLIPPAGE),
-    (InvalidDeadline, wire.INVALID_DEADLINE),
-    (InvalidRoute, wire.INVALID_ROUTE),
-    (RouteExpired, wire.ROUTE_EXPIRED),
-    (PoolError, wire.INSUFFICIENT_LIQUIDITY),
-    (InsufficientBalance, wire.INSUFFICIENT_BALANCE),
+_EXECUTE_NAMES: ErrorNames = (
+    (InvalidSlippage, api_errors.INVALID_SLIPPAGE),
+    (InvalidDeadline, api_errors.INVALID_DEADLINE),
+    (InvalidRoute, api_errors.INVALID_ROUTE),
+    (RouteExpired, api_errors.ROUTE_EXPIRED),
+    (PoolError, api_errors.INSUFFICIENT_LIQUIDITY),
+    (InsufficientBalance, api_errors.INSUFFICIENT_BALANCE),
 )
-_CALLDATA: Names = (
-    (InvalidSlippage, wire.INVALID_SLIPPAGE),
-    (InvalidRoute, wire.INVALID_ROUTE),
-    (RouteExpired, wire.INVALID_ROUTE),
-    (SlippageExceeded, wire.INVALID_ROUTE),
-    (PoolError, wire.INVALID_ROUTE),
+_CALLDATA_NAMES: ErrorNames = (
+    (InvalidSlippage, api_errors.INVALID_SLIPPAGE),
+    (InvalidRoute, api_errors.INVALID_ROUTE),
+    (RouteExpired, api_errors.INVALID_ROUTE),
+    (SlippageExceeded, api_errors.INVALID_ROUTE),
+    (PoolError, api_errors.INVALID_ROUTE),
 )
-ERROR_NAMES: Mapping[Style, Names] = {
-    Style.EXECUTE: (*_EXECUTE, (SlippageExceeded, wire.ROUTE_EXPIRED)),
-    Style.EXECUTE_DETAILED: (*_EXECUTE, (SlippageExceeded, wire.SLIPPAGE_EXCEEDED)),
-    Style.CALLDATA_V2: _CALLDATA,
-    Style.OWN_CALLDATA: _CALLDATA,
+ERROR_NAMES: Mapping[ErrorFormat, ErrorNames] = {
+    ErrorFormat.EXECUTE: (*_EXECUTE_NAMES, (SlippageExceeded, api_errors.ROUTE_EXPIRED)),
+    ErrorFormat.EXECUTE_DETAILED: (*_EXECUTE_NAMES, (SlippageExceeded, api_errors.SLIPPAGE_EXCEEDED)),
+    ErrorFormat.CALLDATA_V2: _CALLDATA_NAMES,
+    ErrorFormat.NETWORK_CALLDATA: _CALLDATA_NAMES,
 }
-"""What the interface calls an error, where an endpoint has its own form for them. Whatever is not here, and is the
-client's to mend, is a `Bad Request`."""
-
-SHAPES: Mapping[Style, FaultShape] = {
-    Style.PLAIN: FaultShape.STATUS,
-    Style.TOKEN: FaultShape.STATUS,
-    Style.EXECUTE: FaultShape.BRIEF,
-    Style.EXECUTE_DETAILED: FaultShape.DETAILED,
-    Style.CALLDATA_V2: FaultShape.DETAILED,
-    Style.OWN_CALLDATA: FaultShape.DETAILED,
-}
+"""The interface's names for errors, by format. Client errors without a name here are `Bad Request`."""
 
 ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
     (Unauthorized, 401),
@@ -95,62 +72,54 @@ ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
     (RateLimited, 429),
     (MarketUnavailable, 503),
 )
-"""Errors that every endpoint tells alike; the first that fits."""
+"""Errors that have the same response on every endpoint. The first matching class applies."""
 
 _BAD_REQUEST: Final = (InvalidInput, IntegratorError, PoolError, StaleError, SimulationError)
-_RECEIVERS: Final = ("signer", "destination")
+_RECIPIENT_FIELDS: Final = ("signer", "destination")
 
 
-def style_on(style: Style, network: str) -> Style:
-    """How an endpoint of that style tells errors on a network."""
-    if style is Style.EXECUTE and network_variant(network).execute_fault is FaultShape.DETAILED:
-        return Style.EXECUTE_DETAILED
-    return style
-
-
-def error_response(error: SwapcliError, style: Style = Style.PLAIN) -> JsonResponse | None:
-    """How an endpoint answers an error; None for what is no client's to mend: a defect."""
-    if style is Style.TOKEN and isinstance(error, UnknownToken):
+def error_response(error: SwapcliError, error_format: ErrorFormat = ErrorFormat.STATUS) -> JsonResponse | None:
+    """Return the response for an error; None if it is a defect of the service and not the client's to fix."""
+    if error_format is ErrorFormat.RESOURCE and isinstance(error, UnknownToken):
         return status_error(404, error.message)
     if isinstance(error, NoRoute | UnknownToken):
-        no_route = render_network_no_route if style is Style.OWN_CALLDATA else render_no_route
-        return JsonResponse(200, no_route(error.message))
-    for kind, status in ERROR_STATUSES:
-        if isinstance(error, kind):
+        is_nested = error_format is ErrorFormat.NETWORK_CALLDATA
+        return JsonResponse(200, (render_network_no_route if is_nested else render_no_route)(error.message))
+    for error_class, status in ERROR_STATUSES:
+        if isinstance(error, error_class):
             return status_error(status, error.message, _retry_after(error))
-    return JsonResponse(400, _bad_request(error, style)) if isinstance(error, _BAD_REQUEST) else None
+    return JsonResponse(400, _bad_request(error, error_format)) if isinstance(error, _BAD_REQUEST) else None
 
 
-def with_v2_meta(reply: JsonResponse, now_ms: int) -> JsonResponse:
-    """The answer as the second generation gives it: with its time, but for the form that all endpoints share."""
-    document = reply.document
+def with_v2_meta(response: JsonResponse, now_ms: int) -> JsonResponse:
+    """Add `meta` to an unsuccessful V2 response. The status format has none."""
+    document = response.document
     if isinstance(document, dict) and document.get("success") is False:
-        return reply._replace(document={**document, "meta": render_meta(now_ms)})
-    return reply
+        return response._replace(document={**document, "meta": render_meta(now_ms)})
+    return response
 
 
 def status_error(status: int, message: str, headers: Headers = (), *, request_id: str | None = None) -> JsonResponse:
-    """An error in the form that all endpoints share."""
-    return JsonResponse(status, wire.render_status_error(status, message, request_id=request_id), headers)
+    """Return an error in the format `{statusCode, message, error}`."""
+    return JsonResponse(status, api_errors.render_status_error(status, message, request_id=request_id), headers)
 
 
-def _bad_request(error: SwapcliError, style: Style) -> object:
-    name = _name(error, style)
-    match SHAPES[style]:
-        case FaultShape.DETAILED:
-            return wire.render_detailed_error(name, error.message)
-        case FaultShape.BRIEF:
-            return wire.render_brief_error(name, error.message)
-        case FaultShape.STATUS:
-            return wire.render_status_error(400, error.message)
+def _bad_request(error: SwapcliError, error_format: ErrorFormat) -> object:
+    match error_format:
+        case ErrorFormat.STATUS | ErrorFormat.RESOURCE:
+            return api_errors.render_status_error(400, error.message)
+        case ErrorFormat.EXECUTE:
+            return api_errors.render_brief_error(_error_name(error, error_format), error.message)
+        case _:
+            return api_errors.render_detailed_error(_error_name(error, error_format), error.message)
 
 
-def _name(error: SwapcliError, style: Style) -> str:
-    is_receiver = isinstance(error, InvalidAddress) and error.details.get("field") in _RECEIVERS
-    if is_receiver and style is Style.OWN_CALLDATA:
-        return wire.INVALID_SIGNER
-    named = (name for kind, name in ERROR_NAMES.get(style, ()) if isinstance(error, kind))
-    return next(named, wire.REASON_PHRASES[400])
+def _error_name(error: SwapcliError, error_format: ErrorFormat) -> str:
+    is_recipient = isinstance(error, InvalidAddress) and error.details.get("field") in _RECIPIENT_FIELDS
+    if is_recipient and error_format is ErrorFormat.NETWORK_CALLDATA:
+        return api_errors.INVALID_SIGNER
+    names = (name for error_class, name in ERROR_NAMES[error_format] if isinstance(error, error_class))
+    return next(names, api_errors.REASON_PHRASES[400])
 
 
 def _retry_after(error: SwapcliError) -> Headers:

@@ -1,10 +1,11 @@
-"""Examples of requests that work: an order between two tokens of a market, and its route for what takes one."""
+"""Working example requests for the OpenAPI document: an order between two tokens of a market, and its route."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from swapcli.api import schemas
 from swapcli.api.route import render_result
 from swapcli.api.route_result import build_result
 from swapcli.errors import SwapcliError
@@ -17,106 +18,109 @@ from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, 
 from swapcli.networks.address import display_address
 from swapcli.routing.gas import route_gas
 from swapcli.routing.replay import replay
-from swapcli.service.operations import Operation
+from swapcli.service.endpoint_table import Endpoint
+from swapcli.service.query_parameters import Parameter
 
-_RECEIVER = {Kind.EVM: "0x" + "12" * 20, Kind.STARKNET: "0x" + "12".zfill(64)}
+_RECIPIENT = {Kind.EVM: "0x" + "12" * 20, Kind.STARKNET: "0x" + "12".zfill(64)}
 _SLIPPAGE = 0.5
 _MAX_BATCH = 2
 
 
 class RequestExample(NamedTuple):
-    """Values for every parameter; `routes` by generation are found routes."""
+    """Values for every parameter, and routes by version of the interface."""
 
     token_in: str
     token_out: str
     amount: str
-    destination: str
+    recipient: str
     routes: Mapping[ApiVersion, object]
 
-    def query(self, operation: Operation) -> dict[str, object]:
-        """The parameters that an operation needs."""
+    def query(self, parameters: Sequence[Parameter]) -> dict[str, object]:
+        """Return values of the required parameters, by name."""
         values: dict[str, object] = {
             "amount": self.amount,
             "tokenInAddress": self.token_in,
             "tokenOutAddress": self.token_out,
             "slippage": _SLIPPAGE,
-            "destination": self.destination,
+            "destination": self.recipient,
             "amounts": ",".join([self.amount] * _MAX_BATCH),
             "tokenInAddresses": ",".join([self.token_in] * _MAX_BATCH),
             "tokenOutAddresses": self.token_out,
             "address": self.token_out,
         }
-        return {each.name: values[each.name] for each in operation.parameters if each.is_required}
+        return {each.name: values[each.name] for each in parameters if each.is_required}
 
-    def body(self, operation: Operation) -> dict[str, object] | None:
-        """The body that an operation takes, None where it takes none."""
-        terms: dict[str, object] = {"slippage": _SLIPPAGE, "destination": self.destination}
-        match operation.body:
-            case ("CalldataRequest", *_):
-                order = {"amount": self.amount, "tokenInAddress": self.token_in, "tokenOutAddress": self.token_out}
-                return {**order, **terms}
-            case ("SignerRequest",):
-                route = self.routes[ApiVersion.V1]
-                return {"route_response": route, "slippage": _SLIPPAGE, "signer": self.destination}
-            case ("CalldataRequestV2",):
-                return {"route": self.routes[ApiVersion.V2], **terms}
-            case ("ExecuteRequest",):
-                return {"route": self.routes[ApiVersion.V1], **terms}
-        return None
+    def body(self, endpoint: Endpoint) -> dict[str, object] | None:
+        """Return a body for the endpoint; None if it takes none."""
+        terms: dict[str, object] = {"slippage": _SLIPPAGE, "destination": self.recipient}
+        if not endpoint.body:
+            return None
+        body_type = endpoint.body[0]
+        if body_type is schemas.CalldataRequestJson:
+            order = {"amount": self.amount, "tokenInAddress": self.token_in, "tokenOutAddress": self.token_out}
+            return {**order, **terms}
+        route = self.routes[endpoint.api_version]
+        if body_type is schemas.SignerRequestJson:
+            return {"route_response": route, "slippage": _SLIPPAGE, "signer": self.recipient}
+        return {"route": route, **terms}
 
 
 def build_example(market: Market, now_ms: int) -> RequestExample | None:
-    """An example on a market, its routes found at `now_ms` (Unix); None where the market has no pool to show.
+    """Return an example on a market, with routes of the time `now_ms` (Unix); None if no pool can be quoted.
 
-    Its routes are those of one pool, which takes no search: quick enough to be made anew whenever they grow old.
+    Each route uses a single pool and needs no search, so it can be rebuilt cheaply when it expires.
     """
     network, quote = market.network, _quote(market)
     if quote is None:
         return None
     order = quote.order
-    found = {g: build_result(quote, order, network, market.pools, g, timestamp_ms=now_ms) for g in ApiVersion}
     return RequestExample(
         token_in=display_address(order.token_in.address, network.kind),
         token_out=display_address(order.token_out.address, network.kind),
         amount=str(order.amount),
-        destination=_RECEIVER[network.kind],
-        routes={api_version: render_result(result, network) for api_version, result in found.items()},
+        recipient=_RECIPIENT[network.kind],
+        routes={
+            version: render_result(
+                build_result(quote, order, network, market.pools, version, timestamp_ms=now_ms), network
+            )
+            for version in ApiVersion
+        },
     )
 
 
 def _quote(market: Market) -> Quote | None:
-    """Of a whole native token for a stablecoin where a pool has both, else of the first pool that can give anything."""
+    """Quote one native token for a stablecoin if a pool has both, else the first pair with any output."""
     native, network = market.network.wrapped_native or market.network.native, market.network
-    sold = [native.address, *market.tokens]
-    bought = [*(address for address in network.stablecoins if address in market.tokens), *market.tokens]
-    for token_in in sold:
+    inputs = [native.address, *market.tokens]
+    outputs = [*(address for address in network.stablecoins if address in market.tokens), *market.tokens]
+    for token_in in inputs:
         pools = [pool for pool in market.pools.values() if token_in in pool.tokens]
-        for token_out in bought:
-            quotes = [_through(pool, token_in, token_out, market) for pool in pools if token_out in pool.tokens]
+        for token_out in outputs:
+            quotes = [_quote_pool(pool, token_in, token_out, market) for pool in pools if token_out in pool.tokens]
             if best := max(filter(None, quotes), key=lambda quote: quote.amount_out, default=None):
                 return best
     return None
 
 
-def _through(pool: Pool, token_in: str, token_out: str, market: Market) -> Quote | None:
-    """The quote of a whole token through one pool; None where that pool gives nothing for it."""
-    network, sold = market.network, market.tokens[token_in]
-    is_native = sold.address == network.wrapped_native_address
+def _quote_pool(pool: Pool, token_in: str, token_out: str, market: Market) -> Quote | None:
+    """Quote one token through one pool; return None if the pool pays nothing."""
+    network, sold_token = market.network, market.tokens[token_in]
+    is_native = sold_token.address == network.wrapped_native_address
     if token_in == token_out:
         return None
-    order = Order(network.native if is_native else sold, market.tokens[token_out], 10**sold.decimals)
+    order = Order(network.native if is_native else sold_token, market.tokens[token_out], 10**sold_token.decimals)
     route = Route((Segment(SHARES_PER_ROUTE, ((Swap(pool.key, token_in, token_out, SHARES_PER_HOP),),)),))
     try:
-        done = replay({pool.key: pool}, route, order.amount)
+        replayed = replay({pool.key: pool}, route, order.amount)
     except SwapcliError:
         return None
     return Quote(
         order=order,
         route=route,
-        steps=done.steps,
+        steps=replayed.steps,
         amount_in=order.amount,
-        amount_out=done.amount_out,
-        gas_units=route_gas({pool.key: pool}, done),
+        amount_out=replayed.amount_out,
+        gas_units=route_gas({pool.key: pool}, replayed),
         gas_price_wei=market.gas_price_wei,
         wei_usd=None,
         price_in_usd=None,

@@ -1,29 +1,28 @@
-"""What stands at a path, as ASGI applications: the endpoints of networks, health, and pages that are the same for all.
+"""ASGI applications for the paths of the service: endpoints of networks, health checks, pages.
 
-The work of endpoints runs off the event loop; a client that leaves ends it.
+Endpoints run on the worker thread, off the event loop. A client that disconnects cancels its work.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from swapcli.errors import Cancelled, Overloaded, SwapcliError
-from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
-from swapcli.service.balance_check import BalanceChecker, EndpointResponse
-from swapcli.service.endpoint_table import Endpoint
-from swapcli.service.error_responses import JsonResponse, error_response, status_error, style_on, with_v2_meta
+from swapcli.service.balance_check import BalanceChecker
+from swapcli.service.endpoint_table import Endpoint, Handler
+from swapcli.service.error_responses import JsonResponse, error_response, status_error, with_v2_meta
 from swapcli.service.health_checks import HealthMonitor
+from swapcli.service.limits import RejectionPacer
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import Metrics
 from swapcli.service.pages import PageBuilder
-from swapcli.service.refusal_pacing import RejectionPacer
-from swapcli.service.request import EndpointRequest
+from swapcli.service.request import EndpointRequest, EndpointResponse
 from swapcli.service.request_context import (
     JSON,
     get_context,
@@ -44,7 +43,7 @@ NO_NETWORK = status_error(404, "there is no such network here")
 
 
 class ServiceContext(NamedTuple):
-    """What endpoints work with."""
+    """The parts of the service that handlers use."""
 
     registry: MarketRegistry
     worker: Worker
@@ -54,120 +53,113 @@ class ServiceContext(NamedTuple):
 
 
 class EndpointHandler:
-    """The endpoints of one path; which of them there are depends on the network."""
+    """The endpoints of one path. Which of them exist depends on the network."""
 
-    def __init__(self, path: str, endpoints: Sequence[Endpoint], workshop: ServiceContext) -> None:
+    def __init__(self, path: str, endpoints: Sequence[Endpoint], service: ServiceContext) -> None:
         self._path = path
         self._endpoints = tuple(endpoints)
-        self._workshop = workshop
+        self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Finds the endpoint of a request and lets it answer."""
-        network = self._workshop.registry.networks.get(scope["path_params"]["network"])
+        """Select the endpoint by method and network, and send its response."""
+        network = self._service.registry.networks.get(scope["path_params"]["network"])
         if network is None:
             return await send_json(send, NO_NETWORK)
-        here = {each.method: each for each in self._endpoints if each.where(network)}
-        refused = _enter(scope, self._path, network, here)
-        if refused is not None:
-            return await send_json(send, refused)
-        endpoint = here[_method(scope)]
+        by_method = {each.method: each for each in self._endpoints if each.exists_on(network)}
+        rejection = _check_method(scope, self._path, network, by_method)
+        if rejection is not None:
+            return await send_json(send, rejection)
+        endpoint = by_method[_method(scope)]
+        assert endpoint.handler is not None
         body = await read_body(scope, receive)
         try:
             request = _build_request(scope, network, body)
-            content, outcome = await self._work(endpoint, request, get_context(scope).client, receive)
-            if outcome.check is not None:
-                await self._workshop.checker.run(network.name, outcome.check)
+            content, response = await self._run(endpoint.handler, request, get_context(scope).client, receive)
+            if response.check is not None:
+                await self._service.checker.run(network.name, response.check)
         except SwapcliError as error:
-            reply = error_response(error, style_on(endpoint.style, network.name))
+            reply = error_response(error, endpoint.error_format)
             if reply is None:
                 raise
-            is_v2 = endpoint.api_version is ApiVersion.V2
-            return await send_json(send, with_v2_meta(reply, self._workshop.registry.now_ms()) if is_v2 else reply)
-        return await send_body(send, OK, JSON, content, outcome.headers)
+            reply = with_v2_meta(reply, self._service.registry.now_ms()) if endpoint.is_v2 else reply
+            return await send_json(send, reply)
+        return await send_body(send, OK, JSON, content, response.headers)
 
-    async def _work(
-        self, endpoint: Endpoint, request: EndpointRequest, client: str, receive: Receive
+    async def _run(
+        self, handler: Handler, request: EndpointRequest, client: str, receive: Receive
     ) -> tuple[bytes, EndpointResponse]:
-        solver, metrics = self._workshop.worker, self._workshop.metrics
+        """Run a handler on the worker thread, until the client disconnects."""
+        worker, metrics = self._service.worker, self._service.metrics
         loop = asyncio.get_running_loop()
         try:
-            solver.check_room(client)
-            work = solver.run(
-                lambda is_cancelled: self._run(endpoint, request._replace(is_cancelled=is_cancelled)), client=client
+            worker.check_room(client)
+            work = worker.run(
+                lambda is_cancelled: self._handle(handler, request._replace(is_cancelled=is_cancelled)), client=client
             )
             return await cancel_on_disconnect(loop.create_task(work), loop.create_task(wait_for_disconnect(receive)))
         except Overloaded:
             metrics.record_overloaded()
-            await self._workshop.pacer.wait()
+            await self._service.pacer.wait()
             raise
         except Cancelled:
             metrics.record_cancelled(request.network.name)
             raise
 
-    def _run(self, endpoint: Endpoint, request: EndpointRequest) -> tuple[bytes, EndpointResponse]:
-        """The document as it is sent, and the outcome that it is of."""
+    def _handle(self, handler: Handler, request: EndpointRequest) -> tuple[bytes, EndpointResponse]:
+        """Return the encoded document and the response, and record the time that they took."""
         started_s = perf_counter()
         try:
-            answer = endpoint.run(self._workshop.registry, request)
-            outcome = answer if isinstance(answer, EndpointResponse) else EndpointResponse(answer)
-            return msgspec.json.encode(outcome.document), outcome
+            response = handler(self._service.registry, request)
+            return msgspec.json.encode(response.document), response
         finally:
-            self._workshop.metrics.record_solve(request.network.name, perf_counter() - started_s)
+            self._service.metrics.record_solve(request.network.name, perf_counter() - started_s)
 
 
 class HealthHandler:
-    """The health check of a generation."""
+    """A health check. It responds without waiting for orders."""
 
-    def __init__(
-        self,
-        path: str,
-        api_version: ApiVersion,
-        where: Callable[[Network], bool],
-        registry: MarketRegistry,
-        health: HealthMonitor,
-    ) -> None:
-        self._path = path
-        self._api_version = api_version
-        self._where = where
+    def __init__(self, endpoint: Endpoint, registry: MarketRegistry, monitor: HealthMonitor) -> None:
+        self._endpoint = endpoint
         self._registry = registry
-        self._health = health
+        self._monitor = monitor
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers without waiting for orders."""
+        """Send the health of the network."""
         network = self._registry.networks.get(scope["path_params"]["network"])
         if network is None:
             return await send_json(send, NO_NETWORK)
-        refused = _enter(scope, self._path, network, ("GET",) if self._where(network) else ())
+        methods = ("GET",) if self._endpoint.exists_on(network) else ()
+        rejection = _check_method(scope, self._endpoint.path, network, methods)
         await read_body(scope, receive)
-        return await send_json(send, refused or await self._health.check(network, self._api_version))
+        return await send_json(send, rejection or await self._monitor.check(network, self._endpoint.api_version))
 
 
 class PageHandler:
-    """A page; a slow one is made ahead of all orders."""
+    """A page. A slow one is built on the worker thread, ahead of all orders."""
 
-    def __init__(self, path: str, maker: PageBuilder, solver: Worker) -> None:
+    def __init__(self, path: str, builder: PageBuilder, worker: Worker) -> None:
         self._path = path
-        self._maker = maker
-        self._solver = solver
+        self._builder = builder
+        self._worker = worker
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Makes the page anew."""
-        refused = _enter(scope, self._path, None, ("GET",))
+        """Build the page and send it."""
+        rejection = _check_method(scope, self._path, None, ("GET",))
         await read_body(scope, receive)
-        if refused is not None:
-            return await send_json(send, refused)
-        (make, is_slow), query = self._maker, scope["query_string"]
-        page = await self._solver.run(lambda _: make(query), is_urgent=True) if is_slow else make(query)
+        if rejection is not None:
+            return await send_json(send, rejection)
+        (build, is_slow), query = self._builder, scope["query_string"]
+        page = await self._worker.run(lambda _: build(query), is_urgent=True) if is_slow else build(query)
         return await send_body(send, page.status, page.content_type.encode(), page.body)
 
 
 async def not_found(_scope: Scope, _receive: Receive, send: Send) -> None:
-    """Where no path fits."""
+    """Respond to a path that no endpoint matches."""
     await send_json(send, NO_PATH)
 
 
-def _enter(scope: Scope, path: str, network: Network | None, methods: Collection[str]) -> JsonResponse | None:
-    """Notes where a request has come to; the answer where its method is not among those of the path."""
+def _check_method(scope: Scope, path: str, network: Network | None, methods: Collection[str]) -> JsonResponse | None:
+    """Record the matched path; return an error if the path does not take the method on this network."""
     if not methods:
         return NO_PATH
     context = get_context(scope)
@@ -179,7 +171,7 @@ def _enter(scope: Scope, path: str, network: Network | None, methods: Collection
 
 
 def _method(scope: Mapping[str, object]) -> str:
-    """The method, HEAD being a GET of which only the headers are sent."""
+    """Return the method. HEAD counts as GET: the server sends only the headers."""
     method = str(scope["method"])
     return "GET" if method == "HEAD" else method
 
@@ -193,9 +185,9 @@ def _build_request(scope: Scope, network: Network, body: bytes) -> EndpointReque
         content_type=get_header(scope, b"content-type") or "",
         path_tail=context.path.rpartition("/")[2],
         api_key=context.api_key,
-        is_cancelled=_never,
+        is_cancelled=_never_cancelled,
     )
 
 
-def _never() -> bool:
+def _never_cancelled() -> bool:
     return False

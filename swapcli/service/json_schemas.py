@@ -1,9 +1,9 @@
-"""The bodies of the interface as JSON schemas: generated from their types, then told what their fields may hold."""
+"""JSON schemas of the interface's bodies: generated from their types, then refined by field."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from swapcli.api import schemas
 from swapcli.api.request_parameters import MAX_DEADLINE_S
@@ -20,12 +20,10 @@ ADDRESS: Final[Mapping[Kind, Schema]] = {
     Kind.STARKNET: {"type": "string", "pattern": "^0[xX]0*[1-9a-fA-F][0-9a-fA-F]*$", "maxLength": 66},
 }
 AMOUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]*[1-9][0-9]*$", "maxLength": 78}
-"""Base units above zero. At most 2^256 - 1, which a pattern cannot say."""
+"""Base units above zero. The maximum of 2^256 - 1 cannot be expressed as a pattern."""
 BOOLEAN: Final[Schema] = {"type": "boolean"}
 STRINGS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
-FELTS_NAME: Final = "Felts"
-"""How the table of operations calls the arguments of a call on Starknet."""
-FELTS: Final[Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9]{1,77}$"}}
+_FELTS: Final[Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9]{1,77}$"}}
 
 _ANY_ADDRESS: Final[Schema] = {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{1,64}$"}
 _COUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,78}$"}
@@ -59,22 +57,22 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     "integratorSurplusPercentageBps": {"type": "integer", "minimum": 0, "maximum": MAX_SURPLUS_BPS},
     "statusCode": {"type": "integer", "minimum": 400, "maximum": 599},
 }  # fmt: skip
-"""By the name of a field: what its values look like, wherever they have that type."""
+"""Formats of values by field name, for fields of the same JSON type."""
 
-_REFUSED: Final = ("RouteNotFound", "RouteNotFoundV2", "DetailedFault", "DetailedFaultV2")
+_UNSUCCESSFUL: Final = ("RouteNotFound", "RouteNotFoundV2", "DetailedFault", "DetailedFaultV2")
 _CONSTANTS: Final[Mapping[tuple[str, str], object]] = {
     **{
         (name, "success"): True for name in ("RouteV1", "RouteV2", "CalldataV1", "StarknetCalldataV1", "CitreaCalldata")
     },
-    **{(name, "success"): False for name in _REFUSED},
+    **{(name, "success"): False for name in _UNSUCCESSFUL},
     ("Meta", "apiVersion"): "2.0",
 }
-"""By type and field: values that are always the same."""
+"""Constant values, by type and field."""
 
 _UNCHECKED_FIELDS: Final = frozenset(
     ("PostedRoute", f"integrator{name}") for name in ("Address", "FeePercentageBps", "SurplusPercentageBps", "Name")
 )
-"""By type and field: what is not looked at in every route."""
+"""Fields that only V2 reads, by type and field: any value is accepted elsewhere."""
 
 _REQUEST_SLIPPAGE: Final[Mapping[str, SlippageRange]] = {
     "ExecuteRequest": V1_SLIPPAGE,
@@ -82,7 +80,7 @@ _REQUEST_SLIPPAGE: Final[Mapping[str, SlippageRange]] = {
     "CalldataRequestV2": V2_SLIPPAGE,
     "SignerRequest": SIGNER_SLIPPAGE,
 }
-"""The types that are sent, with the slippage that each accepts. In these, null is the same as nothing."""
+"""Slippage range by request type. Optional fields of these types accept null, too."""
 
 
 _PUBLISHED_NAMES: Final = {
@@ -91,36 +89,36 @@ _PUBLISHED_NAMES: Final = {
     "BriefErrorJson": "BriefFault",
     "StatusErrorJson": "StatusFault",
 }
-"""Names that clients generated from the document know, where they differ from the name of the type."""
+"""Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
 
 
-def published_name(type_name: str) -> str:
-    """Return the name under which the document describes a type of `api.schemas`."""
+class Felts(list[str]):
+    """The arguments of a Starknet call, in the endpoint table: an array of decimal strings without a schema name."""
+
+
+def any_of(types: Iterable[object]) -> Schema:
+    """Return the schema of a value of any of these types of `api.schemas`, lists of them, or inline JSON schemas."""
+    alternatives = [_schema_of(each) for each in types]
+    return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
+
+
+def _schema_of(type_: object) -> Schema:
+    if isinstance(type_, dict):
+        return type_
+    if get_origin(type_) is list:
+        return {"type": "array", "items": _schema_of(get_args(type_)[0])}
+    if type_ is Felts:
+        return _FELTS
+    assert isinstance(type_, type)
+    return {"$ref": PREFIX + _published_name(type_.__name__)}
+
+
+def _published_name(type_name: str) -> str:
     return _PUBLISHED_NAMES.get(type_name, type_name.removesuffix("Json"))
 
 
-_TYPES: Final = {published_name(name): each for name, each in vars(schemas).items() if name.endswith("Json")}
-
-
-def schema_ref(name: str) -> Schema:
-    """The schema that is described under a name."""
-    return {"$ref": PREFIX + name}
-
-
-def any_of(names: Iterable[str]) -> Schema:
-    """One of some described schemas; an array of them where a name ends in `[]`."""
-    each = [_resolve_name(name) for name in names]
-    return each[0] if len(each) == 1 else {"anyOf": each}
-
-
-def _resolve_name(name: str) -> Schema:
-    if name.endswith("[]"):
-        return {"type": "array", "items": _resolve_name(name[:-2])}
-    return FELTS if name == FELTS_NAME else schema_ref(name)
-
-
 def slippage_schema(accepted_range: SlippageRange) -> Schema:
-    """A percentage within a range, both ends included."""
+    """Return the schema of a percentage within a range, both ends included."""
     return {
         "type": "number",
         "minimum": _percent(accepted_range.min_ppm),
@@ -133,31 +131,32 @@ def _percent(ppm: int) -> float | int:
     return ppm / PPM_PER_PERCENT if rest else whole
 
 
-def build_components(names: Iterable[str]) -> dict[str, Schema]:
-    """The schemas of the types of these names in `api.schemas`, and of all that they hold."""
+def build_components(types: Iterable[object]) -> dict[str, Schema]:
+    """Return the schemas of these types and of all types that they contain, by published name."""
     import msgspec
 
-    types = [_TYPES[name] for name in sorted(set(names))]
-    _, generated = msgspec.json.schema_components(types, ref_template=PREFIX + "{name}")
-    published = {published_name(name): _publish_references(schema) for name, schema in generated.items()}
-    return {name: _describe(name, schema) for name, schema in sorted(published.items())}
+    used = {get_args(each)[0] if get_origin(each) is list else each for each in types} - {Felts}
+    ordered = sorted((each for each in used if isinstance(each, type)), key=lambda each: each.__name__)
+    _, generated = msgspec.json.schema_components(ordered, ref_template=PREFIX + "{name}")
+    published = {_published_name(name): (name, _publish_references(schema)) for name, schema in generated.items()}
+    return {name: _describe(name, *published[name]) for name in sorted(published)}
 
 
 def _publish_references(schema: Any) -> Any:
-    """Replace the names of types by those that are published, wherever a schema refers to one."""
+    """Replace type names by published names in all references of a schema."""
     if isinstance(schema, dict):
         return {
-            key: PREFIX + published_name(value.removeprefix(PREFIX)) if key == "$ref" else _publish_references(value)
+            key: PREFIX + _published_name(value.removeprefix(PREFIX)) if key == "$ref" else _publish_references(value)
             for key, value in schema.items()
         }
     return [_publish_references(each) for each in schema] if isinstance(schema, list) else schema
 
 
-def _describe(name: str, schema: Schema) -> Schema:
-    """With its fields in their own order, and each told what it may be."""
-    fields, given = get_type_hints(_TYPES[name]), schema["properties"]
+def _describe(name: str, type_name: str, schema: Schema) -> Schema:
+    """Return the schema of a type with its fields in their own order, each with its format."""
+    fields, generated = get_type_hints(getattr(schemas, type_name)), schema["properties"]
     optional = set(fields) - set(schema.get("required", ())) if name in _REQUEST_SLIPPAGE else set()
-    properties = {field: _field_schema(name, field, given[field]) for field in fields}
+    properties = {field: _field_schema(name, field, generated[field]) for field in fields}
     properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}
     return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
 
@@ -166,13 +165,15 @@ def _field_schema(owner: str, field: str, schema: Schema) -> Schema:
     if (owner, field) in _CONSTANTS:
         return {**schema, "const": _CONSTANTS[owner, field]}
     if (owner, field) in _UNCHECKED_FIELDS:
-        return {"description": "As in the route that was found; read in the second generation, with integratorAddress."}
+        return {
+            "description": "As in the route response; read by the second generation, together with integratorAddress."
+        }
     if field == "slippage":
         return {"anyOf": [slippage_schema(_REQUEST_SLIPPAGE[owner]), _DECIMAL_NUMBER]}
     return _refine(schema, _FIELD_FORMATS.get(field, {}))
 
 
-def _refine(schema: Schema, form: Schema) -> Schema:
+def _refine(schema: Schema, field_format: Schema) -> Schema:
     if "anyOf" in schema:
-        return {**schema, "anyOf": [_refine(each, form) for each in schema["anyOf"]]}
-    return {**schema, **form} if schema.get("type") == form.get("type") else schema
+        return {**schema, "anyOf": [_refine(each, field_format) for each in schema["anyOf"]]}
+    return {**schema, **field_format} if schema.get("type") == field_format.get("type") else schema

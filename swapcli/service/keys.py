@@ -85,11 +85,6 @@ class KeyStore:
                 found = each.key
         return found
 
-    def integrator_of(self, key: str) -> str | None:
-        """The name of the integrator whose key this is; None where `find` finds none."""
-        found = self.find(key)
-        return found.name if found else None
-
     @property
     def problem(self) -> str | None:
         """Why no key is accepted at present, None where the file is fine."""

@@ -1,4 +1,4 @@
-"""What every request passes through: the journal on the outside, then CORS, then the gate."""
+"""Middleware of every request, from the outside in: access log, CORS, authentication and rate limits."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from swapcli.engine.clock import Clock
 from swapcli.errors import Cancelled, RateLimited, SwapcliError, Unauthorized
 from swapcli.service.access_log import REQUEST_ID_HEADER, AccessLog, AccessRecord, choose_request_id, classify_client
 from swapcli.service.access_policy import AccessPolicy
-from swapcli.service.endpoint_table import LIVE, METRICS, READY
+from swapcli.service.endpoint_table import classify_path
 from swapcli.service.error_responses import error_response, status_error
-from swapcli.service.limits import RateLimitState, RequestClass
+from swapcli.service.limits import RateLimitState, RejectionPacer, RequestClass
 from swapcli.service.metrics import Metrics
-from swapcli.service.refusal_pacing import RejectionPacer
 from swapcli.service.request_context import (
     BodyTooLarge,
     BodyTooSlow,
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _CLOSE = (("Connection", "close"),)
-_HEALTH_PATHS = (LIVE, READY, METRICS)
 _CORS_REQUEST_HEADERS = ("X-API-Key", "Authorization", "Content-Type", REQUEST_ID_HEADER)
-_CORS_ANSWER_HEADERS = (
+_CORS_RESPONSE_HEADERS = (
     "RateLimit-Limit",
     "RateLimit-Remaining",
     "RateLimit-Reset",
@@ -48,7 +46,7 @@ _ID_HEADER = REQUEST_ID_HEADER.lower().encode()
 
 
 class AccessLogMiddleware:
-    """Gives each request its id, and writes down how it ended. A defect becomes an answer that says nothing of it."""
+    """Assigns request ids and logs how each request ended. A defect becomes an error 500 without details."""
 
     def __init__(
         self, app: ASGIApp, clock: Clock, log: AccessLog | None, metrics: Metrics, policy: AccessPolicy
@@ -60,21 +58,21 @@ class AccessLogMiddleware:
         self._policy = policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets the layers below answer."""
+        """Pass the request on, and log it."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         started_s = self._clock.monotonic_s()
         address = self._policy.rules.proxies.client_address(_peer(scope), scope["headers"])
         context = begin_request(scope, choose_request_id(get_header(scope, _ID_HEADER)), address)
         try:
-            await self._app(scope, receive, _recording_status(send, context))
+            await self._app(scope, receive, _record_status(send, context))
         except Exception as error:
-            await self._defect(error, context, _recording_status(send, context))
+            await self._report_defect(error, context, _record_status(send, context))
         finally:
-            self._write(scope, context, self._clock.monotonic_s() - started_s)
+            self._log_request(scope, context, self._clock.monotonic_s() - started_s)
         return None
 
-    async def _defect(self, error: Exception, context: RequestContext, send: Send) -> None:
+    async def _report_defect(self, error: Exception, context: RequestContext, send: Send) -> None:
         self._metrics.record_defect()
         if self._log:
             self._log.log_defect(context.request_id, error, self._clock.now_s())
@@ -82,12 +80,12 @@ class AccessLogMiddleware:
             raise error
         await send_json(send, status_error(500, "internal error", request_id=context.request_id))
 
-    def _write(self, scope: Scope, context: RequestContext, duration_s: float) -> None:
+    def _log_request(self, scope: Scope, context: RequestContext, duration_s: float) -> None:
         if context.status is not None:
             self._metrics.record_request(context.pattern, context.network, context.status, duration_s)
         if self._log is None:
             return
-        access = AccessRecord(
+        record = AccessRecord(
             request_id=context.request_id,
             method=scope["method"],
             path=context.pattern,
@@ -96,11 +94,11 @@ class AccessLogMiddleware:
             duration_s=duration_s,
             client=classify_client(context.address),
         )
-        self._log.write(access, self._clock.now_s())
+        self._log.write(record, self._clock.now_s())
 
 
 class CorsMiddleware:
-    """Lets the scripts of other web sites call the service, where the policy names them."""
+    """Lets web pages of the origins in the policy call the service."""
 
     def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
         self._app = app
@@ -109,7 +107,7 @@ class CorsMiddleware:
         self._handler = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer preflight requests, and add headers to all other answers."""
+        """Answer preflight requests, and add headers to all other responses."""
         origins = self._policy.rules.cors_origins
         if origins != self._origins:
             self._origins, self._handler = origins, self._handler_for(origins)
@@ -123,14 +121,14 @@ class CorsMiddleware:
             allow_origins=origins,
             allow_methods=("GET", "POST"),
             allow_headers=_CORS_REQUEST_HEADERS,
-            expose_headers=_CORS_ANSWER_HEADERS,
+            expose_headers=_CORS_RESPONSE_HEADERS,
         )
 
 
 class AuthMiddleware:
-    """Admits requests with a good key or none that stay within their limit, and answers all errors of admission.
+    """Admits requests without a key, or with a valid one, that are within their rate limit; rejects all others.
 
-    Health pages do not mind a foreign `Authorization`: whoever probes may send credentials of their own.
+    Health pages ignore a foreign `Authorization` header, since probes may send credentials of their own.
     """
 
     def __init__(
@@ -143,7 +141,7 @@ class AuthMiddleware:
         self._pacer = pacer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Paths below are in lower case."""
+        """Check the request and pass it on, with its path in lower case."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         malformed = get_rejection(scope)
@@ -151,19 +149,19 @@ class AuthMiddleware:
             return await send_json(send, malformed)
         context = get_context(scope)
         scope["path"] = context.path.lower() if context.path.isascii() else context.path
-        purpose = classify_request(scope["path"])
-        given = _api_key(scope)
-        context.api_key = self._policy.rules.keys.find(given) if given else None
+        request_class = classify_path(scope["path"])
+        key = _api_key(scope)
+        context.api_key = self._policy.rules.keys.find(key) if key else None
         key_id = context.api_key.id if context.api_key else None
-        allowance = self._policy.limiter.acquire(context.address, key_id, purpose, self._clock.monotonic_s())
-        send = _with_headers(send, _rate_limit_headers(allowance))
+        limit_state = self._policy.limiter.acquire(context.address, key_id, request_class, self._clock.monotonic_s())
+        send = _with_headers(send, _rate_limit_headers(limit_state))
         try:
             is_known = (
-                not given
+                not key
                 or context.api_key is not None
-                or (purpose is RequestClass.HEALTH and not _has_key_header(scope))
+                or (request_class is RequestClass.HEALTH and not _has_key_header(scope))
             )
-            await self._check(allowance, is_known=is_known)
+            await self._check(limit_state, is_known=is_known)
             await self._app(scope, receive, send)
         except BodyTooLarge:
             await send_json(send, status_error(413, "the body is larger than 1 MiB", _CLOSE))
@@ -175,10 +173,10 @@ class AuthMiddleware:
             return None
         return None
 
-    async def _check(self, allowance: RateLimitState | None, *, is_known: bool) -> None:
+    async def _check(self, limit_state: RateLimitState | None, *, is_known: bool) -> None:
         try:
-            if allowance is not None:
-                allowance.check()
+            if limit_state is not None:
+                limit_state.check()
         except RateLimited:
             self._metrics.record_rate_limited()
             await self._pacer.wait()
@@ -188,7 +186,7 @@ class AuthMiddleware:
 
 
 async def _send_error(error: SwapcliError, send: Send) -> None:
-    """Answers an error; to a client that has left there is nothing to say."""
+    """Send an error. A client that disconnected gets nothing."""
     if isinstance(error, Cancelled):
         return
     reply = error_response(error)
@@ -198,16 +196,16 @@ async def _send_error(error: SwapcliError, send: Send) -> None:
 
 
 def _api_key(scope: Scope) -> str | None:
-    """The API key that came with a request. Other kinds of authorization are none of ours."""
-    given = get_header(scope, b"x-api-key")
-    if given:
-        return given
+    """Return the API key of a request; None for other kinds of authorization."""
+    key = get_header(scope, b"x-api-key")
+    if key:
+        return key
     scheme, _, credentials = (get_header(scope, b"authorization") or "").partition(" ")
     return credentials.strip() or None if scheme.lower() == "bearer" else None
 
 
 def _has_key_header(scope: Scope) -> bool:
-    """Return whether a request has the header that is for keys of this service alone."""
+    """Return whether a request has the header that only this service uses."""
     return bool(get_header(scope, b"x-api-key"))
 
 
@@ -216,36 +214,32 @@ def _peer(scope: Scope) -> str | None:
     return client[0] if client else None
 
 
-def classify_request(path: str) -> RequestClass:
-    return RequestClass.HEALTH if path.endswith("/healthcheck") or path in _HEALTH_PATHS else RequestClass.WORK
-
-
-def _rate_limit_headers(allowance: RateLimitState | None) -> list[tuple[bytes, bytes]]:
-    """All but `Retry-After`, which the refusal itself carries."""
-    told = allowance.headers() if allowance else []
-    return [(name.lower().encode(), value.encode()) for name, value in told if name != "Retry-After"]
+def _rate_limit_headers(limit_state: RateLimitState | None) -> list[tuple[bytes, bytes]]:
+    """Return the headers of every response; `Retry-After` is a header of the rejection itself."""
+    headers = limit_state.headers() if limit_state else []
+    return [(name.lower().encode(), value.encode()) for name, value in headers if name != "Retry-After"]
 
 
 def _with_headers(send: Send, headers: Sequence[tuple[bytes, bytes]]) -> Send:
-    """Sends with further headers."""
+    """Return a `send` that adds headers."""
     if not headers:
         return send
 
-    async def send_more(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message["headers"], *headers]
         await send(message)
 
-    return send_more
+    return send_with_headers
 
 
-def _recording_status(send: Send, context: RequestContext) -> Send:
-    """Sends with the id of the request, and notes the status."""
+def _record_status(send: Send, context: RequestContext) -> Send:
+    """Return a `send` that adds the request id and records the status."""
 
-    async def send_noting(message: Message) -> None:
+    async def send_recording(message: Message) -> None:
         if message["type"] == "http.response.start":
             context.status = message["status"]
             message["headers"] = [*message["headers"], (_ID_HEADER, context.request_id.encode())]
         await send(message)
 
-    return send_noting
+    return send_recording

@@ -1,68 +1,84 @@
-"""The service's description in OpenAPI 3.1, generated from the table of operations and the types of the wire."""
+"""The OpenAPI 3.1 document of the service, generated from the endpoint table and the types of the JSON interface."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from swapcli import __version__
+from swapcli.api import schemas
+from swapcli.api.errors import ErrorFormat
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.model.network import Network
+from swapcli.service.endpoint_table import (
+    DISCOVERY,
+    ENDPOINTS,
+    JSON,
+    NETWORK_PREFIX,
+    READY,
+    READY_NETWORK,
+    SERVICE,
+    STARKNET,
+    V1,
+    V2,
+    Endpoint,
+    endpoints_of,
+)
 from swapcli.service.examples import RequestExample
-from swapcli.service.json_schemas import BOOLEAN, FELTS_NAME, STRINGS, Schema, any_of, build_components
-from swapcli.service.operations import DISCOVERY, GLOBAL, SERVICE, STARKNET, V1, V2, Operation, Parameter, operations_of
+from swapcli.service.json_schemas import any_of, build_components
+from swapcli.service.limits import RequestClass
+from swapcli.service.query_parameters import Parameter
 
-CONTENT_TYPE = "application/json"
 UNHEALTHY = 503
 
 _ABOUT = """\
-Finds the best way to swap one token for another over the liquidity pools of a network, and makes the call that
-carries it out. Nothing is sent: the client signs and sends the transaction itself.
+Finds the best route for swapping one token for another over the liquidity pools of a network, and builds the
+transaction for it. Nothing is sent: the client signs and sends the transaction itself.
 
 Amounts are decimal integer strings in the smallest unit of their token. Paths match in any letter case.
-Answers of the second generation carry `meta`; those of the first do not."""
+Responses of the second generation contain `meta`; those of the first do not."""
 
-_KEY = "Names the integrator who may earn on a swap, and gives a higher rate of requests."
+_KEY = "Identifies the integrator, who may then earn on swaps, and raises the rate limit."
 _TAGS = {
-    V1: "Routes and payloads on every network.",
-    V2: "Routes and payloads on EVM networks, with integrator fees.",
-    STARKNET: "What only Starknet has.",
+    V1: "Routes and transactions on every network.",
+    V2: "Routes and transactions on EVM networks, with integrator fees.",
+    STARKNET: "Endpoints that only Starknet has.",
     DISCOVERY: "Networks, tokens and protocols.",
     SERVICE: "The service itself.",
 }
-_FAULTS = {
-    401: "The key is unknown or revoked, or one is needed for an integrator to earn.",
+_ERRORS = {
+    401: "The API key is unknown or revoked, or an integrator parameter was used without one.",
     404: "There is no such network, or nothing at this path.",
     408: "The body did not arrive in time.",
-    413: "The body is longer than 1 MiB.",
-    429: "Too many requests; `Retry-After` says in how many seconds to try again.",
-    500: "A defect of the service; `requestId` finds it in the log.",
-    503: "The state of the pools is not loaded or too old, or too many orders wait.",
+    413: "The body is larger than 1 MiB.",
+    429: "Too many requests; `Retry-After` gives the seconds to wait.",
+    500: "A defect of the service; `requestId` identifies it in the log.",
+    503: "The pool state is not loaded or too old, or too many orders are waiting.",
 }
-_READY = {
-    200: "Every network was tried, and some can be quoted on; or the one that was asked for can be.",
-    401: _FAULTS[401],
+_READY_ERRORS = {
+    200: "Every network has been tried and at least one can be quoted; or the requested network can be quoted.",
+    401: _ERRORS[401],
     404: "There is no such network here.",
-    429: _FAULTS[429],
-    503: "Some networks are still to be tried, none has pools, or the one that was asked for cannot be quoted on.",
+    429: _ERRORS[429],
+    503: "Some networks have not been tried yet, none has pools, or the requested network cannot be quoted.",
 }
-_REFUSED = "What was sent cannot be used, or the market no longer allows it."
+_BAD_REQUEST = "The request is invalid, or the price has moved."
 _RATE_HEADERS = {
-    "RateLimit-Limit": "Requests a minute.",
-    "RateLimit-Remaining": "Requests left at once.",
-    "RateLimit-Reset": "Seconds until all are there again.",
+    "RateLimit-Limit": "Requests per minute.",
+    "RateLimit-Remaining": "Requests left now.",
+    "RateLimit-Reset": "Seconds until the full limit is available again.",
 }
 _STATE_HEADERS = {
     STATE_HEADER: (
-        "Which state of the pools the answer rests on: `live`, `synced`, `recorded`, `modelled` or `synthetic`, with"
-        " the number of its block and its age in seconds where they are known.",
+        "The pool state behind the response: `live`, `synced`, `recorded`, `modelled` or `synthetic`, with its block"
+        " number and its age in seconds if known.",
         r"^[a-z]+(;block=[0-9]+)?(;age=[0-9]+)?$",
         "synced;block=23456789;age=12",
     ),
     WARNINGS_HEADER: (
-        "Codes of warnings, with commas between them; absent where there are none. `PRICE_IMPACT_HIGH` carries the"
-        " price impact as a fraction. Nothing is refused for them.",
+        "Warning codes separated by commas; absent if there are none. `PRICE_IMPACT_HIGH` includes the price impact"
+        " as a fraction. Warnings never reject a request.",
         r"^[A-Z0-9_]+(;impact=-?[0-9.]+)?(, [A-Z0-9_]+(;impact=-?[0-9.]+)?)*$",
         "PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED",
     ),
@@ -70,21 +86,27 @@ _STATE_HEADERS = {
 _NO_EXAMPLES: Mapping[str, RequestExample] = MappingProxyType({})
 
 
+class _Operation(NamedTuple):
+    """An endpoint as one network has it."""
+
+    endpoint: Endpoint
+    parameters: tuple[Parameter, ...]
+
+
 def build_document(
     networks: Sequence[Network], examples: Mapping[str, RequestExample] = _NO_EXAMPLES
 ) -> dict[str, Any]:
-    """The description of a service of these networks, JSON-ready; `examples` by the network's name."""
-    paths = {**_paths(networks, examples), **_global_paths(), **_service_paths()}
+    """Return the OpenAPI document of a service of these networks, JSON-ready; `examples` by network name."""
     return {
         "openapi": "3.1.0",
         "info": {"title": "swapcli", "version": __version__, "description": _ABOUT, "license": {"name": "MIT"}},
         "servers": [{"url": "/"}],
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
-        "paths": paths,
+        "paths": {**_network_paths(networks, examples), **_page_paths()},
         "components": {
-            "schemas": build_components(_names(networks)),
+            "schemas": build_components(_used_types(networks)),
             "headers": {
-                **{name: _header(text) for name, text in _RATE_HEADERS.items()},
+                **{name: _integer_header(text) for name, text in _RATE_HEADERS.items()},
                 **{name: _text_header(*described) for name, described in _STATE_HEADERS.items()},
             },
             "securitySchemes": {
@@ -95,7 +117,7 @@ def build_document(
     }
 
 
-def _header(text: str) -> dict[str, Any]:
+def _integer_header(text: str) -> dict[str, Any]:
     return {"description": text, "schema": {"type": "integer", "minimum": 0}}
 
 
@@ -103,79 +125,102 @@ def _text_header(text: str, pattern: str, example: str) -> dict[str, Any]:
     return {"description": text, "schema": {"type": "string", "pattern": pattern}, "example": example}
 
 
-def _names(networks: Sequence[Network]) -> Iterator[str]:
-    """The types that are used."""
-    for operation in (*GLOBAL.values(), *(op for network in networks for op in operations_of(network))):
-        for name in (*operation.answers, *operation.body, *operation.refusals):
-            if (alone := name.removesuffix("[]")) != FELTS_NAME:
-                yield alone
+def _used_types(networks: Sequence[Network]) -> Iterator[object]:
+    """Yield the types of all requests, responses and errors."""
+    pages = (endpoint for endpoint in ENDPOINTS if endpoint.networks is None and endpoint.tag != SERVICE)
+    for endpoint in (*pages, *(each for network in networks for each in endpoints_of(network))):
+        yield from (*endpoint.responses, *endpoint.body, _error_type(endpoint))
 
 
-def _paths(networks: Sequence[Network], examples: Mapping[str, RequestExample]) -> dict[str, Any]:
-    """By path: `/{network}` and the rest for the networks that most have in common, else the network's own name."""
-    alike: dict[str, dict[str, list[Network]]] = {}
+def _error_type(endpoint: Endpoint) -> type:
+    """Return the type of an error with status 400."""
+    match endpoint.error_format:
+        case ErrorFormat.STATUS | ErrorFormat.RESOURCE:
+            return schemas.StatusErrorJson
+        case ErrorFormat.EXECUTE:
+            return schemas.BriefErrorJson
+        case _:
+            return schemas.DetailedErrorV2Json if endpoint.is_v2 else schemas.DetailedErrorJson
+
+
+def _network_paths(networks: Sequence[Network], examples: Mapping[str, RequestExample]) -> dict[str, Any]:
+    """Describe the paths of networks.
+
+    Networks whose operations at a path are equal share the path `/{network}/...`, if they are the largest such group;
+    the others have paths of their own.
+    """
+    groups_by_path: dict[str, list[tuple[list[_Operation], list[Network]]]] = {}
     for network in networks:
-        for rest, operations in _by_rest(network).items():
-            alike.setdefault(rest, {}).setdefault(repr(operations), []).append(network)
+        for path, operations in _operations_by_path(network).items():
+            groups = groups_by_path.setdefault(path, [])
+            members = next((members for described, members in groups if described == operations), None)
+            if members is None:
+                groups.append((operations, [network]))
+            else:
+                members.append(network)
     paths: dict[str, Any] = {}
-    for rest, groups in alike.items():
-        most = max(groups.values(), key=len)
-        shared = most if len(most) > 1 else []
+    for path, groups in groups_by_path.items():
+        largest = max(groups, key=lambda group: len(group[1]))
+        shared = largest if len(largest[1]) > 1 else None
         if shared:
-            paths["/{network}" + rest] = _path(rest, shared, examples, is_shared=True)
-        for own in (network for group in groups.values() if group is not shared for network in group):
-            paths[f"/{own.name}{rest}"] = _path(rest, [own], examples, is_shared=False)
+            paths[path] = _describe_shared_path(*shared, examples)
+        for operations, members in groups:
+            if shared is None or members is not shared[1]:
+                for network in members:
+                    own = f"/{network.name}{path.removeprefix(NETWORK_PREFIX)}"
+                    paths[own] = _describe_path(operations, network, examples)
     return paths
 
 
-def _by_rest(network: Network) -> dict[str, list[Operation]]:
-    """The operations of a network by what follows its name in their path."""
-    by_rest: dict[str, list[Operation]] = {}
-    for operation in operations_of(network):
-        by_rest.setdefault(operation.path, []).append(operation)
-    return by_rest
+def _operations_by_path(network: Network) -> dict[str, list[_Operation]]:
+    by_path: dict[str, list[_Operation]] = {}
+    for endpoint in endpoints_of(network):
+        by_path.setdefault(endpoint.path, []).append(_Operation(endpoint, endpoint.parameters(network)))
+    return by_path
 
 
-def _path(
-    rest: str, networks: Sequence[Network], examples: Mapping[str, RequestExample], *, is_shared: bool
+def _describe_path(
+    operations: Sequence[_Operation], network: Network, examples: Mapping[str, RequestExample]
 ) -> dict[str, Any]:
-    """What can be asked at a path of networks that are alike."""
-    first = networks[0]
-    own = "" if is_shared else first.name.capitalize()
+    """Describe the operations at a path that one network has to itself."""
+    suffix, example = network.name.capitalize(), examples.get(network.name)
+    return {each.endpoint.method.lower(): _describe_operation(each, suffix, example) for each in operations}
+
+
+def _describe_shared_path(
+    operations: Sequence[_Operation], networks: Sequence[Network], examples: Mapping[str, RequestExample]
+) -> dict[str, Any]:
+    """Describe the operations at a path that several networks share."""
+    first = networks[0].name
+    names = {"type": "string", "enum": [network.name for network in networks]}
+    network = Parameter("network", names, "A network.", is_required=True, is_path=True)
     item: dict[str, Any] = {
-        operation.method: _operation(operation, own, examples.get(first.name)) for operation in _by_rest(first)[rest]
+        each.endpoint.method.lower(): _describe_operation(each, "", examples.get(first)) for each in operations
     }
-    if is_shared:
-        names = {"type": "string", "enum": [network.name for network in networks]}
-        network = Parameter("network", names, "A network.", is_required=True, is_path=True)
-        item["parameters"] = [_parameter(network, first.name)]
-    return item
+    return item | {"parameters": [_describe_parameter(network, first)]}
 
 
-def _global_paths() -> dict[str, Any]:
-    return {path: {operation.method: _operation(operation, "", None)} for path, operation in GLOBAL.items()}
-
-
-def _operation(operation: Operation, own: str, example: RequestExample | None) -> dict[str, Any]:
+def _describe_operation(operation: _Operation, id_suffix: str, example: RequestExample | None) -> dict[str, Any]:
+    endpoint = operation.endpoint
     described: dict[str, Any] = {
-        "operationId": operation.id + own,
-        "tags": [operation.tag],
-        "summary": operation.summary,
+        "operationId": endpoint.operation_id + id_suffix,
+        "tags": [endpoint.tag],
+        "summary": endpoint.summary,
     }
-    if operation.description:
-        described["description"] = operation.description
+    if endpoint.description:
+        described["description"] = endpoint.description
     if operation.parameters:
-        given = example.query(operation) if example else {}
-        described["parameters"] = [_parameter(each, given.get(each.name)) for each in operation.parameters]
-    if operation.body:
-        described["requestBody"] = _body(operation, example)
-    described["responses"] = _responses(operation)
-    # A key is never needed for all of an operation, so none is an alternative.
+        values = example.query(operation.parameters) if example else {}
+        described["parameters"] = [_describe_parameter(each, values.get(each.name)) for each in operation.parameters]
+    if endpoint.body:
+        described["requestBody"] = _describe_body(endpoint, example)
+    described["responses"] = _describe_responses(operation)
+    # No operation as a whole needs a key, so "no key" is one of the alternatives.
     described["security"] = [{}, {"ApiKey": []}, {"Bearer": []}]
     return described
 
 
-def _parameter(parameter: Parameter, example: object) -> dict[str, Any]:
+def _describe_parameter(parameter: Parameter, example: object) -> dict[str, Any]:
     described: dict[str, Any] = {
         "name": parameter.name,
         "in": "path" if parameter.is_path else "query",
@@ -186,68 +231,68 @@ def _parameter(parameter: Parameter, example: object) -> dict[str, Any]:
     return described if example is None else {**described, "example": example}
 
 
-def _body(operation: Operation, example: RequestExample | None) -> dict[str, Any]:
-    content: dict[str, Any] = {"schema": any_of(operation.body)}
-    given = example.body(operation) if example else None
-    if given is not None:
-        content["example"] = given
-    return {"required": True, "content": {CONTENT_TYPE: content}}
+def _describe_body(endpoint: Endpoint, example: RequestExample | None) -> dict[str, Any]:
+    content: dict[str, Any] = {"schema": any_of(endpoint.body)}
+    body = example.body(endpoint) if example else None
+    if body is not None:
+        content["example"] = body
+    return {"required": True, "content": {JSON: content}}
 
 
-def _responses(operation: Operation) -> dict[str, Any]:
-    own_headers = tuple(_STATE_HEADERS) if operation.is_quote else ()
-    responses = {"200": _response("The answer.", operation.answers, own_headers)}
-    if operation.parameters or operation.body:
-        responses["400"] = _response(_REFUSED, operation.refusals)
-    for status, text in _FAULTS.items():
-        if status in _statuses(operation):
-            responses[str(status)] = _response(text, _answers(operation, status))
+def _describe_responses(operation: _Operation) -> dict[str, Any]:
+    endpoint = operation.endpoint
+    own_headers = tuple(_STATE_HEADERS) if endpoint.is_quote else ()
+    responses = {"200": _json_response("The response.", endpoint.responses, own_headers)}
+    if operation.parameters or endpoint.body:
+        responses["400"] = _json_response(_BAD_REQUEST, (_error_type(endpoint),))
+    for status, text in _ERRORS.items():
+        if endpoint.body or status not in (408, 413):
+            # An unhealthy network is reported in the format of a healthy one.
+            is_report = endpoint.request_class is RequestClass.HEALTH and status == UNHEALTHY
+            types = (*(endpoint.responses if is_report else ()), schemas.StatusErrorJson)
+            responses[str(status)] = _json_response(text, types)
     return responses
 
 
-def _statuses(operation: Operation) -> Iterable[int]:
-    return set(_FAULTS) if operation.body else set(_FAULTS) - {408, 413}
-
-
-def _answers(operation: Operation, status: int) -> tuple[str, ...]:
-    """An unhealthy service says so in the form of a healthy one."""
-    own = operation.answers if operation.may_be_unhealthy and status == UNHEALTHY else ()
-    return (*own, "StatusFault")
-
-
-def _response(text: str, names: Iterable[str], own_headers: Iterable[str] = ()) -> dict[str, Any]:
+def _json_response(text: str, types: Iterable[object], own_headers: Iterable[str] = ()) -> dict[str, Any]:
     headers = {name: {"$ref": f"#/components/headers/{name}"} for name in (*_RATE_HEADERS, *own_headers)}
-    return {**_content(text, CONTENT_TYPE, any_of(names)), "headers": headers}
+    return {**_content(text, JSON, any_of(types)), "headers": headers}
 
 
-def _service_paths() -> dict[str, Any]:
-    """How the service is, and what describes it."""
-    ready = {"type": "object", "properties": {"ready": BOOLEAN, "missing": STRINGS}, "required": ["ready", "missing"]}
-    live = {"type": "object", "properties": {"live": BOOLEAN}, "required": ["live"]}
-    page = {"type": "string"}
-    network = Parameter("network", {"type": "string"}, "One network; without it, the service as a whole.")
-    readiness = {
-        str(status): _content(text, CONTENT_TYPE, ready) if status in (200, 503) else _response(text, ("StatusFault",))
-        for status, text in _READY.items()
-    }
+def _page_paths() -> dict[str, Any]:
+    """Describe the paths that belong to no network."""
     return {
-        "/livez": {"get": _page("live", "Does the service answer?", CONTENT_TYPE, live)},
-        "/readyz": {
-            "get": _page("ready", "Was every market tried, and which are missing?", CONTENT_TYPE, ready)
-            | {"parameters": [_parameter(network, None)], "responses": readiness}
-        },
-        "/metrics": {"get": _page("metrics", "Counters in the format of Prometheus", "text/plain", page)},
-        "/openapi.json": {"get": _page("openapi", "This description", CONTENT_TYPE, {"type": "object"})},
-        "/docs": {"get": _page("docs", "This description as a page to try it out", "text/html", page)},
+        endpoint.path: {
+            "get": _describe_page(endpoint)
+            if endpoint.tag == SERVICE
+            else _describe_operation(_Operation(endpoint, ()), "", None)
+        }
+        for endpoint in ENDPOINTS
+        if endpoint.networks is None
     }
 
 
-def _page(id_: str, summary: str, media: str, schema: Schema) -> dict[str, Any]:
-    responses = {"200": _content("The page.", media, schema)}
-    for status in (401, 429):
-        responses[str(status)] = _response(_FAULTS[status], ("StatusFault",))
-    return {"operationId": id_, "tags": [SERVICE], "summary": summary, "responses": responses}
+def _describe_page(endpoint: Endpoint) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": endpoint.operation_id,
+        "tags": [endpoint.tag],
+        "summary": endpoint.summary,
+    }
+    schema = any_of(endpoint.responses)
+    if endpoint.path == READY:
+        described["responses"] = {
+            str(status): _content(text, JSON, schema)
+            if status in (200, UNHEALTHY)
+            else _json_response(text, (schemas.StatusErrorJson,))
+            for status, text in _READY_ERRORS.items()
+        }
+        return described | {"parameters": [_describe_parameter(READY_NETWORK, None)]}
+    described["responses"] = {
+        "200": _content("The page.", endpoint.content_type, schema),
+        **{str(status): _json_response(_ERRORS[status], (schemas.StatusErrorJson,)) for status in (401, 429)},
+    }
+    return described
 
 
-def _content(text: str, media: str, schema: Schema) -> dict[str, Any]:
-    return {"description": text, "content": {media: {"schema": schema}}}
+def _content(text: str, media_type: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"description": text, "content": {media_type: {"schema": schema}}}

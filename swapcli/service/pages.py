@@ -1,4 +1,4 @@
-"""Pages that are the same for all networks: what is served, whether it is ready, counters, and what describes it."""
+"""Pages of the service itself: networks served, liveness, readiness, metrics, the OpenAPI document and its viewer."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ import msgspec
 from swapcli.api.listings import render_chains
 from swapcli.errors import MarketUnavailable
 from swapcli.service import docs_page, openapi
-from swapcli.service.endpoint_table import CHAINS, DESCRIPTION, DOCS, LIVE, METRICS, READY
+from swapcli.service.endpoint_table import CHAINS, DOCS, JSON, LIVE, METRICS, OPENAPI, READY
 from swapcli.service.error_responses import status_error
 from swapcli.service.examples import RequestExample, build_example
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import CONTENT_TYPE, Metrics
 
-JSON = "application/json"
 EXAMPLES_S = 20.0
-"""How long the routes in the description's examples are good to be sent."""
+"""Age at which the example routes of the OpenAPI document are rebuilt; routes expire after a minute."""
 
 
 class Page(NamedTuple):
-    """An answer, encoded."""
+    """An encoded response."""
 
     body: bytes
     content_type: str = JSON
@@ -31,26 +30,26 @@ class Page(NamedTuple):
 
 
 class PageBuilder(NamedTuple):
-    """What makes a page of a query; a slow one keeps the event loop from its work and is made elsewhere."""
+    """Builds a page from the raw query. A slow one is run off the event loop."""
 
     build: Callable[[bytes], Page]
     is_slow: bool = False
 
 
 def build_pages(registry: MarketRegistry, metrics: Metrics) -> Mapping[str, PageBuilder]:
-    """What makes each page, by its path."""
+    """Return the builder of each page, by path."""
     return {
         CHAINS: PageBuilder(lambda _: Page(msgspec.json.encode(render_chains(registry.served_networks)))),
         LIVE: PageBuilder(lambda _: Page(msgspec.json.encode({"live": True}))),
         READY: PageBuilder(lambda query: _readiness(registry, query)),
         METRICS: PageBuilder(lambda _: Page(metrics.render(), CONTENT_TYPE)),
-        DESCRIPTION: PageBuilder(OpenApiPage(registry).get, is_slow=True),
+        OPENAPI: PageBuilder(OpenApiPage(registry).get, is_slow=True),
         DOCS: PageBuilder(lambda _: Page(docs_page.page(), docs_page.CONTENT_TYPE)),
     }
 
 
 def _readiness(registry: MarketRegistry, query: bytes) -> Page:
-    """Say whether every network has been tried; of those that the query names, whether each can be quoted on now."""
+    """Return whether every network has been tried, or whether each network of the query can be quoted now."""
     names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
     unknown = [name for name in names if name not in registry.networks]
     if unknown:
@@ -62,16 +61,17 @@ def _readiness(registry: MarketRegistry, query: bytes) -> Page:
 
 def _can_quote(registry: MarketRegistry, name: str) -> bool:
     source = registry.sources.get(name)
+    if source is None:
+        return False
     try:
-        if source is not None:
-            registry.check_age(source)
+        registry.check_age(source)
     except MarketUnavailable:
         return False
-    return source is not None
+    return True
 
 
 class OpenApiPage:
-    """The OpenAPI document; its examples are orders on the markets that are loaded."""
+    """The OpenAPI document. Its examples are orders on the loaded markets."""
 
     def __init__(self, registry: MarketRegistry) -> None:
         self._registry = registry
@@ -79,7 +79,7 @@ class OpenApiPage:
         self._page: Page | None = None
 
     def get(self, _query: bytes = b"") -> Page:
-        """The document, made anew before its examples grow old."""
+        """Return the document, rebuilt before its examples expire."""
         now_s = self._registry.clock.monotonic_s()
         if self._page is None or now_s - self._built_at_s > EXAMPLES_S:
             self._page, self._built_at_s = self._build(), now_s
@@ -90,8 +90,6 @@ class OpenApiPage:
         return Page(msgspec.json.encode(openapi.build_document(networks, self._examples())))
 
     def _examples(self) -> dict[str, RequestExample]:
-        made = {
-            name: build_example(source.market, self._registry.now_ms())
-            for name, source in self._registry.sources.items()
-        }
-        return {name: example for name, example in made.items() if example}
+        now_ms = self._registry.now_ms()
+        examples = {name: build_example(source.market, now_ms) for name, source in self._registry.sources.items()}
+        return {name: example for name, example in examples.items() if example}

@@ -1,13 +1,16 @@
-"""A request as the endpoints see it."""
+"""Requests and responses of the endpoints of a network."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
+from swapcli.chain.node import StateOverrideNode
 from swapcli.encoding.strict_json import parse_json
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
+from swapcli.service.error_responses import Headers
 from swapcli.service.key_file import ApiKey
 from swapcli.service.worker import IsCancelled
 
@@ -15,10 +18,16 @@ MAX_QUERY_FIELDS = 1_000
 
 _JSON = "application/json"
 
+NodeCheck = Callable[[StateOverrideNode], object]
+"""Check a response on a node before it is sent. Raises the `SwapcliError` to answer with."""
+
 
 class EndpointRequest(NamedTuple):
-    """A request to an endpoint of a network. `query` and `body` are still as they were sent; `rest` is what the path
-    says beyond its pattern, `key` the API key that came with it, if one did and is good."""
+    """A request to an endpoint of a network.
+
+    `query` and `body` are raw bytes. `path_tail` is the last segment of the path. `api_key` is the valid API key of
+    the request, None if it has none.
+    """
 
     network: Network
     query: bytes
@@ -29,7 +38,7 @@ class EndpointRequest(NamedTuple):
     is_cancelled: IsCancelled
 
     def query_pairs(self) -> list[tuple[str, str]]:
-        """The query, decoded. Raises `InvalidInput`."""
+        """Decode the query. Raises `InvalidInput`."""
         try:
             return parse_qsl(
                 self.query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_QUERY_FIELDS
@@ -40,9 +49,17 @@ class EndpointRequest(NamedTuple):
             raise InvalidInput(f"the query has more than {MAX_QUERY_FIELDS} fields") from None
 
     def json_body(self) -> object:
-        """The body's JSON. Raises `InvalidInput`."""
-        kind, *parameters = (part.strip().lower() for part in self.content_type.split(";"))
+        """Parse the body as JSON. Raises `InvalidInput`, also for another content type."""
+        media_type, *parameters = (part.strip().lower() for part in self.content_type.split(";"))
         charsets = [part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")]
-        if kind != _JSON or any(charset != "utf-8" for charset in charsets):
+        if media_type != _JSON or any(charset != "utf-8" for charset in charsets):
             raise InvalidInput(f"the body must be JSON, sent with the header Content-Type: {_JSON}")
         return parse_json(self.body)
+
+
+class EndpointResponse(NamedTuple):
+    """A successful response: its JSON-ready document, extra headers, and a check to run before it is sent."""
+
+    document: object
+    headers: Headers = ()
+    check: NodeCheck | None = None

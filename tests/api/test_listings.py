@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from swapcli.api import schemas
 from swapcli.api.listings import (
-    Brand,
     ListedToken,
     SupportedChain,
     parse_chains,
-    parse_protocols,
     parse_token,
     parse_tokens,
     render_chains,
@@ -90,12 +88,11 @@ def test_protocols_are_read_as_they_were_written() -> None:
     document = as_json(render_protocols(PROTOCOLS))
     assert document[0] == {"amm_name": "wrapper", "protocol": 0}
     assert all(conforms(entry, schemas.ListedProtocolJson) for entry in document)
-    assert parse_protocols(document) == tuple(Brand(p.amm_name, p.id) for p in PROTOCOLS)
-    assert parse_protocols([{"amm_name": "x", "protocol": "12"}]) == (Brand("x", 12),)
+    assert document == [{"amm_name": p.amm_name, "protocol": p.id} for p in PROTOCOLS]
 
 
 def test_nothing_to_offer_is_an_empty_array() -> None:
-    assert (parse_chains([]), parse_tokens([], EVM), parse_protocols([])) == ((), (), ())
+    assert (parse_chains([]), parse_tokens([], EVM)) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -108,6 +105,6 @@ def test_nothing_to_offer_is_an_empty_array() -> None:
      [{"address": USDC.address, "name": "", "symbol": "", "decimals": "6", "verified": "yes"}]],
 )  # fmt: skip
 def test_another_answer_is_refused(document: object) -> None:
-    for parse in (parse_chains, parse_protocols, lambda tokens: parse_tokens(tokens, EVM)):
+    for parse in (parse_chains, lambda tokens: parse_tokens(tokens, EVM)):
         with pytest.raises(InvalidInput):
             parse(document)

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.api.network_variants import FaultShape, NetworkCalldata, NetworkVariant, network_variant
+from swapcli.api.network_variants import NetworkCalldata, NetworkVariant, network_variant
 from swapcli.networks.catalogue import network_names
 
 
 @pytest.mark.parametrize(
-    ("network", "names_tokens", "has_transaction", "fault", "reverse", "own"),
+    ("network", "names_tokens", "has_transaction", "reverse", "own"),
     [
-        ("base", False, True, FaultShape.BRIEF, False, None),
-        ("hyperevm", True, False, FaultShape.DETAILED, True, NetworkCalldata.ORDER),
-        ("citrea", True, True, FaultShape.BRIEF, False, NetworkCalldata.SIGNER),
-        ("monad", True, True, FaultShape.BRIEF, False, None),
-        ("starknet", True, True, FaultShape.BRIEF, False, NetworkCalldata.FELTS),
+        ("base", False, True, False, None),
+        ("hyperevm", True, False, True, NetworkCalldata.ORDER),
+        ("citrea", True, True, False, NetworkCalldata.SIGNER),
+        ("monad", True, True, False, None),
+        ("starknet", True, True, False, NetworkCalldata.FELTS),
     ],
 )
 def test_each_network_speaks_as_the_specification_says(
     network: str,
     names_tokens: bool,
     has_transaction: bool,
-    fault: FaultShape,
     reverse: bool,
     own: NetworkCalldata | None,
 ) -> None:
     checks_balance = network == "hyperevm"
     assert network_variant(network) == NetworkVariant(
-        names_tokens, has_transaction, fault, reverse, reverse, own, checks_balance
+        names_tokens, has_transaction, reverse, reverse, own, checks_balance
     )
 
 

@@ -24,10 +24,8 @@ from swapcli.api.requests import (
     ROUTE_V2,
     BodyParameters,
     ExecuteRequest,
-    IntegratorParameters,
     OrderParameters,
     OrderRequest,
-    SignerBody,
     parse_calldata_body,
     parse_execute_body,
     parse_order,
@@ -35,9 +33,9 @@ from swapcli.api.requests import (
     render_calldata_body,
     render_execute_body,
     render_order,
-    render_signer_body,
 )
-from swapcli.api.route import render, render_no_route
+from swapcli.api.route import render, render_no_route, render_result
+from swapcli.api.slippage import format_percent
 from swapcli.encoding.strict_json import parse_json
 from swapcli.errors import (
     IntegratorError,
@@ -54,6 +52,7 @@ from swapcli.errors import (
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.networks.address import display_address
 from tests.api.build import (
     CITREA,
     EVM,
@@ -107,14 +106,17 @@ def orders(draw: st.DrawFn, network: Network, form: OrderParameters) -> OrderReq
         ppm = draw(slippages(form.slippage.min_ppm, form.slippage.max_ppm))
         receiver = some_addresses if form.needs_terms else st.none() | some_addresses
         order = order._replace(slippage_ppm=ppm, recipient=draw(receiver))
-    return order._replace(integrator=draw(st.none() | wishes(kind))) if v2 else order
+    return order._replace(**draw(integrators(kind))) if v2 else order
 
 
-def wishes(kind: Any) -> st.SearchStrategy[IntegratorParameters]:
-    """Wishes that ask for something."""
-    bps = st.tuples(st.integers(0, 500), st.just(0)) | st.tuples(st.just(0), st.integers(0, 5000))
-    wish = st.builds(lambda a, b: IntegratorParameters(a, *b), st.none() | addresses(kind), bps)
-    return wish.filter(any)
+def integrators(kind: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """The integrator fields of an order: any address with a fee, a surplus share, or neither."""
+    address = st.none() | addresses(kind)
+    fee, surplus, nothing = st.integers(0, 500), st.integers(0, 5000), st.just(0)
+    return st.one_of(
+        st.fixed_dictionaries({"integrator_address": address, "fee_bps": fee, "surplus_bps": nothing}),
+        st.fixed_dictionaries({"integrator_address": address, "fee_bps": nothing, "surplus_bps": surplus}),
+    )
 
 
 @given(st.data(), st.sampled_from(NETWORKS), st.sampled_from(FORMS))
@@ -155,18 +157,20 @@ def test_a_found_route_is_read_as_it_was_written(
 
 @given(results(CITREA, ApiVersion.V1), slippages(1_000, 490_000), addresses(CITREA.kind))
 def test_a_route_with_its_signer_is_read_as_it_was_written(result: Any, slippage_ppm: int, signer: str) -> None:
-    body = SignerBody(result, slippage_ppm, signer)
-    document = render_signer_body(body, CITREA)
+    document = {
+        "route_response": render_result(result, CITREA),
+        "slippage": float(format_percent(slippage_ppm)),
+        "signer": display_address(signer, CITREA.kind),
+    }
     assert conforms(document, schemas.SignerRequestJson)
-    assert list(document) == ["route_response", "slippage", "signer"]
-    assert parse_signer_body(parse_json(json.dumps(document).encode()), CITREA) == body
+    body = parse_signer_body(parse_json(json.dumps(document).encode()), CITREA)
+    assert body == ExecuteRequest(result, slippage_ppm, signer)
 
 
 def test_a_route_is_sent_as_it_was_received() -> None:
     document: Any = {"whatever": "the service said"}
     body = ExecuteRequest(RESULT, 5_000, SOMEBODY)
     assert render_execute_body(body, EVM, document)["route"] == document
-    assert render_signer_body(SignerBody(RESULT, 5_000, SOMEBODY), EVM, document)["route_response"] == document
 
 
 @pytest.mark.parametrize("form", [ROUTE_V1, ROUTE_V2])
@@ -367,16 +371,21 @@ INTEGRATOR = [
 ]
 
 
-def test_a_wish_to_earn_is_read_raw() -> None:
-    assert parse_order([*BASIC, *INTEGRATOR], EVM, ROUTE_V2).integrator == IntegratorParameters(SOMEBODY, 30, 0)
-    assert parse_order([*BASIC, *INTEGRATOR[1:]], EVM, ROUTE_V2).integrator == IntegratorParameters(None, 30, 0)
-    assert parse_order([*BASIC, *INTEGRATOR[:1]], EVM, ROUTE_V2).integrator == IntegratorParameters(SOMEBODY, 0, 0)
+def read_integrator(query: list[tuple[str, str]]) -> tuple[str | None, int, int]:
+    order = parse_order([*BASIC, *query], EVM, ROUTE_V2)
+    return order.integrator_address, order.fee_bps, order.surplus_bps
+
+
+def test_integrator_parameters_are_read_as_given() -> None:
+    assert read_integrator(INTEGRATOR) == (SOMEBODY, 30, 0)
+    assert read_integrator(INTEGRATOR[1:]) == (None, 30, 0)
+    assert read_integrator(INTEGRATOR[:1]) == (SOMEBODY, 0, 0)
 
 
 @pytest.mark.parametrize("nothing", ["", "0"])
 def test_zero_and_empty_ask_for_nothing(nothing: str) -> None:
     query = [*BASIC, *[(name, nothing) for name, _ in INTEGRATOR[1:]], ("integratorAddress", "")]
-    assert parse_order(query, EVM, ROUTE_V2).integrator is None
+    assert not parse_order(query, EVM, ROUTE_V2).has_integrator
 
 
 @pytest.mark.parametrize(

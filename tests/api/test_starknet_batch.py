@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.api import schemas
-from swapcli.api.requests import OrderRequest
-from swapcli.api.route import render_no_route
+from swapcli.api.felts import parse_felts
+from swapcli.api.requests import PAYLOAD_V1, ROUTE_V1, OrderRequest
+from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
+from swapcli.api.slippage import format_percent
 from swapcli.api.starknet_batch import (
     parse_batch,
-    parse_batch_felts,
-    parse_batch_routes,
-    render_batch,
     render_batch_felts,
     render_batch_routes,
 )
-from swapcli.errors import InvalidAddress, InvalidAmount, InvalidInput, InvalidSlippage, NoRoute, SameToken
+from swapcli.errors import InvalidAddress, InvalidAmount, InvalidInput, InvalidSlippage, SameToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.transaction import UnsignedTransaction
+from swapcli.networks.address import display_address
 from tests.api.build import STARKNET, addresses, amounts, payloads, results
 from tests.api.conform import conforms
 
@@ -49,9 +50,23 @@ def batches(draw: st.DrawFn) -> tuple[OrderRequest, ...]:
     return tuple(shared._replace(amount=draw(amounts), token_in=token) for token in tokens_in)
 
 
+def batch_query(orders: Sequence[OrderRequest]) -> list[tuple[str, str]]:
+    """The query of a batch of orders with the same output token and options."""
+    first, kind = orders[0], STARKNET.kind
+    return [
+        ("amounts", ",".join(str(order.amount) for order in orders)),
+        ("tokenInAddresses", ",".join(display_address(order.token_in, kind) for order in orders)),
+        ("tokenOutAddresses", display_address(first.token_out, kind)),
+        ("direct", str(first.direct).lower()),
+        ("excludeProtocols", ",".join(first.excluded)),
+        ("slippage", format_percent(first.slippage_ppm)),
+        ("destination", display_address(first.recipient or "", kind)),
+    ]
+
+
 @given(batches())
 def test_a_batch_is_read_as_it_was_written(orders: tuple[OrderRequest, ...]) -> None:
-    assert parse_batch(render_batch(orders, STARKNET), STARKNET, needs_terms=True) == orders
+    assert parse_batch(batch_query(orders), STARKNET, PAYLOAD_V1) == orders
 
 
 @pytest.mark.parametrize(
@@ -65,11 +80,11 @@ def test_a_batch_is_read_as_it_was_written(orders: tuple[OrderRequest, ...]) -> 
     ],
 )
 def test_lists_may_be_written_in_any_form(given_as: list[tuple[str, str]]) -> None:
-    assert parse_batch(given_as, STARKNET, needs_terms=True) == ORDERS
+    assert parse_batch(given_as, STARKNET, PAYLOAD_V1) == ORDERS
 
 
 def test_routes_need_no_terms() -> None:
-    bare = parse_batch(QUERY[:3], STARKNET, needs_terms=False)
+    bare = parse_batch(QUERY[:3], STARKNET, ROUTE_V1)
     assert [order.recipient for order in bare] == [None, None]
 
 
@@ -92,39 +107,28 @@ def test_routes_need_no_terms() -> None:
 def test_a_bad_parameter_is_refused_by_name(name: str, value: str, error: type[InvalidInput]) -> None:
     query = [(key, value if key == name else held) for key, held in QUERY]
     with pytest.raises(error) as caught:
-        parse_batch(query, STARKNET, needs_terms=True)
+        parse_batch(query, STARKNET, PAYLOAD_V1)
     assert caught.value.details["field"] == name
 
 
 def test_as_many_tokens_as_amounts() -> None:
     with pytest.raises(InvalidInput, match="same number of entries"):
-        parse_batch([("amounts", "1,2,3"), *QUERY[1:]], STARKNET, needs_terms=True)
+        parse_batch([("amounts", "1,2,3"), *QUERY[1:]], STARKNET, PAYLOAD_V1)
 
 
 def test_one_pair_is_no_batch() -> None:
     with pytest.raises(InvalidInput, match="2 or 3"):
-        parse_batch([("amounts", "1"), ("tokenInAddresses", "0x1"), *QUERY[2:]], STARKNET, needs_terms=True)
+        parse_batch([("amounts", "1"), ("tokenInAddresses", "0x1"), *QUERY[2:]], STARKNET, PAYLOAD_V1)
 
 
 @given(st.lists(results(STARKNET, ApiVersion.V1), min_size=2, max_size=3))
 def test_routes_are_read_as_they_were_written(routes: list[RouteResult]) -> None:
     document = json.loads(json.dumps(render_batch_routes(routes, STARKNET)))
     assert all(conforms(entry, schemas.RouteV1Json) for entry in document)
-    assert parse_batch_routes(document, STARKNET) == tuple(routes)
-
-
-def test_a_route_that_was_not_found_fails_the_batch() -> None:
-    with pytest.raises(NoRoute, match="nothing there"):
-        parse_batch_routes([render_no_route("nothing there")], STARKNET)
+    assert tuple(parse_result(entry, STARKNET) for entry in document) == tuple(routes)
 
 
 @given(st.lists(payloads(STARKNET), min_size=2, max_size=3))
 def test_felts_are_read_as_they_were_written(calls: list[UnsignedTransaction]) -> None:
     document = json.loads(json.dumps(render_batch_felts(calls)))
-    assert parse_batch_felts(document) == tuple(payload.felts for payload in calls)
-
-
-@pytest.mark.parametrize("document", [None, [], [["1"]] * 17, [["x"]], [[]]])
-def test_what_are_no_batches_of_felts_is_refused(document: object) -> None:
-    with pytest.raises(InvalidInput):
-        parse_batch_felts(document)
+    assert tuple(map(parse_felts, document)) == tuple(payload.felts for payload in calls)

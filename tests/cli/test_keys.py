@@ -25,7 +25,9 @@ def test_a_key_is_printed_once_and_only_its_digest_is_kept(env: dict[str, str], 
     assert "only time" in made.stderr
     assert str(file) in made.stderr
     assert key not in made.stderr + file.read_text() + run_swapcli("keys", "list", "--json", env=env).stdout
-    assert KeyStore(file).integrator_of(key) == "Acme"
+    record = KeyStore(file).find(key)
+    assert record is not None
+    assert record.name == "Acme"
     assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0
 
 

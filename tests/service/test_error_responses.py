@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from swapcli import errors
+from swapcli.api.errors import ErrorFormat
 from swapcli.errors import (
     Cancelled,
     InsufficientBalance,
@@ -22,7 +23,7 @@ from swapcli.errors import (
     UpstreamError,
 )
 from swapcli.model.swap_terms import BOTH_FEE_AND_SURPLUS
-from swapcli.service.error_responses import ERROR_NAMES, Style, error_response, style_on
+from swapcli.service.error_responses import ERROR_NAMES, error_response
 from tests.service.test_endpoints import OneKey
 from tests.support.service import RECIPIENT, InProcessService, Json, in_process_service, order_query, swap_terms
 from tests.support.testnet import DIRECT_V3, NOW_S, build_testnet_market
@@ -228,7 +229,7 @@ def test_hyperevm_execute_invalid_deadline(service: InProcessService) -> None:
 
 def test_hyperevm_execute_insufficient_balance() -> None:
     said = "Insufficient balance: the sender holds 3 USDC, and the swap takes 5 USDC"
-    reply = error_response(InsufficientBalance(said), style_on(Style.EXECUTE, "hyperevm"))
+    reply = error_response(InsufficientBalance(said), ErrorFormat.EXECUTE_DETAILED)
     assert reply is not None
     assert (reply.status, reply.document) == (400, detailed("Insufficient balance", said))
 
@@ -445,15 +446,15 @@ def test_a_network_whose_router_is_not_known_says_which_setting_names_it() -> No
         served.close()
 
 
-@pytest.mark.parametrize("style", list(Style))
-def test_errors_that_are_alike_everywhere(style: Style) -> None:
+@pytest.mark.parametrize("error_format", list(ErrorFormat))
+def test_errors_that_are_alike_everywhere(error_format: ErrorFormat) -> None:
     for error, code, reason in (
         (Unauthorized("x"), 401, "Unauthorized"),
         (RateLimited("x", retry_after_s=7), 429, "Too Many Requests"),
         (Overloaded("x", retry_after_s=7), 503, "Service Unavailable"),
         (MarketUnavailable("x"), 503, "Service Unavailable"),
     ):
-        reply = error_response(error, style)
+        reply = error_response(error, error_format)
         assert reply is not None
         assert (reply.status, reply.document) == (code, status(code, "x", reason))
         assert dict(reply.headers).get("Retry-After") == ("7" if isinstance(error, RateLimited) else None)
@@ -474,10 +475,10 @@ def of(kind: type[SwapcliError]) -> SwapcliError:
     return error
 
 
-@pytest.mark.parametrize("style", list(Style))
-def test_every_error_of_the_tree_has_an_answer_unless_it_cannot_be_a_clients(style: Style) -> None:
+@pytest.mark.parametrize("error_format", list(ErrorFormat))
+def test_every_error_of_the_tree_has_an_answer_unless_it_cannot_be_a_clients(error_format: ErrorFormat) -> None:
     for kind in tree():
-        reply = error_response(of(kind), style)
+        reply = error_response(of(kind), error_format)
         # The service warns of what is unsafe, and refuses nothing for it.
         if issubclass(kind, UpstreamError | UnhealthyError | UnsafeSwap | Cancelled):
             assert reply is None
@@ -500,6 +501,6 @@ def test_every_name_in_the_table_is_one_of_the_interfaces() -> None:
 
 
 def test_a_pool_that_cannot_serve_a_posted_route_makes_it_invalid_in_v2() -> None:
-    reply = error_response(InsufficientLiquidity("dry"), Style.CALLDATA_V2)
+    reply = error_response(InsufficientLiquidity("dry"), ErrorFormat.CALLDATA_V2)
     assert reply is not None
     assert reply.document == detailed("Invalid route", "dry")

@@ -411,7 +411,7 @@ def test_health_is_told_from_the_last_sample_while_orders_keep_the_thread_busy()
 
 def test_the_description_names_every_path_that_is_served_and_no_other(service: InProcessService) -> None:
     described = set(json.loads(service.get("/openapi.json").text)["paths"])
-    table = {each.path for each in ENDPOINTS if each.where(open_testnet_market().network)}
+    table = {each.path for each in ENDPOINTS if each.exists_on(open_testnet_market().network)}
     names = {path.replace("/testnet/", "/{network}/") for path in described}
     assert table <= names
     assert all(

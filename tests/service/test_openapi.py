@@ -18,7 +18,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from swapcli.engine.clock import Clock
 from swapcli.networks.catalogue import network, network_names
 from swapcli.service import docs_page, openapi
-from swapcli.service.endpoint_table import ENDPOINTS, HEALTH_WHERE, PATHS
+from swapcli.service.endpoint_table import ENDPOINTS, PATHS
 from tests.service.openapi_operations import Operation, fetch_openapi_document, list_operations, openapi_document
 from tests.support.service import build_app, open_registry, send_requests
 
@@ -52,12 +52,10 @@ def test_every_schema_is_a_valid_one_of_draft_2020_12() -> None:
 
 def served() -> set[tuple[str, str, str]]:
     """Network, method and path of everything that the service answers for a network."""
-    ours = [(each.method, each.path, each.where) for each in ENDPOINTS]
-    health = [("GET", path, where) for path, where in HEALTH_WHERE.items()]
     return {
-        (name, method, path.replace("{rest}", "{address}").removeprefix("/{network}"))
-        for name, (method, path, where) in product(network_names(), [*ours, *health])
-        if where(network(name))
+        (name, each.method, each.path.removeprefix("/{network}"))
+        for name, each in product(network_names(), ENDPOINTS)
+        if each.exists_on(network(name))
     }
 
 

@@ -126,7 +126,6 @@ class FakeService:
         return self.source.build(body.result, Delivery(body.slippage_ppm, body.recipient))
 
     def build_request(self, query: OrderRequest, form: OrderParameters) -> QuoteRequest:
-        wish = query.integrator
         order = Order(
             token_in=self.source.token(query.token_in),
             token_out=self.source.token(query.token_out),
@@ -135,8 +134,12 @@ class FakeService:
             direct=query.direct,
             excluded_protocols=find_protocols(query.excluded, self.network),
         )
-        earns = Integrator(wish.address or ZERO_ADDRESS, wish.fee_bps, wish.surplus_bps) if wish else None
-        return QuoteRequest(order, form.api_version, earns)
+        integrator = (
+            Integrator(query.integrator_address or ZERO_ADDRESS, query.fee_bps, query.surplus_bps)
+            if query.has_integrator
+            else None
+        )
+        return QuoteRequest(order, form.api_version, integrator)
 
 
 @contextmanager

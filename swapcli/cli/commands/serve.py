@@ -113,10 +113,10 @@ def _serve(
 ) -> int:
     # Whoever asks for help should not wait for a web server to be loaded.
     from swapcli.service.access_log import AccessLog
+    from swapcli.service.access_policy import PolicyReloader
     from swapcli.service.app import create_app, get_policy
     from swapcli.service.log_writer import log_stream
     from swapcli.service.market_followers import FollowerThreads
-    from swapcli.service.reload import PolicyReloader
     from swapcli.service.server import serve as run
 
     keys = _keys(session)

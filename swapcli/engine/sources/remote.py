@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.fields import plain
 from swapcli.api.network_variants import network_variant
-from swapcli.api.requests import ExecuteRequest, IntegratorParameters, OrderRequest
+from swapcli.api.requests import ExecuteRequest, OrderRequest
 from swapcli.api.route_result import RouteResult
 from swapcli.api.state_headers import parse_state, parse_warnings
 from swapcli.engine.clock import Clock
@@ -183,7 +183,7 @@ class RemoteSource:
         return known
 
     def _query(self, ask: QuoteRequest) -> OrderRequest:
-        order, wish = ask.order, ask.integrator
+        order, integrator = ask.order, ask.integrator
         return OrderRequest(
             amount=order.amount,
             token_in=order.token_in.address,
@@ -191,7 +191,9 @@ class RemoteSource:
             reverse=order.reverse,
             direct=order.direct,
             excluded=self._excluded(ask),
-            integrator=IntegratorParameters(wish.address, wish.fee_bps, wish.surplus_bps) if wish else None,
+            integrator_address=integrator.address if integrator else None,
+            fee_bps=integrator.fee_bps if integrator else 0,
+            surplus_bps=integrator.surplus_bps if integrator else 0,
         )
 
     def _excluded(self, ask: QuoteRequest) -> tuple[str, ...]:
