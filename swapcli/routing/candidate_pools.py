@@ -7,10 +7,9 @@ from heapq import nlargest
 from math import exp
 from typing import NamedTuple
 
-from swapcli.routing.certificate import extend_prices
-from swapcli.routing.graph.market_graph import Arc, MarketGraph
+from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
+from swapcli.routing.graph.paths import extend_prices
 from swapcli.routing.search.route_search import SearchResult
-from swapcli.routing.solver.dual import Prices
 
 PRICE_MARGIN = 0.01
 """Logarithm of a rate: further than that rates have rarely moved since they were stored."""

@@ -9,11 +9,12 @@ from typing import NamedTuple
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route
+from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
 from swapcli.routing.replay import FlatSwap, execute, flatten
-from swapcli.routing.search.problem import RoutingProblem, SearchTimeUp
+from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.routing.solver.liquidity_bound import max_input
-from swapcli.routing.solver.newton import CancelCheck, no_cancellation
+from swapcli.routing.solver.roots import least_integer
 
 _ROUNDS = 16
 _MORE_ROUNDS = 6  # once an input is known that is enough
@@ -202,34 +203,7 @@ def least_input(
         check()
         return _delivered(pools, swaps, amount_in) >= amount_out
 
-    short, sufficient = _bracket(suffices, first_guess)
-    if sufficient is None:
-        return None
-    while sufficient - short > 1:
-        middle = (short + sufficient) // 2
-        if suffices(middle):
-            sufficient = middle
-        else:
-            short = middle
-    return sufficient
-
-
-def _bracket(suffices: Callable[[int], bool], near: int) -> tuple[int, int | None]:
-    """An input that falls short (0 does) and one that is enough, close to `near`."""
-    step = max(1, near >> 30)
-    if suffices(near):
-        enough, short = near, near - step
-        while short > 0 and suffices(short):
-            enough, step = short, step * 4
-            short -= step
-        return max(0, short), enough
-    short, enough = near, near + step
-    while not suffices(enough):
-        short, step = enough, step * 4
-        enough += step
-        if enough >= min(_AMOUNT_LIMIT, near << 8):
-            return short, None
-    return short, enough
+    return least_integer(suffices, first_guess, _AMOUNT_LIMIT)
 
 
 def _delivered(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: int) -> int:

@@ -7,9 +7,10 @@ from math import ceil, log10
 from swapcli.errors import NoRoute
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.model.token import Token, in_tokens
+from swapcli.routing.cancellation import CancelCheck
 from swapcli.routing.graph.market_graph import MarketGraph
-from swapcli.routing.solver.liquidity_bound import best_spot_rate, max_input, max_output
-from swapcli.routing.solver.newton import CancelCheck
+from swapcli.routing.graph.paths import best_spot_rate
+from swapcli.routing.solver.liquidity_bound import max_input, max_output
 
 _FEW_UNITS = 1_000_000  # amounts that a hop or two in a token of few decimals may round to nothing
 _NEAR_HOPS = 2  # paths that are looked at first: most orders that fit, fit there

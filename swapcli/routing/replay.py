@@ -9,12 +9,12 @@ earlier swaps of the token left. What the replay delivers is the only amount eve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from swapcli.errors import InvalidRoute, PoolError, SwapReverts
 from swapcli.model.pool import Pool
 from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step
+from swapcli.routing.graph.digraph import topological_order
 
 
 class FlatSwap(NamedTuple):
@@ -85,24 +85,12 @@ def _path(segment: Segment) -> list[str]:
 
 
 def _execution_order(weights: Mapping[str, Mapping[tuple[str, str], int]], appearance: Mapping[str, int]) -> list[str]:
-    """Everything that flows into a token before what leaves it; first seen first among those that are ready."""
-    onward = {token: {token_out for _, token_out in spent} for token, spent in weights.items()}
-    waits_for = dict.fromkeys(weights, 0)
-    for token in (t for targets in onward.values() for t in targets if t in waits_for):
-        waits_for[token] += 1
-    ready = [(appearance[token], token) for token, count in waits_for.items() if not count]
-    heapify(ready)
-    ordered: list[str] = []
-    while ready:
-        token = heappop(ready)[1]
-        ordered.append(token)
-        for other in onward[token] & waits_for.keys():
-            waits_for[other] -= 1
-            if not waits_for[other]:
-                heappush(ready, (appearance[other], other))
-    if len(ordered) < len(weights):
+    """Return the tokens that are spent, each after all its inflows; by first appearance among those that are ready."""
+    edges = ((token, token_out) for token, swaps in weights.items() for token_out in {out for _, out in swaps})
+    order = topological_order(edges, appearance)
+    if order is None:
         raise InvalidRoute("the hops of the route form a cycle")
-    return ordered
+    return [token for token in order if token in weights]
 
 
 def _rates(token: str, weights: Mapping[tuple[str, str], int]) -> Sequence[FlatSwap]:

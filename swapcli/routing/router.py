@@ -15,13 +15,13 @@ from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.route import Certificate, Quote
 from swapcli.model.token import Token
+from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
 from swapcli.routing.gas import BASE_GAS
 from swapcli.routing.graph.dust_filter import DustFilter, drop_oldest
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.graph.usd_prices import reference_values, usd_prices
-from swapcli.routing.search.problem import RoutingProblem, SearchTimeUp, SwapSpec
+from swapcli.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
-from swapcli.routing.solver.newton import CancelCheck, no_cancellation
 
 if TYPE_CHECKING:
     from swapcli.routing.exact_output import Shortfall

@@ -11,7 +11,8 @@ from swapcli.errors import NoRoute
 from swapcli.model.order import Order
 from swapcli.routing import Router
 from swapcli.routing.candidate_pools import route_pools
-from swapcli.routing.certificate import extend_prices, surplus
+from swapcli.routing.certificate import surplus
+from swapcli.routing.graph.paths import extend_prices
 from swapcli.routing.replay import replay
 from tests.routing.build import graph_of
 from tests.support.pools import (

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.routing import Router
-from swapcli.routing.certificate import build_certificate, extend_prices, surplus
-from swapcli.routing.graph.market_graph import MarketGraph
+from swapcli.routing.certificate import build_certificate, surplus
+from swapcli.routing.graph.market_graph import MarketGraph, Prices
+from swapcli.routing.graph.paths import extend_prices
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import replay
-from swapcli.routing.solver.dual import Prices
 from tests.routing.build import graph_of
 from tests.routing.random_routes import random_route
 from tests.support.pools import (

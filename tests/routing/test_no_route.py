@@ -12,10 +12,10 @@ from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.routing import Router
+from swapcli.routing.cancellation import no_cancellation
 from swapcli.routing.no_route import exceeds_liquidity
 from swapcli.routing.search.route_search import RouteSearch
 from swapcli.routing.solver.liquidity_bound import max_output
-from swapcli.routing.solver.newton import no_cancellation
 from tests.routing.build import graph_of, problem_of
 from tests.support.pools import (
     build_concentrated,

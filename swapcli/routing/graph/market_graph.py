@@ -1,7 +1,7 @@
 """The market as a graph: tokens are nodes, each direction of each pool is an arc.
 
-Built once per state and kept between orders. It answers what a solver asks before it solves: the arcs between two
-tokens, the best first-unit rate of each pair, and which tokens can be intermediates at all.
+Built once per state and shared by all orders. It gives the arcs between two tokens, the best spot rate of each pair
+and the tokens that can be intermediates at all.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ from typing import TypeVar
 
 from swapcli.model.pool import Pool, RateCurve
 
-_JUST_BELOW = 1 - 1e-9
-_DEPTH_ARCS = 5
+Prices = dict[int, float]
+"""Value of one base unit by token number, in base units of the order's output token."""
+
+_JUST_BELOW = 1 - 1e-9  # a relative step that floats resolve and that no pool's rate is constant over
+_DEPTH_ARCS = 5  # empirical: beyond the best five, pools add little to the depth of a pair
 
 _V = TypeVar("_V")
 
 
 class Arc:
-    """One direction of one pool. `rate` is the marginal rate of the first unit, fee included."""
+    """One direction of one pool. `rate` is its spot rate: the marginal rate of the first unit, fee included."""
 
     __slots__ = ("curve", "pool", "rate", "token_in", "token_out", "trade_to_marginal_rate")
 
@@ -31,16 +34,15 @@ class Arc:
 
     @property
     def depth(self) -> float:
-        """Input units that move the logarithm of the rate by one, measured at the first unit."""
+        """Input units per unit of change in the logarithm of the rate, at the first unit."""
         return self.trade_to_marginal_rate(self.rate * _JUST_BELOW)[2]
 
 
 class MarketGraph:
-    """Arcs of the given pools. Tokens are numbered; `token_index` maps addresses to numbers.
+    """The arcs of some pools. Tokens are numbered; `token_index` maps addresses to numbers.
 
-    `pairs[i][j]` are the arcs that sell i for j, best first-unit rate first; `best[i][j]` is that rate, and
-    `best_into[j][i]` the same looked up from the other end. `mids` keeps what was found out
-    of mid rates.
+    `arcs_by_pair[i][j]` are the arcs that sell token i for token j, best spot rate first. `best_rate_out[i][j]` and
+    `best_rate_in[j][i]` are both that best rate. `mid_price_cache` holds computed mid rates and depths by pair.
     """
 
     def __init__(self, pools: Iterable[Pool], addresses: Iterable[str]) -> None:
@@ -59,9 +61,10 @@ class MarketGraph:
                 self._sort_arcs(i, j)
 
     def with_changes(self, before: Iterable[Pool], after: Iterable[Pool], addresses: Iterable[str]) -> MarketGraph:
-        """The graph once its pools `before` have become `after`; `addresses` begin with its own.
+        """Return the graph with the pools `before` replaced by `after`; `addresses` begin with its own.
 
-        Takes as long as there are changes, not pools: what stays is shared by both graphs, and neither changes again.
+        The time grows with the number of changes, not of pools: both graphs share unchanged rows, and never modify
+        them.
         """
         changed, removed, added = MarketGraph((), addresses), tuple(before), tuple(after)
         changed_pairs = {pair for pool in removed + added for pair in changed._token_pairs(pool)}
@@ -81,10 +84,10 @@ class MarketGraph:
         return changed
 
     def with_arcs(self, replacements: Mapping[tuple[int, int], tuple[list[Arc], float]]) -> MarketGraph:
-        """Return the graph with other arcs, and another best rate, between some pairs of tokens (in, out).
+        """Return the graph with other arcs and another best rate for some pairs of tokens (in, out).
 
-        The arcs are some of those that the pair has, in the same order; a pair without any is left out. What stays is
-        shared by both graphs.
+        The new arcs are a subset of the pair's, in the same order; a pair without arcs is removed. Both graphs share
+        unchanged rows.
         """
         graph = MarketGraph((), self.addresses)
         graph._copy_except(self, replacements, {i for i, _ in replacements})
@@ -104,21 +107,19 @@ class MarketGraph:
     def _copy_except(
         self, other: MarketGraph, changed_pairs: Iterable[tuple[int, int]], changed_rows: Set[int]
     ) -> None:
-        """Take what `other` knows, but for pairs that are `touched`: their rows are copied, and found out anew."""
+        """Share the rows of `other`, copy those that will change, and drop cached values of the changed pairs."""
         size = len(self.addresses)
         self.arcs_by_pair = _copy_rows(other.arcs_by_pair, changed_rows, size)
-        self.best_rate_out, self.best_rate_in = (
-            _copy_rows(other.best_rate_out, changed_rows, size),
-            _copy_rows(other.best_rate_in, changed_rows, size),
-        )
-        # Copied in one go, since orders on `other` may be adding to them.
+        self.best_rate_out = _copy_rows(other.best_rate_out, changed_rows, size)
+        self.best_rate_in = _copy_rows(other.best_rate_in, changed_rows, size)
+        # `dict()` copies atomically: other threads may be adding to these caches.
         self._pair_depths, self.mid_price_cache = dict(other._pair_depths), dict(other.mid_price_cache)
         for pair in changed_pairs:
             self._pair_depths.pop(pair, None)
             self.mid_price_cache.pop(pair, None)
 
     def _copy_core(self, other: MarketGraph, changed_rows: Iterable[int]) -> None:
-        """Where the same pairs of tokens have pools, the same tokens lie in the core."""
+        """Take over the core of `other`, which has arcs between the same pairs of tokens, and update its rates."""
         vars(self)["_core_and_parents"] = other._core_and_parents
         core = self.two_core
         for name, own in (("core_rate_out", self.best_rate_out), ("core_rate_in", self.best_rate_in)):
@@ -128,7 +129,7 @@ class MarketGraph:
             vars(self)[name] = shared
 
     def _sort_arcs(self, token_in: int, token_out: int) -> None:
-        """Bring the arcs of a pair into order, and note the best; without any, forget the pair."""
+        """Sort the arcs of a pair and record the best rate; remove a pair without arcs."""
         arcs = self.arcs_by_pair[token_in][token_out]
         if arcs:
             arcs.sort(key=lambda arc: -arc.rate)
@@ -153,7 +154,7 @@ class MarketGraph:
                     self.arcs_by_pair[arc.token_in].setdefault(arc.token_out, []).append(arc)
 
     def pair_depth(self, token_in: int, token_out: int) -> float:
-        """Depth of the pair's best few arcs together, in input units; see `Arc.depth`."""
+        """Return the total depth of the pair's best few arcs, in input units; see `Arc.depth`."""
         depth = self._pair_depths.get((token_in, token_out))
         if depth is None:
             arcs = self.arcs_by_pair[token_in][token_out]
@@ -161,11 +162,11 @@ class MarketGraph:
         return depth
 
     def arcs(self) -> Iterable[Arc]:
-        """Every arc."""
+        """Return all arcs."""
         return (arc for targets in self.arcs_by_pair for arcs in targets.values() for arc in arcs)
 
     def neighbours(self, token: int) -> set[int]:
-        """Tokens that share a pool with `token`, in either direction."""
+        """Return the tokens that share a pool with `token`, in either direction."""
         return self.best_rate_out[token].keys() | self.best_rate_in[token].keys()
 
     @cached_property
@@ -185,26 +186,26 @@ class MarketGraph:
 
     @property
     def two_core(self) -> set[int]:
-        """Tokens that lie on some cycle of pairs: only they can be intermediates for orders between other tokens.
+        """The 2-core of the token graph: only its tokens can be intermediates for orders between other tokens.
 
-        A token that one other token touches, or a tree of such tokens, is a dead end for everybody else.
+        A token with a single neighbour, or a tree of such tokens, is a dead end.
         """
         return self._core_and_parents[0]
 
     @cached_property
     def core_rate_out(self) -> list[dict[int, float]]:
-        """`best` towards core tokens only."""
+        """`best_rate_out` restricted to outputs in the 2-core."""
         core = self.two_core
         return [{j: rate for j, rate in row.items() if j in core} for row in self.best_rate_out]
 
     @cached_property
     def core_rate_in(self) -> list[dict[int, float]]:
-        """`best_rate_in` from core tokens only."""
+        """`best_rate_in` restricted to inputs in the 2-core."""
         core = self.two_core
         return [{i: rate for i, rate in row.items() if i in core} for row in self.best_rate_in]
 
     def path_to_core(self, token: int) -> list[int]:
-        """`token` and the tokens between it and the core; ends in the core, or at the root of its tree."""
+        """Return `token` and the tokens between it and the 2-core; ends in the core, or at the root of its tree."""
         core, parent = self._core_and_parents
         path = [token]
         while path[-1] not in core and path[-1] in parent:
@@ -213,6 +214,6 @@ class MarketGraph:
 
 
 def _copy_rows(rows: list[dict[int, _V]], changed: Set[int], size: int) -> list[dict[int, _V]]:
-    """The same rows, but copies of those that will change, and empty ones behind them up to `size`."""
+    """Return the rows with copies of those that will change, extended by empty ones to `size`."""
     same = [dict(row) if i in changed else row for i, row in enumerate(rows)]
     return same + [{} for _ in range(size - len(rows))]

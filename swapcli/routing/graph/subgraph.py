@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from math import exp, inf, log, sqrt
 from typing import NamedTuple
 
-from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.search.flow import unreachable_within
-from swapcli.routing.solver.dual import Prices
+from swapcli.routing.graph.digraph import unreachable_within
+from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
 
 _MIN_PRICE_GAP = 1e-7
 _MIN_DETOUR_FRACTION = 5e-4

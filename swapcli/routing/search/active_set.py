@@ -6,10 +6,11 @@ from collections import Counter
 from heapq import nlargest
 from itertools import pairwise
 
+from swapcli.routing.graph.digraph import edge_distances
+from swapcli.routing.graph.market_graph import Prices
 from swapcli.routing.graph.subgraph import HopBudget, profitable_detours
-from swapcli.routing.search.flow import flow_values, hop_distances
+from swapcli.routing.search.flow import flow_values
 from swapcli.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
-from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.hop import Hop
 
 _ROUNDS = 10
@@ -67,8 +68,8 @@ def _hop_budget(problem: RoutingProblem, stage: CandidateSolution) -> HopBudget:
     """How far the tokens of a stage are from the ends, over its own hops."""
     links = {(arc.token_in, arc.token_out) for arc in stage.arcs}
     source, target = problem.spec.endpoints
-    back = hop_distances([(j, i) for i, j in links], target)
-    return HopBudget(hop_distances(links, source), back, problem.spec.max_hops, problem.spot.hops_to_target)
+    back = edge_distances([(j, i) for i, j in links], target)
+    return HopBudget(edge_distances(links, source), back, problem.spec.max_hops, problem.spot.hops_to_target)
 
 
 def start_prices(problem: RoutingProblem, paths: list[list[int]]) -> Prices:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import pairwise
 from typing import NamedTuple
 
-from swapcli.routing.graph.market_graph import Arc
-from swapcli.routing.solver.dual import Prices
+from swapcli.routing.graph.digraph import TokenPair, topological_order
+from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.solver.hop import Hop
 from swapcli.routing.solver.newton import Solution, Trade
-
-TokenPair = tuple[int, int]
-"""(token in, token out) of a hop."""
 
 
 def trades_by_pair(trades: Iterable[Trade]) -> dict[TokenPair, list[Trade]]:
@@ -31,87 +27,6 @@ def flow_values(solution: Solution) -> dict[TokenPair, float]:
         link = (trade.arc.token_in, trade.arc.token_out)
         values[link] = values.get(link, 0.0) + prices[link[0]] * trade.amount_in
     return values
-
-
-def topological_order(links: Iterable[TokenPair]) -> list[int] | None:
-    """Tokens so that every hop leads forward; None when the hops form a cycle."""
-    onward: dict[int, list[int]] = {}
-    open_inflows: dict[int, int] = {}
-    for i, j in links:
-        onward.setdefault(i, []).append(j)
-        open_inflows[j] = open_inflows.get(j, 0) + 1
-        open_inflows.setdefault(i, 0)
-    ready = [t for t, n in open_inflows.items() if n == 0]
-    order: list[int] = []
-    while ready:
-        token = ready.pop()
-        order.append(token)
-        for j in onward.get(token, ()):
-            open_inflows[j] -= 1
-            if open_inflows[j] == 0:
-                ready.append(j)
-    return order if len(order) == len(open_inflows) else None
-
-
-def _drop_acyclic_ends(values: Mapping[TokenPair, float]) -> dict[TokenPair, float]:
-    """What is left after peeling off the hops that cannot lie on a cycle."""
-    remaining = dict(values)
-    while True:
-        starts, ends = {i for i, _ in remaining}, {j for _, j in remaining}
-        kept = {link: v for link, v in remaining.items() if link[0] in ends and link[1] in starts}
-        if len(kept) == len(remaining):
-            return kept
-        remaining = kept
-
-
-def feedback_arcs(values: Mapping[TokenPair, float]) -> set[TokenPair]:
-    """Hops without which the flow is acyclic: the weaker of two opposite ones, then the weakest of each cycle left."""
-    breakers = {link for link, v in values.items() if v < values.get(link[::-1], 0.0)}
-    remaining = _drop_acyclic_ends({link: v for link, v in values.items() if link not in breakers})
-    while remaining:
-        onward = {i: (i, j) for i, j in remaining}
-        walk = [next(iter(onward))]
-        while walk[-1] not in walk[:-1]:
-            walk.append(onward[walk[-1]][1])
-        ring = walk[walk.index(walk[-1]) :]
-        weakest = min(pairwise(ring), key=lambda link: remaining[link])
-        breakers.add(weakest)
-        remaining = _drop_acyclic_ends({link: v for link, v in remaining.items() if link != weakest})
-    return breakers
-
-
-def unreachable_within(links: Iterable[TokenPair], endpoints: tuple[int, int], max_hops: int) -> set[TokenPair]:
-    """Those of `links` that no path of at most `max_hops` of them leads over from end to end."""
-    known = list(links)
-    from_source = hop_distances(known, endpoints[0])
-    to_target = hop_distances([(j, i) for i, j in known], endpoints[1])
-    far = max_hops + 1
-    return {(i, j) for i, j in known if from_source.get(i, far) + 1 + to_target.get(j, far) > max_hops}
-
-
-def longest_path(links: Iterable[TokenPair]) -> list[TokenPair]:
-    """A path of the acyclic `links` with the most hops."""
-    known = list(links)
-    longest: dict[int, list[TokenPair]] = {}
-    for token in topological_order(known) or []:
-        so_far = longest.get(token, [])
-        for link in known:
-            if link[0] == token and len(so_far) >= len(longest.get(link[1], [])):
-                longest[link[1]] = [*so_far, link]
-    return max(longest.values(), key=len, default=[])
-
-
-def hop_distances(links: Iterable[TokenPair], start: int) -> dict[int, int]:
-    """Hops from `start` to each token that `links` lead to."""
-    onward: dict[int, list[int]] = {}
-    for i, j in links:
-        onward.setdefault(i, []).append(j)
-    distance, front = {start: 0}, [start]
-    while front:
-        reached = [j for i in front for j in onward.get(i, ()) if j not in distance]
-        distance.update(dict.fromkeys(reached, distance[front[0]] + 1))
-        front = list(dict.fromkeys(reached))
-    return distance
 
 
 def value_in(trade: Trade, prices: Prices) -> float:

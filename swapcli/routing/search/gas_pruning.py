@@ -15,9 +15,8 @@ from heapq import nlargest
 from math import inf
 
 from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
-from swapcli.routing.graph.market_graph import Arc
+from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.search.problem import ROUGH, CandidateSolution, RoutingProblem
-from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.newton import Trade
 
 _ROUNDS = 8

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.market_graph import Arc
-from swapcli.routing.solver.newton import CancelCheck, no_cancellation
 
 _Entry = tuple[float, tuple[Arc, ...]]
 

@@ -6,19 +6,16 @@ from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
-from swapcli.routing.graph.market_graph import Arc, MarketGraph
+from swapcli.routing.cancellation import CancelCheck, no_cancellation
+from swapcli.routing.graph.digraph import TokenPair
+from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.subgraph import arcs_between
-from swapcli.routing.search.flow import TokenPair
-from swapcli.routing.solver.dual import Prices
-from swapcli.routing.solver.newton import MAX_ITERATIONS, CancelCheck, Solution, minimize_dual, no_cancellation
+from swapcli.routing.solver.constants import MAX_ITERATIONS
+from swapcli.routing.solver.newton import Solution, minimize_dual
 
 ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10
 """Tolerances: while the neighbourhood grows, for a route, for a certificate."""
-
-
-class SearchTimeUp(Exception):
-    """Ends a search that has run out of time; it never leaves the routing core."""
 
 
 class SwapSpec(NamedTuple):

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
-from swapcli.routing.graph.market_graph import MarketGraph
-from swapcli.routing.search.flow import Flow, TokenPair, topological_order
-from swapcli.routing.solver.dual import Prices
+from swapcli.routing.cancellation import CancelCheck, no_cancellation
+from swapcli.routing.graph.digraph import TokenPair, topological_order
+from swapcli.routing.graph.market_graph import MarketGraph, Prices
+from swapcli.routing.search.flow import Flow
 from swapcli.routing.solver.hop import Hop
-from swapcli.routing.solver.newton import CancelCheck, no_cancellation
 
 Percents = dict[TokenPair, int]
 _MAX_MOVES = 400

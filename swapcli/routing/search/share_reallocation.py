@@ -13,7 +13,8 @@ from itertools import groupby
 from math import inf, prod
 
 from swapcli.model.route import SHARES_PER_ROUTE, Route, Segment, Swap
-from swapcli.routing.search.flow import TokenPair, feedback_arcs, flow_values, topological_order, unreachable_within
+from swapcli.routing.graph.digraph import TokenPair, feedback_arcs, topological_order, unreachable_within
+from swapcli.routing.search.flow import flow_values
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.rounding import route_along, split_in_shares
 from swapcli.routing.solver.hop import Hop

@@ -1,32 +1,38 @@
-"""One hop: the pools between two tokens, filled in parallel so that their marginal rates are equal."""
+"""One hop: the pools between two tokens, used in parallel so that their marginal rates are equal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, sqrt
+from math import inf
 
 from swapcli.routing.graph.market_graph import Arc
-
-_ROUNDS = 150
-_CLOSE = 1e-9
-_ADJACENT = 4e-16  # of a rate: two such floats have hardly one between them
-_FULL = 1 - 1e-8
+from swapcli.routing.solver.constants import (
+    ADJACENT_FLOATS,
+    HOP_ITERATIONS,
+    HOP_TOL,
+    MIN_SLOPE_PROGRESS,
+    NEARLY_FULL,
+)
+from swapcli.routing.solver.roots import next_rate
 
 
 class Hop:
-    """`arcs` sell the same token for the same other one. Amounts are base units."""
+    """Parallel arcs that sell the same token for the same other one. Amounts are base units.
+
+    Example: `Hop(graph.arcs_by_pair[i][j]).amount_out(1e18)`.
+    """
 
     __slots__ = ("arcs", "capacity", "initial_rate", "token_in", "token_out")
 
     def __init__(self, arcs: Sequence[Arc], initial_rate: float = 0.0) -> None:
-        """`hint` is a marginal rate to start a search from."""
+        """`initial_rate` is a marginal rate to start the search of a split from; 0.0 for none."""
         self.arcs = tuple(arcs)
         self.token_in, self.token_out = arcs[0].token_in, arcs[0].token_out
         self.initial_rate = initial_rate
         self.capacity = sum(arc.curve.capacity for arc in arcs)
 
     def amount_out(self, amount_in: float) -> float:
-        """Output of the best split of `amount_in`; minus infinity beyond the pools' capacity."""
+        """Return the output of the best split of `amount_in`; minus infinity beyond the pools' capacity."""
         if amount_in > self.capacity:
             return -inf
         if len(self.arcs) == 1:
@@ -34,12 +40,12 @@ class Hop:
         return sum(arc.curve.amount_out(x) for arc, x in zip(self.arcs, self.split(amount_in), strict=True))
 
     def rate(self, amount_in: float) -> float:
-        """Marginal rate at the best split of `amount_in`: that of the pools which have room for more; 0.0 without."""
-        filled = zip(self.arcs, self.split(amount_in), strict=True)
-        return max((arc.curve.rate(x) for arc, x in filled if x < arc.curve.capacity * _FULL), default=0.0)
+        """Return the marginal rate at the best split, of pools that can take more; 0.0 when all are full."""
+        amounts = zip(self.arcs, self.split(amount_in), strict=True)
+        return max((arc.curve.rate(x) for arc, x in amounts if x < arc.curve.capacity * NEARLY_FULL), default=0.0)
 
     def split(self, amount_in: float) -> list[float]:
-        """What each arc gets, in their order: marginal rates equal where an arc gets anything."""
+        """Return the input of each arc, in their order: equal marginal rates where an arc gets anything."""
         arcs = self.arcs
         if len(arcs) == 1:
             return [amount_in]
@@ -48,74 +54,63 @@ class Hop:
         return self._find_common_rate(amount_in)
 
     def _find_common_rate(self, amount_in: float) -> list[float]:
-        """Search the common rate between one that takes less than `amount_in` and one that takes more.
+        """Return the input of each arc at the marginal rate at which they take `amount_in` together.
 
-        Newton's method, and halving after a step that leaves more than half of what was missing: the supply of a pool
-        near parity is almost a jump, and its tangent leads nowhere.
+        Newton's method inside a bracket, with bisection after a step that leaves more than half of the missing input:
+        the supply of a pool near parity is almost a jump, and its tangent is useless. The loop keeps the inputs at both
+        ends of the bracket to interpolate a jump, so it shares only `next_rate` with the other root finders.
         """
         arcs = self.arcs
         high = max(arc.rate for arc in arcs)
         low = 0.0
-        less = [0.0] * len(arcs)
-        more: list[float] | None = None
+        amounts_below = [0.0] * len(arcs)
+        amounts_above: list[float] | None = None
         rate = self._first_guess(amount_in, high)
-        missed = inf
-        for _ in range(_ROUNDS):
+        last_missing = inf
+        for _ in range(HOP_ITERATIONS):
             trades = [arc.trade_to_marginal_rate(rate) if rate < arc.rate else (0.0, 0.0, 0.0) for arc in arcs]
             amounts = [trade[0] for trade in trades]
             missing = amount_in - sum(amounts)
-            if abs(missing) <= _CLOSE * amount_in:
+            if abs(missing) <= HOP_TOL * amount_in:
                 self.initial_rate = rate
                 return _scale_to_total(amounts, amount_in)
             if missing > 0.0:
-                high, less = rate, amounts
+                high, amounts_below = rate, amounts
             else:
-                low, more = rate, amounts
-            if high - low <= _ADJACENT * high:
+                low, amounts_above = rate, amounts
+            if high - low <= ADJACENT_FLOATS * high:
                 break
-            slope = sum(trade[2] for trade in trades) if abs(missing) <= 0.5 * missed else 0.0
-            missed = abs(missing) if slope else inf
-            rate = _next_rate(rate, missing, slope, low, high)
-            if not rate:  # not even the smallest rate takes that much
+            slope = sum(trade[2] for trade in trades) if abs(missing) <= MIN_SLOPE_PROGRESS * last_missing else 0.0
+            last_missing = abs(missing) if slope else inf
+            rate = next_rate(rate, missing, slope, low, high)
+            if not rate:  # not even the smallest positive rate takes that much
                 break
-        return _interpolate_jump(less, more, amount_in)
+        return _interpolate_jump(amounts_below, amounts_above, amount_in)
 
     def _first_guess(self, amount_in: float, high: float) -> float:
-        """The hint, else the rate that the arc with the best first unit would end at."""
+        """Return the initial rate, or the rate that the arc with the best spot rate would end at."""
         if 0.0 < self.initial_rate < high:
             return self.initial_rate
         guess = self.arcs[0].curve.rate(amount_in)
         return guess if 0.0 < guess < high else high * 0.999
 
 
-def _next_rate(rate: float, missing: float, slope: float, low: float, high: float) -> float:
-    """Newton on the logarithm of the rate, kept inside (low, high); halving without a slope."""
-    if slope > 0.0:
-        change = missing / slope
-        guess = rate / (1.0 + change) if change > -0.5 else rate * (1.0 - change)
-        if low < guess < high:
-            return guess
-    if low <= 0.0:
-        return high * 0.25
-    return (low + high) / 2 if high < 2.0 * low else sqrt(low) * sqrt(high)
-
-
-def _interpolate_jump(less: list[float], more: list[float] | None, amount_in: float) -> list[float]:
-    """At a jump of the supply the last part is split in proportion to what each arc would add there."""
-    if more is None:
-        return _scale_to_total(less, amount_in)
-    short = amount_in - sum(less)
-    span = sum(more) - sum(less)
-    part = min(1.0, max(0.0, short / span)) if span > 0.0 else 0.0
-    return _scale_to_total([a + part * (b - a) for a, b in zip(less, more, strict=True)], amount_in)
+def _interpolate_jump(below: list[float], above: list[float] | None, amount_in: float) -> list[float]:
+    """Split the rest of the input at a jump of the supply, in proportion to what each arc would add there."""
+    if above is None:
+        return _scale_to_total(below, amount_in)
+    missing = amount_in - sum(below)
+    jump = sum(above) - sum(below)
+    fraction = min(1.0, max(0.0, missing / jump)) if jump > 0.0 else 0.0
+    return _scale_to_total([a + fraction * (b - a) for a, b in zip(below, above, strict=True)], amount_in)
 
 
 def _scale_to_total(amounts: list[float], total: float) -> list[float]:
-    """The amounts in proportion, summing to `total`; an infinite one takes everything."""
-    endless = [k for k, x in enumerate(amounts) if x == inf]
-    if endless:
-        return [total / len(endless) if k in endless else 0.0 for k in range(len(amounts))]
-    have = sum(amounts)
-    if have <= 0.0:
+    """Scale the amounts to sum to `total`; infinite ones share all of it."""
+    unbounded = [k for k, x in enumerate(amounts) if x == inf]
+    if unbounded:
+        return [total / len(unbounded) if k in unbounded else 0.0 for k in range(len(amounts))]
+    current = sum(amounts)
+    if current <= 0.0:
         return [total / len(amounts)] * len(amounts)
-    return [x * total / have for x in amounts]
+    return [x * total / current for x in amounts]

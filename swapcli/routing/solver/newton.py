@@ -1,39 +1,38 @@
-"""Prices as potentials: finds the prices at which the pools' own best trades carry the order from end to end.
+"""Minimises the dual: finds the prices at which the pools' own best trades carry the order from source to target.
 
-The dual is minimised by steps of Newton's method; where kinks leave it no step that pays, each token's price is set in
-turn to where its own inflow and outflow balance.
+Newton's method takes the steps. Where kinks (fees, ticks, capacities) leave it no step that lowers the dual, coordinate
+descent balances one token at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import exp, log
 from typing import NamedTuple
 
-from swapcli.routing.graph.market_graph import Arc
-from swapcli.routing.solver.dual import Dual, DualPoint, PriceCeiling, Prices
+from swapcli.routing.cancellation import CancelCheck, no_cancellation
+from swapcli.routing.graph.digraph import TokenPair
+from swapcli.routing.graph.market_graph import Arc, Prices
+from swapcli.routing.solver.constants import (
+    ARMIJO_FRACTION,
+    DAMPING,
+    DAMPING_GROWTH,
+    MAX_ATTEMPTS,
+    MAX_ITERATIONS,
+    MAX_STALLED_ITERATIONS,
+    MAX_STEP,
+    MIN_PROGRESS,
+    RESIDUAL_HALVED,
+    SLOW_RATIO,
+    STEP_GROWTH,
+    STEP_SHRINKAGE,
+)
+from swapcli.routing.solver.dual import Dual, DualPoint, PriceCeiling
 from swapcli.routing.solver.newton_model import Model, minimize_model, predicted_decrease, secant_model
-
-CancelCheck = Callable[[], None]
-"""Asked now and then during long work; raises to end it."""
-
-MAX_ITERATIONS = 24
-_MAX_ATTEMPTS = 4
-_SLOW = 0.7  # a step that leaves more of the imbalance than this is followed by a relaxation
-_STALLS = 3  # iterations in a row that lower the dual by less than _STALL of the tolerance
-_STALL = 1e-3
-_MAX_STEP = 3.0  # of a logarithmic price in one iteration
-_GROWTH = 6.0  # of the step from one iteration to the next
-_SHRINKING = 0.1  # of the step where Newton's method fails over it
-_DAMPING = 0.25  # resistance to ground per unit of imbalance: where nothing conducts a price moves by four at most
-
-
-def no_cancellation() -> None:
-    """The check of work that nobody ends early."""
 
 
 class Trade(NamedTuple):
-    """The best trade of an arc at the solution's prices. `surplus` is its worth, in output units."""
+    """The best trade of an arc at the solution's prices. `surplus` is its profit at them, in output units."""
 
     arc: Arc
     amount_in: float
@@ -42,7 +41,7 @@ class Trade(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Prices by token, the trades at them, the dual's value and the worst imbalance: see `Point.residual`."""
+    """Prices by token, the trades at them, the dual's value, and the worst imbalance; see `DualPoint.residual`."""
 
     prices: Prices
     trades: list[Trade]
@@ -53,7 +52,7 @@ class Solution(NamedTuple):
 
 def minimize_dual(
     arcs: Sequence[Arc],
-    endpoints: tuple[int, int],
+    endpoints: TokenPair,
     amount: float,
     start: Prices,
     ceiling: PriceCeiling,
@@ -64,31 +63,29 @@ def minimize_dual(
 ) -> Solution:
     """Minimise the dual over the prices of the tokens that `arcs` touch, from `start`.
 
-    `ends` are the order's tokens, `amount` is the input in base units; `start` needs a price > 0 for every token of the
-    arcs, in units of the target. `ceiling` gives a token's price for a vanishing order: no order lifts it.
-    Stops when no token's net inflow is worth more than `tolerance` times the order and a little of all that is traded,
-    or when nothing improves.
-    Asks `check` once an iteration, of which there are at most `iterations`.
+    `endpoints` are (source, target), `amount` is the input in base units. `start` needs a price > 0, in units of the
+    target, for every token of the arcs. Stops when no token's net inflow is worth more than `tolerance` times
+    `DualPoint.imbalance_scale`, or when nothing improves. Calls `check` once per iteration.
     """
     problem = Dual(arcs, *endpoints, amount, ceiling)
     point = DualPoint(problem, problem.clamp([start[t] for t in problem.tokens]))
-    stalled, max_step, is_slow = 0, _MAX_STEP, False
+    stalled, max_step, is_slow = 0, MAX_STEP, False
     for iteration in range(max_iterations):
         check()
         if point.residual <= tolerance:
             return _build_solution(problem, point, iteration)
         next_point = _newton_step(problem, point, max_step, is_slow)
-        max_step *= 1.0 if next_point else _SHRINKING
-        if next_point is None or next_point.residual > _SLOW * point.residual:
+        max_step *= 1.0 if next_point else STEP_SHRINKAGE
+        if next_point is None or next_point.residual > SLOW_RATIO * point.residual:
             next_point = problem.coordinate_descent_step(next_point or point)
         if next_point.value >= point.value and next_point.residual >= point.residual:
             return _build_solution(problem, point, iteration)
-        max_step = min(_MAX_STEP, max(max_step, _GROWTH * _max_log_change(point, next_point)))
-        is_little_progress = next_point.value > point.value * (1.0 - tolerance * _STALL) and next_point.residual < 1.0
-        stalled = stalled + 1 if is_little_progress else 0
-        is_slow = next_point.residual > _SLOW * point.residual
+        max_step = min(MAX_STEP, max(max_step, STEP_GROWTH * _max_log_change(point, next_point)))
+        is_stalled = next_point.value > point.value * (1.0 - tolerance * MIN_PROGRESS) and next_point.residual < 1.0
+        stalled = stalled + 1 if is_stalled else 0
+        is_slow = next_point.residual > SLOW_RATIO * point.residual
         point = next_point
-        if stalled >= _STALLS:
+        if stalled >= MAX_STALLED_ITERATIONS:
             return _build_solution(problem, point, iteration)
     return _build_solution(problem, point, max_iterations)
 
@@ -105,31 +102,30 @@ def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solutio
 
 
 def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool) -> DualPoint | None:
-    """One accepted step of Newton's method from `point`, no price moving further than `reach`; None when none pays.
+    """Return the point after one accepted step of Newton's method; None when no step lowers the dual.
 
-    An attempt that does not pay has shown what every arc does over that distance: the next model takes each arc's
-    chord instead of its tangent, so that pools that wake up or run out on the way are met. Where that has been slow,
-    the model has the idle arcs as well.
+    No logarithmic price moves further than `max_step`. A rejected attempt shows how every arc responds over that
+    distance: the next model uses each arc's secant instead of its tangent, and so includes pools that start to trade
+    or run out on the way. After slow iterations the model also includes the idle arcs.
     """
     model: Model = {entry[0]: entry for entry in point.active_flows}
-    damping = _DAMPING
-    for attempt in range(_MAX_ATTEMPTS):
-        is_line_search = is_slow and attempt > 0
-        step = [
-            max(-max_step, min(max_step, d))
-            for d in minimize_model(point, list(model.values()), damping, is_line_search)
-        ]
+    damping = DAMPING
+    for attempt in range(MAX_ATTEMPTS):
+        with_line_search = is_slow and attempt > 0
+        step = minimize_model(point, list(model.values()), damping, with_line_search)
+        step = [max(-max_step, min(max_step, change)) for change in step]
         trial = DualPoint(problem, problem.clamp([p * exp(d) for p, d in zip(point.prices, step, strict=True)]))
         decrease = point.value - trial.value
-        if decrease > 0.2 * predicted_decrease(point, model.values(), step) > 0.0:
+        if decrease > ARMIJO_FRACTION * predicted_decrease(point, model.values(), step) > 0.0:
             return trial
-        if decrease >= 0.0 and trial.residual < 0.5 * point.residual:
+        if decrease >= 0.0 and trial.residual < RESIDUAL_HALVED * point.residual:
             return trial
-        model = secant_model(problem, point, model, trial, range(len(problem.arcs)) if is_slow and not attempt else ())
-        damping *= 4.0
+        idle_arcs = range(len(problem.arcs)) if is_slow and not attempt else ()
+        model = secant_model(problem, point, model, trial, idle_arcs)
+        damping *= DAMPING_GROWTH
     return None
 
 
-def _max_log_change(one: DualPoint, other: DualPoint) -> float:
-    """The largest change of a logarithmic price between two points."""
-    return max(abs(log(b / a)) for a, b in zip(one.prices, other.prices, strict=True))
+def _max_log_change(point: DualPoint, other: DualPoint) -> float:
+    """Return the largest change of a logarithmic price between two points."""
+    return max(abs(log(b / a)) for a, b in zip(point.prices, other.prices, strict=True))

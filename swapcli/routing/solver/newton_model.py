@@ -1,8 +1,12 @@
-"""The dual near a point as an electrical network: a step of Newton's method is one small symmetric solve.
+"""The quadratic model of the dual near a point. Its Newton step is one small weighted-Laplacian solve.
 
-In logarithmic prices the Hessian is a graph Laplacian with the arcs' slopes as conductances. Kinks, where arcs start or
-stop to trade, are met by modelling each arc as a resistor with a diode: a flow that grows with the change of its two
-prices, and is never negative.
+In logarithmic prices the Hessian of the dual is a graph Laplacian with the arcs' slopes as edge weights (conductances,
+in the language of electrical networks). Kinks, where arcs start or stop to trade, are part of the model: an arc's flow
+is linear in the change of its two prices, and never negative. After a rejected step, secants replace tangents.
+
+Sources: Diamandis, Angeris, Convex Network Flows (2024), for the dual of a flow over concave edges; Spielman,
+Algorithms, Graph Theory, and Linear Equations in Laplacian Matrices (2010); Nocedal, Wright, Numerical Optimization,
+chapters 6 (secant equation) and 16.5 (active sets).
 """
 
 from __future__ import annotations
@@ -11,21 +15,24 @@ from collections.abc import Iterable
 from math import log
 
 from swapcli.routing.solver import laplacian
+from swapcli.routing.solver.constants import (
+    FLOOR_STIFFNESS,
+    FREE_ROUNDS,
+    LINE_SEARCH_TOL,
+    REGULARIZATION,
+    SEARCH_ROUNDS,
+)
 from swapcli.routing.solver.dual import ActiveArc, Dual, DualPoint
+from swapcli.routing.solver.roots import find_slope_root
 
 Model = dict[int, ActiveArc]
-"""The arcs that may carry by number. A negative flow says how far an idle arc is from its start."""
-
-_FREE_ROUNDS, _SEARCH_ROUNDS = 3, 12
-_SEARCH_TRIES = 20
-_LEVEL = 1e-3  # of the slope at its start: where a search ends
-_HELD = 1e6  # of the dual, as resistance: holds a price that has reached its floor
+"""The arcs of the model by number. A negative flow says how far an idle arc is from trading."""
 
 
 def secant_model(problem: Dual, point: DualPoint, model: Model, trial: DualPoint, idle: Iterable[int]) -> Model:
-    """The model with the conductances that the arcs showed between `point` and `trial`, and with the `idle` arcs.
+    """Return the model with the slopes that the arcs showed between `point` and `trial`, and with the `idle` arcs.
 
-    The flow of an arc that does not trade at `point` is negative, so that in the model it starts where its pool does.
+    An arc that does not trade at `point` gets a negative flow, so that in the model it starts where its pool does.
     """
     active_at_trial = {entry[0]: entry for entry in trial.active_flows}
     log_changes = [log(b / a) for a, b in zip(point.prices, trial.prices, strict=True)]
@@ -48,78 +55,67 @@ def secant_model(problem: Dual, point: DualPoint, model: Model, trial: DualPoint
 
 
 def minimize_model(point: DualPoint, model: list[ActiveArc], damping: float, with_line_search: bool) -> list[float]:
-    """Change of each logarithmic price by the resistor model, in which no arc carries a negative flow.
+    """Return the change of each logarithmic price that minimises the model, in which no arc has a negative flow.
 
-    Which arcs carry is found in rounds; once that may go in circles, each round goes only as far as it helps.
+    The set of active arcs is found in rounds. The later rounds, `with_line_search`, move only as far as the model
+    decreases, which rules out cycling.
     """
     active = [entry for entry in model if entry[3] > 0.0] if with_line_search else model
     position = [0.0] * len(point.prices)
-    for iteration in range(-_FREE_ROUNDS, _SEARCH_ROUNDS if with_line_search else 0):
-        step = _linear_step(point, active, damping)
-        fraction = _line_search(point, model, damping, position, step) if iteration >= 0 else 1.0
+    for iteration in range(FREE_ROUNDS + (SEARCH_ROUNDS if with_line_search else 0)):
+        step = _solve_linear(point, active, damping)
+        fraction = _line_search(point, model, damping, position, step) if iteration >= FREE_ROUNDS else 1.0
         position = step if fraction == 1.0 else [a + fraction * (b - a) for a, b in zip(position, step, strict=True)]
-        carrying = [entry for entry in model if entry[3] + entry[4] * (position[entry[2]] - position[entry[1]]) > 0.0]
-        if fraction == 1.0 and carrying == active:
+        flowing = [entry for entry in model if entry[3] + entry[4] * (position[entry[2]] - position[entry[1]]) > 0.0]
+        if fraction == 1.0 and flowing == active:
             break
-        active = carrying
+        active = flowing
     return position
 
 
 def _line_search(
     point: DualPoint, model: list[ActiveArc], damping: float, position: list[float], target: list[float]
 ) -> float:
-    """How far to go from `at` to `step`, as a part: to where the model's dual, convex on the way, is least."""
+    """Return the fraction of the way from `position` to `target` at which the model, convex on it, is least."""
     direction = [b - a for a, b in zip(position, target, strict=True)]
-    external = _injected_currents(point)
-    linear = sum(p * w for p, w in zip(external, direction, strict=True))
-    resistance = _damping_terms(point, damping)
-    start = sum(r * a * w for r, a, w in zip(resistance, position, direction, strict=True))
-    bend = sum(r * w * w for r, w in zip(resistance, direction, strict=True))
+    linear = sum(p * w for p, w in zip(_external_flows(point), direction, strict=True))
+    damping_terms = _damping_terms(point, damping)
+    start = sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
+    curvature = sum(r * w * w for r, w in zip(damping_terms, direction, strict=True))
     arcs = [(f + g * (position[j] - position[i]), g, direction[j] - direction[i]) for _, i, j, f, g in model]
     arcs = [(f, g * w, w) for f, g, w in arcs if f > 0.0 or f + g * w > 0.0]
 
-    def slope(part: float) -> float:
-        flows = sum((f + part * g) * w for f, g, w in arcs if f + part * g > 0.0)
-        return linear + start + part * bend + flows
+    def slope(fraction: float) -> float:
+        flows = sum((f + fraction * g) * w for f, g, w in arcs if f + fraction * g > 0.0)
+        return linear + start + fraction * curvature + flows
 
-    low, high, falls, rises = 0.0, 1.0, slope(0.0), slope(1.0)
-    if rises <= 0.0 or falls >= 0.0:
+    at_start, at_end = slope(0.0), slope(1.0)
+    if at_end <= 0.0 or at_start >= 0.0:
         return 1.0
-    level = _LEVEL * -falls
-    part = 0.0
-    for _ in range(_SEARCH_TRIES):
-        part = low + (high - low) * falls / (falls - rises)
-        tilt = slope(part)
-        if abs(tilt) <= level:
-            break
-        if tilt > 0.0:
-            high, rises, falls = part, tilt, falls * 0.5
-        else:
-            low, falls, rises = part, tilt, rises * 0.5
-    return part
+    return find_slope_root(slope, at_start, at_end, LINE_SEARCH_TOL * -at_start)
 
 
-def _injected_currents(point: DualPoint) -> list[float]:
-    """The gradient without the flows of the arcs."""
-    currents = point.gradient.copy()
+def _external_flows(point: DualPoint) -> list[float]:
+    """Return the gradient without the flows of the arcs: what the order injects."""
+    flows = point.gradient.copy()
     for _, i, j, flow, _ in point.active_flows:
-        currents[i] += flow
-        currents[j] -= flow
-    currents[1] = 0.0
-    return currents
+        flows[i] += flow
+        flows[j] -= flow
+    flows[1] = 0.0
+    return flows
 
 
 def _damping_terms(point: DualPoint, damping: float) -> list[float]:
-    """What holds each logarithmic price where it is, besides the arcs."""
-    resistances = [1e-13 * point.value + damping * abs(pull) for pull in point.gradient]
+    """Return the diagonal terms beside the Laplacian, which limit each step."""
+    terms = [REGULARIZATION * point.value + damping * abs(inflow) for inflow in point.gradient]
     if point.is_exhausted:
-        resistances[0] = _HELD * point.value
-    return resistances
+        terms[0] = FLOOR_STIFFNESS * point.value
+    return terms
 
 
-def _linear_step(point: DualPoint, active: list[ActiveArc], damping: float) -> list[float]:
-    """Balance every token's inflow over the conductances in use. Token 1 is ground."""
-    right = _injected_currents(point)
+def _solve_linear(point: DualPoint, active: list[ActiveArc], damping: float) -> list[float]:
+    """Return the step that balances every token while exactly the `active` arcs trade. The target, 1, is ground."""
+    right = _external_flows(point)
     diagonal = _damping_terms(point, damping)
     off: laplacian.Rows = [{} for _ in right]
     for _, i, j, flow, conductance in active:
@@ -136,17 +132,17 @@ def _linear_step(point: DualPoint, active: list[ActiveArc], damping: float) -> l
     for neighbour in off[1]:
         del off[neighbour][1]
     off[1], diagonal[1], right[1] = {}, 1.0, 0.0
-    return laplacian.solve_laplacian(diagonal, off, [-pull for pull in right])
+    return laplacian.solve_laplacian(diagonal, off, [-flow for flow in right])
 
 
 def predicted_decrease(point: DualPoint, model: Iterable[ActiveArc], step: list[float]) -> float:
-    """Decrease of the dual that the model predicts for `step`."""
+    """Return the decrease of the dual that the model predicts for `step`."""
     linear = sum(g * d for g, d in zip(point.gradient, step, strict=True))
-    bend = 0.0
+    quadratic = 0.0
     for _, i, j, flow, conductance in model:
         if conductance > 0.0:
             change = step[j] - step[i]
             after = max(0.0, flow + conductance * change)
             before = max(0.0, flow)
-            bend += (after * after - before * before) / (2.0 * conductance) - before * change
-    return -linear - bend
+            quadratic += (after * after - before * before) / (2.0 * conductance) - before * change
+    return -linear - quadratic

@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.model.token import Token
-from swapcli.routing.graph.market_graph import MarketGraph
+from swapcli.routing.graph.digraph import edge_distances
+from swapcli.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.subgraph import HopBudget, arcs_between, profitable_detours
-from swapcli.routing.search.flow import hop_distances
 from swapcli.routing.search.problem import RoutingProblem
-from swapcli.routing.solver.dual import Prices
 from tests.routing.build import graph_of, problem_of
 from tests.routing.random_routes import simple_paths
 from tests.support.pools import UNIT, build_constant_product, build_market, build_random_market, build_token, seeds
@@ -143,10 +142,10 @@ def test_whatever_is_offered_lies_on_a_path_that_is_short_enough(
         return
     links = {(arc.token_in, arc.token_out) for arc in problem.arcs_between(prices)}
     reach = HopBudget(
-        hop_distances(links, 0), hop_distances([(j, i) for i, j in links], 1), max_hops, problem.spot.hops_to_target
+        edge_distances(links, 0), edge_distances([(j, i) for i, j in links], 1), max_hops, problem.spot.hops_to_target
     )
-    out = hop_distances([(i, j) for i, row in enumerate(problem.graph.best_rate_out) for j in row if j], 0)
-    back = hop_distances([(j, i) for i, row in enumerate(problem.graph.best_rate_out) for j in row if i != 1], 1)
+    out = edge_distances([(i, j) for i, row in enumerate(problem.graph.best_rate_out) for j in row if j], 0)
+    back = edge_distances([(j, i) for i, row in enumerate(problem.graph.best_rate_out) for j in row if i != 1], 1)
     for x in profitable_detours(problem.graph, prices, (0, 1), problem.order_value(prices), 3, reach):
         assert out[x] + back[x] <= max_hops
 

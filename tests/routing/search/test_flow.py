@@ -12,24 +12,25 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph.market_graph import Arc, MarketGraph
+from swapcli.routing.graph.digraph import (
+    TokenPair,
+    edge_distances,
+    feedback_arcs,
+    longest_path,
+    topological_order,
+    unreachable_within,
+)
+from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.search.flow import (
     Flow,
-    TokenPair,
     arcs_reusing_a_pool,
     continuous_flow,
-    feedback_arcs,
     flow_values,
-    hop_distances,
-    longest_path,
-    topological_order,
     trades_by_pair,
-    unreachable_within,
     value_in,
     value_out,
 )
-from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.newton import Solution, Trade
 from tests.routing.build import graph_of
 from tests.routing.random_routes import simple_paths
@@ -133,7 +134,7 @@ def test_the_longest_path_is_a_path_and_none_is_longer(links: Mapping[TokenPair,
 
 @given(networks, nodes)
 def test_distances_are_the_fewest_hops(links: Mapping[TokenPair, float], start: int) -> None:
-    found = hop_distances(links, start)
+    found = edge_distances(links, start)
     for t in range(7):
         fewest = min((len(path) - 1 for path in paths(links, start, t, 7)), default=None)
         assert found.get(t) == fewest

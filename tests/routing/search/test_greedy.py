@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.routing.graph.digraph import topological_order
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.search.flow import topological_order
 from swapcli.routing.search.greedy import acyclic_order
 from swapcli.routing.search.single_path import best_single_path
 from tests.routing.build import graph_of, problem_on

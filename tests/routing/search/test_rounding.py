@@ -12,9 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.model.route import Route
-from swapcli.routing.graph.market_graph import MarketGraph
+from swapcli.routing.graph.digraph import TokenPair, topological_order
+from swapcli.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, notable_flow
-from swapcli.routing.search.flow import Flow, TokenPair, continuous_flow, topological_order, trades_by_pair
+from swapcli.routing.search.flow import Flow, continuous_flow, trades_by_pair
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.rounding import (
     Percents,
@@ -24,7 +25,6 @@ from swapcli.routing.search.rounding import (
     largest_remainder,
     whole_percents,
 )
-from swapcli.routing.solver.dual import Prices
 from swapcli.routing.solver.hop import Hop
 from tests.routing.build import problem_of, solved
 from tests.routing.random_routes import parts_of, simple_paths

@@ -14,8 +14,9 @@ from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.pool import Pool
 from swapcli.model.route import Route
+from swapcli.routing.graph.paths import best_spot_rate
 from swapcli.routing.replay import Replay, replay
-from swapcli.routing.solver.liquidity_bound import best_spot_rate, max_input, max_output
+from swapcli.routing.solver.liquidity_bound import max_input, max_output
 from tests.routing.build import graph_of
 from tests.routing.random_routes import random_route
 from tests.support.pools import (

@@ -13,10 +13,10 @@ from hypothesis.errors import UnsatisfiedAssumption
 
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
-from swapcli.routing.graph.market_graph import Arc
+from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.replay import replay
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
-from swapcli.routing.solver.dual import TURNOVER, Prices
+from swapcli.routing.solver.constants import TURNOVER_WEIGHT
 from swapcli.routing.solver.newton import Solution
 from tests.routing.build import problem_of, solved
 from tests.routing.random_routes import random_route
@@ -90,7 +90,7 @@ def test_the_value_is_the_dual_and_the_residual_the_worst_imbalance(held: Market
     )
     worst = max(map(abs, imbalance(solution, amount).values()))
     traded = sum(trade.amount_in * solution.prices[trade.arc.token_in] for trade in solution.trades)
-    more = 1 + TURNOVER * traded / (amount * solution.prices[0])
+    more = 1 + TURNOVER_WEIGHT * traded / (amount * solution.prices[0])
     assert solution.residual == pytest.approx(worst / more, rel=1e-6, abs=1e-9)
 
 

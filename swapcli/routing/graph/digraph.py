@@ -1,0 +1,116 @@
+"""Algorithms on small directed graphs, given as edges: order, cycles, distances and hop limits."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import pairwise
+from typing import TypeVar
+
+TokenPair = tuple[int, int]
+"""(token in, token out): an edge between two tokens, or the source and target of an order."""
+
+_Node = TypeVar("_Node", bound=Hashable)
+
+
+def topological_order(
+    edges: Iterable[tuple[_Node, _Node]], rank: Mapping[_Node, int] | None = None
+) -> list[_Node] | None:
+    """Return the nodes of `edges` so that every edge leads forward; None when the edges form a cycle.
+
+    Among the nodes that could come next, the one of lowest `rank` does; without ranks the one that became ready last.
+    Source: Kahn, Topological sorting of large networks, Communications of the ACM 5 (1962).
+    """
+    successors: dict[_Node, list[_Node]] = {}
+    open_inflows: dict[_Node, int] = {}
+    for i, j in edges:
+        successors.setdefault(i, []).append(j)
+        open_inflows[j] = open_inflows.get(j, 0) + 1
+        open_inflows.setdefault(i, 0)
+    ready = [node for node, count in open_inflows.items() if count == 0]
+    if rank is not None:
+        ready.sort(key=lambda node: -rank[node])
+    order: list[_Node] = []
+    while ready:
+        node = ready.pop()
+        order.append(node)
+        for successor in successors.get(node, ()):
+            open_inflows[successor] -= 1
+            if open_inflows[successor] > 0:
+                continue
+            if rank is None:
+                ready.append(successor)
+            else:
+                insort(ready, successor, key=lambda node: -rank[node])
+    return order if len(order) == len(open_inflows) else None
+
+
+def feedback_arcs(values: Mapping[TokenPair, float]) -> set[TokenPair]:
+    """Return edges without which the flow `values` has no cycle: the feedback arc set of a simple heuristic.
+
+    It takes the weaker of two opposite edges, then the weakest edge of each remaining cycle.
+    """
+    removed = {pair for pair, value in values.items() if value < values.get(pair[::-1], 0.0)}
+    remaining = _drop_acyclic_ends({pair: value for pair, value in values.items() if pair not in removed})
+    while remaining:
+        onward = {i: (i, j) for i, j in remaining}
+        walk = [next(iter(onward))]
+        while walk[-1] not in walk[:-1]:
+            walk.append(onward[walk[-1]][1])
+        cycle = walk[walk.index(walk[-1]) :]
+        weakest = min(pairwise(cycle), key=lambda pair: remaining[pair])
+        removed.add(weakest)
+        remaining = _drop_acyclic_ends({pair: value for pair, value in remaining.items() if pair != weakest})
+    return removed
+
+
+def _drop_acyclic_ends(values: Mapping[TokenPair, float]) -> dict[TokenPair, float]:
+    """Remove edges that start where nothing arrives, or end where nothing leaves, until none is left."""
+    remaining = dict(values)
+    while True:
+        starts, ends = {i for i, _ in remaining}, {j for _, j in remaining}
+        smaller = {pair: value for pair, value in remaining.items() if pair[0] in ends and pair[1] in starts}
+        if len(smaller) == len(remaining):
+            return smaller
+        remaining = smaller
+
+
+def longest_path(edges: Iterable[TokenPair]) -> list[TokenPair]:
+    """Return a path of the acyclic `edges` with the most hops."""
+    known = list(edges)
+    longest: dict[int, list[TokenPair]] = {}
+    for token in topological_order(known) or []:
+        path = longest.get(token, [])
+        for pair in known:
+            if pair[0] == token and len(path) >= len(longest.get(pair[1], [])):
+                longest[pair[1]] = [*path, pair]
+    return max(longest.values(), key=len, default=[])
+
+
+def unreachable_within(edges: Iterable[TokenPair], endpoints: TokenPair, max_hops: int) -> set[TokenPair]:
+    """Return the edges that are on no path of at most `max_hops` edges between `endpoints` (source, target)."""
+    known = list(edges)
+    from_source = edge_distances(known, endpoints[0])
+    to_target = edge_distances([(j, i) for i, j in known], endpoints[1])
+    far = max_hops + 1
+    return {(i, j) for i, j in known if from_source.get(i, far) + 1 + to_target.get(j, far) > max_hops}
+
+
+def edge_distances(edges: Iterable[TokenPair], start: int) -> dict[int, int]:
+    """Return the hops from `start` to each token that `edges` lead to."""
+    successors: dict[int, list[int]] = {}
+    for i, j in edges:
+        successors.setdefault(i, []).append(j)
+    return hop_distances(lambda token: successors.get(token, ()), start)
+
+
+def hop_distances(
+    successors: Callable[[int], Iterable[int]], start: int, max_hops: int | None = None
+) -> dict[int, int]:
+    """Return the hops from `start` to each token within `max_hops`, by breadth-first search."""
+    distances, front = {start: 0}, [start]
+    while front and distances[front[0]] != max_hops:
+        reached = {j: None for i in front for j in successors(i) if j not in distances}
+        distances.update(dict.fromkeys(reached, distances[front[0]] + 1))
+        front = list(reached)
+    return distances
