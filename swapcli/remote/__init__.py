@@ -1,7 +1,5 @@
-"""A service of the published interface, asked over HTTP.
+"""Quotes from another service that implements the published API.
 
-`service_url` knows the endpoints, `client` sends what they need and repeats what may be repeated, `transport` keeps
-each
-exchange within its time, `body` within its size; `failures` says in a sentence what went wrong, `pacing` how long to
-wait, `address` where the service is; `agreement` holds answers to what was asked.
+`service_url` parses the URL of the service, `client` sends requests and retries them, `errors` translates failures,
+`service_api` knows the endpoints, `response_validation` compares responses with what was requested.
 """

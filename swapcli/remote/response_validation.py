@@ -1,9 +1,9 @@
-"""Holds what a service answers to what was asked of it: nobody should sign what they did not order.
+"""Compare the responses of a service with the requests, so that no one signs a swap that they did not order.
 
-What only a market can tell is the service's word: what a route pays out, its gas, and how the router is told of a pool
-(rates and extra data, which services round and encode in their own ways). Checked is what a signer risks: the tokens
-and their decimals, the amount, the receiver, who earns, the pools, the router, the value, and that no less is
-guaranteed than the slippage allows.
+Checked is what a signer risks: the tokens and their decimals, the amount, the recipient, the integrator and their
+shares, the pools, the router, the value, and that the guaranteed output is no less than the slippage allows. Not
+checked is what only a market can tell: the output of a route, its gas, and the rates and extra data of its pools, which
+services round and encode in their own ways.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from swapcli.model.transaction import RouterCall, SwapType, UnsignedTransaction
 from swapcli.networks.address import display_address
 
 
-class Disagreement(Exception):
-    """How an answer differs from what was asked; completes "answered with ...". `hint` says what to do."""
+class ResponseMismatch(Exception):
+    """How a response differs from the request. The message completes "answered with ...", `hint` is optional advice."""
 
     def __init__(self, problem: str, hint: str | None = None) -> None:
         super().__init__(problem)
         self.hint = hint
 
 
-class Wanted(NamedTuple):
-    """What a route was asked for."""
+class ExpectedRoute(NamedTuple):
+    """The request that a route must answer."""
 
     order: Order
     api_version: ApiVersion
@@ -39,129 +39,134 @@ class Wanted(NamedTuple):
     network: Network
 
 
-class Terms(NamedTuple):
-    """What a payload was asked for. `at_once` where it came with its route, on one and the same state."""
+class ExpectedPayload(NamedTuple):
+    """The terms that a transaction must meet. `with_route` if one response has both it and its route."""
 
     slippage_ppm: int
-    destination: str
+    recipient: str
     network: Network
-    at_once: bool
+    with_route: bool
 
 
-def agreed_result(result: RouteResult, wanted: Wanted) -> RouteResult:
-    """The result, its tokens called as they were asked for. Raises `Disagreement`.
+def validated_result(result: RouteResult, expected: ExpectedRoute) -> RouteResult:
+    """Return the result with the tokens of the order. Raises `ResponseMismatch`.
 
-    Some services write the wrapped native token in V1 too, where the addresses should tell: what was asked decides.
+    Some services write the wrapped token for the native one also in V1, so the order decides which of them is swapped.
     """
-    order = wanted.order
-    if result.api_version is not wanted.api_version:
-        raise Disagreement(f"a route of {result.api_version}, not of {wanted.api_version}")
+    order = expected.order
+    if result.api_version is not expected.api_version:
+        raise ResponseMismatch(f"a route of {result.api_version}, not of {expected.api_version}")
     swap_type = SwapType.of(order.token_in.address, order.token_out.address)
-    if wanted.api_version is ApiVersion.V2 and result.swap_type is not swap_type:
-        raise Disagreement(f"a route of type {result.swap_type.value}, not {swap_type.value}")
-    agreed = result._replace(
+    if expected.api_version is ApiVersion.V2 and result.swap_type is not swap_type:
+        raise ResponseMismatch(f"a route of type {result.swap_type.value}, not {swap_type.value}")
+    validated = result._replace(
         swap_type=swap_type,
-        input_token=_agreed_token("input", result.input_token, order.token_in, wanted),
-        output_token=_agreed_token("output", result.output_token, order.token_out, wanted),
+        input_token=_validated_token("input", result.input_token, order.token_in, expected),
+        output_token=_validated_token("output", result.output_token, order.token_out, expected),
     )
     _check_amount(result, order)
-    _check_integrator(result.integrator, wanted.integrator)
-    _check_path(agreed, wanted)
-    return agreed
+    _check_integrator(result.integrator, expected.integrator)
+    _check_path(validated, expected)
+    return validated
 
 
-def agreed_payload(parsed: ParsedTransaction, result: RouteResult, terms: Terms) -> UnsignedTransaction:
-    """The payload for `result` that an answer gives, encoded here where the answer did not. Raises `Disagreement`,
-    `InvalidInput` for what cannot be encoded, and `ConfigError` where nobody knows the router."""
-    network = terms.network
-    call = _only_call(parsed, result, network)
-    _check_promise(call, result, terms)
+def validated_payload(parsed: ParsedTransaction, result: RouteResult, expected: ExpectedPayload) -> UnsignedTransaction:
+    """Return the transaction for `result`, encoded here if the response has only the call.
+
+    Raises `ResponseMismatch`, `InvalidInput` for a call that cannot be encoded, and `ConfigError` if neither the
+    settings nor the response name the router.
+    """
+    network = expected.network
+    call = _consistent_call(parsed, result, network)
+    _check_route_param(call, result, expected)
     _check_pools(call, result, network)
-    payload = _transaction(call, network, _router(parsed.to, network))
+    payload = _encode_transaction(call, network, _trusted_router(parsed.to, network))
     if parsed.calldata is not None and parsed.calldata.lower() != payload.calldata:
-        raise Disagreement("calldata that says more than its call")
+        raise ResponseMismatch("calldata that differs from its call")
     if parsed.value is not None and parsed.value != payload.value:
-        raise Disagreement(f"a value of {parsed.value} wei to send along, not {payload.value}")
+        raise ResponseMismatch(f"a value of {parsed.value} wei, not {payload.value}")
     return payload
 
 
-def _agreed_token(end: str, answered: Token, asked: Token, wanted: Wanted) -> Token:
-    network = wanted.network
-    expected = network.to_wrapped_token(asked) if wanted.api_version is ApiVersion.V2 else asked
-    if answered.address not in (expected.address, network.to_wrapped(expected.address)):
-        shown = [display_address(each, network.kind) for each in (answered.address, expected.address)]
-        raise Disagreement(f"{shown[0]} as the {end} token, not {shown[1]}")
-    if answered.decimals != expected.decimals:
-        raise Disagreement(f"{answered.decimals} decimals of the {end} token, not {expected.decimals}")
-    return expected._replace(price_usd=answered.price_usd)
+def _validated_token(end: str, reported: Token, requested: Token, expected: ExpectedRoute) -> Token:
+    network = expected.network
+    token = network.to_wrapped_token(requested) if expected.api_version is ApiVersion.V2 else requested
+    if reported.address not in (token.address, network.to_wrapped(token.address)):
+        shown = [display_address(address, network.kind) for address in (reported.address, token.address)]
+        raise ResponseMismatch(f"{shown[0]} as the {end} token, not {shown[1]}")
+    if reported.decimals != token.decimals:
+        raise ResponseMismatch(f"{reported.decimals} decimals of the {end} token, not {token.decimals}")
+    return token._replace(price_usd=reported.price_usd)
 
 
 def _check_amount(result: RouteResult, order: Order) -> None:
     if not order.reverse:
         if result.input_amount != order.amount:
-            raise Disagreement(f"an input of {result.input_amount}, not {order.amount}")
+            raise ResponseMismatch(f"an input of {result.input_amount}, not {order.amount}")
     elif result.output_amount < order.amount:
-        raise Disagreement(f"an output of {result.output_amount}, less than the {order.amount} that is wanted")
+        raise ResponseMismatch(f"an output of {result.output_amount}, less than the {order.amount} requested")
     elif result.output_amount - order.amount > _surplus_limit(result, order):
-        raise Disagreement(f"an output of {result.output_amount}, far more than the {order.amount} that is wanted")
+        raise ResponseMismatch(f"an output of {result.output_amount}, far more than the {order.amount} requested")
 
 
 def _surplus_limit(result: RouteResult, order: Order) -> int:
-    """How far the least input may overshoot the wanted output: by what its last unit buys and the units that each swap
-    rounds away, and a percent for services that search less closely. Without it a service could have any amount sold.
+    """Return by how much an exact-output route may exceed the requested output.
+
+    The smallest sufficient input overshoots by the output of its last unit and of the units that each swap rounds away;
+    1% more allows for services that search less closely. Without a limit a service could make the user sell any amount.
     """
     rounded = 1 + sum(len(hop) for segment in result.segments for hop in segment.hops)
     return result.output_amount * rounded // result.input_amount + 1 + order.amount // 100
 
 
-def _check_integrator(answered: Integrator | None, asked: Integrator | None) -> None:
-    if _shares(answered) != _shares(asked):
-        raise Disagreement(f"{_earning(answered)}, not {_earning(asked)}")
+def _check_integrator(reported: Integrator | None, requested: Integrator | None) -> None:
+    if _integrator_shares(reported) != _integrator_shares(requested):
+        raise ResponseMismatch(f"{_describe_integrator(reported)}, not {_describe_integrator(requested)}")
 
 
-def _shares(integrator: Integrator | None) -> tuple[str, int, int] | None:
-    """Who earns what; None where nobody earns anything."""
+def _integrator_shares(integrator: Integrator | None) -> tuple[str, int, int] | None:
+    """Return address, fee and surplus share (bps) of an integrator; None if there is nothing to earn."""
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return None
     return integrator.address, integrator.fee_bps, integrator.surplus_bps
 
 
-def _earning(integrator: Integrator | None) -> str:
-    shares = _shares(integrator)
+def _describe_integrator(integrator: Integrator | None) -> str:
+    shares = _integrator_shares(integrator)
     if shares is None:
-        return "an integrator who earns nothing"
+        return "no integrator shares"
     address, fee_bps, surplus_bps = shares
     return f"{fee_bps} bps fee and {surplus_bps} bps surplus for the integrator {display_address(address, Kind.EVM)}"
 
 
-def _check_path(result: RouteResult, wanted: Wanted) -> None:
-    """The hops lead from the one token to the other, as the order wants them to."""
-    order, network = wanted.order, wanted.network
+def _check_path(result: RouteResult, expected: ExpectedRoute) -> None:
+    """Check that the hops lead from the input to the output token within the limits of the order."""
+    order, network = expected.order, expected.network
     ends = tuple(network.to_wrapped(token.address) for token in (order.token_in, order.token_out))
     excluded = {info.id for info in network.protocols if info.amm_name in order.excluded_protocols}
     for segment in result.segments:
         first, last = segment.hops[0][0], segment.hops[-1][0]
         if (network.to_wrapped(first.token_in), network.to_wrapped(last.token_out)) != ends:
-            raise Disagreement("hops that do not lead from the input token to the output token")
+            raise ResponseMismatch("hops that do not lead from the input token to the output token")
         if order.direct and len(segment.hops) > 1:
-            raise Disagreement("a route of several hops, although only a direct one was wanted")
+            raise ResponseMismatch("a route of several hops, not a direct one")
         if used := excluded.intersection(swap.protocol_id for hop in segment.hops for swap in hop):
-            raise Disagreement(f"a route through protocol {min(used)}, which was excluded")
+            raise ResponseMismatch(f"a route through protocol {min(used)}, which was excluded")
 
 
-def _only_call(parsed: ParsedTransaction, result: RouteResult, network: Network) -> RouterCall:
-    """The call of an answer, which may say it in two ways that must be one."""
+def _consistent_call(parsed: ParsedTransaction, result: RouteResult, network: Network) -> RouterCall:
+    """Return the call of a response, which may hold it as calldata, as JSON or as both, then equal."""
     amount_out = parsed.call.route.amount_out if parsed.call else result.output_amount
-    encoded = _decoded(parsed, amount_out, network)
+    encoded = _decode_call(parsed, amount_out, network)
     call = parsed.call if encoded is None else encoded
     if call is None:
-        raise Disagreement("no call at all")
+        raise ResponseMismatch("no call at all")
     if parsed.call is not None and call != parsed.call:
-        raise Disagreement("calldata that does not say the same as the route and the swap_parameters beside it")
+        raise ResponseMismatch("calldata that differs from its route and swap_parameters")
     return call
 
 
-def _decoded(parsed: ParsedTransaction, amount_out: int, network: Network) -> RouterCall | None:
+def _decode_call(parsed: ParsedTransaction, amount_out: int, network: Network) -> RouterCall | None:
     if network.kind is Kind.STARKNET:
         from swapcli.starknet import deserialise_call
 
@@ -171,61 +176,65 @@ def _decoded(parsed: ParsedTransaction, amount_out: int, network: Network) -> Ro
     return None if parsed.calldata is None else decode_call(parsed.calldata)
 
 
-def _check_promise(call: RouterCall, result: RouteResult, terms: Terms) -> None:
-    """What the call promises is what the result and the terms say."""
-    route, network = call.route, terms.network
-    expected = [network.to_wrapped(token.address) for token in (result.input_token, result.output_token)]
-    if [route.token_in, route.token_out] != expected:
-        raise Disagreement("a call that trades other tokens")
+def _check_route_param(call: RouterCall, result: RouteResult, expected: ExpectedPayload) -> None:
+    """Check the parameters of the call against the result and the terms."""
+    route, network = call.route, expected.network
+    tokens = [network.to_wrapped(token.address) for token in (result.input_token, result.output_token)]
+    if [route.token_in, route.token_out] != tokens:
+        raise ResponseMismatch("a call that trades other tokens")
     if route.amount_in != result.input_amount:
-        raise Disagreement(f"a call that sells {route.amount_in}, not {result.input_amount}")
-    if route.recipient != terms.destination:
-        shown = [display_address(each, network.kind) for each in (route.recipient, terms.destination)]
-        raise Disagreement(f"a call that pays {shown[0]}, not {shown[1]}")
+        raise ResponseMismatch(f"a call that sells {route.amount_in}, not {result.input_amount}")
+    if route.recipient != expected.recipient:
+        shown = [display_address(address, network.kind) for address in (route.recipient, expected.recipient)]
+        raise ResponseMismatch(f"a call that pays {shown[0]}, not {shown[1]}")
     if route.swap_type is not result.swap_type:
-        raise Disagreement(f"a call of type {route.swap_type.value}, not {result.swap_type.value}")
+        raise ResponseMismatch(f"a call of type {route.swap_type.value}, not {result.swap_type.value}")
     _check_call_integrator(call, result)
-    _check_least(call, result, terms)
+    _check_min_received(call, result, expected)
 
 
 def _check_call_integrator(call: RouterCall, result: RouteResult) -> None:
     from swapcli.evm import encode_integrator_data
 
     if call.integrator_data != encode_integrator_data(result.integrator):
-        raise Disagreement("a call that pays an integrator otherwise than its route says")
+        raise ResponseMismatch("a call whose integrator differs from that of its route")
 
 
-def _check_least(call: RouterCall, result: RouteResult, terms: Terms) -> None:
-    """No less than the slippage allows, of an output that is no less than the slippage allows of the route's."""
-    promised, fee_bps = call.route.amount_out, result.integrator.fee_bps if result.integrator else 0
-    if terms.at_once and promised != result.output_amount:
-        raise Disagreement(f"a call whose output is {promised}, for a route whose output is {result.output_amount}")
-    least_out = min_received(result.output_amount, terms.slippage_ppm)
-    if promised < least_out:
-        raise Disagreement(f"a call whose output is {promised}, less than the {least_out} that the slippage allows")
-    least = min_received(after_fee(promised, fee_bps), terms.slippage_ppm)
-    if call.route.min_received < least:
-        raise Disagreement(f"a call that guarantees {call.route.min_received}, less than {least}")
+def _check_min_received(call: RouterCall, result: RouteResult, expected: ExpectedPayload) -> None:
+    """Check the output of the call against that of the route, and its guaranteed output against the slippage."""
+    amount_out, fee_bps = call.route.amount_out, result.integrator.fee_bps if result.integrator else 0
+    if expected.with_route and amount_out != result.output_amount:
+        raise ResponseMismatch(
+            f"a call whose output is {amount_out}, for a route whose output is {result.output_amount}"
+        )
+    min_amount_out = min_received(result.output_amount, expected.slippage_ppm)
+    if amount_out < min_amount_out:
+        raise ResponseMismatch(
+            f"a call whose output is {amount_out}, less than the {min_amount_out} that the slippage allows"
+        )
+    min_guaranteed = min_received(after_fee(amount_out, fee_bps), expected.slippage_ppm)
+    if call.route.min_received < min_guaranteed:
+        raise ResponseMismatch(f"a call that guarantees {call.route.min_received}, less than {min_guaranteed}")
 
 
 def _check_pools(call: RouterCall, result: RouteResult, network: Network) -> None:
-    """The call visits the pools of the route for the same tokens, and no others."""
+    """Check that the call uses the pools of the route, with the same tokens, and no others."""
 
-    def use(pool: str, protocol_id: int, token_in: str, token_out: str) -> tuple[str, int, str, str]:
+    def pool_use(pool: str, protocol_id: int, token_in: str, token_out: str) -> tuple[str, int, str, str]:
         return pool, protocol_id, network.to_wrapped(token_in), network.to_wrapped(token_out)
 
-    called = {use(s.pool_address, s.protocol_id, s.token_in, s.token_out) for s in call.swaps}
+    called = {pool_use(s.pool_address, s.protocol_id, s.token_in, s.token_out) for s in call.swaps}
     routed = {
-        use(s.pool_address, s.protocol_id, s.token_in, s.token_out)
+        pool_use(s.pool_address, s.protocol_id, s.token_in, s.token_out)
         for segment in result.segments
         for hop in segment.hops
         for s in hop
     }
     if called != routed:
-        raise Disagreement("a call that uses other pools than its route")
+        raise ResponseMismatch("a call that uses other pools than its route")
 
 
-def _transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
+def _encode_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
     if network.kind is Kind.STARKNET:
         from swapcli import starknet
 
@@ -235,16 +244,16 @@ def _transaction(call: RouterCall, network: Network, router: str) -> UnsignedTra
     return evm.build_transaction(call, network, router)
 
 
-def _router(answered: str | None, network: Network) -> str:
-    """Who is trusted with the input: the router that is known here, the answered one only where none is."""
+def _trusted_router(reported: str | None, network: Network) -> str:
+    """Return the router of the settings or the catalogue; the reported one only if neither names one."""
     setting = f"networks.{network.name}.router"
     if network.router is None:
-        if answered is None:
+        if reported is None:
             raise ConfigError(f"the router of {network.name} is not known", hint=f"set {setting}")
-        return answered
-    if answered not in (None, network.router):
-        shown = [display_address(each, network.kind) for each in (answered, network.router) if each]
-        raise Disagreement(
-            f"a payload for the router {shown[0]}, not {shown[1]}", hint=f"if it is right, set {setting}"
+        return reported
+    if reported not in (None, network.router):
+        shown = [display_address(address, network.kind) for address in (reported, network.router) if address]
+        raise ResponseMismatch(
+            f"a transaction for the router {shown[0]}, not {shown[1]}", hint=f"if it is right, set {setting}"
         )
     return network.router

@@ -11,24 +11,24 @@ from math import ceil
 from typing import NamedTuple
 
 FIRST_WAIT_S = 0.25
-MOST_WAIT_S = 8.0
+MAX_WAIT_S = 8.0
 
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
-class Pacing(NamedTuple):
+class RetryPolicy(NamedTuple):
     """`now_s` is Unix time, `monotonic_s` measures differences; `chance` gives a number from 0 to 1."""
 
     sleep: Callable[[float], None] = time.sleep
     now_s: Callable[[], float] = time.time
-    timer_s: Callable[[], float] = time.monotonic
-    chance: Callable[[], float] = random.random
+    monotonic_s: Callable[[], float] = time.monotonic
+    random: Callable[[], float] = random.random
 
     def backoff_s(self, attempt: int) -> float:
         """The wait after the attempt of that number, counted from 0: twice as long each time, half of it by chance, so
         that clients which failed together do not come back together."""
-        whole = min(FIRST_WAIT_S * 2.0 ** min(attempt, 16), MOST_WAIT_S)
-        return whole * (0.5 + self.chance() / 2)
+        whole = min(FIRST_WAIT_S * 2.0 ** min(attempt, 16), MAX_WAIT_S)
+        return whole * (0.5 + self.random() / 2)
 
     def retry_after_s(self, header: str | None) -> int | None:
         """The seconds that a `Retry-After` asks for, given in seconds or as an HTTP date; None where it is neither."""

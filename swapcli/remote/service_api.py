@@ -1,4 +1,4 @@
-"""The endpoints of a service on one network: which one answers what, in which form, and what its errors mean."""
+"""The endpoints of a service for one network: requests are rendered, responses parsed, errors translated."""
 
 from __future__ import annotations
 
@@ -48,184 +48,189 @@ from swapcli.errors import (
 )
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
-from swapcli.remote.client import Client, Question, Reply, Stated
-from swapcli.remote.errors import nonsense
-from swapcli.remote.response_validation import Disagreement
-from swapcli.remote.service_url import ServiceAddress
+from swapcli.remote.client import ServiceClient, ServiceRequest, ServiceResponse, StateHeaders
+from swapcli.remote.errors import invalid_response
+from swapcli.remote.response_validation import ResponseMismatch
+from swapcli.remote.service_url import ServiceUrl
 
-Answered = TypeVar("Answered")
-Parse = Callable[[object, Network], Answered]
+Parsed = TypeVar("Parsed")
+Parser = Callable[[object, Network], Parsed]
 
 NOT_FOUND = 404
 
 
-class Way(NamedTuple):
-    """An endpoint that finds a route and its payload in one call. `posts` says that the order goes in a body."""
+class EndpointSpec(NamedTuple):
+    """An endpoint that returns a route together with its transaction; `order_in_body` if the order is POSTed."""
 
     path: tuple[str, ...]
-    form: OrderParameters
-    parse: Parse[ParsedTransaction]
-    posts: bool = False
+    parameters: OrderParameters
+    parse: Parser[ParsedTransaction]
+    order_in_body: bool = False
 
 
-_ROUTE_AND_CALLDATA = Way(("v2", "routeAndCalldata"), PAYLOAD_V2, parse_route_and_calldata)
-_CALLDATA = Way(("calldata",), PAYLOAD_V1, parse_calldata_v1, posts=True)
-_OWN_CALLDATA = {
-    NetworkCalldata.ORDER: Way(("calldata",), PAYLOAD_HYPEREVM, parse_network_calldata),
-    NetworkCalldata.FELTS: Way(("calldata",), PAYLOAD_V1, parse_network_calldata),
+_ROUTE_AND_CALLDATA = EndpointSpec(("v2", "routeAndCalldata"), PAYLOAD_V2, parse_route_and_calldata)
+_CALLDATA = EndpointSpec(("calldata",), PAYLOAD_V1, parse_calldata_v1, order_in_body=True)
+_NETWORK_CALLDATA = {
+    NetworkCalldata.ORDER: EndpointSpec(("calldata",), PAYLOAD_HYPEREVM, parse_network_calldata),
+    NetworkCalldata.FELTS: EndpointSpec(("calldata",), PAYLOAD_V1, parse_network_calldata),
 }
 
 
 class ServiceIndex:
-    """What a service says of itself as a whole."""
+    """The endpoints of a service that belong to no network."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: ServiceClient) -> None:
         self._client = client
 
     def chains(self) -> tuple[SupportedChain, ...] | None:
-        """Return the networks that it serves; None where it does not list them. Raises `UpstreamError`."""
-        reply = self._client.ask(Question("GET", ("supported-chains",)))
-        if reply.status == NOT_FOUND:
+        """Return the networks that the service lists; None if it has no such list. Raises `UpstreamError`."""
+        response = self._client.send(ServiceRequest("GET", ("supported-chains",)))
+        if response.status == NOT_FOUND:
             return None
-        if reply.status >= 300:
-            raise UpstreamRejected(f"{self._client.address.shown} answered with status {reply.status}")
+        if response.status >= 300:
+            raise UpstreamRejected(f"{self._client.url.netloc} answered with status {response.status}")
         try:
-            return parse_chains(parse_json(reply.body))
+            return parse_chains(parse_json(response.body))
         except InvalidInput as error:
-            raise nonsense(
-                self._client.address, f"answered what cannot be understood: {error.message}", field="supported-chains"
+            raise invalid_response(
+                self._client.url, f"sent an unreadable answer: {error.message}", field="supported-chains"
             ) from None
 
 
-class Service:
-    """A service, asked about one network. Every method raises `UpstreamError` where it gives no proper answer, and the
-    errors of our tree that its own ones tell."""
+class NetworkApi:
+    """The endpoints of a service for one network.
 
-    def __init__(self, client: Client, network: Network) -> None:
+    Every method raises `UpstreamError` if no valid response arrives, and otherwise the error that the response reports
+    (for example `NoRoute`).
+    """
+
+    def __init__(self, client: ServiceClient, network: Network) -> None:
         self._client, self._network = client, network
-        self.stated = Stated()
-        """Of the newest route or payload."""
+        self.state_headers = StateHeaders()
+        """Those of the latest route or transaction."""
 
     @property
-    def address(self) -> ServiceAddress:
-        """Where it is."""
-        return self._client.address
+    def url(self) -> ServiceUrl:
+        """The URL of the service."""
+        return self._client.url
 
     def route(self, order: OrderRequest, api_version: ApiVersion) -> RouteResult:
-        """The best route for an order."""
+        """Return the best route for an order."""
         v2 = api_version is ApiVersion.V2
         query = render_order(order, self._network, ROUTE_V2 if v2 else ROUTE_V1)
-        return self._read(self._question("GET", *_versioned(api_version), "route", query=query), parse_result)
+        return self._send(self._build_request("GET", *_versioned(api_version), "route", query=query), parse_result)
 
     def route_and_payload(self, order: OrderRequest, api_version: ApiVersion) -> ParsedTransaction:
-        """The best route for an order and its payload, found in one call. Raises `InvalidSlippage`."""
-        way = self._way(api_version)
-        assert way.form.slippage is not None
-        way.form.slippage.check(order.slippage_ppm)
-        if way.posts:
-            question = self._question("POST", *way.path, body=render_calldata_body(order, self._network))
+        """Return the best route for an order with its transaction. Raises `InvalidSlippage`."""
+        endpoint = self._payload_endpoint(api_version)
+        assert endpoint.parameters.slippage is not None
+        endpoint.parameters.slippage.check(order.slippage_ppm)
+        if endpoint.order_in_body:
+            request = self._build_request("POST", *endpoint.path, body=render_calldata_body(order, self._network))
         else:
-            question = self._question("GET", *way.path, query=render_order(order, self._network, way.form))
-        return self._read(question, way.parse)
+            request = self._build_request(
+                "GET", *endpoint.path, query=render_order(order, self._network, endpoint.parameters)
+            )
+        return self._send(request, endpoint.parse)
 
     def payload(self, body: ExecuteRequest) -> ParsedTransaction:
-        """The payload of a route that was found before. Raises `InvalidSlippage`."""
+        """Return the transaction of an earlier route. Raises `InvalidSlippage`."""
         v2 = body.result.api_version is ApiVersion.V2
         (CALLDATA_V2 if v2 else EXECUTE_V1).slippage.check(body.slippage_ppm)
-        path, read = (("v2", "calldata"), parse_calldata_v2) if v2 else (("execute",), parse_execute)
-        return self._read(self._question("POST", *path, body=render_execute_body(body, self._network)), read)
+        path, parser = (("v2", "calldata"), parse_calldata_v2) if v2 else (("execute",), parse_execute)
+        return self._send(self._build_request("POST", *path, body=render_execute_body(body, self._network)), parser)
 
     def tokens(self) -> tuple[ListedToken, ...] | None:
-        """The tokens that it knows; None where it does not list them."""
-        return self._discover(("tokens",), parse_tokens)
+        """Return the tokens that the service lists; None if it has no such list."""
+        return self._find(("tokens",), parse_tokens)
 
     def token(self, address: str) -> ListedToken | None:
-        """The token at an address; None where it does not know it."""
-        return self._discover(("tokens", address), parse_token)
+        """Return the token at an address; None if the service does not know it."""
+        return self._find(("tokens", address), parse_token)
 
     def health(self, api_version: ApiVersion) -> HealthResponse:
-        """What it says of its health, whatever the status of the answer that says so."""
-        reply = self._client.ask(self._question("GET", *_versioned(api_version), "healthcheck"))
+        """Return the health that the service reports, also in a response with an error status."""
+        response = self._client.send(self._build_request("GET", *_versioned(api_version), "healthcheck"))
         try:
-            told = parse_health(parse_json(reply.body))
+            health = parse_health(parse_json(response.body))
         except InvalidInput as error:
-            if reply.status < 300:
-                raise self._not_understood(error) from None
-            return HealthResponse(reply.status, self._refusal(reply).message)
-        status = reply.status if reply.status >= 300 and told.status == HEALTHY else told.status
-        return HealthResponse(status, plain(told.message), told.timestamp_ms)
+            if response.status < 300:
+                raise self._unreadable_response(error) from None
+            return HealthResponse(response.status, self._error_from(response).message)
+        status = response.status if response.status >= 300 and health.status == HEALTHY else health.status
+        return HealthResponse(status, plain(health.message), health.timestamp_ms)
 
     @contextmanager
-    def held_to(self) -> Iterator[None]:
-        """Where an answer is compared with what was asked: what it says otherwise is `InvalidUpstreamResponse`."""
+    def mismatch_as_upstream_error(self) -> Iterator[None]:
+        """Turn a `ResponseMismatch`, and invalid input in a response, into `InvalidUpstreamResponse`."""
         try:
             yield
-        except Disagreement as error:
-            failure = nonsense(self.address, f"answered with {error}")
-            failure.hint = error.hint or "nothing was made of it; do not sign what such a service gives"
+        except ResponseMismatch as error:
+            failure = invalid_response(self.url, f"answered with {error}")
+            failure.hint = error.hint or "the response was discarded; do not sign transactions of this service"
         except ConfigError:
             raise
         except InvalidInput as error:
-            failure = self._not_understood(error)
+            failure = self._unreadable_response(error)
         else:
             return
         raise failure
 
-    def _way(self, api_version: ApiVersion) -> Way:
+    def _payload_endpoint(self, api_version: ApiVersion) -> EndpointSpec:
         if api_version is ApiVersion.V2:
             return _ROUTE_AND_CALLDATA
-        own = network_variant(self._network.name).network_calldata
-        return _OWN_CALLDATA.get(own, _CALLDATA) if own else _CALLDATA
+        variant = network_variant(self._network.name).network_calldata
+        return _NETWORK_CALLDATA.get(variant, _CALLDATA) if variant else _CALLDATA
 
-    def _question(
+    def _build_request(
         self, method: str, *path: str, query: list[tuple[str, str]] | None = None, body: object = None
-    ) -> Question:
-        return Question(method, (self._network.name, *path), query or (), body)
+    ) -> ServiceRequest:
+        return ServiceRequest(method, (self._network.name, *path), query or (), body)
 
-    def _discover(self, path: tuple[str, ...], read: Parse[Answered]) -> Answered | None:
+    def _find(self, path: tuple[str, ...], parser: Parser[Parsed]) -> Parsed | None:
         try:
-            return self._read(self._question("GET", *path), read)
+            return self._send(self._build_request("GET", *path), parser)
         except UpstreamRejected as error:
             if error.details.get("status") != NOT_FOUND:
                 raise
             return None
 
-    def _read(self, question: Question, read: Parse[Answered]) -> Answered:
-        reply = self._client.ask(question)
-        if reply.status >= 300:
-            raise self._refusal(reply)
+    def _send(self, request: ServiceRequest, parser: Parser[Parsed]) -> Parsed:
+        response = self._client.send(request)
+        if response.status >= 300:
+            raise self._error_from(response)
         try:
-            document = parse_json(reply.body)
+            document = parse_json(response.body)
             if isinstance(document, dict) and document.get("success") is False:
-                raise parse_error(reply.status, document)
-            answered = read(document, self._network)
-            self.stated = reply.stated
-            return answered
+                raise parse_error(response.status, document)
+            parsed = parser(document, self._network)
+            self.state_headers = response.state_headers
+            return parsed
         except NoRoute:
             raise
         except InvalidInput as error:
-            raise self._not_understood(error) from None
+            raise self._unreadable_response(error) from None
 
-    def _refusal(self, reply: Reply) -> SwapcliError:
-        """The error that an answer with an error status tells; what is not one of ours is told with the status."""
+    def _error_from(self, response: ServiceResponse) -> SwapcliError:
+        """Return the error that a response reports; an unknown one is `UpstreamRejected` with the status."""
         try:
-            document = parse_json(reply.body)
+            document = parse_json(response.body)
         except InvalidInput:
             document = None
-        error = parse_error(reply.status, document, reply.retry_after_s)
-        error.details["service"] = self.address.base
+        error = parse_error(response.status, document, response.retry_after_s)
+        error.details["service"] = self.url.base_url
         if isinstance(error, Unauthorized) and error.hint is None:
             error.hint = "set SWAPCLI_API_KEY or api_key_file"
         if isinstance(error, UpstreamRejected):
-            said = "" if document is None else f": {error.message}"
+            reported = "" if document is None else f": {error.message}"
             return UpstreamRejected(
-                f"{self.address.shown} answered with status {reply.status}{said}", details=error.details
+                f"{self.url.netloc} answered with status {response.status}{reported}", details=error.details
             )
         return error
 
-    def _not_understood(self, error: InvalidInput) -> InvalidUpstreamResponse:
-        return nonsense(
-            self.address, f"answered what cannot be understood: {error.message}", field=error.details.get("field")
+    def _unreadable_response(self, error: InvalidInput) -> InvalidUpstreamResponse:
+        return invalid_response(
+            self.url, f"sent an unreadable answer: {error.message}", field=error.details.get("field")
         )
 
 

@@ -1,4 +1,4 @@
-"""Where a service is."""
+"""The URL of a service."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from swapcli.errors import ConfigError
 _SCHEMES = ("http", "https")
 
 
-class ServiceAddress(NamedTuple):
-    """`base` is the address without a slash at its end, `shown` the host and, where it is given, the port."""
+class ServiceUrl(NamedTuple):
+    """`base_url` has no slash at its end; `netloc` is the host and, if given, the port."""
 
-    base: str
-    shown: str
+    base_url: str
+    netloc: str
 
     @classmethod
-    def of(cls, url: str) -> ServiceAddress:
-        """The address that a URL gives. Raises `ConfigError`, which does not repeat what may hold credentials."""
-        parts = _split(url)
+    def parse(cls, text: str) -> ServiceUrl:
+        """Parse a URL. Raises `ConfigError`, whose message does not repeat the URL because it may hold credentials."""
+        parts = _split(text)
         if parts.username is not None or parts.password is not None or "@" in parts.netloc:
-            raise _bad("the address of the service must not hold a user name or a password")
+            raise _config_error("the URL of the service must not contain a user name or a password")
         if parts.scheme not in _SCHEMES:
-            raise _bad("the address of the service must begin with http:// or https:// and a host")
-        if parts.query or parts.fragment or "?" in url or "#" in url:
-            raise _bad("the address of the service must not hold a query or a fragment")
+            raise _config_error("the URL of the service must begin with http:// or https://")
+        if parts.query or parts.fragment or "?" in text or "#" in text:
+            raise _config_error("the URL of the service must not contain a query or a fragment")
         return cls(f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/"), parts.netloc)
 
     @property
     def is_secure(self) -> bool:
-        """Is it reached over TLS?"""
-        return self.base.startswith("https:")
+        """Whether requests use TLS."""
+        return self.base_url.startswith("https:")
 
-    def url(self, *segments: str) -> str:
-        """The address of a path, given by its segments."""
-        return "/".join([self.base, *(quote(segment, safe="") for segment in segments)])
+    def join(self, *segments: str) -> str:
+        """Return the URL of a path, given by its unquoted segments."""
+        return "/".join([self.base_url, *(quote(segment, safe="") for segment in segments)])
 
 
 def _split(url: str) -> SplitResult:
     try:
         return split_url(url)
     except ValueError:
-        raise _bad("the address of the service is not a URL such as https://quotes.example") from None
+        raise _config_error("the URL of the service is not valid") from None
 
 
-def _bad(problem: str) -> ConfigError:
-    return ConfigError(problem, hint="give it as in https://quotes.example", details={"key": "api_url"})
+def _config_error(problem: str) -> ConfigError:
+    return ConfigError(problem, hint="for example https://quotes.example", details={"key": "api_url"})

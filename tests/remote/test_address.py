@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.encoding.url import redact_url
 from swapcli.errors import ConfigError
-from swapcli.remote.service_url import ServiceAddress
+from swapcli.remote.service_url import ServiceUrl
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from swapcli.remote.service_url import ServiceAddress
     ],
 )
 def test_an_address_is_read_with_and_without_a_path(url: str, base: str, shown: str) -> None:
-    assert ServiceAddress.of(url) == (base, shown)
+    assert ServiceUrl.parse(url) == (base, shown)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_an_address_is_read_with_and_without_a_path(url: str, base: str, shown: 
 )  # fmt: skip
 def test_what_is_no_address_of_a_service_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        ServiceAddress.of(url)
+        ServiceUrl.parse(url)
     told = f"{caught.value.message} {caught.value.hint} {caught.value.details}"
     assert "hunter2" not in told
     assert caught.value.__context__ is None or "hunter2" not in str(caught.value.__context__)
@@ -46,7 +46,7 @@ def test_what_is_no_address_of_a_service_is_refused_and_not_repeated(url: str) -
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=3))
 def test_no_segment_of_a_path_can_be_anything_but_one(segments: list[str]) -> None:
     surrogate_free = ["".join(c for c in each if not "\ud800" <= c <= "\udfff") or "x" for each in segments]
-    parts = urlsplit(ServiceAddress.of("https://quotes.example/api").url(*surrogate_free))
+    parts = urlsplit(ServiceUrl.parse("https://quotes.example/api").join(*surrogate_free))
     assert (parts.netloc, parts.query, parts.fragment) == ("quotes.example", "", "")
     assert [unquote(each) for each in parts.path.split("/")[2:]] == surrogate_free
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
-from swapcli.remote.client import USER_AGENT, Question, Reply
+from swapcli.remote.client import USER_AGENT, ServiceRequest, ServiceResponse
 from tests.support.loopback_server import (
     TIMEOUT_S,
     FakeExchange,
@@ -24,8 +24,8 @@ from tests.support.loopback_server import (
 )
 
 CERTIFICATES = Path(__file__).parent / "certificates"
-GET = Question("GET", ("base", "v2", "route"), (("amount", "1"),))
-POST = Question("POST", ("base", "execute"), body={"slippage": 0.5})
+GET = ServiceRequest("GET", ("base", "v2", "route"), (("amount", "1"),))
+POST = ServiceRequest("POST", ("base", "execute"), body={"slippage": 0.5})
 OK = http_response(200, "{}")
 KEPT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 """The same from a server that says that it keeps the connection."""
@@ -33,10 +33,10 @@ SLACK_S = 1.5
 """What a busy machine may add."""
 
 
-def failure(url: str, question: Question = GET, *, timeout_s: float = 2.0, retries: int = 0) -> UpstreamError:
+def failure(url: str, question: ServiceRequest = GET, *, timeout_s: float = 2.0, retries: int = 0) -> UpstreamError:
     """The error of a request that must fail, which is one line that can be printed."""
     with pytest.raises(UpstreamError) as caught:
-        build_client(url, timeout_s=timeout_s, retries=retries).ask(question)
+        build_client(url, timeout_s=timeout_s, retries=retries).send(question)
     error = caught.value
     assert error.message.isprintable()
     assert len(error.message) < 400
@@ -45,7 +45,7 @@ def failure(url: str, question: Question = GET, *, timeout_s: float = 2.0, retri
     return error
 
 
-def failure_of(behaviour: Responder, question: Question = GET, *, timeout_s: float = 2.0) -> UpstreamError:
+def failure_of(behaviour: Responder, question: ServiceRequest = GET, *, timeout_s: float = 2.0) -> UpstreamError:
     with loopback_server(behaviour) as running:
         return failure(running.url, question, timeout_s=timeout_s)
 
@@ -91,9 +91,9 @@ class TestRequest:
     """What is sent."""
 
     def test_a_question_arrives_as_it_was_asked(self) -> None:
-        question = Question("GET", ("base", "v2", "route"), (("a", "1,2"), ("b", "x y&z=ü"), ("a", "3")))
+        question = ServiceRequest("GET", ("base", "v2", "route"), (("a", "1,2"), ("b", "x y&z=ü"), ("a", "3")))
         with loopback_server(respond_with(OK)) as running:
-            assert build_client(running.url + "/api").ask(question) == Reply(200, b"{}")
+            assert build_client(running.url + "/api").send(question) == ServiceResponse(200, b"{}")
             (talk,) = running.exchanges
         assert talk.target == "/api/base/v2/route?a=1%2C2&b=x+y%26z%3D%C3%BC&a=3"
         assert talk.headers["user-agent"] == USER_AGENT
@@ -103,8 +103,8 @@ class TestRequest:
     def test_a_body_is_json_also_where_the_method_is_get(self) -> None:
         with loopback_server(respond_with(OK)) as running:
             for method in ("POST", "GET"):
-                build_client(running.url).ask(
-                    Question(method, ("citrea", "calldata"), body={"slippage": 0.5, "name": "ü"})
+                build_client(running.url).send(
+                    ServiceRequest(method, ("citrea", "calldata"), body={"slippage": 0.5, "name": "ü"})
                 )
             bodies = {(talk.body.decode(), talk.headers["content-type"]) for talk in running.exchanges}
         assert bodies == {('{"slippage":0.5,"name":"\\u00fc"}', "application/json")}
@@ -117,13 +117,13 @@ class TestRequest:
         for name in ("HTTP_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
             monkeypatch.setenv(name, "http://127.0.0.1:1")
         with loopback_server(respond_with(OK)) as running:
-            assert build_client(running.url).ask(GET).status == 200
+            assert build_client(running.url).send(GET).status == 200
             assert "authorization" not in running.exchanges[0].headers
 
     def test_a_cookie_of_one_answer_is_not_needed_for_the_next(self) -> None:
         with loopback_server(respond_with(http_response(200, "{}", "Set-Cookie: a=b; Path=/"))) as running:
             asking = build_client(running.url)
-            assert [asking.ask(POST).status for _ in range(2)] == [200, 200]
+            assert [asking.send(POST).status for _ in range(2)] == [200, 200]
 
 
 class TestAnswer:
@@ -132,18 +132,18 @@ class TestAnswer:
     @pytest.mark.parametrize("status", [200, 201, 400, 401, 404, 413, 429, 500, 503])
     def test_an_answer_of_any_status_is_handed_back(self, status: int) -> None:
         with loopback_server(respond_with(http_response(status, "<html>", "Content-Type: text/html"))) as running:
-            assert build_client(running.url).ask(GET) == Reply(status, b"<html>")
+            assert build_client(running.url).send(GET) == ServiceResponse(status, b"<html>")
 
     def test_a_zipped_answer_is_unzipped(self) -> None:
         with loopback_server(
             respond_with(http_response(200, gzip.compress(b"{}" * 1000), "Content-Encoding: gzip"))
         ) as running:
-            assert build_client(running.url).ask(GET).body == b"{}" * 1000
+            assert build_client(running.url).send(GET).body == b"{}" * 1000
 
     def test_an_answer_in_chunks_is_joined(self) -> None:
         chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"
         with loopback_server(respond_with(chunked)) as running:
-            assert build_client(running.url).ask(GET).body == b"{}"
+            assert build_client(running.url).send(GET).body == b"{}"
 
 
 class TestTime:
@@ -168,7 +168,7 @@ class TestTime:
         assert said in error.message
 
     def test_a_server_that_does_not_read_is_left(self) -> None:
-        heavy = Question("POST", ("base", "execute"), body="x" * 16 * 2**20)
+        heavy = ServiceRequest("POST", ("base", "execute"), body="x" * 16 * 2**20)
 
         def deaf(listener: socket.socket) -> float:
             started_s = time.monotonic()
@@ -287,7 +287,7 @@ class TestTls:
     def test_an_authority_of_ones_own_can_be_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "loopback.pem"))
         with loopback_server(respond_with(OK), server_tls("loopback.pem")) as running:
-            assert build_client(running.url).ask(GET).status == 200
+            assert build_client(running.url).send(GET).status == 200
 
     def test_a_certificate_of_somebody_else_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "elsewhere.pem"))
@@ -312,7 +312,7 @@ class TestRedirect:
 
     @pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 304, 300])
     @pytest.mark.parametrize("question", [GET, POST], ids=["GET", "POST"])
-    def test_nothing_is_sent_to_where_a_redirect_points(self, status: int, question: Question) -> None:
+    def test_nothing_is_sent_to_where_a_redirect_points(self, status: int, question: ServiceRequest) -> None:
         with loopback_server(respond_with(OK)) as other:
             target = f"{other.url}/steal?secret=hunter2#hunter2"
             with loopback_server(respond_with(http_response(status, "", f"Location: {target}"))) as running:
@@ -342,5 +342,5 @@ def hold(talk: FakeExchange) -> None:
 def test_connections_close_when_a_client_is_let_go_of() -> None:
     started_s = time.monotonic()
     with loopback_server(hold) as running:
-        build_client(running.url).ask(GET)
+        build_client(running.url).send(GET)
     assert time.monotonic() - started_s < TIMEOUT_S / 2

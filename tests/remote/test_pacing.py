@@ -9,25 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.remote.retry import MOST_WAIT_S, Pacing
+from swapcli.remote.retry import MAX_WAIT_S, RetryPolicy
 
 NOW = datetime(2026, 1, 24, 21, 46, 40, tzinfo=UTC)
-PACING = Pacing(now_s=NOW.timestamp)
+PACING = RetryPolicy(now_s=NOW.timestamp)
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1))
 def test_a_wait_is_bounded_and_never_none_at_all(attempt: int, chance: float) -> None:
-    assert 0 < Pacing(chance=lambda: chance).backoff_s(attempt) <= MOST_WAIT_S
+    assert 0 < RetryPolicy(random=lambda: chance).backoff_s(attempt) <= MAX_WAIT_S
 
 
 @given(st.floats(0, 1))
 def test_each_wait_is_twice_the_one_before(chance: float) -> None:
-    waits = [Pacing(chance=lambda: chance).backoff_s(attempt) for attempt in range(4)]
+    waits = [RetryPolicy(random=lambda: chance).backoff_s(attempt) for attempt in range(4)]
     assert waits == [waits[0] * 2**k for k in range(4)]
 
 
 def test_clients_that_failed_together_do_not_come_back_together() -> None:
-    assert len({Pacing().backoff_s(0) for _ in range(10)}) > 1
+    assert len({RetryPolicy().backoff_s(0) for _ in range(10)}) > 1
 
 
 @given(st.integers(0, 10**9 - 1))

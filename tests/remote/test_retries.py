@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.remote.client import Question, Reply
+from swapcli.remote.client import ServiceRequest, ServiceResponse
 from tests.remote.test_client import GET, KEPT, OK, POST, failure, in_two
 from tests.support.loopback_server import (
     FakeExchange,
@@ -17,8 +17,10 @@ from tests.support.loopback_server import (
 )
 
 
-def asked_until_done(running: LoopbackServer, naps: NoSleep, question: Question = GET, retries: int = 2) -> Reply:
-    return build_client(running.url, retries=retries, no_sleep=naps).ask(question)
+def asked_until_done(
+    running: LoopbackServer, naps: NoSleep, question: ServiceRequest = GET, retries: int = 2
+) -> ServiceResponse:
+    return build_client(running.url, retries=retries, no_sleep=naps).send(question)
 
 
 class TestRetries:
@@ -28,13 +30,13 @@ class TestRetries:
     def test_a_status_that_may_pass_is_waited_out(self, status: int) -> None:
         naps = NoSleep()
         with loopback_server(respond_with(http_response(status), http_response(status), OK)) as running:
-            assert asked_until_done(running, naps) == Reply(200, b"{}")
+            assert asked_until_done(running, naps) == ServiceResponse(200, b"{}")
         assert naps.slept_s == [0.25, 0.5]
 
     @pytest.mark.parametrize("status", [429, 503])
     def test_the_last_answer_stands_when_the_attempts_are_used_up(self, status: int) -> None:
         with loopback_server(respond_with(http_response(status, "busy"))) as running:
-            assert asked_until_done(running, NoSleep()) == Reply(status, b"busy")
+            assert asked_until_done(running, NoSleep()) == ServiceResponse(status, b"busy")
             assert len(running.exchanges) == 3
 
     @pytest.mark.parametrize("status", [400, 401, 404, 413, 500, 501])
@@ -54,7 +56,7 @@ class TestRetries:
                 talk.wait(0.3)
 
         with loopback_server(second_thought) as running:
-            assert build_client(running.url, timeout_s=0.2, retries=1).ask(GET).status == 200
+            assert build_client(running.url, timeout_s=0.2, retries=1).send(GET).status == 200
 
     def test_an_answer_that_began_and_took_too_long_is_not_asked_for_again(self) -> None:
         with loopback_server(in_two) as running:
@@ -74,7 +76,7 @@ class TestRetries:
         """A server that closes every connection after an answer, and says that it keeps them."""
         with loopback_server(respond_with(KEPT)) as running:
             asking = build_client(running.url, retries=2)
-            assert {asking.ask(question).status for question in (GET, POST, POST, POST) for _ in range(5)} == {200}
+            assert {asking.send(question).status for question in (GET, POST, POST, POST) for _ in range(5)} == {200}
 
     def test_a_kept_connection_serves_many_gets(self) -> None:
         def keep(talk: FakeExchange) -> None:
@@ -84,7 +86,7 @@ class TestRetries:
 
         with loopback_server(keep) as running:
             asking = build_client(running.url)
-            assert {asking.ask(GET).status for _ in range(3)} == {200}
+            assert {asking.send(GET).status for _ in range(3)} == {200}
             assert len(running.exchanges) == 1
             asking.close()
 
@@ -107,7 +109,7 @@ class TestRetries:
     def test_nobody_is_made_to_wait_longer_than_they_wanted_to(self, header: str) -> None:
         naps = NoSleep()
         with loopback_server(respond_with(http_response(429, "busy", f"Retry-After: {header}"), OK)) as running:
-            assert asked_until_done(running, naps) == Reply(429, b"busy", int(header))
+            assert asked_until_done(running, naps) == ServiceResponse(429, b"busy", int(header))
         assert naps.slept_s == []
 
     def test_no_retries_are_none(self) -> None:

@@ -18,7 +18,7 @@ from swapcli.errors import (
 )
 from swapcli.model.api_version import ApiVersion
 from swapcli.networks.catalogue import network
-from swapcli.remote.response_validation import Wanted, agreed_result
+from swapcli.remote.response_validation import ExpectedRoute, validated_result
 from tests.remote.cases import (
     REVERSE,
     SELL_V2,
@@ -95,7 +95,7 @@ def test_the_least_input_for_any_output_is_taken(amount: int, swapped: bool) -> 
     ends = ("HYPE", "USDC") if swapped else ("USDC", "HYPE")
     case = REVERSE._replace(token_in=ends[0], token_out=ends[1], amount=amount)
     result = embedded_source("hyperevm").quote(case.ask()).result
-    assert agreed_result(result, Wanted(case.ask().order, V1, None, network("hyperevm"))) == result
+    assert validated_result(result, ExpectedRoute(case.ask().order, V1, None, network("hyperevm"))) == result
 
 
 @pytest.mark.parametrize("api_version", ApiVersion)

@@ -21,7 +21,13 @@ KEY = "swk_hunter2"
 
 def source(url: str, key: str = KEY) -> RemoteSource:
     return RemoteSource(
-        url, network("base"), SYSTEM_CLOCK, api_key=Secret(key), timeout_s=0.3, retries=0, pacing=NoSleep().pacing()
+        url,
+        network("base"),
+        SYSTEM_CLOCK,
+        api_key=Secret(key),
+        timeout_s=0.3,
+        retries=0,
+        retry_policy=NoSleep().retry_policy(),
     )
 
 

@@ -158,7 +158,12 @@ def remote_source(
     """A service of one network, and a source that asks it."""
     with fake_service(name, mutation) as running:
         source = RemoteSource(
-            running.url, served or network(name), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, pacing=NoSleep().pacing()
+            running.url,
+            served or network(name),
+            SYSTEM_CLOCK,
+            api_key=None,
+            timeout_s=5.0,
+            retry_policy=NoSleep().retry_policy(),
         )
         yield source, running
         source.close()

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from swapcli.remote.client import Client, Key
-from swapcli.remote.retry import Pacing
-from swapcli.remote.service_url import ServiceAddress
+from swapcli.remote.client import RevealKey, ServiceClient
+from swapcli.remote.retry import RetryPolicy
+from swapcli.remote.service_url import ServiceUrl
 
 HOST = "127.0.0.1"
 TIMEOUT_S = 5.0
@@ -143,13 +143,13 @@ class NoSleep:
     slept_s: list[float] = field(default_factory=list)
     now_s: float = 1_800_000_000.0
 
-    def pacing(self) -> Pacing:
-        return Pacing(sleep=self.slept_s.append, now_s=lambda: self.now_s, chance=lambda: 1.0)
+    def retry_policy(self) -> RetryPolicy:
+        return RetryPolicy(sleep=self.slept_s.append, now_s=lambda: self.now_s, random=lambda: 1.0)
 
 
 def build_client(
-    url: str, *, timeout_s: float = 2.0, retries: int = 0, key: Key | None = None, no_sleep: NoSleep | None = None
-) -> Client:
+    url: str, *, timeout_s: float = 2.0, retries: int = 0, key: RevealKey | None = None, no_sleep: NoSleep | None = None
+) -> ServiceClient:
     """A client that does not sleep between attempts."""
-    pacing = (no_sleep or NoSleep()).pacing()
-    return Client(ServiceAddress.of(url), key=key, timeout_s=timeout_s, retries=retries, pacing=pacing)
+    pacing = (no_sleep or NoSleep()).retry_policy()
+    return ServiceClient(ServiceUrl.parse(url), key=key, timeout_s=timeout_s, retries=retries, retry_policy=pacing)

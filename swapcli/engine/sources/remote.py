@@ -22,11 +22,11 @@ from swapcli.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address, parse_address
-from swapcli.remote.client import DEFAULT_RETRIES, USER_AGENT, Client
-from swapcli.remote.response_validation import Terms, Wanted, agreed_payload, agreed_result
-from swapcli.remote.retry import Pacing
-from swapcli.remote.service_api import Service, ServiceIndex
-from swapcli.remote.service_url import ServiceAddress
+from swapcli.remote.client import DEFAULT_RETRIES, USER_AGENT, ServiceClient
+from swapcli.remote.response_validation import ExpectedPayload, ExpectedRoute, validated_payload, validated_result
+from swapcli.remote.retry import RetryPolicy
+from swapcli.remote.service_api import NetworkApi, ServiceIndex
+from swapcli.remote.service_url import ServiceUrl
 
 if TYPE_CHECKING:
     import httpx
@@ -45,7 +45,7 @@ def served_networks(
     Raises `ConfigError` for an address that cannot be one, `UpstreamError` where no proper answer comes.
     """
     key = api_key.reveal if api_key else None
-    client = Client(ServiceAddress.of(url), key=key, timeout_s=timeout_s, retries=retries)
+    client = ServiceClient(ServiceUrl.parse(url), key=key, timeout_s=timeout_s, retries=retries)
     try:
         chains = ServiceIndex(client).chains()
     finally:
@@ -72,21 +72,21 @@ class RemoteSource:
         timeout_s: float,
         retries: int = DEFAULT_RETRIES,
         user_agent: str = USER_AGENT,
-        pacing: Pacing = Pacing(),  # noqa: B008 - it is immutable
+        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - it is immutable
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._network = network
         self._clock = clock
-        self._client = Client(
-            ServiceAddress.of(url),
+        self._client = ServiceClient(
+            ServiceUrl.parse(url),
             key=api_key.reveal if api_key else None,
             timeout_s=timeout_s,
             retries=retries,
             user_agent=user_agent,
-            pacing=pacing,
+            retry_policy=retry_policy,
             transport=transport,
         )
-        self._service = Service(self._client, network)
+        self._service = NetworkApi(self._client, network)
         self._tokens = {token.address: token for token in network.tokens}
 
     @property
@@ -97,13 +97,13 @@ class RemoteSource:
     @property
     def state_source(self) -> StateSource:
         """As `QuoteSource.origin`: what the service said of its state in its newest answer, if it did."""
-        address, stated = self._service.address, self._service.stated
+        address, stated = self._service.url, self._service.state_headers
         reported = parse_warnings(stated.warnings)
         state = parse_state(stated.state)
         if state is None:
-            return StateSource(None, address.shown, service_url=address.base, reported=reported)
+            return StateSource(None, address.netloc, service_url=address.base_url, reported=reported)
         provenance, block, age_s = state
-        return StateSource(provenance, address.shown, block, None, age_s, address.base, reported)
+        return StateSource(provenance, address.netloc, block, None, age_s, address.base_url, reported)
 
     def close(self) -> None:
         """Closes the connections; they close by themselves where nobody does."""
@@ -130,17 +130,17 @@ class RemoteSource:
         parsed = self._service.route_and_payload(query, ask.api_version)
         assert parsed.result is not None
         answer = self._answer(ask, parsed.result)
-        terms = Terms(delivery.slippage_ppm, delivery.recipient, self._network, at_once=True)
-        with self._service.held_to():
-            return answer, agreed_payload(parsed, answer.result, terms)
+        terms = ExpectedPayload(delivery.slippage_ppm, delivery.recipient, self._network, with_route=True)
+        with self._service.mismatch_as_upstream_error():
+            return answer, validated_payload(parsed, answer.result, terms)
 
     def build(self, result: RouteResult, delivery: Delivery) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
         self._check_api_version(result.api_version)
         parsed = self._service.payload(ExecuteRequest(result, delivery.slippage_ppm, delivery.recipient))
-        terms = Terms(delivery.slippage_ppm, delivery.recipient, self._network, at_once=False)
-        with self._service.held_to():
-            return agreed_payload(parsed, result, terms)
+        terms = ExpectedPayload(delivery.slippage_ppm, delivery.recipient, self._network, with_route=False)
+        with self._service.mismatch_as_upstream_error():
+            return validated_payload(parsed, result, terms)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`: from the prices in the route, which may be another service's, and from the figure
@@ -160,8 +160,8 @@ class RemoteSource:
         return Health(self._network.name, status, message, time_s, state_source=self.state_source)
 
     def _answer(self, ask: QuoteRequest, result: RouteResult) -> Answer:
-        with self._service.held_to():
-            agreed = agreed_result(result, Wanted(ask.order, ask.api_version, ask.integrator, self._network))
+        with self._service.mismatch_as_upstream_error():
+            agreed = validated_result(result, ExpectedRoute(ask.order, ask.api_version, ask.integrator, self._network))
         return Answer(
             order=ask.order,
             result=agreed,
