@@ -1,4 +1,4 @@
-# Everything a developer does. `make test` sets itself up on a machine with Python 3.11 and Node 20.
+# Tasks of a developer. `make test` sets itself up on a machine with Python 3.11 and Node 20.
 
 PYTHON ?= python3
 VENV := .venv
@@ -6,12 +6,12 @@ RUN := $(VENV)/bin/python
 CONTRACTS := tests/contracts
 MINUTES ?= 10
 
-.PHONY: help setup test lint types unit check-full fuzz bench contracts completions snapshots clean
+.PHONY: help setup test lint types unit check-full fuzz bench contracts markets completions snapshots clean
 
-help: ## Say what there is.
+help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.installed $(CONTRACTS)/node_modules/.installed ## Install everything into this folder.
+setup: $(VENV)/.installed $(CONTRACTS)/node_modules/.installed ## Install all dependencies into this folder.
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -22,35 +22,39 @@ $(CONTRACTS)/node_modules/.installed: $(CONTRACTS)/package-lock.json
 	cd $(CONTRACTS) && npm ci
 	@touch $@
 
-test: lint types unit ## Run all checks: ruff, mypy, pytest.
+test: lint types unit ## Run all checks: ruff, mypy and pytest.
 
-lint: setup
+lint: setup ## Check style and formatting.
 	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
 
-types: setup
+types: setup ## Check types.
 	$(RUN) -m mypy
 
-unit: setup
-	$(RUN) -m pytest -n 2
+unit: setup ## Run the tests, and list the 25 slowest.
+	$(RUN) -m pytest -n 2 --durations=25 --durations-min=1
 
-check-full: lint types ## Run all checks with every slow test and the full number of examples.
-	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 2 -m ""
+check-full: lint types ## Run all checks, with the slow tests and the full number of examples. For releases.
+	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 2 -m "" --durations=25 --durations-min=1
 
-fuzz: setup ## Search for failures with new examples, for MINUTES; ARGS are passed on.
+fuzz: setup ## Search for failures with new random examples, for MINUTES. ARGS are passed on.
 	$(RUN) -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
-bench: setup ## Measure routes against the certified optimum; ARGS are passed on.
+bench: setup ## Run the benchmark, and write BENCHMARKS.md. ARGS are passed on.
 	$(RUN) -m tests.bench $(ARGS)
 
-contracts: setup ## Compile the project's own contracts anew.
+contracts: setup ## Compile this project's contracts.
 	$(RUN) -m tests.contracts.build
 
-completions: setup ## Write the completion scripts anew.
+markets: setup ## Write the embedded markets.
+	$(RUN) -m tests.generate.markets
+
+completions: setup ## Write the completion scripts.
 	$(RUN) -m swapcli.cli.completion_scripts completions
 
-snapshots: setup ## Accept a change of look, in the README too.
+snapshots: setup ## Accept changed output in the snapshots and in the README.
 	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/cli/test_render.py tests/test_docs.py
 
-clean: ## Remove all that was installed and built here.
+clean: ## Remove everything that was installed or built in this folder.
 	rm -rf $(VENV) $(CONTRACTS)/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -138,7 +138,7 @@ class TestHealth:
             (http_response(503, '{"statusCode": 503, "message": "no state"}'), 503, "no state"),
             (http_response(500, "<html>"), 500, "answered with status 500"),
             (http_response(404, ""), 404, "answered with status 404"),
-            (http_response(200, "{}"), 0, "cannot be understood: status is missing"),
+            (http_response(200, "{}"), 0, "unreadable answer: status is missing"),
             (http_response(302, "", "Location: https://other.example"), 0, "https://other.example"),
             (b"", 0, "closed the connection"),
         ],

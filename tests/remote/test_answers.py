@@ -43,7 +43,7 @@ from tests.support.loopback_server import http_response, loopback_server, respon
 def test_json_of_another_shape_is_told_with_its_field(document: Any) -> None:
     with loopback_server(respond_with(http_response(200, json.dumps(document), "Content-Type: image/png"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
-        with pytest.raises(InvalidUpstreamResponse, match="answered what cannot be understood") as caught:
+        with pytest.raises(InvalidUpstreamResponse, match="sent an unreadable answer") as caught:
             source.quote(SELL_V2.ask())
     assert caught.value.details["field"]
 
@@ -58,7 +58,7 @@ def test_json_of_another_shape_is_told_with_its_field(document: Any) -> None:
 def test_what_is_not_json_is_told(body: bytes) -> None:
     with loopback_server(respond_with(http_response(200, body, "Content-Type: application/json"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
-        with pytest.raises(InvalidUpstreamResponse, match="answered what cannot be understood: the body"):
+        with pytest.raises(InvalidUpstreamResponse, match="sent an unreadable answer: the body"):
             source.quote(SELL_V2.ask())
 
 

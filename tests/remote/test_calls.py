@@ -51,7 +51,7 @@ CALL = ("calldata",)
         ((1, "route", "swap_type"), "a call of type 1"),
         ((STRANGER, "swap_parameters", 0, "pool_address"), "other pools than its route"),
         (("77", "swap_parameters", 0, "protocol_id"), "other pools than its route"),
-        (("0x" + "ab" * 96, "integrator_data"), "pays an integrator otherwise"),
+        (("0x" + "ab" * 96, "integrator_data"), "integrator differs"),
     ],
     ids=lambda each: ".".join(str(step) for step in each[1:]) if isinstance(each, tuple) else "",
 )
@@ -90,7 +90,7 @@ def test_a_route_and_its_call_promise_the_same(more: int) -> None:
 @pytest.mark.parametrize("path", [("swap_parameters", 0, "rate"), ("route", "amount_out"), ("route", "min_received")])
 def test_calldata_says_the_same_as_what_stands_beside_it(path: tuple[str | int, ...]) -> None:
     error = refused(SELL_V1, put("999999", *path), posted)
-    assert "does not say the same as the route and the swap_parameters" in error.message
+    assert "differs from its route and swap_parameters" in error.message
 
 
 def test_an_output_below_what_the_slippage_allows_of_the_route_is_refused() -> None:
@@ -107,7 +107,7 @@ def test_an_output_below_what_the_slippage_allows_of_the_route_is_refused() -> N
 @pytest.mark.parametrize("build", [at_once, posted])
 def test_a_router_that_is_not_known_here_is_refused_and_the_setting_named(path: str, build: Any) -> None:
     error = refused(SELL_V2, put(STRANGER, path), build)
-    assert "a payload for the router 0x6666" in error.message
+    assert "a transaction for the router 0x6666" in error.message
     assert "networks.base.router" in str(error.hint)
 
 
@@ -162,9 +162,9 @@ def test_calldata_that_does_something_else_is_refused(build: Any, change: Any) -
     ("twist", "said"),
     [
         (put("0x", "calldata"), "selector"),
-        (put("0xdeadbeef", "calldata"), "cannot be understood"),
+        (put("0xdeadbeef", "calldata"), "unreadable answer"),
         (put("rubbish", "calldata"), "calldata"),
-        (put(STRANGER, "to"), "a payload for the router"),
+        (put(STRANGER, "to"), "a transaction for the router"),
         (put("0", "value"), "a value of 0 wei"),
         (put(str(10**21), "value"), "a value of 1000000000000000000000 wei"),
         (lambda answer: answer.update(calldata=answer["calldata"] + "00" * 32), "calldata"),

@@ -155,7 +155,7 @@ class TestTime:
             (never, "did not answer within 0.2 seconds"),
             (drip(http_response(200, "x" * 400), 0.01), "within 0.2 seconds"),
             (drip(OK[:-2] + b"x", 0.01), "within 0.2 seconds"),
-            (in_two, "was not done with its answer within 0.2 seconds"),
+            (in_two, "did not finish its answer within 0.2 seconds"),
             (patience, "did not answer within 0.2 seconds"),
         ],
         ids=["silent", "dripping", "dripping its head", "half", "announcing"],
@@ -178,6 +178,13 @@ class TestTime:
 
         with socket.create_server(("127.0.0.1", 0)) as listener:
             assert deaf(listener) < 0.2 + SLACK_S
+
+    def test_a_slow_name_lookup_is_abandoned(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3))
+        started_s = time.monotonic()
+        error = failure("http://service.example", timeout_s=0.1)
+        assert time.monotonic() - started_s < 0.1 + SLACK_S
+        assert isinstance(error, UpstreamTimeout)
 
 
 class TestSize:
@@ -219,7 +226,7 @@ class TestNonsense:
     def test_what_is_not_http_is_nonsense(self, raw: bytes) -> None:
         error = failure_of(respond_with(raw))
         assert isinstance(error, InvalidUpstreamResponse)
-        assert "answered what is not HTTP" in error.message
+        assert "malformed or incomplete HTTP" in error.message
 
     @pytest.mark.parametrize(
         ("headers", "said"),
@@ -243,10 +250,44 @@ class TestConnection:
 
     def test_a_name_that_does_not_exist_is_told(self) -> None:
         error = failure("http://nobody.invalid:8000")
-        assert error.message == "the name of nobody.invalid:8000 cannot be found"
+        assert error.message == "the host name of nobody.invalid:8000 cannot be resolved"
 
     def test_a_name_that_cannot_be_one_is_told(self) -> None:
         assert isinstance(failure(f"http://{'a' * 300}.example"), Unreachable)
+
+    def test_a_name_that_cannot_be_encoded_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(*_: object, **__: object) -> list[object]:
+            raise UnicodeError("label too long")
+
+        monkeypatch.setattr(socket, "getaddrinfo", fail)
+        assert "cannot be resolved" in failure("http://service.example").message
+
+    def test_a_second_address_is_tried_when_the_first_refuses(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with loopback_server(respond_with(OK)) as running:
+            resolve_to(monkeypatch, UNUSED_ADDRESS, "127.0.0.1")
+            url = running.url.replace("127.0.0.1", "service.example")
+            assert build_client(url).send(GET).status == 200
+            assert running.exchanges[0].headers["host"].startswith("service.example:")
+
+    def test_a_second_address_is_tried_when_the_first_drops_packets(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with loopback_server(respond_with(OK)) as running, socket.socket() as full, socket.socket() as waiting:
+            port = int(running.url.rsplit(":", 1)[1])
+            full.bind((UNUSED_ADDRESS, port))
+            full.listen(0)
+            waiting.connect((UNUSED_ADDRESS, port))  # fills the queue: Linux drops what comes next
+            resolve_to(monkeypatch, UNUSED_ADDRESS, "127.0.0.1")
+            url = running.url.replace("127.0.0.1", "service.example")
+            assert build_client(url, timeout_s=1.0).send(GET).status == 200
+
+    def test_the_last_failure_is_reported_when_no_address_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with loopback_server(respond_with(OK)) as running:
+            resolve_to(monkeypatch, UNUSED_ADDRESS)
+            error = failure(running.url.replace("127.0.0.1", "service.example"))
+        assert "refuses connections" in error.message
+
+    def test_a_name_without_addresses_cannot_be_connected_to(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        resolve_to(monkeypatch)
+        assert "cannot connect to service.example" in failure("http://service.example").message
 
     @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Le"])
     def test_a_connection_that_closes_before_the_answer_is_told(self, sent: bytes) -> None:
@@ -254,10 +295,29 @@ class TestConnection:
         assert isinstance(error, Unreachable)
         assert "closed the connection before it answered" in error.message
 
+    def test_a_truncated_chunk_is_reported_and_repeated(self) -> None:
+        cut = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"
+        assert "malformed or incomplete HTTP" in failure_of(respond_with(cut)).message
+        with loopback_server(respond_with(cut, OK)) as running:
+            assert build_client(running.url, retries=1).send(GET).status == 200
+
     def test_a_truncated_answer_is_told(self) -> None:
         error = failure_of(respond_with(http_response(200, '{"success": true}')[:-3]))
         assert isinstance(error, Unreachable)
         assert "closed the connection in the middle of its answer" in error.message
+
+
+def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
+    """Let every host name have these addresses."""
+
+    def resolve(_: str, port: int, *_rest: object, **_options: object) -> list[object]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+
+
+UNUSED_ADDRESS = "127.0.0.2"
+"""An address of this machine at which no server listens."""
 
 
 def server_tls(certificate: str) -> ssl.SSLContext:
@@ -304,7 +364,7 @@ class TestTls:
             pool.submit(answer_anything, listener)
             error = failure(f"https://127.0.0.1:{listener.getsockname()[1]}")
         assert isinstance(error, Unreachable)
-        assert "does not speak TLS" in error.message
+        assert "TLS handshake" in error.message
 
 
 class TestRedirect:
@@ -330,7 +390,7 @@ class TestRedirect:
             assert "https://127.0.0.1" in failure(running.url).message
 
     def test_a_redirect_to_nowhere_is_told(self) -> None:
-        assert "to another address" in failure_of(respond_with(http_response(302))).message
+        assert "redirects to another address" in failure_of(respond_with(http_response(302))).message
 
 
 def hold(talk: FakeExchange) -> None:

@@ -65,7 +65,7 @@ def _lead(route: Any, hop: int, end: str) -> None:
 @pytest.mark.parametrize(
     ("order", "said"),
     [
-        ({"direct": True}, "only a direct one was wanted"),
+        ({"direct": True}, "not a direct one"),
         ({"excluded_protocols": frozenset(p.amm_name for p in network("base").protocols)}, "which was excluded"),
     ],
 )

@@ -80,7 +80,7 @@ def test_nothing_that_holds_the_key_shows_it(shown: Callable[[Any], str]) -> Non
 
 
 def test_a_client_shows_where_it_asks_and_no_more() -> None:
-    assert repr(build_client("http://127.0.0.1:1/path", key=lambda: KEY)) == "Client(127.0.0.1:1)"
+    assert repr(build_client("http://127.0.0.1:1/path", key=lambda: KEY)) == "ServiceClient(127.0.0.1:1)"
 
 
 def test_a_refused_key_is_told_with_a_way_on() -> None:
