@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from swapcli.api.fields import checked_digits, entries
+from swapcli.api.fields import require_decimal_string, require_entries
 
 MAX_FELT = 2**251 + 17 * 2**192
 """The greatest element of Starknet's field."""
@@ -19,4 +19,6 @@ def render_felts(felts: Iterable[int]) -> list[str]:
 
 def parse_felts(document: object, path: str = "document") -> tuple[int, ...]:
     """The arguments of a call. Raises `InvalidInput` naming the entry."""
-    return tuple(checked_digits(felt, at, 0, MAX_FELT) for at, felt in entries(document, path, MAX_FELTS))
+    return tuple(
+        require_decimal_string(felt, at, 0, MAX_FELT) for at, felt in require_entries(document, path, MAX_FELTS)
+    )

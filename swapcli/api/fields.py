@@ -1,170 +1,130 @@
-"""Reads a JSON object field by field; every fault is an `InvalidInput` that names the field by its path."""
+"""Read JSON of the interface field by field; every error is an `InvalidInput` that names the field by its path."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from math import isfinite
-from typing import NamedTuple, cast
+from collections.abc import Iterator
 
 from swapcli.encoding.text import single_line, truncate
 from swapcli.errors import InvalidAddress, InvalidInput
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import is_native, parse_address
+from swapcli.validation.field_reader import FieldReader
+from swapcli.validation.values import (
+    MAX_UINT256,
+    MISSING,
+    InvalidValue,
+    parse_decimal_string,
+    parse_hex,
+    parse_json_integer,
+    parse_list,
+    parse_number,
+    parse_text,
+)
 
-MAX_AMOUNT = 2**256 - 1
+MAX_AMOUNT = MAX_UINT256
 MAX_TEXT = 400
 """Characters of a name or a number; more than any float has when it is written out."""
 
-_DIGITS = re.compile(r"[0-9]{1,78}")
-_HEX = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
 _MAX_HEX = 2**21
-_MAX_SAID = 300
+_MAX_SHOWN_CHARACTERS = 300
 
 
-class Fields(NamedTuple):
-    """A JSON object and the path that leads to it, such as `route[0].swaps[1][0]`."""
+class Fields(FieldReader):
+    """A JSON object of the interface. A field that is null counts as missing.
 
-    values: Mapping[str, object]
-    path: str
+    Example: `Fields(body).amount("inputAmount")`.
+    """
+
+    __slots__ = ()
 
     @classmethod
-    def of(cls, document: object, path: str = "") -> Fields:
-        """`build_document` if it is a JSON object."""
-        if not isinstance(document, dict):
-            raise fault(path or "document", "must be an object")
-        return cls(document, path)
-
-    def at(self, key: str) -> str:
-        """The path of `key`."""
-        return f"{self.path}.{key}" if self.path else key
-
-    def has(self, key: str) -> bool:
-        """Is `key` there with a value other than null?"""
-        return self.values.get(key) is not None
-
-    def inner(self, key: str) -> Fields:
-        """The object under `key`."""
-        return Fields.of(self.required(key), self.at(key))
-
-    def items(self, key: str, most: int) -> Iterator[tuple[str, object]]:
-        """Path and value of each entry of the array under `key`, which has from 1 to `most` of them."""
-        return entries(self.required(key), self.at(key), most)
+    def error(cls, path: str, invalid: InvalidValue) -> InvalidInput:
+        """Return the `InvalidInput` for the value at `path`."""
+        is_missing = invalid.value is MISSING or (invalid.value is None and path)
+        return invalid_field(path or "document", "is missing" if is_missing else f"must be {invalid.expected}")
 
     def required(self, key: str) -> object:
-        """The value under `key`, which must not be missing or null."""
+        """Return a value that must not be missing or null."""
         if not self.has(key):
-            raise fault(self.at(key), "is missing")
+            raise invalid_field(self.path_of(key), "is missing")
         return self.values[key]
 
     def text(self, key: str) -> str:
-        """The string under `key`, of at most 400 characters."""
-        return checked_text(self.required(key), self.at(key))
+        """Read a string of at most 400 characters."""
+        return self.read(key, parse_text, MAX_TEXT)
 
     def text_or(self, key: str, default: str) -> str:
-        """The string under `key`, `default` where it is missing."""
+        """Read a string; `default` if it is missing."""
         return self.text(key) if self.has(key) else default
 
     def address(self, key: str, kind: Kind) -> str:
-        """The address under `key`, canonical. Raises `InvalidAddress`."""
+        """Read an address, in its canonical form. Raises `InvalidAddress`."""
         try:
             return parse_address(self.text(key), kind)
         except InvalidAddress as error:
-            error.details["field"] = self.at(key)
+            error.details["field"] = self.path_of(key)
             raise
 
     def token_address(self, key: str, kind: Kind) -> str:
-        """The same of a token: the zero address where it stands for the native one, however that is written."""
+        """Read the address of a token: the zero address for every way to write the native token."""
         return ZERO_ADDRESS if is_native(self.text(key), kind) else self.address(key, kind)
 
-    def octets(self, key: str) -> bytes:
-        """The bytes that the hex string under `key` gives; none where it is missing."""
-        value = self.values.get(key)
-        if value is None:
-            return b""
-        if not isinstance(value, str) or len(value) > _MAX_HEX or not _HEX.fullmatch(value):
-            raise fault(self.at(key), "must be 0x and an even number of hexadecimal digits")
-        return bytes.fromhex(value[2:])
+    def hex_bytes(self, key: str) -> bytes:
+        """Read bytes in hex; none if the field is missing."""
+        return bytes.fromhex(self.read(key, parse_hex, None, _MAX_HEX)[2:]) if self.has(key) else b""
 
-    def flag(self, key: str, default: bool) -> bool:
-        """The boolean under `key`, `default` where it is missing."""
-        value = self.values.get(key, default)
-        if not isinstance(value, bool):
-            raise fault(self.at(key), "must be true or false")
-        return value
-
-    def integer(self, key: str, low: int, high: int) -> int:
-        """The JSON integer under `key`, within `low` and `high`."""
-        value = self.required(key)
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise fault(self.at(key), f"must be an integer from {low} to {high}")
-        return value
+    def json_integer(self, key: str, minimum: int, maximum: int) -> int:
+        """Read a JSON integer; decimal strings are refused."""
+        return self.read(key, parse_json_integer, minimum, maximum)
 
     def number(self, key: str) -> float:
-        """The finite number under `key`, not below zero; a decimal string counts as one."""
-        value = self.required(key)
-        if isinstance(value, str):
-            value = checked_text(value, self.at(key))
-        try:
-            number = float(cast(str, value)) if isinstance(value, str | int | float) else -1.0
-        except (ValueError, OverflowError):
-            number = -1.0
-        if isinstance(value, bool) or not (isfinite(number) and number >= 0):
-            raise fault(self.at(key), "must be a number that is not negative")
-        return number
+        """Read a number that is not negative; a decimal string counts as one."""
+        return self.read(key, _parse_number)
 
-    def amount(self, key: str, least: int = 1) -> int:
-        """The amount in base units under `key`: a decimal integer string from `least` to 2^256 - 1."""
-        return self.digits(key, least, MAX_AMOUNT)
+    def amount(self, key: str, minimum: int = 1) -> int:
+        """Read an amount in base units: a decimal integer string from `minimum` to 2^256 - 1."""
+        return self.decimal_string(key, minimum, MAX_AMOUNT)
 
-    def digits(self, key: str, least: int, most: int) -> int:
-        """The decimal integer string under `key`, within `least` and `most`."""
-        return checked_digits(self.required(key), self.at(key), least, most)
+    def decimal_string(self, key: str, minimum: int, maximum: int) -> int:
+        """Read a decimal integer string; JSON integers are refused."""
+        return self.read(key, parse_decimal_string, minimum, maximum)
 
 
-def checked_text(value: object, path: str) -> str:
-    """`value` if it is a string that UTF-8 can carry, of at most 400 characters."""
-    if not isinstance(value, str):
-        raise fault(path, "must be a string")
-    if len(value) > MAX_TEXT:
-        raise fault(path, f"must have at most {MAX_TEXT} characters")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise fault(path, "must not hold half of a surrogate pair") from None
-    return value
+def _parse_number(value: object) -> float:
+    if isinstance(value, str):
+        parse_text(value, MAX_TEXT)
+    return parse_number(value, "a number that is not negative", lambda number: number >= 0, allow_text=True)
 
 
-def checked_digits(value: object, path: str, least: int = 0, most: int = MAX_AMOUNT) -> int:
-    """The integer that the decimal string `value` gives, within `least` and `most`."""
-    if not isinstance(value, str) or not _DIGITS.fullmatch(value) or not least <= int(value) <= most:
-        shown = "2^256 - 1" if most == MAX_AMOUNT else most
-        raise fault(path, f"must be a decimal integer string from {least} to {shown}")
-    return int(value)
+def require_text(value: object, path: str) -> str:
+    """Return `value` if it is a string of at most 400 characters that UTF-8 can encode."""
+    return Fields.parse(path, value, parse_text, MAX_TEXT)
 
 
-def entries(value: object, path: str, most: int) -> Iterator[tuple[str, object]]:
-    """Path and value of each entry of `value`, which must be an array of 1 to `most`."""
-    if not isinstance(value, list) or not value:
-        raise fault(path, "must be a non-empty array")
-    if len(value) > most:
-        raise fault(path, f"must have at most {most} entries")
-    return ((f"{path}[{i}]", entry) for i, entry in enumerate(value))
+def require_decimal_string(value: object, path: str, minimum: int = 0, maximum: int = MAX_AMOUNT) -> int:
+    """Return the integer in the decimal string `value`."""
+    return Fields.parse(path, value, parse_decimal_string, minimum, maximum)
 
 
-def fault(path: str, problem: str) -> InvalidInput:
-    """The error that says what is wrong with one field."""
+def require_entries(value: object, path: str, max_entries: int) -> Iterator[tuple[str, object]]:
+    """Yield path and value of each entry of an array of 1 to `max_entries`."""
+    array = Fields.parse(path, value, parse_list, 1, max_entries)
+    return ((f"{path}[{i}]", entry) for i, entry in enumerate(array))
+
+
+def invalid_field(path: str, problem: str) -> InvalidInput:
+    """Return the error that says what is wrong with one field."""
     return InvalidInput(f"{path} {problem}", details={"field": path, "problem": problem})
 
 
 def plain(value: object) -> str:
-    """What a stranger says, for people to read: one line of at most 300 characters that can be printed.
+    """Return untrusted text for people: one printable line of at most 300 characters.
 
-    The entries of an array are joined; what is neither text nor an array of texts says nothing.
+    The entries of an array are joined; a value that is neither a text nor an array of texts becomes "".
     """
     if isinstance(value, list):
-        return plain("; ".join(entry for entry in value[:_MAX_SAID] if isinstance(entry, str)))
+        return plain("; ".join(entry for entry in value[:_MAX_SHOWN_CHARACTERS] if isinstance(entry, str)))
     if not isinstance(value, str):
         return ""
-    return truncate(single_line(value[: 4 * _MAX_SAID]), _MAX_SAID - 1)
+    return truncate(single_line(value[: 4 * _MAX_SHOWN_CHARACTERS]), _MAX_SHOWN_CHARACTERS - 1)

@@ -33,9 +33,9 @@ def render_health_v2(status: int, message: str, timestamp_ms: int) -> HealthV2Js
 
 def parse_health(document: object) -> HealthResponse:
     """The health that either api_version tells, also in the spelling that V1 does not have; its message in one line."""
-    fields = Fields.of(document)
+    fields = Fields(document)
     return HealthResponse(
-        status=fields.integer("staus" if fields.has("staus") else "status", 0, 999),
+        status=fields.json_integer("staus" if fields.has("staus") else "status", 0, 999),
         message=plain(fields.text("message")),
         timestamp_ms=parse_meta(fields) if fields.has("meta") else None,
     )

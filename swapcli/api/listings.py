@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from swapcli.api.fields import MAX_AMOUNT, Fields, entries
+from swapcli.api.fields import MAX_AMOUNT, Fields, require_entries
 from swapcli.api.route import format_decimal
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.token import Token
@@ -50,10 +50,9 @@ def parse_chains(document: object) -> tuple[SupportedChain, ...]:
 
 
 def _parse_chain(fields: Fields) -> SupportedChain:
-    in_digits = isinstance(fields.values.get("chain_id"), str)
     return SupportedChain(
         name=fields.text("chain_name"),
-        chain_id=fields.digits("chain_id", 0, MAX_AMOUNT) if in_digits else fields.integer("chain_id", 0, MAX_AMOUNT),
+        chain_id=fields.integer("chain_id", 0, MAX_AMOUNT),
         router=fields.text("router_address") if fields.has("router_address") else None,
     )
 
@@ -83,19 +82,18 @@ def parse_tokens(document: object, network: Network) -> tuple[ListedToken, ...]:
 
 def parse_token(document: object, network: Network) -> ListedToken:
     """`/{network}/tokens/{address}`."""
-    return _parse_token(Fields.of(document), network)
+    return _parse_token(Fields(document), network)
 
 
 def _parse_token(fields: Fields, network: Network) -> ListedToken:
-    in_digits = isinstance(fields.values.get("decimals"), str)
     token = Token(
         address=fields.address("address", network.kind),
         symbol=fields.text("symbol"),
         name=fields.text("name"),
-        decimals=fields.digits("decimals", 0, 255) if in_digits else fields.integer("decimals", 0, 255),
+        decimals=fields.integer("decimals", 0, 255),
         price_usd=fields.number("price") if fields.has("price") else None,
     )
-    return ListedToken(token, fields.flag("verified", default=False))
+    return ListedToken(token, fields.boolean("verified", default=False))
 
 
 def render_protocols(protocols: Iterable[ProtocolInfo]) -> list[ListedProtocolJson]:
@@ -107,4 +105,4 @@ def _objects(document: object) -> Iterator[Fields]:
     """The objects of an array, which may be empty."""
     if document == []:
         return iter(())
-    return (Fields.of(entry, path) for path, entry in entries(document, "document", MAX_ENTRIES))
+    return (Fields(entry, path) for path, entry in require_entries(document, "document", MAX_ENTRIES))

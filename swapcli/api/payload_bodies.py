@@ -108,7 +108,7 @@ def render_calldata_v1(
 def parse_calldata_v1(document: object, network: Network) -> ParsedTransaction:
     """V1 calldata of an order. It does not say all of its call, so there is none; the result knows nothing of gas."""
     fields = _fields(document)
-    result = parse_short(fields.inner("route"), network)
+    result = parse_short(fields.nested("route"), network)
     return _parse_transaction(fields, network)._replace(result=result)
 
 
@@ -130,10 +130,10 @@ def render_network_no_route(message: str) -> HyperevmNoRouteJson:
 def parse_network_calldata(document: object, network: Network) -> ParsedTransaction:
     """`GET /{network}/calldata` of an order."""
     fields = _fields(document)
-    result = parse_result(fields.required("route"), network, fields.at("route"))
+    result = parse_result(fields.required("route"), network, fields.path_of("route"))
     if network_variant(network.name).network_calldata is NetworkCalldata.FELTS:
         return ParsedTransaction(felts=parse_felts(fields.required("calldata"), "calldata"), result=result)
-    return ParsedTransaction(parse_call(fields.inner("calldata"), network), result=result)
+    return ParsedTransaction(parse_call(fields.nested("calldata"), network), result=result)
 
 
 def render_signer_calldata(payload: UnsignedTransaction) -> CitreaCalldataJson:
@@ -169,21 +169,21 @@ def parse_route_and_calldata(document: object, network: Network) -> ParsedTransa
     """`routeAndCalldata` of either api_version."""
     fields = _fields(document)
     return ParsedTransaction(
-        result=parse_result(fields.required("route"), network, fields.at("route")),
-        call=parse_call(fields.inner("calldata"), network),
+        result=parse_result(fields.required("route"), network, fields.path_of("route")),
+        call=parse_call(fields.nested("calldata"), network),
         to=fields.address("router_address", network.kind),
         timestamp_ms=parse_meta(fields) if fields.has("meta") else None,
     )
 
 
 def _fields(document: object) -> Fields:
-    fields = Fields.of(document)
+    fields = Fields(document)
     raise_if_no_route(fields)
     return fields
 
 
 def _parse_transaction(fields: Fields, network: Network, call: RouterCall | None = None) -> ParsedTransaction:
-    to, value = fields.address("to", network.kind), fields.amount("value", least=0)
+    to, value = fields.address("to", network.kind), fields.amount("value", minimum=0)
     if network.kind is Kind.STARKNET:
         return ParsedTransaction(call, to, value=value, felts=parse_felts(fields.required("calldata"), "calldata"))
     return ParsedTransaction(call, to, _parse_hex(fields), value)
@@ -191,4 +191,4 @@ def _parse_transaction(fields: Fields, network: Network, call: RouterCall | None
 
 def _parse_hex(fields: Fields) -> str:
     fields.required("calldata")
-    return render_hex(fields.octets("calldata"))
+    return render_hex(fields.hex_bytes("calldata"))

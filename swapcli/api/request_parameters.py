@@ -1,4 +1,4 @@
-"""The values that a request gives, by name: of a query or of a JSON body. Every fault names its field.
+"""The values that a request gives, by name: of a query or of a JSON body. Every error names its field.
 
 The texts are those that clients of the interface know, where there are any.
 """
@@ -55,7 +55,7 @@ class RequestParameters(NamedTuple):
     @classmethod
     def from_body(cls, document: object, kind: Kind) -> RequestParameters:
         """The fields of a JSON object. Raises `InvalidInput` for anything else."""
-        return cls(Fields.of(document).values, kind, is_body=True)
+        return cls(Fields(document).values, kind, is_body=True)
 
     def has(self, name: str) -> bool:
         """Is there a value other than null?"""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swapcli.api.fields import Fields, checked_digits, fault, plain
+from swapcli.api.fields import Fields, invalid_field, plain, require_decimal_string
 from swapcli.api.route_result import RouteResult
 from swapcli.api.segments import parse_segments, render_segments
 from swapcli.api.timestamps import format_iso_utc, parse_iso_utc
@@ -159,12 +159,12 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
     output after a fee is not kept: it follows from the fee.
     Raises `InvalidInput` naming the field, `NoRoute` for the object of a route that was not found.
     """
-    fields = Fields.of(document, path)
+    fields = Fields(document, path)
     raise_if_no_route(fields)
     api_version = ApiVersion.V2 if fields.has("meta") else ApiVersion.V1
     if fields.has("outputAmountAfterFee"):
-        fields.amount("outputAmountAfterFee", least=0)
-    token_in, token_out = (_parse_token(fields.inner(key), network) for key in ("inputToken", "outputToken"))
+        fields.amount("outputAmountAfterFee", minimum=0)
+    token_in, token_out = (_parse_token(fields.nested(key), network) for key in ("inputToken", "outputToken"))
     return RouteResult(
         api_version=api_version,
         swap_type=_parse_swap_type(fields, api_version, token_in, token_out),
@@ -173,10 +173,10 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
         output_token=token_out,
         output_amount=fields.amount("outputAmount"),
         time_s=fields.number("time"),
-        gas=fields.amount("estimatedGasUsed", least=0),
+        gas=fields.amount("estimatedGasUsed", minimum=0),
         gas_usd=fields.number("estimatedGasUsedInUsd") or None,
         segments=parse_segments(fields, network),
-        initial=fields.flag("initial", default=True),
+        initial=fields.boolean("initial", default=True),
         timestamp_ms=parse_meta(fields) if api_version is ApiVersion.V2 else 0,
         integrator=_parse_integrator(fields, network) if api_version is ApiVersion.V2 else None,
         best_quotes=_parse_best_quotes(fields),
@@ -185,13 +185,13 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
 
 def raise_if_no_route(fields: Fields) -> None:
     """Raises `NoRoute` where an object says that it is no success."""
-    if not fields.flag("success", default=True):
+    if not fields.boolean("success", default=True):
         raise NoRoute(plain(fields.values.get("errorMessage")) or "no route found")
 
 
 def parse_short(fields: Fields, network: Network) -> RouteResult:
     """The result that V1 calldata tells in short: nothing of its gas, and of its direction what the tokens say."""
-    token_in, token_out = (_parse_token(fields.inner(key), network) for key in ("inputToken", "outputToken"))
+    token_in, token_out = (_parse_token(fields.nested(key), network) for key in ("inputToken", "outputToken"))
     return RouteResult(
         api_version=ApiVersion.V1,
         swap_type=SwapType.of(token_in.address, token_out.address),
@@ -211,13 +211,13 @@ def _parse_token(fields: Fields, network: Network) -> Token:
         address=fields.token_address("address", network.kind),
         symbol=fields.text_or("symbol", ""),
         name=fields.text("name"),
-        decimals=fields.integer("decimals", 0, 255),
+        decimals=fields.json_integer("decimals", 0, 255),
         price_usd=(fields.number("price") or None) if fields.has("price") else None,
     )
 
 
 def _parse_swap_type(fields: Fields, api_version: ApiVersion, token_in: Token, token_out: Token) -> SwapType:
-    written = fields.integer("routeSwapType", 0, 2)
+    written = fields.json_integer("routeSwapType", 0, 2)
     if api_version is ApiVersion.V2:
         return SwapType(written)
     return SwapType.of(token_in.address, token_out.address)
@@ -225,11 +225,11 @@ def _parse_swap_type(fields: Fields, api_version: ApiVersion, token_in: Token, t
 
 def parse_meta(fields: Fields) -> int:
     """The time under `meta`, in Unix milliseconds."""
-    meta = fields.inner("meta")
+    meta = fields.nested("meta")
     try:
         return parse_iso_utc(meta.text("timestamp"))
     except ValueError:
-        raise fault(meta.at("timestamp"), "must be an ISO 8601 time in UTC") from None
+        raise invalid_field(meta.path_of("timestamp"), "must be an ISO 8601 time in UTC") from None
 
 
 def _parse_integrator(fields: Fields, network: Network) -> Integrator | None:
@@ -237,7 +237,7 @@ def _parse_integrator(fields: Fields, network: Network) -> Integrator | None:
         return None
 
     def bps(key: str, most: int) -> int:
-        return fields.integer(key, 0, most) if fields.has(key) else 0
+        return fields.json_integer(key, 0, most) if fields.has(key) else 0
 
     return Integrator(
         address=fields.address("integratorAddress", network.kind),
@@ -253,6 +253,6 @@ def _parse_best_quotes(fields: Fields) -> tuple[int, ...]:
     if not isinstance(quotes, list) or len(quotes) > MAX_QUOTES:
         return ()
     try:
-        return tuple(checked_digits(quote, fields.at("bestQuotesByProtocols")) for quote in quotes)
+        return tuple(require_decimal_string(quote, fields.path_of("bestQuotesByProtocols")) for quote in quotes)
     except InvalidInput:
         return ()

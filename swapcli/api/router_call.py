@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from swapcli.api.fields import Fields, fault
+from swapcli.api.fields import Fields, invalid_field
 from swapcli.api.segments import MAX_PROTOCOL_ID
 from swapcli.model.network import Kind, Network
 from swapcli.model.route import RATE_SCALE
@@ -88,7 +88,9 @@ def parse_call(fields: Fields, network: Network) -> RouterCall:
     Raises `InvalidInput` naming the field.
     """
     swaps = _parse_swap_parameters(fields, network)
-    return RouterCall(_parse_call_route(fields.inner("route"), swaps, network), swaps, fields.octets("integrator_data"))
+    return RouterCall(
+        _parse_call_route(fields.nested("route"), swaps, network), swaps, fields.hex_bytes("integrator_data")
+    )
 
 
 def _parse_call_route(fields: Fields, swaps: tuple[RouterSwapParam, ...], network: Network) -> RouterRouteParam:
@@ -100,9 +102,9 @@ def _parse_call_route(fields: Fields, swaps: tuple[RouterSwapParam, ...], networ
         token_out=_named_or_only(fields, "token_out", bought if wraps else bought - sold, network),
         amount_in=fields.amount("amount_in"),
         amount_out=fields.amount("amount_out"),
-        min_received=fields.amount("min_received", least=0),
+        min_received=fields.amount("min_received", minimum=0),
         recipient=fields.address("destination", network.kind),
-        swap_type=SwapType(fields.integer("swap_type", 0, 2)),
+        swap_type=SwapType(fields.json_integer("swap_type", 0, 2)),
     )
 
 
@@ -110,7 +112,7 @@ def _named_or_only(fields: Fields, key: str, candidates: set[str], network: Netw
     if fields.has(key):
         return fields.address(key, network.kind)
     if len(candidates) != 1:
-        raise fault(fields.at(key), "is missing, and the swaps do not tell it")
+        raise invalid_field(fields.path_of(key), "is missing, and the swaps do not tell it")
     return next(iter(candidates))
 
 
@@ -119,8 +121,8 @@ def _parse_swap_parameters(fields: Fields, network: Network) -> tuple[RouterSwap
     route = fields.values.get("route")
     given = route.get("swap_type") if isinstance(route, dict) else None
     default = SwapType(given) if given in (0, 1, 2) else SwapType.TOKEN_TO_TOKEN
-    entries = fields.items("swap_parameters", MAX_SWAPS)
-    return tuple(_parse_swap(Fields.of(entry, path), network, default) for path, entry in entries)
+    entries = fields.items("swap_parameters", 1, MAX_SWAPS)
+    return tuple(_parse_swap(Fields(entry, path), network, default) for path, entry in entries)
 
 
 def _parse_swap(fields: Fields, network: Network, default: SwapType) -> RouterSwapParam:
@@ -128,18 +130,18 @@ def _parse_swap(fields: Fields, network: Network, default: SwapType) -> RouterSw
     return RouterSwapParam(
         token_in=fields.address("token_in", network.kind),
         token_out=fields.address("token_out", network.kind),
-        rate=fields.digits("rate", 1, RATE_SCALE),
-        protocol_id=fields.digits("protocol_id", 0, MAX_PROTOCOL_ID),
+        rate=fields.decimal_string("rate", 1, RATE_SCALE),
+        protocol_id=fields.decimal_string("protocol_id", 0, MAX_PROTOCOL_ID),
         pool_address=fields.address("pool_address", network.kind),
-        swap_type=SwapType(fields.integer("swap_type", 0, 2)) if fields.has("swap_type") else default,
-        extra_data=b"" if starknet else fields.octets("extra_data"),
+        swap_type=SwapType(fields.json_integer("swap_type", 0, 2)) if fields.has("swap_type") else default,
+        extra_data=b"" if starknet else fields.hex_bytes("extra_data"),
         extra_felts=_parse_felts(fields) if starknet else (),
     )
 
 
 def _parse_felts(fields: Fields) -> tuple[int, ...]:
-    octets = fields.octets("extra_data")
+    octets = fields.hex_bytes("extra_data")
     if len(octets) % _FELT_BYTES:
-        raise fault(fields.at("extra_data"), "must be felts of 32 bytes each")
+        raise invalid_field(fields.path_of("extra_data"), "must be felts of 32 bytes each")
     starts = range(0, len(octets), _FELT_BYTES)
     return tuple(int.from_bytes(octets[start : start + _FELT_BYTES]) for start in starts)

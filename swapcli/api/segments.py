@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from swapcli.api.fields import MAX_AMOUNT, Fields, checked_text, entries, fault
+from swapcli.api.fields import MAX_AMOUNT, Fields, invalid_field, require_entries, require_text
 from swapcli.api.route_result import ResultSegment, ResultSwap
 from swapcli.model.network import Network
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE
@@ -52,45 +52,47 @@ def _render_swap(swap: ResultSwap, network: Network) -> SwapJson:
 
 def parse_segments(fields: Fields, network: Network) -> tuple[ResultSegment, ...]:
     """The segments under `route`: shares that sum, hops that join up. Raises `InvalidInput` naming the field."""
-    entries_by_path = fields.items("route", MAX_SEGMENTS)
-    segments = tuple(_parse_segment(Fields.of(entry, path), network) for path, entry in entries_by_path)
-    _check_sum(fields.at("route"), sum(segment.percent for segment in segments), SHARES_PER_ROUTE)
+    entries_by_path = fields.items("route", 1, MAX_SEGMENTS)
+    segments = tuple(_parse_segment(Fields(entry, path), network) for path, entry in entries_by_path)
+    _check_sum(fields.path_of("route"), sum(segment.percent for segment in segments), SHARES_PER_ROUTE)
     ends = {(segment.hops[0][0].token_in, segment.hops[-1][0].token_out) for segment in segments}
     if len(ends) > 1:
-        raise fault(fields.at("route"), "must have segments that begin and end at the same tokens")
+        raise invalid_field(fields.path_of("route"), "must have segments that begin and end at the same tokens")
     return segments
 
 
 def _parse_segment(fields: Fields, network: Network) -> ResultSegment:
     share = _parse_percent(fields)
     if share % 100 or not share:
-        raise fault(fields.at("percent"), "must be a whole percentage above zero")
-    hops = tuple(_parse_hop(path, hop, network) for path, hop in fields.items("swaps", MAX_HOPS))
+        raise invalid_field(fields.path_of("percent"), "must be a whole percentage above zero")
+    hops = tuple(_parse_hop(path, hop, network) for path, hop in fields.items("swaps", 1, MAX_HOPS))
     for number, (before, after) in enumerate(pairwise(hops), start=1):
         if before[0].token_out != after[0].token_in:
-            raise fault(f"{fields.at('swaps')}[{number}]", "must begin at the token at which the hop before ends")
+            raise invalid_field(
+                f"{fields.path_of('swaps')}[{number}]", "must begin at the token at which the hop before ends"
+            )
     return ResultSegment(share // 100, hops)
 
 
 def _parse_hop(path: str, entry: object, network: Network) -> tuple[ResultSwap, ...]:
-    hop = tuple(_parse_swap(Fields.of(swap, at), network) for at, swap in entries(entry, path, MAX_SWAPS))
+    hop = tuple(_parse_swap(Fields(swap, at), network) for at, swap in require_entries(entry, path, MAX_SWAPS))
     _check_sum(path, sum(swap.share for swap in hop), SHARES_PER_HOP)
     if len({(swap.token_in, swap.token_out) for swap in hop}) > 1:
-        raise fault(path, "must hold swaps between the same two tokens")
+        raise invalid_field(path, "must hold swaps between the same two tokens")
     return hop
 
 
 def _check_sum(path: str, total: int, whole: int) -> None:
     if total != whole:
-        raise fault(path, "must have percentages that sum to 100")
+        raise invalid_field(path, "must have percentages that sum to 100")
 
 
 def _parse_swap(fields: Fields, network: Network) -> ResultSwap:
     share = _parse_percent(fields)
     if not share:
-        raise fault(fields.at("percent"), "must be above zero")
+        raise invalid_field(fields.path_of("percent"), "must be above zero")
     return ResultSwap(
-        protocol_id=fields.integer("protocol", 0, MAX_PROTOCOL_ID),
+        protocol_id=fields.json_integer("protocol", 0, MAX_PROTOCOL_ID),
         pool_name=fields.text("poolName"),
         pool_address=fields.address("poolAddress", network.kind),
         token_in=fields.address("fromTokenAddress", network.kind),
@@ -104,24 +106,27 @@ def _parse_percent(fields: Fields) -> int:
     """A percentage with at most two decimals ("35%", "61.20%"), in hundredths of a percent."""
     match = _PERCENT.fullmatch(fields.text("percent"))
     if match is None or int(match[1]) > 100:
-        raise fault(fields.at("percent"), 'must be a percentage with at most two decimals, such as "61.20%"')
+        raise invalid_field(
+            fields.path_of("percent"), 'must be a percentage with at most two decimals, such as "61.20%"'
+        )
     return int(match[1]) * 100 + int((match[2] or "").ljust(2, "0"))
 
 
 def _parse_extra(fields: Fields) -> dict[str, int | str]:
     if not fields.has("extraData"):
         return {}
-    given = fields.inner("extraData")
+    given = fields.nested("extraData")
     if len(given.values) > MAX_EXTRA:
-        raise fault(given.path, f"must have at most {MAX_EXTRA} fields")
+        raise invalid_field(given.path, f"must have at most {MAX_EXTRA} fields")
     return {
-        checked_text(key, given.path): _parse_extra_value(value, given.at(key)) for key, value in given.values.items()
+        require_text(key, given.path): _parse_extra_value(value, given.path_of(key))
+        for key, value in given.values.items()
     }
 
 
 def _parse_extra_value(value: object, path: str) -> int | str:
     if isinstance(value, str):
-        return checked_text(value, path)
+        return require_text(value, path)
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_AMOUNT:
-        raise fault(path, "must be an integer or a string")
+        raise invalid_field(path, "must be an integer or a string")
     return value

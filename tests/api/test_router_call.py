@@ -44,7 +44,7 @@ PUBLISHED: dict[str, Any] = {
 
 
 def read(document: object, network: Network = EVM) -> RouterCall:
-    return parse_call(Fields.of(document), network)
+    return parse_call(Fields(document), network)
 
 
 def test_the_published_sample_is_written_to_the_letter() -> None:

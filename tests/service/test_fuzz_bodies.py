@@ -306,7 +306,7 @@ def call_of(endpoint: Endpoint, answer: Document) -> RouterCall:
     """The call that an answer makes; where it holds both, they are the same."""
     if "swap_parameters" not in answer:
         return decode_call(answer["calldata"])
-    call = parse_call(Fields.of(answer), network(endpoint.network))
+    call = parse_call(Fields(answer), network(endpoint.network))
     if "calldata" in answer:
         assert decode_call(answer["calldata"]) == call
     return call
