@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from swapcli.model.market import Provenance
+from swapcli.model.state_source import ReportedWarnings
 
 STATE_HEADER = "X-Swap-State"
 WARNINGS_HEADER = "X-Swap-Warnings"
@@ -28,13 +29,6 @@ class ReportedState(NamedTuple):
     provenance: Provenance
     block: int | None = None
     age_s: int | None = None
-
-
-class ReportedWarnings(NamedTuple):
-    """The codes of a service's warnings, and the price impact as a fraction where it is one of them."""
-
-    codes: tuple[str, ...] = ()
-    price_impact: float | None = None
 
 
 def render_state(state: ReportedState) -> str:

@@ -11,16 +11,16 @@ from swapcli.cli.render.payload_json import select_field, simulation_field, tran
 from swapcli.cli.render.transactions import RenderedTransaction, render_swap, render_transactions
 from swapcli.cli.session import Session
 from swapcli.cli.simulation_options import check_warnings
-from swapcli.engine.quote import Delivery
 from swapcli.engine.warnings import payload_warnings
 from swapcli.errors import InvalidAddress, InvalidOption
 from swapcli.model.network import Network
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import is_native
 
 
-def swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> Delivery:
+def swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> SwapTerms:
     """How the swap is to be carried out. Raises `InvalidOption`, `InvalidAddress` where nobody can receive."""
     if recipient is None:
         raise InvalidOption("a payload needs to know who receives the output", hint="add --destination ADDRESS")
@@ -28,7 +28,7 @@ def swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> De
         raise InvalidAddress(
             "--destination: what the native token's placeholder receives is lost", hint="give your wallet's address"
         )
-    return Delivery(slippage_ppm, recipient)
+    return SwapTerms(slippage_ppm, recipient)
 
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
 from swapcli.cli.quote_options import QuoteOptions, resolve_options
 from swapcli.cli.session import Session
-from swapcli.engine.quote import Answer, QuoteRequest
+from swapcli.engine.quote import QuoteResult
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.engine.warnings import answer_warnings
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.warning import QuoteWarning
 
 
@@ -43,11 +44,11 @@ class QuoteContext(NamedTuple):
             self.session.settings.solve_time_s,
         )
 
-    def quote(self, order: Order) -> Answer:
+    def quote(self, order: Order) -> QuoteResult:
         """Quote an order. Raises the errors of `QuoteSource.quote`."""
         return self.source.quote(self.build_request(order))
 
-    def find_warnings(self, answer: Answer) -> tuple[QuoteWarning, ...]:
+    def find_warnings(self, answer: QuoteResult) -> tuple[QuoteWarning, ...]:
         """Return the warnings on a quote."""
         terms = self.options.terms
         return answer_warnings(answer, ttl_s=terms.ttl_s, impact_warning_ppm=terms.impact_warning_ppm)

@@ -11,10 +11,11 @@ from swapcli.cli.options import PayloadOptions
 from swapcli.cli.quote_options import parse_address_option
 from swapcli.cli.render.text import printable
 from swapcli.cli.session import Session
-from swapcli.engine.quote import Answer, StateSource
+from swapcli.engine.quote import QuoteResult, RemoteQuote
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Kind, Network
+from swapcli.model.state_source import StateSource
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning, WarningCode
@@ -31,14 +32,15 @@ class PayloadChecker(NamedTuple):
     node: RpcNode
     native: Token
 
-    def check_quoted(self, answer: Answer, payload: UnsignedTransaction) -> Checked:
+    def check_quoted(self, answer: QuoteResult, payload: UnsignedTransaction) -> Checked:
         """Of an answer's own payload. Raises as `check_payload`."""
-        order, quote = answer.order, answer.quote
+        order = answer.order
         tokens = order.token_in, order.token_out
         from swapcli.engine.tradable_tokens import is_rounded
 
-        gas_wei = quote.gas_wei if quote else None
-        return self._check(payload, answer.state_source, tokens, gas_wei, rounded=is_rounded(answer))
+        if isinstance(answer, RemoteQuote):
+            return self._check(payload, answer.state_source, tokens, None, rounded=False)
+        return self._check(payload, answer.state_source, tokens, answer.quote.gas_wei, rounded=is_rounded(answer))
 
     def check_built(self, fresh_source: QuoteSource, result: RouteResult, payload: UnsignedTransaction) -> Checked:
         """Of the payload that `fresh_source` has just built of a route. Raises as `check_payload`."""

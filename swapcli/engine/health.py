@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from swapcli.engine.clock import Clock
-from swapcli.engine.quote import Answer, StateSource
+from swapcli.engine.quote import QuoteResult
 from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market
 from swapcli.model.network import Network
 from swapcli.model.order import Order
+from swapcli.model.state_source import StateSource
 from swapcli.model.token import Token
 
 HEALTHY, UNHEALTHY = 200, 503
@@ -54,7 +55,9 @@ class Count(NamedTuple):
     tokens: int
 
 
-def check_market(market: Market, quote: Callable[[Order], Answer], clock: Clock, count: Count | None = None) -> Health:
+def check_market(
+    market: Market, quote: Callable[[Order], QuoteResult], clock: Clock, count: Count | None = None
+) -> Health:
     """The health of a market: it holds pools, and an order between two of its main tokens is answered.
 
     `market` may be a part of what the source holds, which `count` then tells. The answer tells of the state that it
@@ -86,7 +89,7 @@ def _title(network: Network) -> str:
     return network.name[:1].upper() + network.name[1:]
 
 
-def _sample(market: Market, quote: Callable[[Order], Answer]) -> tuple[Sample, StateSource]:
+def _sample(market: Market, quote: Callable[[Order], QuoteResult]) -> tuple[Sample, StateSource]:
     order = _sample_order(market)
     if order is None:
         raise MarketUnavailable("the market holds no pools")

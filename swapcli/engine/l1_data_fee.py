@@ -7,12 +7,12 @@ from typing import Final
 
 from swapcli.api.route_result import with_gas
 from swapcli.engine.payloads import build_transaction
-from swapcli.engine.quote import Answer, Delivery
+from swapcli.engine.quote import LocalQuote
 from swapcli.errors import SwapcliError
 from swapcli.evm.l1_fee import L1FeeParams, compute_l1_fee_wei
 from swapcli.evm.unsigned import GasFees, encode_unsigned
 from swapcli.model.route import Quote
-from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM
+from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 
 _SOMEBODY: Final = "0x9f3c51d27e84ab06c1fd38e6527bd0894a1ee573"
@@ -20,7 +20,7 @@ _SOMEBODY: Final = "0x9f3c51d27e84ab06c1fd38e6527bd0894a1ee573"
 _NONCE: Final = 1_000
 
 
-def with_l1_fee(answer: Answer, terms: L1FeeParams, payload: UnsignedTransaction | None = None) -> Answer:
+def with_l1_fee(answer: LocalQuote, terms: L1FeeParams, payload: UnsignedTransaction | None = None) -> LocalQuote:
     """An answer that tells the fee for its swap's data too, in its quote and its result.
 
     The fee goes by the size of the transaction, so it is that of `payload`. Without one, as for a route whose receiver
@@ -30,8 +30,8 @@ def with_l1_fee(answer: Answer, terms: L1FeeParams, payload: UnsignedTransaction
     core's, or that no payload can be made for, is returned as it is.
     """
     quote = answer.quote
-    built = payload or (_payload_for_somebody(answer, quote) if quote else None)
-    if quote is None or built is None:
+    built = payload or _payload_for_somebody(answer, quote)
+    if built is None:
         return answer
     # A limit leaves room for refunds, a fee for a base fee that rises.
     gas = GasFees(quote.gas_units * 5 // 4, 2 * quote.gas_price_wei, quote.gas_price_wei)
@@ -41,11 +41,11 @@ def with_l1_fee(answer: Answer, terms: L1FeeParams, payload: UnsignedTransaction
     return answer._replace(quote=charged, result=with_gas(answer.result, charged))
 
 
-def _payload_for_somebody(answer: Answer, quote: Quote) -> UnsignedTransaction | None:
+def _payload_for_somebody(answer: LocalQuote, quote: Quote) -> UnsignedTransaction | None:
     """None where no router can be told of the route."""
     network = replace(answer.network, router=answer.network.router or _SOMEBODY)
-    delivery = Delivery(DEFAULT_SLIPPAGE_PPM, _SOMEBODY)
+    terms = SwapTerms(DEFAULT_SLIPPAGE_PPM, _SOMEBODY)
     try:
-        return build_transaction(answer.result, quote.steps, quote.amount_out, answer.pools, network, delivery)
+        return build_transaction(answer.result, quote.steps, quote.amount_out, answer.pools, network, terms)
     except SwapcliError:
         return None

@@ -15,10 +15,10 @@ from swapcli.chain.node import BlockId, ChainHead, StateOverrideNode, block_numb
 from swapcli.chain.revert_reason import describe_revert
 from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
 from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swap
-from swapcli.engine.quote import StateSource
 from swapcli.errors import InsufficientBalance, SimulationError
 from swapcli.evm import decode_integrator_data
 from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
+from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import after_fee
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import RouterCall, UnsignedTransaction

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from swapcli.api.route_result import ResultSwap, RouteResult
-from swapcli.engine.quote import Delivery
 from swapcli.engine.wrap import wrapper
 from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded
 from swapcli.model.api_version import ApiVersion
@@ -14,7 +13,7 @@ from swapcli.model.network import Kind, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.route import Step
-from swapcli.model.swap_terms import after_fee, min_received
+from swapcli.model.swap_terms import SwapTerms, after_fee, min_received
 from swapcli.model.transaction import RouterRouteParam, SwapType, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
 
@@ -66,7 +65,7 @@ def build_transaction(
     amount_out: int,
     pools: Mapping[str, Pool],
     network: Network,
-    delivery: Delivery,
+    terms: SwapTerms,
 ) -> UnsignedTransaction:
     """The payload for the network's router. `steps` and `amount_out` are the replay's; no amount of `result` but the
     input is used. Raises `ConfigError` where the router is not known."""
@@ -78,8 +77,8 @@ def build_transaction(
         token_out=network.to_wrapped(result.output_token.address),
         amount_in=result.input_amount,
         amount_out=amount_out,
-        min_received=min_received(left, delivery.slippage_ppm),
-        recipient=delivery.recipient,
+        min_received=min_received(left, terms.slippage_ppm),
+        recipient=terms.required_recipient,
         swap_type=result.swap_type,
     )
     if network.kind is Kind.STARKNET:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from swapcli.engine.quote import StateSource
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import MarketUnavailable
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
+from swapcli.model.state_source import StateSource
 from swapcli.model.transfers import TransferBehaviour
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from swapcli.api.route_result import RouteResult
-from swapcli.engine.quote import Answer
+from swapcli.engine.quote import LocalQuote, QuoteResult
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
@@ -38,9 +38,9 @@ class PriceImpact(NamedTuple):
     bought_usd: float | None = None
 
 
-def impact_of(answer: Answer) -> PriceImpact | None:
+def impact_of(answer: QuoteResult) -> PriceImpact | None:
     """Return the price impact of an answer; None where nobody knows it."""
-    pools = answer.pools if answer.quote is not None else None
+    pools = answer.pools if isinstance(answer, LocalQuote) else None
     reported = answer.state_source.reported.price_impact
     return highest_impact(answer.result, answer.result.output_amount, answer.network, pools, reported=reported)
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from swapcli.api.route_result import RouteResult
-from swapcli.engine.quote import Answer
+from swapcli.engine.quote import LocalQuote
 from swapcli.errors import FeeOnTransfer, InvalidRoute
 from swapcli.model.market import Market, Provenance
 from swapcli.model.pool import Pool
@@ -82,12 +82,12 @@ def transfers_of_steps(steps: Iterable[Step], market: Market) -> Mapping[str, Tr
     return {token: market.transfers_of(token) for token in tokens if token in market.tokens}
 
 
-def is_rounded(answer: Answer) -> bool:
+def is_rounded(answer: LocalQuote) -> bool:
     """Return whether what arrives may differ from the quote by some units, because a token keeps shares."""
     return any(behaviour.kind is TransferKind.SHARES for behaviour in answer.transfers.values())
 
 
-def transfer_warnings(answer: Answer) -> Iterator[QuoteWarning]:
+def transfer_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
     """Return what must be said of the tokens of a route.
 
     Where the state is not the network's own, nobody has tried any token, and nothing is said of that.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from swapcli.engine.price_impact import ImpactBasis, PriceImpact, impact_of
-from swapcli.engine.quote import Answer, StateSource
+from swapcli.engine.quote import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.tradable_tokens import transfer_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
+from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import PPM, PPM_PER_PERCENT
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning, WarningCode
@@ -25,7 +26,7 @@ _STATE_CODES = {
 _UNSAFE_STATES = frozenset({WarningCode.STATE_MODELLED, WarningCode.STATE_SYNTHETIC, WarningCode.STATE_OLD})
 
 
-def answer_warnings(answer: Answer, *, ttl_s: int, impact_warning_ppm: int) -> tuple[QuoteWarning, ...]:
+def answer_warnings(answer: QuoteResult, *, ttl_s: int, impact_warning_ppm: int) -> tuple[QuoteWarning, ...]:
     """Return the warnings of an answer, each code once."""
     of_quote = quote_warnings(
         impact_of(answer),
@@ -34,7 +35,11 @@ def answer_warnings(answer: Answer, *, ttl_s: int, impact_warning_ppm: int) -> t
         impact_warning_ppm=impact_warning_ppm,
         invented=invented_pools(answer),
     )
-    return (*of_quote, *_search_warnings(answer), *transfer_warnings(answer))
+    return (
+        *of_quote,
+        *_search_warnings(answer),
+        *(transfer_warnings(answer) if isinstance(answer, LocalQuote) else ()),
+    )
 
 
 def quote_warnings(
@@ -73,8 +78,8 @@ def payload_warnings(
     return tuple(warnings)
 
 
-def _search_warnings(answer: Answer) -> Iterator[QuoteWarning]:
-    if answer.quote and not answer.quote.is_search_complete:
+def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:
+    if isinstance(answer, LocalQuote) and not answer.quote.is_search_complete:
         message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
         yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
 
@@ -153,8 +158,8 @@ def _service(origin: StateSource) -> str:
     return origin.service_url or origin.description
 
 
-def invented_pools(answer: Answer) -> str:
+def invented_pools(answer: QuoteResult) -> str:
     """Return how many of an answer's pool addresses are invented, to follow a warning; empty where none is."""
-    if not answer.placeholder_pools:
+    if isinstance(answer, RemoteQuote) or not answer.placeholder_pools:
         return ""
     return f"; {INVENTED} pool addresses: {len(answer.placeholder_pools)} of {len(answer.result.pool_keys)}"

@@ -39,14 +39,24 @@ class Integrator:
 
 
 class SwapTerms(NamedTuple):
-    """What is asked of an answer: how far it may slip, who receives it, who earns on it, how long it is good, and from
-    which price impact on it warns."""
+    """The terms of a swap beside its route.
+
+    `recipient` is the address that receives the output; a quote needs none, a transaction does. Routes older than
+    `ttl_s` have expired; a price impact above `impact_warning_ppm` gives a warning.
+    """
 
     slippage_ppm: int
     recipient: str | None = None
     integrator: Integrator | None = None
     ttl_s: int = DEFAULT_ROUTE_TTL_S
     impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM
+
+    @property
+    def required_recipient(self) -> str:
+        """The recipient. Raises `InvalidOption` if there is none."""
+        if self.recipient is None:
+            raise InvalidOption("a transaction needs a recipient", hint="add --destination ADDRESS")
+        return self.recipient
 
 
 def check_shares(fee_bps: int, surplus_bps: int) -> None:

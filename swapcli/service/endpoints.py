@@ -19,14 +19,15 @@ from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.router_call import render_call
 from swapcli.api.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
-from swapcli.engine.quote import Answer, Delivery, QuoteRequest
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import InvalidInput, InvalidRoute, Unauthorized, UnknownToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind
 from swapcli.model.order import Order
-from swapcli.model.swap_terms import Integrator
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.swap_terms import Integrator, SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address, is_native, parse_address
 from swapcli.service.error_responses import Headers
@@ -137,8 +138,8 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
 def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /starknet/executeBatch."""
     orders = parse_batch(request.query_pairs(), request.network, requests.PAYLOAD_V1)
-    asks, delivery = [_ask(registry, request, order, ApiVersion.V1) for order in orders], _delivery(orders[0])
-    built = _source(registry, request).quote_and_build_batch(asks, delivery, request.is_cancelled)
+    asks, terms = [_ask(registry, request, order, ApiVersion.V1) for order in orders], _terms(orders[0])
+    built = _source(registry, request).quote_and_build_batch(asks, terms, request.is_cancelled)
     document = render_batch_felts([payload for _, payload in built])
     return EndpointResponse(document, quote_headers(registry, *(answer for answer, _ in built)))
 
@@ -175,12 +176,14 @@ def _listed_tokens(registry: MarketRegistry, request: EndpointRequest) -> dict[s
 
 def _parse_and_build(
     order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
-) -> tuple[Answer, UnsignedTransaction]:
+) -> tuple[LocalQuote, UnsignedTransaction]:
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
     return _quote_and_build(registry, request, order, order_parameters.api_version)
 
 
-def _quote(registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion) -> Answer:
+def _quote(
+    registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
+) -> LocalQuote:
     answer = _source(registry, request).quote(_ask(registry, request, order, api_version), request.is_cancelled)
     _record_issued(registry, answer)
     return answer
@@ -188,16 +191,15 @@ def _quote(registry: MarketRegistry, request: EndpointRequest, order: OrderReque
 
 def _quote_and_build(
     registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
-) -> tuple[Answer, UnsignedTransaction]:
+) -> tuple[LocalQuote, UnsignedTransaction]:
     ask = _ask(registry, request, order, api_version)
-    answer, payload = _source(registry, request).quote_and_build(ask, _delivery(order), request.is_cancelled)
+    answer, payload = _source(registry, request).quote_and_build(ask, _terms(order), request.is_cancelled)
     _record_issued(registry, answer)
     return answer, payload
 
 
-def _delivery(order: OrderRequest) -> Delivery:
-    assert order.recipient is not None
-    return Delivery(order.slippage_ppm, order.recipient)
+def _terms(order: OrderRequest) -> SwapTerms:
+    return SwapTerms(order.slippage_ppm, order.recipient)
 
 
 def _source(registry: MarketRegistry, request: EndpointRequest) -> MarketSource:
@@ -250,7 +252,7 @@ def _build(
     result = _check_integrator(body.result, request)
     issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
     source = _source(registry, request)
-    payload = source.build(result, Delivery(body.slippage_ppm, body.recipient), issued_ms=issued_ms)
+    payload = source.build(result, SwapTerms(body.slippage_ppm, body.recipient), issued_ms=issued_ms)
     return payload, payload_headers(registry, source, result, payload)
 
 
@@ -265,6 +267,6 @@ def _check_integrator(result: RouteResult, request: EndpointRequest) -> RouteRes
     return result
 
 
-def _record_issued(registry: MarketRegistry, answer: Answer) -> None:
+def _record_issued(registry: MarketRegistry, answer: LocalQuote) -> None:
     if answer.result.api_version is ApiVersion.V1:
         registry.issued_routes.record(answer.network.name, answer.result, answer.timestamp_ms)

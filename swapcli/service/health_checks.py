@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from swapcli.api.health import render_health_v1, render_health_v2
 from swapcli.engine.health import UNHEALTHY
-from swapcli.engine.quote import StateSource
 from swapcli.errors import MarketUnavailable
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
+from swapcli.model.state_source import StateSource
 from swapcli.service.error_responses import JsonResponse
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.worker import Worker

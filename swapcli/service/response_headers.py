@@ -8,16 +8,17 @@ from collections.abc import Iterable
 from swapcli.api.route_result import RouteResult
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, render_state, render_warnings
 from swapcli.engine.price_impact import PriceImpact, impact_of
-from swapcli.engine.quote import Answer, StateSource
+from swapcli.engine.quote import QuoteResult
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.warnings import quote_warnings
+from swapcli.model.state_source import StateSource
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import WarningCode
 from swapcli.service.error_responses import Headers
 from swapcli.service.market_registry import MarketRegistry
 
 
-def quote_headers(registry: MarketRegistry, *answers: Answer) -> Headers:
+def quote_headers(registry: MarketRegistry, *answers: QuoteResult) -> Headers:
     """Return the headers of answers that are sent together, on one and the same state."""
     return _headers(registry, answers[0].state_source, [impact_of(answer) for answer in answers])
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from swapcli.api.state_headers import (
     MAX_CODES,
     ReportedState,
-    ReportedWarnings,
     parse_state,
     parse_warnings,
     render_state,
     render_warnings,
 )
 from swapcli.model.market import Provenance
+from swapcli.model.state_source import ReportedWarnings
 from swapcli.model.warning import WarningCode
 
 numbers = st.none() | st.integers(0, 10**12 - 1)

@@ -20,12 +20,12 @@ from typing import Any
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from tests.bench.cases import orders_beside
@@ -127,7 +127,7 @@ def _slowest(market: Market, worth: Worth, count: int) -> dict[str, Any]:
         started_s = time.perf_counter()
         try:
             answer = source.quote(QuoteRequest(order, ApiVersion.V1, gas_price_wei=0, solve_time_s=_SOLVE_TIME_S))
-            unfinished += not (answer.quote and answer.quote.is_search_complete)
+            unfinished += not answer.quote.is_search_complete
         except NoRoute:
             refused += 1
         seconds.append(time.perf_counter() - started_s)

@@ -17,7 +17,6 @@ from statistics import median, quantiles
 from typing import NamedTuple
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live_search import LiveSearch
 from swapcli.errors import NoRoute, PoolError
@@ -25,6 +24,7 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
+from swapcli.model.quote_request import QuoteRequest
 from tests.support.pools import build_wide_market
 
 _SEED = 5

@@ -13,10 +13,10 @@ from urllib.parse import parse_qsl
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.networks.catalogue import network
 from tests.bench.running import Failed
 from tests.service.soak import Client, Outcome, Request, Service, orders, served, soak

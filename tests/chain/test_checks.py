@@ -10,11 +10,11 @@ import pytest
 
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.payload_checks import Ends, Wanted, check_payload
-from swapcli.engine.quote import StateSource
 from swapcli.errors import InsufficientBalance, InvalidUpstreamResponse, SimulationError
 from swapcli.evm import build_transaction
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import Integrator
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.modes import asking

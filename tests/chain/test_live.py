@@ -13,7 +13,7 @@ import pytest
 from swapcli.chain.node import BlockId, ChainHead, ContractCall, ReturnData
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
-from swapcli.engine.quote import Answer, Delivery, QuoteRequest
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.live_search import Limits
@@ -33,6 +33,8 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.model.transfers import ORDINARY
 from swapcli.pools.constant_product import ConstantProduct
@@ -74,7 +76,7 @@ def move(desk: Desk, seed: str, trades: int = 5) -> None:
         desk.carry_out(trade)
 
 
-def carried_out(desk: Desk, answer: Answer, payload: UnsignedTransaction) -> int:
+def carried_out(desk: Desk, answer: LocalQuote, payload: UnsignedTransaction) -> int:
     """What is received when the payload is mined now."""
     return desk.carry_out(desk._trade(answer.result, payload, answer.pools, "live")).received
 
@@ -91,7 +93,7 @@ def test_what_is_received_is_what_was_quoted_however_much_has_happened_since_the
         asked = QuoteRequest(Order(token_in, desk.world.tokens[bought], random_amount(rng, token_in)), ApiVersion.V2)
         live_source = live(held, node)
         try:
-            answer, payload = live_source.quote_and_build(asked, Delivery(0, USER))
+            answer, payload = live_source.quote_and_build(asked, SwapTerms(0, USER))
         except NoRoute:
             continue
         assert answer.state_source.provenance is Provenance.LIVE
@@ -114,7 +116,6 @@ def test_a_live_quote_equals_one_on_all_that_there_is(desk: Desk, node: RpcNode)
     answer = live(held, node).quote(QuoteRequest(order(desk), ApiVersion.V1))
     fresh = MarketSource(read_market(desk.world), SYSTEM_CLOCK).quote(QuoteRequest(order(desk), ApiVersion.V1))
     assert answer.result.output_amount == fresh.result.output_amount
-    assert answer.quote is not None
     assert answer.quote.gas_price_wei == node.head().gas_price_wei
 
 
@@ -148,7 +149,6 @@ def test_a_first_quote_takes_one_round_trip_more_for_tokens_that_nobody_has_trie
 def test_only_the_pools_that_matter_are_read_where_there_are_many(desk: Desk, node: RpcNode) -> None:
     answer = live(desk.market, node, Limits(first_pools=4)).quote(QuoteRequest(order(desk), ApiVersion.V2))
     assert 0 < len(answer.pools) < len(desk.market.pools)
-    assert answer.quote is not None
     assert {step.pool for step in answer.quote.steps} <= answer.pools.keys()
 
 
@@ -156,7 +156,7 @@ def test_a_route_is_carried_out_on_what_its_pools_are_now(desk: Desk, node: RpcN
     held = desk.market
     answer = live(held, node).quote(QuoteRequest(order(desk), ApiVersion.V1))
     _push(desk, "USDC", 200_000)
-    payload = live(held, node).build(answer.result, Delivery(500_000, USER))
+    payload = live(held, node).build(answer.result, SwapTerms(500_000, USER))
     assert payload.call.route.amount_out != answer.result.output_amount
     trade = desk._trade(answer.result, payload, read_market(desk.world).pools, "posted")
     assert desk.carry_out(trade).received == payload.call.route.amount_out
@@ -171,7 +171,7 @@ def test_a_reorganisation_between_route_and_execute_shows_in_the_replay(desk: De
     chain.node.ask("anvil_mine", "0x3")
     desk.nonce = int(chain.node.ask("eth_getTransactionCount", USER, "latest"), 16)
     with pytest.raises(SlippageExceeded):
-        live(held, node).build(promised.result, Delivery(1_000, USER))
+        live(held, node).build(promised.result, SwapTerms(1_000, USER))
 
 
 def _push(desk: Desk, sold: str, whole: int) -> None:
@@ -301,9 +301,8 @@ def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(desk: Desk) -
     held = replace(tried(desk.market), network=replace(desk.world.network, l1_fee_oracle=ORACLE))
     with closing(node_of(desk.world)) as node:
         asked = QuoteRequest(order(desk), ApiVersion.V2)
-        answer, payload = live(held, node).quote_and_build(asked, Delivery(0, USER))
+        answer, payload = live(held, node).quote_and_build(asked, SwapTerms(0, USER))
         assert node.round_trips <= 3
-        assert answer.quote is not None
         plain = live(replace(held, network=desk.world.network), node).quote(asked)
         assert answer.result.gas - plain.result.gas == answer.quote.l1_fee_wei > 0
         rough = live(held, node).quote(asked).quote
@@ -354,7 +353,7 @@ def test_a_posted_route_over_pools_that_nobody_knows_is_no_route(desk: Desk, nod
     result = live(desk.market, node).quote(QuoteRequest(order(desk), ApiVersion.V1)).result
     few = replace(desk.market, pools={})
     with pytest.raises(InvalidRoute):
-        live(few, node).build(result, Delivery(1_000, USER))
+        live(few, node).build(result, SwapTerms(1_000, USER))
 
 
 def test_random_posted_routes_are_carried_out_live(desk: Desk, node: RpcNode) -> None:
@@ -364,7 +363,7 @@ def test_random_posted_routes_are_carried_out_live(desk: Desk, node: RpcNode) ->
         wanted = order(desk, whole=rng.randint(1, 20))
         route = random_route(rng, held.pools, wanted.token_in.address, wanted.token_out.address)
         trade: Trade = desk._of_route(route, wanted, None, USER)
-        payload = live(held, node).build(trade.result, Delivery(0, USER))
+        payload = live(held, node).build(trade.result, SwapTerms(0, USER))
         assert payload == trade.payload
         assert desk.carry_out(trade).received == payload.call.route.amount_out
         assert ZERO_ADDRESS not in (payload.call.route.token_in, payload.call.route.token_out)

@@ -14,7 +14,7 @@ import pytest
 from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Answer, Delivery, QuoteRequest
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
@@ -23,6 +23,8 @@ from swapcli.engine.tradable_tokens import transfer_warnings
 from swapcli.errors import FeeOnTransfer, InvalidRoute, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfers import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
 from tests.chain.anvil import AnvilChain, running_anvil
@@ -92,12 +94,11 @@ def asked(world: World, sold: str, bought: str, amount: int = 1_000 * UNIT) -> Q
     return QuoteRequest(Order(world.tokens[sold], world.tokens[bought], amount), ApiVersion.V2)
 
 
-def tokens_of(answer: Answer) -> set[str]:
-    assert answer.quote is not None
+def tokens_of(answer: LocalQuote) -> set[str]:
     return {token for step in answer.quote.steps for token in (step.token_in, step.token_out)}
 
 
-def carried_out(desk: Desk, answer: Answer, payload: UnsignedTransaction) -> int:
+def carried_out(desk: Desk, answer: LocalQuote, payload: UnsignedTransaction) -> int:
     return desk.carry_out(desk._trade(answer.result, payload, answer.pools, "live")).received
 
 
@@ -146,7 +147,7 @@ def test_what_is_received_is_what_was_quoted_or_nothing_is(desk: Desk, node: Rpc
             seen["refused"] += 1
             continue
         source._moment = None
-        answer, payload = source.quote_and_build(order, Delivery(100, USER))
+        answer, payload = source.quote_and_build(order, SwapTerms(100, USER))
         received, quoted = carried_out(desk, answer, payload), answer.result.output_amount
         behaviours = set(answer.transfers.values())
         assert behaviours <= {ORDINARY, SHARES}
@@ -205,7 +206,7 @@ def test_a_live_quote_on_a_store_that_knows_nothing_yet_teaches_it(desk: Desk, n
 def test_a_posted_route_over_a_token_with_a_fee_is_refused(desk: Desk, node: RpcNode) -> None:
     believed = MarketSource(desk.market, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
     with pytest.raises(InvalidRoute, match=r"trades FEE, which takes a fee of 2% on transfers"):
-        live(desk, node).build(believed.result, Delivery(10_000, USER))
+        live(desk, node).build(believed.result, SwapTerms(10_000, USER))
 
 
 def test_the_settings_count_before_what_was_found_out(desk: Desk, node: RpcNode) -> None:

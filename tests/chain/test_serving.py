@@ -21,12 +21,12 @@ from urllib.request import Request, urlopen
 import pytest
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sync import adopt
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.store import create_store
 from tests.chain.anvil import AnvilChain, Node, running_anvil
 from tests.chain.node.evm_node import deploy_multicall

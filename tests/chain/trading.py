@@ -13,7 +13,6 @@ from eth_account import Account
 
 from swapcli.api.route_result import RouteResult, build_result
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Delivery, QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute, PoolError
 from swapcli.evm import build_transaction, build_transactions
@@ -21,8 +20,9 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
-from swapcli.model.swap_terms import Integrator
+from swapcli.model.swap_terms import Integrator, SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
@@ -87,8 +87,8 @@ class Desk:
 
     def quoted(self, order: Order, integrator: Integrator | None = None, receiver: str = USER) -> Trade:
         """What the core finds best, in the newer generation, without slippage."""
-        ask, delivery = QuoteRequest(order, ApiVersion.V2, integrator), Delivery(0, receiver)
-        answer, payload = self._source().quote_and_build(ask, delivery)
+        ask, terms = QuoteRequest(order, ApiVersion.V2, integrator), SwapTerms(0, receiver)
+        answer, payload = self._source().quote_and_build(ask, terms)
         return self._trade(answer.result, payload, answer.pools, "quoted")
 
     def warm_up(self) -> None:
@@ -157,8 +157,8 @@ class Desk:
         """What must be paid for an output."""
         token_in, token_out = self._ends(rng)
         order = Order(token_in, token_out, random_amount(rng, token_out), reverse=True)
-        ask, delivery = QuoteRequest(order, ApiVersion.V1), Delivery(0, random_receiver(rng))
-        answer, payload = self._source().quote_and_build(ask, delivery)
+        ask, terms = QuoteRequest(order, ApiVersion.V1), SwapTerms(0, random_receiver(rng))
+        answer, payload = self._source().quote_and_build(ask, terms)
         assert answer.result.output_amount >= order.amount
         return self._trade(answer.result, payload, answer.pools, "reverse")
 
@@ -184,7 +184,7 @@ class Desk:
             timestamp_ms=int(SYSTEM_CLOCK.now_s() * 1000),
             integrator=integrator,
         )
-        payload = self._source().build(result, Delivery(0, receiver))
+        payload = self._source().build(result, SwapTerms(0, receiver))
         return self._trade(result, payload, market.pools, "posted")
 
     def _trade(self, result: RouteResult, payload: UnsignedTransaction, pools: Mapping[str, Pool], kind: str) -> Trade:

@@ -16,9 +16,10 @@ from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.plain import list_text, route_text
 from swapcli.cli.render.route_view import RouteView, build_route_view
 from swapcli.cli.render.table import new_console, print_list, print_route
-from swapcli.engine.quote import Answer, StateSource
+from swapcli.engine.quote import LocalQuote, RemoteQuote
 from swapcli.engine.warnings import answer_warnings
 from swapcli.model.api_version import ApiVersion
+from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import PPM, Integrator, SwapTerms
 from swapcli.model.warning import QuoteWarning
 from tests.snapshot import matches_snapshot
@@ -125,7 +126,7 @@ def test_a_market_cannot_steer_the_terminal() -> None:
     assert "?[31mred???" in text
 
 
-def warnings_on(answer: Answer, ttl_s: int) -> tuple[QuoteWarning, ...]:
+def warnings_on(answer: LocalQuote, ttl_s: int) -> tuple[QuoteWarning, ...]:
     """The warnings of the fixed answer, whose price impact is above 5%."""
     return answer_warnings(answer, ttl_s=ttl_s, impact_warning_ppm=PPM)
 
@@ -208,11 +209,11 @@ def test_the_json_says_where_the_state_comes_from_and_how_old_it_is() -> None:
     assert "certificate" not in document
 
 
-def from_service(api_version: ApiVersion = ApiVersion.V2) -> Answer:
-    """The fixed answer with nothing but what a service of the interface tells."""
-    answer = build_quote(api_version=api_version)
+def from_service(api_version: ApiVersion = ApiVersion.V2) -> RemoteQuote:
+    """The fixed quote with only the fields that a service reports."""
+    quote = build_quote(api_version=api_version)
     state_source = StateSource(None, "https://quotes.example", service_url="https://quotes.example")
-    return answer._replace(quote=None, pools={}, placeholder_pools=frozenset(), state_source=state_source)
+    return RemoteQuote(quote.order, quote.result, quote.network, quote.tokens, state_source, quote.timestamp_ms)
 
 
 def test_of_a_service_everything_is_shown_that_it_tells_and_nothing_else() -> None:
@@ -238,7 +239,6 @@ def test_gas_from_a_service_is_in_the_units_of_its_generation(api_version: ApiVe
 
 def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() -> None:
     answer = build_quote()
-    assert answer.quote is not None
     quote = answer.quote._replace(l1_fee_wei=2 * 10**12)
     charged = answer._replace(quote=quote, result=with_gas(answer.result, quote))
     view = build_route_view(charged, SwapTerms(0))
@@ -262,7 +262,6 @@ def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() 
 )
 def test_what_splitting_is_good_for_is_told(percent: int | None, told: str) -> None:
     answer = build_quote()
-    assert answer.quote is not None
     out = 10**9
     best = None if percent is None else out * percent // 100
     quote = answer.quote._replace(amount_out=out, best_single_path_out=best)

@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 from swapcli.engine.clock import Clock
 from swapcli.engine.l1_data_fee import with_l1_fee
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Answer, Delivery, QuoteRequest
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute, SameToken
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.evm.unsigned import GasFees, encode_unsigned
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.route import Quote
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.networks.catalogue import network
 from tests.evm.l1_oracle import RealOracle
@@ -39,21 +41,20 @@ def base() -> MarketSource:
     return MarketSource(open_market("base", network).market, Clock(lambda: NOW_S, lambda: 0.0))
 
 
-def built(rng: Random) -> tuple[Answer, UnsignedTransaction]:
+def built(rng: Random) -> tuple[LocalQuote, UnsignedTransaction]:
     """An answer to a random order, with its payload for anybody."""
     tokens = [base().network.native, *base().market.tokens.values()]
     while True:
         sold, bought = rng.sample(tokens, 2)
         order = Order(sold, bought, int(10 ** rng.uniform(8, 24)))
-        delivery = Delivery(rng.randint(0, 10**5), f"0x{rng.getrandbits(160):040x}")
+        terms = SwapTerms(rng.randint(0, 10**5), f"0x{rng.getrandbits(160):040x}")
         try:
-            return base().quote_and_build(QuoteRequest(order, rng.choice(list(ApiVersion))), delivery)
+            return base().quote_and_build(QuoteRequest(order, rng.choice(list(ApiVersion))), terms)
         except (NoRoute, SameToken):
             continue
 
 
-def exact(answer: Answer) -> Quote:
-    assert answer.quote is not None
+def exact(answer: LocalQuote) -> Quote:
     return answer.quote
 
 
@@ -95,9 +96,7 @@ def test_no_router_needs_to_be_known_for_the_fee_of_a_route() -> None:
     assert exact(with_l1_fee(answer, TERMS)).l1_fee_wei > 0
 
 
-def test_an_answer_without_steps_or_of_protocols_that_no_router_knows_stays_as_it_is() -> None:
+def test_a_quote_of_unknown_protocols_keeps_its_gas() -> None:
     answer = base().quote(QuoteRequest(Order(base().network.native, base().token("USDC"), 10**18), ApiVersion.V2))
     unknown = answer._replace(network=replace(answer.network, protocols=()))
     assert with_l1_fee(unknown, TERMS) == unknown
-    from_service = answer._replace(quote=None, pools={})
-    assert with_l1_fee(from_service, TERMS) == from_service

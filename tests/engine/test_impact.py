@@ -11,11 +11,12 @@ import pytest
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
 from swapcli.engine.price_impact import ImpactBasis, PriceImpact, highest_impact, impact_of
-from swapcli.engine.quote import Answer, QuoteRequest
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network
 from swapcli.pools import family
@@ -85,12 +86,12 @@ def dusty(kind: str, off: float) -> MarketSource:
     return MarketSource(replace(market, pools={**market.pools, **{each.key: each for each in dust}}), SYSTEM_CLOCK)
 
 
-def quoted(source: MarketSource, sold: str, bought: str, amount: float) -> Answer:
+def quoted(source: MarketSource, sold: str, bought: str, amount: float) -> LocalQuote:
     token_in, token_out = source.token(sold), source.token(bought)
     return source.quote(QuoteRequest(Order(token_in, token_out, int(amount * 10**token_in.decimals)), ApiVersion.V1))
 
 
-def fraction(answer: Answer) -> float:
+def fraction(answer: LocalQuote) -> float:
     impact = impact_of(answer)
     assert impact is not None
     return impact.fraction

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.market_follower import CHOSEN_ANEW_S, Keeper, Kept, open_keeper
-from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import ConfigError, MarketUnavailable, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.store import Store
 from tests.store.build import NETWORK, TOKENS, create, imported, only, pool
 from tests.support.pools import build_wide_market

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.errors import NoRoute, PoolError
@@ -20,6 +19,7 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.routing.replay import replay
 from tests.support.pools import (
     UNIT,

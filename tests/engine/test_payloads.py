@@ -14,15 +14,16 @@ from swapcli.api.route import parse_result, render
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Answer, Delivery, QuoteRequest
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import ConfigError, InvalidRoute, NoRoute, RouteExpired, SameToken, SlippageExceeded, SwapcliError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.route import RATE_SCALE
-from swapcli.model.swap_terms import Integrator, after_fee, min_received
+from swapcli.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.networks.catalogue import network, network_names
 from swapcli.routing.replay import replay
@@ -53,16 +54,16 @@ def routed(market: Market | None = None, now_s: float = NOW_S) -> MarketSource:
     )
 
 
-def delivery(source: MarketSource, slippage_ppm: int = HALF_PERCENT) -> Delivery:
-    return Delivery(slippage_ppm, RECEIVER[source.network.kind])
+def terms(source: MarketSource, slippage_ppm: int = HALF_PERCENT) -> SwapTerms:
+    return SwapTerms(slippage_ppm, RECEIVER[source.network.kind])
 
 
-def asked(source: MarketSource, api_version: ApiVersion = V2, integrator: Integrator | None = None) -> Answer:
+def asked(source: MarketSource, api_version: ApiVersion = V2, integrator: Integrator | None = None) -> LocalQuote:
     order = Order(source.network.native, source.token("USDC"), 25 * 10**18)
     return source.quote(QuoteRequest(order, api_version, integrator))
 
 
-def posted(answer: Answer) -> RouteResult:
+def posted(answer: LocalQuote) -> RouteResult:
     """The result after a journey over the wire."""
     return parse_result(render(answer.result, answer.network), answer.network)
 
@@ -90,10 +91,10 @@ def test_a_route_and_then_its_payload_is_the_same_as_both_at_once(data: st.DataO
     api_version = data.draw(st.sampled_from(ApiVersion)) if source.network.has_v2 else V1
     integrator = ACME if api_version is V2 and data.draw(st.booleans()) else None
     try:
-        answer, at_once = source.quote_and_build(QuoteRequest(order, api_version, integrator), delivery(source))
+        answer, at_once = source.quote_and_build(QuoteRequest(order, api_version, integrator), terms(source))
     except (NoRoute, SameToken):
         return
-    assert source.build(posted(answer), delivery(source)) == at_once
+    assert source.build(posted(answer), terms(source)) == at_once
     route = at_once.call.route
     left = after_fee(answer.result.output_amount, 30 if integrator else 0)
     assert (route.amount_in, route.amount_out) == (order.amount, answer.result.output_amount)
@@ -110,7 +111,7 @@ def test_a_route_and_then_its_payload_is_the_same_as_both_at_once(data: st.DataO
 def test_the_router_pays_out_what_was_quoted(name_in: str, name_out: str, api_version: ApiVersion) -> None:
     source = routed()
     order = Order(source.token(name_in), source.token(name_out), 10 ** source.token(name_in).decimals * 30)
-    answer, payload = source.quote_and_build(QuoteRequest(order, api_version), delivery(source))
+    answer, payload = source.quote_and_build(QuoteRequest(order, api_version), terms(source))
     assert paid_out(payload, source.market) == payload.call.route.amount_out == answer.result.output_amount
 
 
@@ -122,7 +123,7 @@ def test_the_native_token_stands_as_its_wrapped_form_with_its_swap_type() -> Non
         (Order(usdc, native, 10**9), (SwapType.TOKEN_TO_NATIVE, USDC, WETH, 0)),
         (Order(source.token("WETH"), usdc, 10**18), (SwapType.TOKEN_TO_TOKEN, WETH, USDC, 0)),
     ):
-        payload = source.quote_and_build(QuoteRequest(order, V2), delivery(source))[1]
+        payload = source.quote_and_build(QuoteRequest(order, V2), terms(source))[1]
         route = payload.call.route
         assert (route.swap_type, route.token_in, route.token_out, payload.value) == ends
         assert {swap.swap_type for swap in payload.call.swaps} == {route.swap_type}
@@ -133,8 +134,8 @@ def test_the_native_token_stands_as_its_wrapped_form_with_its_swap_type() -> Non
 def test_wrapping_is_one_swap_of_the_wrapper(api_version: ApiVersion) -> None:
     source = routed()
     for ends in ((source.network.native, source.token("WETH")), (source.token("WETH"), source.network.native)):
-        answer, payload = source.quote_and_build(QuoteRequest(Order(*ends, 10**18), api_version), delivery(source))
-        assert source.build(posted(answer), delivery(source)) == payload
+        answer, payload = source.quote_and_build(QuoteRequest(Order(*ends, 10**18), api_version), terms(source))
+        assert source.build(posted(answer), terms(source)) == payload
         assert [(s.protocol_id, s.pool_address, s.rate) for s in payload.call.swaps] == [(0, WETH, RATE_SCALE)]
         assert payload.call.route.amount_out == 10**18
 
@@ -142,7 +143,7 @@ def test_wrapping_is_one_swap_of_the_wrapper(api_version: ApiVersion) -> None:
 def test_a_fee_lowers_what_must_be_received_and_travels_with_the_call() -> None:
     source = routed()
     answer = asked(source, integrator=ACME)
-    call = source.build(posted(answer), delivery(source)).call
+    call = source.build(posted(answer), terms(source)).call
     assert call.route.min_received == min_received(after_fee(call.route.amount_out, 30), HALF_PERCENT)
     assert evm.decode_integrator_data(call.integrator_data) == evm.IntegratorShares(ACME.address, 30, 0)
 
@@ -150,7 +151,7 @@ def test_a_fee_lowers_what_must_be_received_and_travels_with_the_call() -> None:
 def test_no_payload_without_a_router_and_the_error_names_the_setting() -> None:
     source = MarketSource(build_testnet_market(), clock())
     with pytest.raises(ConfigError, match="router of testnet is not known") as caught:
-        source.build(posted(asked(source)), delivery(source))
+        source.build(posted(asked(source)), terms(source))
     assert caught.value.hint == "set networks.testnet.router"
 
 
@@ -161,22 +162,22 @@ def test_a_route_is_good_for_its_time_and_not_a_millisecond_longer(api_version: 
     for late_s, good in ((0, True), (TTL_S, True), (TTL_S + 0.001, False), (10**6, False)):
         source = routed(now_s=NOW_S + late_s)
         if good:
-            assert source.build(result, delivery(source), issued_ms=issued_ms).calldata
+            assert source.build(result, terms(source), issued_ms=issued_ms).calldata
         else:
             with pytest.raises(RouteExpired):
-                source.build(result, delivery(source), issued_ms=issued_ms)
+                source.build(result, terms(source), issued_ms=issued_ms)
 
 
 def test_a_v1_route_of_unknown_age_is_judged_by_its_content() -> None:
     source = routed(now_s=NOW_S + 10**6)
-    assert source.build(posted(asked(routed(), V1)), delivery(source)).calldata
+    assert source.build(posted(asked(routed(), V1)), terms(source)).calldata
 
 
 def test_a_route_from_the_future_is_refused_beyond_the_skew_of_clocks() -> None:
     result = posted(asked(routed()))
-    assert routed(now_s=NOW_S - 4).build(result, delivery(routed())).calldata
+    assert routed(now_s=NOW_S - 4).build(result, terms(routed())).calldata
     with pytest.raises(InvalidRoute, match="in the future"):
-        routed(now_s=NOW_S - 6).build(result, delivery(routed()))
+        routed(now_s=NOW_S - 6).build(result, terms(routed()))
 
 
 def moved(percent: float) -> MarketSource:
@@ -198,11 +199,11 @@ def test_after_the_market_moved_the_payload_says_what_it_gives_now_or_is_refused
     now_out = replay(source.market.pools, result.route, result.input_amount).amount_out
     assume(now_out < result.output_amount)
     if now_out >= min_received(result.output_amount, slippage_ppm):
-        route = source.build(result, delivery(source, slippage_ppm)).call.route
+        route = source.build(result, terms(source, slippage_ppm)).call.route
         assert (route.amount_out, route.min_received) == (now_out, min_received(now_out, slippage_ppm))
     else:
         with pytest.raises(SlippageExceeded):
-            source.build(result, delivery(source, slippage_ppm))
+            source.build(result, terms(source, slippage_ppm))
 
 
 @given(st.integers(1, 2**256 - 1))
@@ -211,7 +212,7 @@ def test_a_promise_below_what_the_route_gives_never_lowers_the_payload(promised:
     result = posted(asked(source))
     fair = result.output_amount
     assume(promised < fair)
-    assert source.build(result._replace(output_amount=promised), delivery(source)).call.route.amount_out == fair
+    assert source.build(result._replace(output_amount=promised), terms(source)).call.route.amount_out == fair
 
 
 def changed(result: RouteResult, **fields: object) -> RouteResult:
@@ -243,7 +244,7 @@ def misfits() -> dict[str, RouteResult]:
 @pytest.mark.parametrize("what", sorted(misfits()))
 def test_a_route_that_does_not_fit_its_tokens_or_the_market_is_invalid(what: str) -> None:
     with pytest.raises(InvalidRoute):
-        routed().build(misfits()[what], delivery(routed()))
+        routed().build(misfits()[what], terms(routed()))
 
 
 @given(st.data())
@@ -266,7 +267,7 @@ def test_whatever_is_posted_is_carried_out_exactly_or_refused_on_purpose(data: s
         swap_type=data.draw(st.sampled_from(SwapType)),
     )
     try:
-        payload = source.build(altered, delivery(source))
+        payload = source.build(altered, terms(source))
     except SwapcliError:
         return
     assert paid_out(payload, source.market) == payload.call.route.amount_out
@@ -278,13 +279,13 @@ def test_a_generation_that_the_network_does_not_have_is_invalid() -> None:
     order = Order(source.network.native, source.token("USDC"), 10**18)
     result = source.quote(QuoteRequest(order, V1)).result
     with pytest.raises(InvalidRoute, match="has no v2"):
-        source.build(result._replace(api_version=V2, timestamp_ms=int(NOW_S * 1000)), delivery(source))
+        source.build(result._replace(api_version=V2, timestamp_ms=int(NOW_S * 1000)), terms(source))
 
 
 def test_each_order_of_a_batch_is_quoted_on_what_the_one_before_leaves() -> None:
     source = routed()
     order = Order(source.network.native, source.token("USDC"), 20 * 10**18)
-    first, second = source.quote_and_build_batch([QuoteRequest(order, V1)] * 2, delivery(source))
+    first, second = source.quote_and_build_batch([QuoteRequest(order, V1)] * 2, terms(source))
     assert first[0].result.output_amount == source.quote(QuoteRequest(order, V1)).result.output_amount
     assert second[0].result.output_amount < first[0].result.output_amount
     for answer, payload in (first, second):

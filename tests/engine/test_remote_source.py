@@ -50,7 +50,7 @@ def test_a_route_from_a_service_is_the_cores(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_payload_in_one_call_with_its_route_is_the_cores(case: Case) -> None:
     with remote_source(case.network) as (source, running):
-        answer, payload = source.quote_and_build(case.ask(), case.delivery())
+        answer, payload = source.quote_and_build(case.ask(), case.terms())
     result, expected = core(case)
     assert payload == expected
     assert gasless(answer.result) == gasless(result)
@@ -61,7 +61,7 @@ def test_a_payload_in_one_call_with_its_route_is_the_cores(case: Case) -> None:
 def test_a_payload_of_a_route_that_was_found_before_is_the_cores(case: Case) -> None:
     with remote_source(case.network) as (source, running):
         result = source.quote(case.ask()).result
-        assert source.build(result, case.delivery()) == core(case)[1]
+        assert source.build(result, case.terms()) == core(case)[1]
     assert len(running.exchanges) == 2
 
 
@@ -93,7 +93,7 @@ def test_what_the_interface_has_no_words_for_is_refused_and_not_sent(
     ask = plain._replace(**changes, order=replace(plain.order, **order))
     with remote_source("base") as (source, running):
         with pytest.raises(InvalidOption, match=f"a service cannot be asked for .*{said}"):
-            source.quote_and_build(ask, SELL_V2.delivery()) if build else source.quote(ask)
+            source.quote_and_build(ask, SELL_V2.terms()) if build else source.quote(ask)
         assert not running.exchanges
 
 
@@ -105,7 +105,7 @@ def test_what_the_interface_has_no_words_for_is_refused_and_not_sent(
 def test_a_slippage_that_the_endpoint_does_not_take_is_refused_and_not_sent(case: Case, slippage_ppm: int) -> None:
     with remote_source(case.network) as (source, running):
         with pytest.raises(InvalidSlippage):
-            source.quote_and_build(case.ask(), case.delivery()._replace(slippage_ppm=slippage_ppm))
+            source.quote_and_build(case.ask(), case.terms()._replace(slippage_ppm=slippage_ppm))
         assert not running.exchanges
 
 
@@ -114,7 +114,7 @@ def test_a_network_without_v2_is_not_asked_in_v2() -> None:
         with pytest.raises(InvalidOption, match="starknet has no v2"):
             source.quote(STRK.ask()._replace(api_version=V2))
         with pytest.raises(InvalidOption, match="starknet has no v2"):
-            source.build(core(STRK)[0]._replace(api_version=V2), STRK.delivery())
+            source.build(core(STRK)[0]._replace(api_version=V2), STRK.terms())
         assert not running.exchanges
 
 
@@ -144,10 +144,10 @@ def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str |
 @pytest.mark.parametrize("earns", [EARNS, Integrator(STRANGER, surplus_bps=5_000)])
 def test_an_integrator_earns_exactly_what_was_asked(earns: Integrator) -> None:
     ask = SELL_V2.ask()._replace(integrator=earns)
-    expected = embedded_source("base").quote_and_build(ask, SELL_V2.delivery())[1]
+    expected = embedded_source("base").quote_and_build(ask, SELL_V2.terms())[1]
     with remote_source("base") as (source, _):
-        answer, payload = source.quote_and_build(ask, SELL_V2.delivery())
-        assert source.build(answer.result, SELL_V2.delivery()) == payload
+        answer, payload = source.quote_and_build(ask, SELL_V2.terms())
+        assert source.build(answer.result, SELL_V2.terms()) == payload
     assert payload == expected
     assert payload.call.integrator_data
 

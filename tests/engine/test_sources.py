@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Answer, QuoteRequest, StateSource
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.resolve import find_protocols, find_token
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.quote_source import QuoteSource
@@ -29,7 +29,9 @@ from swapcli.markets.embedded import embedded_names
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.route import Quote
+from swapcli.model.state_source import StateSource
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network, network_names
 from swapcli.routing.replay import replay
@@ -64,13 +66,12 @@ def source() -> MarketSource:
     return MarketSource(MARKET, Clock(lambda: NOW_S, SteppingTimer()))
 
 
-def told(quotes: QuoteSource, asked: Order, *, gas_price_wei: int | None = None, certify: bool = False) -> Answer:
+def told(quotes: MarketSource, asked: Order, *, gas_price_wei: int | None = None, certify: bool = False) -> LocalQuote:
     return quotes.quote(QuoteRequest(asked, ApiVersion.V2, gas_price_wei=gas_price_wei, certify=certify))
 
 
-def exact(answer: Answer) -> Quote:
+def exact(answer: LocalQuote) -> Quote:
     """The core's quote, which a market always gives."""
-    assert answer.quote is not None
     return answer.quote
 
 

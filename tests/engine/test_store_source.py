@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.pool_sources import Holder, check_fresh
-from swapcli.engine.quote import Delivery, QuoteRequest, StateSource
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.errors import AmbiguousToken, MarketUnavailable, NoRoute, UnknownToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token
 from swapcli.store import Store
 from tests.store.build import imported
@@ -61,12 +63,12 @@ def test_a_holder_answers_as_its_market(holder: Holder) -> None:
 
 
 def test_a_holder_builds_what_it_quoted(holder: Holder) -> None:
-    delivery = Delivery(5_000, RECEIVER)
-    answer, payload = holder.quote_and_build(ask(MARKET), delivery)
+    terms = SwapTerms(5_000, RECEIVER)
+    answer, payload = holder.quote_and_build(ask(MARKET), terms)
     fresh = replace(MARKET, timestamp=int(NOW_S))
     result = MarketSource(fresh, CLOCK).quote(ask(MARKET)).result
     assert answer.result == result
-    assert holder.build(result, delivery) == payload
+    assert holder.build(result, terms) == payload
 
 
 def test_a_holder_gives_at_least_what_is_asked_of_it(holder: Holder) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.api.state_headers import ReportedWarnings
 from swapcli.engine.price_impact import ImpactBasis, PriceImpact
-from swapcli.engine.quote import StateSource
 from swapcli.engine.warnings import check_impact, quote_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
+from swapcli.model.state_source import ReportedWarnings, StateSource
 
 URL = "https://quotes.example"
 NO_IMPACT = PriceImpact(0.0, ImpactBasis.USD, 100.0, 100.0)

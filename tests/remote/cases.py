@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from swapcli.api.route_result import RouteResult
-from swapcli.engine.quote import Delivery, QuoteRequest
 from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import (
     InvalidUpstreamResponse,
 )
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from tests.support.fake_service import remote_source
 from tests.support.markets import embedded_source
@@ -44,8 +45,8 @@ class Case(NamedTuple):
         order = Order(source.token(self.token_in), source.token(self.token_out), self.amount, self.reverse)
         return QuoteRequest(order, self.api_version)
 
-    def delivery(self) -> Delivery:
-        return Delivery(5_000, FELT_RECEIVER if self.network == "starknet" else RECEIVER)
+    def terms(self) -> SwapTerms:
+        return SwapTerms(5_000, FELT_RECEIVER if self.network == "starknet" else RECEIVER)
 
 
 CASES = (
@@ -73,7 +74,7 @@ def gasless(result: RouteResult) -> RouteResult:
 
 @cache
 def core(case: Case) -> tuple[RouteResult, UnsignedTransaction]:
-    answer, payload = embedded_source(case.network).quote_and_build(case.ask(), case.delivery())
+    answer, payload = embedded_source(case.network).quote_and_build(case.ask(), case.terms())
     return timeless(answer.result), payload
 
 
@@ -111,11 +112,11 @@ def quote(source: RemoteSource, case: Case) -> object:
 
 
 def at_once(source: RemoteSource, case: Case) -> object:
-    return source.quote_and_build(case.ask(), case.delivery())
+    return source.quote_and_build(case.ask(), case.terms())
 
 
 def posted(source: RemoteSource, case: Case) -> object:
-    return source.build(embedded_source(case.network).quote(case.ask()).result, case.delivery())
+    return source.build(embedded_source(case.network).quote(case.ask()).result, case.terms())
 
 
 SELL_V1, SELL_V2 = Case("monad", "MON", "USDC", 10**20, V1), Case("base", "USDC", "AERO", 10**10, V2)

@@ -100,35 +100,35 @@ def honest_answer(case: Case, *, at_once: bool) -> Any:
     live = Live(case.network)
     source = asking(case.network, live)
     if at_once:
-        source.quote_and_build(case.ask(), case.delivery())
+        source.quote_and_build(case.ask(), case.terms())
     else:
-        source.build(core(case)[0]._replace(timestamp_ms=int(SYSTEM_CLOCK.now_s() * 1000)), case.delivery())
+        source.build(core(case)[0]._replace(timestamp_ms=int(SYSTEM_CLOCK.now_s() * 1000)), case.terms())
     return live.told
 
 
 def payload_of(case: Case, document: Any, *, at_once: bool) -> tuple[RouteResult, UnsignedTransaction]:
     source = asking(case.network, Recorded(document))
     if not at_once:
-        return core(case)[0], source.build(core(case)[0], case.delivery())
-    answer, payload = source.quote_and_build(case.ask(), case.delivery())
+        return core(case)[0], source.build(core(case)[0], case.terms())
+    answer, payload = source.quote_and_build(case.ask(), case.terms())
     return answer.result, payload
 
 
 def check_nothing_is_signed_that_was_not_asked_for(
     case: Case, result: RouteResult, payload: UnsignedTransaction
 ) -> None:
-    expected, delivery, route = core(case)[1], case.delivery(), payload.call.route
+    expected, terms, route = core(case)[1], case.terms(), payload.call.route
     assert payload.to == expected.to
     assert payload.value == (payload.call.route.amount_in if expected.value else 0)
-    assert route.recipient == delivery.recipient
+    assert route.recipient == terms.recipient
     assert (route.token_in, route.token_out, route.swap_type) == expected.call.route[:2] + expected.call.route[-1:]
     if case.reverse:
         assert case.amount <= result.output_amount <= case.amount * 102 // 100
     else:
         assert route.amount_in == case.amount
     assert route.amount_in == result.input_amount
-    assert route.min_received >= min_received(route.amount_out, delivery.slippage_ppm)
-    assert route.amount_out >= min_received(result.output_amount, delivery.slippage_ppm)
+    assert route.min_received >= min_received(route.amount_out, terms.slippage_ppm)
+    assert route.amount_out >= min_received(result.output_amount, terms.slippage_ppm)
     assert payload.call.integrator_data == b""
 
 

@@ -74,7 +74,7 @@ def test_no_less_is_guaranteed_than_the_slippage_allows_and_more_may_be(build: A
         return document
 
     with remote_source("base", generous) as (source, _):
-        payload = source.quote_and_build(SELL_V2.ask(), SELL_V2.delivery())[1] if inside else posted(source, SELL_V2)
+        payload = source.quote_and_build(SELL_V2.ask(), SELL_V2.terms())[1] if inside else posted(source, SELL_V2)
     assert isinstance(payload, UnsignedTransaction)
     assert decode_call(payload.calldata).route.min_received == least + 1
 
@@ -114,7 +114,7 @@ def test_a_router_that_is_not_known_here_is_refused_and_the_setting_named(path: 
 def test_where_no_router_is_known_the_services_own_is_taken() -> None:
     unknown = replace(network("base"), router=None)
     with remote_source("base", served=unknown) as (source, _):
-        payload = source.quote_and_build(SELL_V2.ask(), SELL_V2.delivery())[1]
+        payload = source.quote_and_build(SELL_V2.ask(), SELL_V2.terms())[1]
     assert payload.to == network("base").router
 
 
@@ -124,7 +124,7 @@ def test_where_nobody_knows_the_router_it_is_asked_for() -> None:
         remote_source("hyperevm", served=unknown) as (source, _),
         pytest.raises(ConfigError, match="router of hyperevm"),
     ):
-        source.quote_and_build(HYPE.ask(), HYPE.delivery())
+        source.quote_and_build(HYPE.ask(), HYPE.terms())
 
 
 def recode(change: Callable[[Any], Any]) -> Twisted:

@@ -69,7 +69,7 @@ def test_a_route_is_the_cores(url: str, case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_route_with_its_payload_is_the_cores(url: str, case: Case) -> None:
-    answer, payload = source(url, case.network).quote_and_build(case.ask(), case.delivery())
+    answer, payload = source(url, case.network).quote_and_build(case.ask(), case.terms())
     result, expected = core(case)
     assert payload == expected
     assert gasless(answer.result) == gasless(result)
@@ -78,7 +78,7 @@ def test_a_route_with_its_payload_is_the_cores(url: str, case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_payload_of_a_posted_route_is_the_cores(url: str, case: Case) -> None:
     asking = source(url, case.network)
-    assert asking.build(asking.quote(case.ask()).result, case.delivery()) == core(case)[1]
+    assert asking.build(asking.quote(case.ask()).result, case.terms()) == core(case)[1]
 
 
 @pytest.mark.parametrize("name", network_names())
@@ -119,7 +119,7 @@ def test_an_old_route_is_refused(url: str) -> None:
     old = asking.quote(SELL_V2.ask()).result
     stale = old._replace(timestamp_ms=old.timestamp_ms - 3_600_000)
     with pytest.raises(InvalidRoute, match="seconds old"):
-        asking.build(stale, SELL_V2.delivery())
+        asking.build(stale, SELL_V2.terms())
 
 
 def test_a_service_that_is_asked_by_many_at_once_answers_each(url: str) -> None:

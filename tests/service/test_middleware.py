@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.quote import Answer, QuoteRequest
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import Cancelled, MarketError, NoRoute
 from swapcli.model.market import Market, Provenance
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.service.app import create_app
 from swapcli.service.endpoint_table import ENDPOINTS
 from swapcli.service.key_file import ApiKey
@@ -191,7 +192,7 @@ def test_head_is_a_get(service: InProcessService, path: str) -> None:
 class Broken(MarketSource):
     """Has a defect."""
 
-    def quote(self, ask: QuoteRequest, is_cancelled: IsCancelled | None = None) -> Answer:
+    def quote(self, ask: QuoteRequest, is_cancelled: IsCancelled | None = None) -> LocalQuote:
         del is_cancelled
         raise ZeroDivisionError(f"amount {ask.order.amount}")
 
@@ -223,7 +224,7 @@ class Endless(MarketSource):
     begun = 0
     given_up = 0
 
-    def quote(self, ask: QuoteRequest, is_cancelled: IsCancelled | None = None) -> Answer:
+    def quote(self, ask: QuoteRequest, is_cancelled: IsCancelled | None = None) -> LocalQuote:
         del ask
         if is_cancelled is None:
             raise NoRoute("this is only a sample")

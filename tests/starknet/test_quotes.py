@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import Delivery, QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.route import Quote
-from swapcli.model.swap_terms import min_received
+from swapcli.model.swap_terms import SwapTerms, min_received
 from swapcli.model.transaction import RouterRouteParam, SwapType
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
@@ -113,9 +113,9 @@ def test_a_payload_survives_json_in_which_felts_are_text(names: list[str], power
 
 def test_what_a_source_builds_from_an_order_and_from_its_own_route_pays_alike() -> None:
     source = MarketSource(market(), Clock(lambda: 1_700_000_000.0, lambda: 0.0))
-    delivery = Delivery(5_000, DESTINATION)
-    answer, payload = source.quote_and_build(QuoteRequest(asked("ETH", "USDC", 250.0), ApiVersion.V1), delivery)
-    again = source.build(answer.result, delivery)
+    terms = SwapTerms(5_000, DESTINATION)
+    answer, payload = source.quote_and_build(QuoteRequest(asked("ETH", "USDC", 250.0), ApiVersion.V1), terms)
+    again = source.build(answer.result, terms)
     assert (payload.to, payload.value, payload.calldata) == (ROUTER, 0, "")
     assert payload.felts == again.felts
     assert executed(payload.felts).amount_out == answer.result.output_amount

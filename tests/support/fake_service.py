@@ -34,14 +34,14 @@ from swapcli.api.requests import (
 from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Delivery, QuoteRequest
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import SwapcliError
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.swap_terms import Integrator
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.swap_terms import Integrator, SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.catalogue import network
 from tests.support.loopback_server import FakeExchange, LoopbackServer, NoSleep, http_response, loopback_server
@@ -117,13 +117,13 @@ class FakeService:
 
     def quote_and_build(self, query: OrderRequest, form: OrderParameters) -> tuple[RouteResult, UnsignedTransaction]:
         assert query.recipient
-        delivery = Delivery(query.slippage_ppm, query.recipient)
-        answer, payload = self.source.quote_and_build(self.build_request(query, form), delivery)
+        terms = SwapTerms(query.slippage_ppm, query.recipient)
+        answer, payload = self.source.quote_and_build(self.build_request(query, form), terms)
         return answer.result, payload
 
     def build_posted(self, document: Document, *, v2: bool) -> UnsignedTransaction:
         body = parse_execute_body(document, self.network, CALLDATA_V2 if v2 else EXECUTE_V1, 0)
-        return self.source.build(body.result, Delivery(body.slippage_ppm, body.recipient))
+        return self.source.build(body.result, SwapTerms(body.slippage_ppm, body.recipient))
 
     def build_request(self, query: OrderRequest, form: OrderParameters) -> QuoteRequest:
         order = Order(

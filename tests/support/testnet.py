@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from swapcli.api.route_result import build_result
-from swapcli.engine.quote import Answer, StateSource
+from swapcli.engine.quote import LocalQuote
 from swapcli.errors import UnknownNetwork
 from swapcli.markets.format import parse_market
 from swapcli.model.api_version import ApiVersion
@@ -15,6 +15,7 @@ from swapcli.model.market import Market
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.route import Certificate, Quote, Route, Segment, Swap
+from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import Integrator
 from swapcli.routing.replay import replay
 
@@ -120,7 +121,7 @@ def build_quote(
     certified: bool = False,
     api_version: ApiVersion = ApiVersion.V2,
     integrator: Integrator | None = None,
-) -> Answer:
+) -> LocalQuote:
     """25 ETH for USDC over a route that is written here, so that its rendering does not hang on the router's choice."""
     market = market or build_testnet_market()
     native, usdc = market.network.native, market.tokens[USDC]
@@ -150,7 +151,9 @@ def build_quote(
     result = build_result(
         quote, order, market.network, market.pools, api_version, timestamp_ms=now_ms, integrator=integrator
     )
-    return Answer(order, result, market.network, market.tokens, state_source, now_ms, quote, market.pools, invented)
+    return LocalQuote(
+        order, result, market.network, market.tokens, state_source, now_ms, quote, market.pools, invented, {}
+    )
 
 
 def write_market_file(folder: Path, **changes: Any) -> str:

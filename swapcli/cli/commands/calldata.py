@@ -12,7 +12,7 @@ from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.cli.session import open_session
 from swapcli.cli.simulation_options import open_checker
 from swapcli.engine.price_impact import impact_of
-from swapcli.engine.quote import Answer
+from swapcli.engine.quote import QuoteResult
 from swapcli.engine.warnings import check_impact
 
 app = new_app()
@@ -48,9 +48,9 @@ def calldata(
     words = require_order(token_in, token_out, amount)
     context = open_quote_context(session, network, order, source)
     terms = context.options.terms
-    delivery = swap_terms(terms.recipient, terms.slippage_ppm, context.source.network)
+    terms = swap_terms(terms.recipient, terms.slippage_ppm, context.source.network)
     checks = open_checker(session, context.source.network, payload)
-    answer, built = context.source.quote_and_build(context.build_request(context.parse_order(*words)), delivery)
+    answer, built = context.source.quote_and_build(context.build_request(context.parse_order(*words)), terms)
     check_impact(impact_of(answer), answer.state_source, session.settings.max_impact_ppm)
     checked = checks.check_quoted(answer, built) if checks else None
     ready = PreparedPayload(built, answer.network, checked)
@@ -59,7 +59,7 @@ def calldata(
     return exit_codes.OK
 
 
-def _tell(context: QuoteContext, answer: Answer, ready: PreparedPayload, told: PayloadOptions) -> None:
+def _tell(context: QuoteContext, answer: QuoteResult, ready: PreparedPayload, told: PayloadOptions) -> None:
     session, terms, built = context.session, context.options.terms, ready.payload
 
     def people(sendings: list[RenderedTransaction]) -> None:

@@ -22,10 +22,11 @@ from swapcli.cli.session import Session, open_session
 from swapcli.cli.simulation_options import open_checker
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import Delivery, StateSource
 from swapcli.engine.warnings import check_impact, quote_warnings
 from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
+from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.warning import QuoteWarning, WarningCode
 
 PIPE = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json | swapcli execute - --destination ADDRESS"
@@ -70,7 +71,7 @@ def execute(
     asked = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
     given = _given(session, asked.network, document, destination)
     checks = open_checker(session, asked.network, payload)
-    built = asked.build(given.result, given.delivery)
+    built = asked.build(given.result, given.terms)
     impact, origin, settings = asked.impact_of(given.result, built), asked.state_source, session.settings
     check_impact(impact, origin, settings.max_impact_ppm)
     checked = checks.check_built(asked, given.result, built) if checks else None
@@ -97,7 +98,7 @@ class _Given(NamedTuple):
     """A route, and how it is to be carried out."""
 
     result: RouteResult
-    delivery: Delivery
+    terms: SwapTerms
 
 
 def _given(session: Session, network: Network, document: dict[str, object], destination: str | None) -> _Given:
@@ -139,7 +140,7 @@ def _tell(
     session: Session, state_source: StateSource, given: _Given, ready: PreparedPayload, told: PayloadOptions
 ) -> None:
     built, network, checked, warnings = ready
-    slippage_ppm = given.delivery.slippage_ppm
+    slippage_ppm = given.terms.slippage_ppm
 
     def document(swap: RenderedTransaction) -> dict[str, object]:
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)

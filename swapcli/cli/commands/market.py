@@ -17,9 +17,9 @@ from swapcli.config import networks_from
 from swapcli.config.sources import flag
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import StateSource
 from swapcli.errors import InvalidInput, InvalidOption, SwapcliError
 from swapcli.model.market import Market
+from swapcli.model.state_source import StateSource
 from swapcli.store import Summary, open_store
 
 app = new_app("Import, export and show stored pools.")

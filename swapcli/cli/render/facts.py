@@ -10,7 +10,7 @@ from swapcli.api.slippage import format_percent
 from swapcli.cli.render.numbers import format_bps_rounded_up, format_percentage, format_ratio, format_usd
 from swapcli.cli.render.text import describe_block, printable
 from swapcli.engine.price_impact import ImpactBasis, impact_of
-from swapcli.engine.quote import Answer
+from swapcli.engine.quote import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.warnings import NOT_LIVE, how_old
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.route import NO_PROOF_BPS, Quote
@@ -34,7 +34,7 @@ class Fact:
     note: str = ""
 
 
-def build_facts(answer: Answer, terms: SwapTerms) -> Iterator[Fact]:
+def build_facts(answer: QuoteResult, terms: SwapTerms) -> Iterator[Fact]:
     """Every figure of an answer, in the order in which it is read."""
     for fact in (_sell, _receive, _integrator, _min_received, _rate, _impact, _single_path, _gas, _certificate, _state):
         yield from fact(answer, terms)
@@ -45,12 +45,12 @@ def symbol(token: Token) -> str:
     return printable(token.symbol)
 
 
-def _sell(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
+def _sell(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
     result = answer.result
     yield _amount_fact("You sell", result.input_amount, answer.order.token_in, result.input_token.price_usd)
 
 
-def _receive(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
+def _receive(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
     result = answer.result
     yield _amount_fact("You receive", result.output_amount, answer.order.token_out, result.output_token.price_usd)
 
@@ -60,7 +60,7 @@ def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) 
     return Fact(name, f"{whole_tokens(amount, token.decimals)} {symbol(token)}", f"{amount} raw{worth}")
 
 
-def _integrator(answer: Answer, terms: SwapTerms) -> Iterator[Fact]:
+def _integrator(answer: QuoteResult, terms: SwapTerms) -> Iterator[Fact]:
     integrator, out = terms.integrator, answer.order.token_out
     if integrator and integrator.fee_bps:
         left = after_fee(answer.result.output_amount, integrator.fee_bps)
@@ -70,14 +70,14 @@ def _integrator(answer: Answer, terms: SwapTerms) -> Iterator[Fact]:
         yield Fact("Surplus", f"{integrator.surplus_bps} bps", "of it go to an integrator")
 
 
-def _min_received(answer: Answer, terms: SwapTerms) -> Iterator[Fact]:
+def _min_received(answer: QuoteResult, terms: SwapTerms) -> Iterator[Fact]:
     out, fee_bps = answer.order.token_out, terms.integrator.fee_bps if terms.integrator else 0
     least = min_received(after_fee(answer.result.output_amount, fee_bps), terms.slippage_ppm)
     shown = f"{whole_tokens(least, out.decimals)} {symbol(out)}"
     yield Fact("At least", shown, f"with {format_percent(terms.slippage_ppm)} % slippage")
 
 
-def _rate(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
+def _rate(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
     order, result = answer.order, answer.result
     sold = (result.input_amount, order.token_in.decimals)
     bought = (result.output_amount, order.token_out.decimals)
@@ -89,8 +89,8 @@ def _rate(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
     )
 
 
-def _impact(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
-    if answer.quote is not None and answer.quote.price_impact is not None:
+def _impact(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
+    if isinstance(answer, LocalQuote) and answer.quote.price_impact is not None:
         yield Fact("Price impact", format_percentage(answer.quote.price_impact))
         return
     impact = impact_of(answer)
@@ -100,10 +100,10 @@ def _impact(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
         yield Fact("Price impact", format_percentage(impact.fraction), _IMPACT_NOTES[impact.basis])
 
 
-def _single_path(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
-    quote, out = answer.quote, answer.order.token_out
-    if quote is None:
+def _single_path(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
+    if isinstance(answer, RemoteQuote):
         return
+    quote, out = answer.quote, answer.order.token_out
     best = quote.best_single_path_out
     if best is None:
         yield Fact("Single path", "none", "no single path takes the whole order")
@@ -119,10 +119,11 @@ def _split_gain(more: int, best: int) -> str:
     return f"splitting gains {Decimal(more) * BPS / best:,.2f} bps" if more else "splitting gains nothing"
 
 
-def _gas(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
-    quote, result, native = answer.quote, answer.result, answer.network.native
+def _gas(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
+    result, native = answer.result, answer.network.native
     worth = "" if result.gas_usd is None else format_usd(result.gas_usd)
-    if quote is not None:
+    if isinstance(answer, LocalQuote):
+        quote = answer.quote
         yield Fact("Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [*_gas_costs(quote, native), worth])))
     elif result.api_version is ApiVersion.V2:
         yield Fact("Gas", f"{whole_tokens(result.gas, native.decimals)} {symbol(native)}", worth)
@@ -137,8 +138,8 @@ def _gas_costs(quote: Quote, native: Token) -> Iterator[str]:
         yield f"{whole_tokens(quote.l1_fee_wei, native.decimals)} {symbol(native)} for data on L1"
 
 
-def _certificate(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
-    if answer.quote is None or answer.quote.certificate is None:
+def _certificate(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
+    if isinstance(answer, RemoteQuote) or answer.quote.certificate is None:
         return
     proof = answer.quote.certificate
     checked = f"{proof.pools_checked:,} pool{'s' if proof.pools_checked != 1 else ''} checked"
@@ -155,7 +156,7 @@ def _certificate(answer: Answer, _: SwapTerms) -> Iterator[Fact]:
     )
 
 
-def _state(answer: Answer, terms: SwapTerms) -> Iterator[Fact]:
+def _state(answer: QuoteResult, terms: SwapTerms) -> Iterator[Fact]:
     state_source, age_s = answer.state_source, answer.state_source.age_s
     if state_source.provenance is None:
         asked = printable(state_source.service_url or state_source.description)

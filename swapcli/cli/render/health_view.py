@@ -9,8 +9,8 @@ from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.numbers import format_short_amount
 from swapcli.cli.render.text import printable
 from swapcli.engine.health import Health, Sample
-from swapcli.engine.quote import StateSource
 from swapcli.engine.warnings import how_old
+from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
 
 ABSENT = "-"

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from math import ceil
 
 from swapcli.api.route import render
-from swapcli.engine.quote import Answer, StateSource
+from swapcli.engine.quote import LocalQuote, QuoteResult
 from swapcli.model.route import NO_PROOF_BPS, Certificate, Quote
+from swapcli.model.state_source import StateSource
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
 
 
-def route_document(answer: Answer, warnings: Iterable[QuoteWarning] = ()) -> dict[str, object]:
+def route_document(answer: QuoteResult, warnings: Iterable[QuoteWarning] = ()) -> dict[str, object]:
     """The RouteResult of the interface, and what `about` and `warnings_field` add. Unknown prices are null."""
     found = render(answer.result, answer.network, unknown_price=None)
     return found | quote_fields(answer) | warnings_field(warnings)
@@ -24,19 +25,22 @@ def warnings_field(warnings: Iterable[QuoteWarning]) -> dict[str, object]:
     return {"warnings": [{"code": str(each.code), "message": each.message} for each in warnings]}
 
 
-def quote_fields(answer: Answer) -> dict[str, object]:
+def quote_fields(answer: QuoteResult) -> dict[str, object]:
     """What the interface does not tell of an answer: `network`, `market` (where the state comes from), `l1Fee` if there
     is one (the part of the gas that is for data on L1, in wei), and `certificate` if asked for."""
-    invented = {answer.pools[key].address for key in answer.placeholder_pools}
-    shown = [display_address(address, answer.network.kind) for address in sorted(invented)]
+    quote = answer.quote if isinstance(answer, LocalQuote) else None
+    placeholders = (
+        {answer.pools[key].address for key in answer.placeholder_pools} if isinstance(answer, LocalQuote) else set()
+    )
+    shown = [display_address(address, answer.network.kind) for address in sorted(placeholders)]
     document: dict[str, object] = {
         "network": answer.network.name,
         "market": state_field(answer.state_source) | {"inventedPools": shown},
     }
-    if answer.quote and answer.quote.l1_fee_wei:
-        document["l1Fee"] = str(answer.quote.l1_fee_wei)
-    if answer.quote and answer.quote.certificate:
-        document["certificate"] = _certificate(answer.quote, answer.quote.certificate)
+    if quote and quote.l1_fee_wei:
+        document["l1Fee"] = str(quote.l1_fee_wei)
+    if quote and quote.certificate:
+        document["certificate"] = _certificate(quote, quote.certificate)
     return document
 
 

@@ -10,10 +10,11 @@ from swapcli.api.route import render, render_short
 from swapcli.api.router_call import render_call_route
 from swapcli.cli.render.json import quote_fields, state_field, to_json, warnings_field
 from swapcli.cli.render.transactions import RenderedTransaction
-from swapcli.engine.quote import Answer, StateSource
+from swapcli.engine.quote import QuoteResult
 from swapcli.errors import InvalidOption
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
+from swapcli.model.state_source import StateSource
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def calldata_document(
-    answer: Answer, payload: UnsignedTransaction, swap: RenderedTransaction, warnings: Iterable[QuoteWarning] = ()
+    answer: QuoteResult, payload: UnsignedTransaction, swap: RenderedTransaction, warnings: Iterable[QuoteWarning] = ()
 ) -> dict[str, Any]:
     """A route and its payload: V2 calldata or V1 calldata. `route` is what was found and what the call promises."""
     result, network = answer.result, answer.network

@@ -10,8 +10,9 @@ from swapcli.api.route_result import ResultSegment, ResultSwap
 from swapcli.cli.render.facts import Fact, build_facts, symbol
 from swapcli.cli.render.numbers import apportion, format_share, format_short_amount, format_significant
 from swapcli.cli.render.text import describe_origin, printable
-from swapcli.engine.quote import Answer
+from swapcli.engine.quote import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.warnings import INVENTED
+from swapcli.model.pool import Pool
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token, whole_tokens
 from swapcli.model.warning import QuoteWarning
@@ -58,7 +59,7 @@ class RouteView:
     parties: tuple[tuple[str, str], ...]
 
 
-def build_route_view(answer: Answer, terms: SwapTerms, warnings: tuple[QuoteWarning, ...] = ()) -> RouteView:
+def build_route_view(answer: QuoteResult, terms: SwapTerms, warnings: tuple[QuoteWarning, ...] = ()) -> RouteView:
     """The words for an answer."""
     order, result = answer.order, answer.result
     sold = f"{whole_tokens(result.input_amount, order.token_in.decimals)} {symbol(order.token_in)}"
@@ -73,7 +74,7 @@ def build_route_view(answer: Answer, terms: SwapTerms, warnings: tuple[QuoteWarn
     )
 
 
-def _rows(answer: Answer) -> Iterator[SwapRow]:
+def _rows(answer: QuoteResult) -> Iterator[SwapRow]:
     amounts, tokens, marks = _outputs(answer), _tokens(answer), _marks(answer)
     for segment in answer.result.segments:
         first_of_segment = True
@@ -96,7 +97,7 @@ def _amount(amount: int | None, token: Token, written: Callable[[int, int], str]
     return "" if amount is None else f"{written(amount, token.decimals)} {symbol(token)}"
 
 
-def _tokens(answer: Answer) -> dict[str, Token]:
+def _tokens(answer: QuoteResult) -> dict[str, Token]:
     """The route's tokens by address; the wrapped native token goes by the name under which it was ordered."""
     tokens = dict(answer.tokens)
     hops = answer.result.segments[0].hops
@@ -105,12 +106,12 @@ def _tokens(answer: Answer) -> dict[str, Token]:
     return tokens
 
 
-def _outputs(answer: Answer) -> Iterator[int | None]:
+def _outputs(answer: QuoteResult) -> Iterator[int | None]:
     """What each swap of the route pays out, in the order of `_swaps`; None where only a service knows.
 
     A router merges what several segments spend in one pool, so the pool's exact output is split by their weights.
     """
-    if answer.quote is None:
+    if isinstance(answer, RemoteQuote):
         return (None for _ in _swaps(answer))
     paid_out = {(step.pool, step.token_in, step.token_out): step.amount_out for step in answer.quote.steps}
     uses: dict[FlowKey, list[int]] = {}
@@ -120,7 +121,7 @@ def _outputs(answer: Answer) -> Iterator[int | None]:
     return (next(parts[_key(swap)]) for _, swap in _swaps(answer))
 
 
-def _swaps(answer: Answer) -> Iterator[tuple[ResultSegment, ResultSwap]]:
+def _swaps(answer: QuoteResult) -> Iterator[tuple[ResultSegment, ResultSwap]]:
     """Every swap of the route with its segment, as they are shown."""
     segments = answer.result.segments
     return ((segment, swap) for segment in segments for hop in segment.hops for swap in _by_share(hop))
@@ -135,31 +136,36 @@ def _key(swap: ResultSwap) -> FlowKey:
     return swap.pool_key, swap.token_in, swap.token_out
 
 
-def _pool_name(answer: Answer, swap: ResultSwap) -> str:
+def _pool_name(answer: QuoteResult, swap: ResultSwap) -> str:
     """The protocol and the fee; a service tells the fee of those pools alone that are known by it."""
-    pool = answer.pools.get(swap.pool_key)
+    pool = _pool(answer, swap.pool_key)
     fee_ppm = pool.fee_ppm if pool else swap.extra.get("fee")
     fee = f" {format_significant(Decimal(fee_ppm).scaleb(-4), 6)}%" if isinstance(fee_ppm, int) and fee_ppm else ""
     return f"{printable(swap.pool_name)}{fee}"
 
 
-def _marks(answer: Answer) -> dict[str, str]:
+def _pool(answer: QuoteResult, key: str) -> Pool | None:
+    """Return the state of a pool of the route; None if only a service has it."""
+    return answer.pools.get(key) if isinstance(answer, LocalQuote) else None
+
+
+def _marks(answer: QuoteResult) -> dict[str, str]:
     """The pools of the route by key, numbered as they appear."""
     keys = dict.fromkeys(swap.pool_key for _, swap in _swaps(answer))
     return {key: f"#{number}" for number, key in enumerate(keys, start=1)}
 
 
-def _pools(answer: Answer) -> Iterator[PoolRow]:
+def _pools(answer: QuoteResult) -> Iterator[PoolRow]:
     tokens, marks = _tokens(answer), _marks(answer)
     first_uses = {swap.pool_key: swap for _, swap in reversed(list(_swaps(answer)))}
     for key, mark in marks.items():
-        swap, pool = first_uses[key], answer.pools.get(key)
+        swap, pool = first_uses[key], _pool(answer, key)
         address = display_address(key, answer.network.kind) if key == swap.pool_address else key
         held = pool.tokens if pool else (swap.token_in, swap.token_out)
-        remark = INVENTED if key in answer.placeholder_pools else ""
+        remark = INVENTED if isinstance(answer, LocalQuote) and key in answer.placeholder_pools else ""
         yield PoolRow(mark, address, _pool_name(answer, swap), "/".join(symbol(tokens[a]) for a in held), remark)
 
 
-def _parties(answer: Answer, terms: SwapTerms) -> Iterator[tuple[str, str]]:
+def _parties(answer: QuoteResult, terms: SwapTerms) -> Iterator[tuple[str, str]]:
     paid = {"Paid to": terms.recipient, "Integrator": terms.integrator.address if terms.integrator else None}
     return ((name, display_address(address, answer.network.kind)) for name, address in paid.items() if address)

@@ -10,9 +10,9 @@ from swapcli.cli.render.json import state_field
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.numbers import format_megabytes
 from swapcli.cli.render.text import format_time, printable
-from swapcli.engine.quote import StateSource
 from swapcli.engine.warnings import NOT_LIVE, how_old
 from swapcli.model.market import Market
+from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
 from swapcli.model.transfers import TransferKind
 from swapcli.store.summary import Holding, Summary

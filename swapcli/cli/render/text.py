@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from swapcli.engine.quote import StateSource
 from swapcli.engine.warnings import NOT_LIVE, how_old
+from swapcli.model.state_source import StateSource
 
 
 def printable(text: str) -> str:

@@ -11,7 +11,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.health import Count, Health, check_market
 from swapcli.engine.payloads import build_transaction, check_age, pools_for, replay_result
 from swapcli.engine.price_impact import PriceImpact, highest_impact
-from swapcli.engine.quote import Answer, Delivery, QuoteRequest, StateSource
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import check_differ
 from swapcli.engine.tradable_tokens import check_route, check_token, routable, transfers_of_steps
@@ -22,8 +22,10 @@ from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.route import Quote
-from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.transfers import TransferBehaviour
@@ -137,7 +139,7 @@ class MarketSource:
         """As `QuoteSource.token`; also knows the catalogue's tokens that the market does not hold."""
         return find_token(name, self.network, self.market.tokens)
 
-    def quote(self, ask: QuoteRequest, is_cancelled: Cancelled | None = None) -> Answer:
+    def quote(self, ask: QuoteRequest, is_cancelled: Cancelled | None = None) -> LocalQuote:
         """As `QuoteSource.quote`. The result's time is that of the core alone; `is_cancelled` ends it early with
         `Cancelled`."""
         check_differ(ask.order)
@@ -146,7 +148,7 @@ class MarketSource:
 
     def answer(
         self, ask: QuoteRequest, outcome: SearchResult | None, started_s: float, is_cancelled: Cancelled | None = None
-    ) -> Answer:
+    ) -> LocalQuote:
         """Return the answer that an outcome of `search` makes, None standing for a wrap. The answer's time begins at
         `started_s` of the clock's timer."""
         order = ask.order
@@ -157,7 +159,7 @@ class MarketSource:
         result = build_result(
             quote, order, self.network, pools, ask.api_version, timestamp_ms=timestamp_ms, integrator=ask.integrator
         )
-        return Answer(
+        return LocalQuote(
             order=order,
             result=result._replace(best_quotes=self._best_quotes(ask, is_cancelled)),
             network=self.network,
@@ -171,15 +173,17 @@ class MarketSource:
         )
 
     def quote_and_build(
-        self, ask: QuoteRequest, delivery: Delivery, is_cancelled: Cancelled | None = None
-    ) -> tuple[Answer, UnsignedTransaction]:
+        self, ask: QuoteRequest, terms: SwapTerms, is_cancelled: Cancelled | None = None
+    ) -> tuple[LocalQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
         answer = self.quote(ask, is_cancelled)
-        return answer, self.payload(answer, delivery)
+        return answer, self.payload(answer, terms)
 
-    def quote_batch(self, asks: Sequence[QuoteRequest], is_cancelled: Cancelled | None = None) -> tuple[Answer, ...]:
+    def quote_batch(
+        self, asks: Sequence[QuoteRequest], is_cancelled: Cancelled | None = None
+    ) -> tuple[LocalQuote, ...]:
         """Orders that one transaction carries out in turn: each is quoted on the pools as those before leave them."""
-        answers: list[Answer] = []
+        answers: list[LocalQuote] = []
         source = self
         for ask in asks:
             source = source._after(answers[-1]) if answers else source
@@ -187,18 +191,18 @@ class MarketSource:
         return tuple(answers)
 
     def quote_and_build_batch(
-        self, asks: Sequence[QuoteRequest], delivery: Delivery, is_cancelled: Cancelled | None = None
-    ) -> tuple[tuple[Answer, UnsignedTransaction], ...]:
+        self, asks: Sequence[QuoteRequest], terms: SwapTerms, is_cancelled: Cancelled | None = None
+    ) -> tuple[tuple[LocalQuote, UnsignedTransaction], ...]:
         """The answers of `quote_batch`, each with its payload."""
-        return tuple((answer, self.payload(answer, delivery)) for answer in self.quote_batch(asks, is_cancelled))
+        return tuple((answer, self.payload(answer, terms)) for answer in self.quote_batch(asks, is_cancelled))
 
-    def build(self, result: RouteResult, delivery: Delivery, *, issued_ms: int | None = None) -> UnsignedTransaction:
+    def build(self, result: RouteResult, terms: SwapTerms, *, issued_ms: int | None = None) -> UnsignedTransaction:
         """As `QuoteSource.build`. `issued_ms` is when this source answered with the route, where the route itself
         does not carry its time."""
         check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
         check_route(result, self.market)
-        done, pools = replay_result(result, self.market, delivery.slippage_ppm)
-        return build_transaction(result, done.steps, done.amount_out, pools, self.network, delivery)
+        done, pools = replay_result(result, self.market, terms.slippage_ppm)
+        return build_transaction(result, done.steps, done.amount_out, pools, self.network, terms)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
@@ -215,19 +219,17 @@ class MarketSource:
         held = Count(len(self.market.pools), len(self.market.tokens))
         return check_market(routable(self.market), self.sample, self._clock, held)
 
-    def sample(self, order: Order) -> Answer:
+    def sample(self, order: Order) -> LocalQuote:
         """The answer to an order that only shows whether all is well."""
         return self.quote(QuoteRequest(order, ApiVersion.V1))
 
-    def payload(self, answer: Answer, delivery: Delivery) -> UnsignedTransaction:
+    def payload(self, answer: LocalQuote, terms: SwapTerms) -> UnsignedTransaction:
         """Return the payload of an answer that this source gave."""
-        assert answer.quote is not None
         steps, amount_out = answer.quote.steps, answer.quote.amount_out
-        return build_transaction(answer.result, steps, amount_out, answer.pools, self.network, delivery)
+        return build_transaction(answer.result, steps, amount_out, answer.pools, self.network, terms)
 
-    def _after(self, answer: Answer) -> MarketSource:
+    def _after(self, answer: LocalQuote) -> MarketSource:
         """The same market once `answer` has been carried out."""
-        assert answer.quote is not None
         after = replay(answer.pools, answer.quote.route, answer.quote.amount_in).pools_after
         touched = {key: pool for key, pool in after.items() if key in self.market.pools}
         market = replace(self.market, pools={**self.market.pools, **touched})

@@ -20,7 +20,7 @@ from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.l1_data_fee import with_l1_fee
 from swapcli.engine.pool_sources import Holder, check_fresh, is_fresh
 from swapcli.engine.price_impact import PriceImpact
-from swapcli.engine.quote import Answer, Delivery, QuoteRequest, StateSource
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.engine.wrap import is_wrapping
@@ -29,7 +29,9 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
-from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfers import UNKNOWN, TransferBehaviour
@@ -75,21 +77,21 @@ class LiveSource:
         """As `QuoteSource.token`."""
         return self._holder.token(name)
 
-    def quote(self, ask: QuoteRequest) -> Answer:
+    def quote(self, ask: QuoteRequest) -> LocalQuote:
         """As `QuoteSource.quote`."""
         return self._charged(self._answer(ask)[1])
 
-    def quote_and_build(self, ask: QuoteRequest, delivery: Delivery) -> tuple[Answer, UnsignedTransaction]:
+    def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[LocalQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
         source, answer = self._answer(ask)
-        payload = source.payload(answer, delivery)
+        payload = source.payload(answer, terms)
         return self._charged(answer, payload), payload
 
-    def build(self, result: RouteResult, delivery: Delivery) -> UnsignedTransaction:
+    def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`, on the route's own pools as they are now."""
         known = self._holder.holding(result.pool_keys)
         market = _Reader(self, known.market).read(result.pool_keys)
-        return self._answering_from(known.on(market)).build(result, delivery)
+        return self._answering_from(known.on(market)).build(result, terms)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
@@ -129,7 +131,7 @@ class LiveSource:
         """Ask another node from now on, because of `error`; return whether there is one."""
         return self._node.use_spare(error)
 
-    def _answer(self, ask: QuoteRequest) -> tuple[MarketSource, Answer]:
+    def _answer(self, ask: QuoteRequest) -> tuple[MarketSource, LocalQuote]:
         """Return the answer, and the source over the state that it is for."""
         known = self._with_tried(self._holder.around(ask.order))
         if self._max_age_s is not None and is_fresh(known.state_source, self._max_age_s):
@@ -175,7 +177,7 @@ class LiveSource:
         found = {token: self._tried[token] for token in tokens if token in self._tried}
         return replace(market, transfers={**market.transfers, **found})
 
-    def _charged(self, answer: Answer, payload: UnsignedTransaction | None = None) -> Answer:
+    def _charged(self, answer: LocalQuote, payload: UnsignedTransaction | None = None) -> LocalQuote:
         """With what its data costs on L1, where the network has such a fee and the answer is live."""
         terms = self._moment.l1_terms if self._moment and answer.state_source.provenance is Provenance.LIVE else None
         return with_l1_fee(answer, terms, payload) if terms else answer

@@ -14,10 +14,10 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.engine.clock import Clock
-from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.routing.candidate_pools import PRICE_MARGIN, route_pools
 from swapcli.routing.known_routes import KnownRoute, is_better
 from swapcli.routing.price_moves import price_moves, shift_market

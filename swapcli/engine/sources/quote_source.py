@@ -7,10 +7,13 @@ from typing import Protocol
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.health import Health
 from swapcli.engine.price_impact import PriceImpact
-from swapcli.engine.quote import Answer, Delivery, QuoteRequest, StateSource
+from swapcli.engine.quote import QuoteResult
 from swapcli.errors import SameToken
 from swapcli.model.network import Network
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 
@@ -35,13 +38,13 @@ class QuoteSource(Protocol):
     def token(self, name: str) -> Token:
         """The token called `name`, by symbol or address; the native one by its zero address."""
 
-    def quote(self, ask: QuoteRequest) -> Answer:
+    def quote(self, ask: QuoteRequest) -> QuoteResult:
         """The best route for an order. Raises `SameToken`, `NoRoute`, `InvalidInput`, `UpstreamError`."""
 
-    def quote_and_build(self, ask: QuoteRequest, delivery: Delivery) -> tuple[Answer, UnsignedTransaction]:
+    def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[QuoteResult, UnsignedTransaction]:
         """The best route and its payload, on one and the same state. Raises as `quote` and `build`."""
 
-    def build(self, result: RouteResult, delivery: Delivery) -> UnsignedTransaction:
+    def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """The payload of a route that was found before, on the present state.
 
         Raises `InvalidRoute`, `RouteExpired`, `SlippageExceeded`, `PoolError` where the state no longer allows it, and

@@ -12,13 +12,16 @@ from swapcli.api.state_headers import parse_state, parse_warnings
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health
 from swapcli.engine.price_impact import PriceImpact, highest_impact
-from swapcli.engine.quote import Answer, Delivery, QuoteRequest, StateSource
+from swapcli.engine.quote import RemoteQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import check_differ
 from swapcli.errors import InvalidOption, UnknownToken, UpstreamError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address, parse_address
@@ -118,29 +121,29 @@ class RemoteSource:
                 raise
         return find_token(name, self._network, self._tokens)
 
-    def quote(self, ask: QuoteRequest) -> Answer:
+    def quote(self, ask: QuoteRequest) -> RemoteQuote:
         """As `QuoteSource.quote`."""
         self._check_expressible(ask)
         return self._answer(ask, self._service.route(self._query(ask), ask.api_version))
 
-    def quote_and_build(self, ask: QuoteRequest, delivery: Delivery) -> tuple[Answer, UnsignedTransaction]:
+    def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[RemoteQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
         self._check_expressible(ask)
-        query = self._query(ask)._replace(slippage_ppm=delivery.slippage_ppm, recipient=delivery.recipient)
+        query = self._query(ask)._replace(slippage_ppm=terms.slippage_ppm, recipient=terms.recipient)
         parsed = self._service.route_and_payload(query, ask.api_version)
         assert parsed.result is not None
         answer = self._answer(ask, parsed.result)
-        terms = ExpectedPayload(delivery.slippage_ppm, delivery.recipient, self._network, with_route=True)
+        expected = ExpectedPayload(terms.slippage_ppm, terms.required_recipient, self._network, with_route=True)
         with self._service.mismatch_as_upstream_error():
-            return answer, validated_payload(parsed, answer.result, terms)
+            return answer, validated_payload(parsed, answer.result, expected)
 
-    def build(self, result: RouteResult, delivery: Delivery) -> UnsignedTransaction:
+    def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
         self._check_api_version(result.api_version)
-        parsed = self._service.payload(ExecuteRequest(result, delivery.slippage_ppm, delivery.recipient))
-        terms = ExpectedPayload(delivery.slippage_ppm, delivery.recipient, self._network, with_route=False)
+        parsed = self._service.payload(ExecuteRequest(result, terms.slippage_ppm, terms.required_recipient))
+        expected = ExpectedPayload(terms.slippage_ppm, terms.required_recipient, self._network, with_route=False)
         with self._service.mismatch_as_upstream_error():
-            return validated_payload(parsed, result, terms)
+            return validated_payload(parsed, result, expected)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`: from the prices in the route, which may be another service's, and from the figure
@@ -159,10 +162,10 @@ class RemoteSource:
         time_s = round(self._clock.monotonic_s() - started_s, 6)
         return Health(self._network.name, status, message, time_s, state_source=self.state_source)
 
-    def _answer(self, ask: QuoteRequest, result: RouteResult) -> Answer:
+    def _answer(self, ask: QuoteRequest, result: RouteResult) -> RemoteQuote:
         with self._service.mismatch_as_upstream_error():
             agreed = validated_result(result, ExpectedRoute(ask.order, ask.api_version, ask.integrator, self._network))
-        return Answer(
+        return RemoteQuote(
             order=ask.order,
             result=agreed,
             network=self._network,

@@ -8,7 +8,7 @@ from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Count, Health, check_market
 from swapcli.engine.price_impact import PriceImpact
-from swapcli.engine.quote import Answer, Delivery, QuoteRequest, StateSource
+from swapcli.engine.quote import LocalQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.tradable_tokens import routable
@@ -16,7 +16,9 @@ from swapcli.errors import UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.network import Network
 from swapcli.model.order import Order
-from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfers import TransferBehaviour
@@ -63,17 +65,17 @@ class StoreSource:
         """As `Holder.remember_transfers`, unless another process is writing just now."""
         self.store.remember_transfers(behaviours, block)
 
-    def quote(self, ask: QuoteRequest) -> Answer:
+    def quote(self, ask: QuoteRequest) -> LocalQuote:
         """As `QuoteSource.quote`."""
         return self.around(ask.order).quote(ask)
 
-    def quote_and_build(self, ask: QuoteRequest, delivery: Delivery) -> tuple[Answer, UnsignedTransaction]:
+    def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[LocalQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
-        return self.around(ask.order).quote_and_build(ask, delivery)
+        return self.around(ask.order).quote_and_build(ask, terms)
 
-    def build(self, result: RouteResult, delivery: Delivery) -> UnsignedTransaction:
+    def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
-        return self.holding(result.pool_keys).build(result, delivery)
+        return self.holding(result.pool_keys).build(result, terms)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""

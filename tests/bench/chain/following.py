@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from swapcli.chain.rpc import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import QuoteRequest
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.engine.sync import adopt, follow
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.store import Store
 from tests.bench.chain.crowd import Crowd, amount_of
 from tests.bench.running import Failed

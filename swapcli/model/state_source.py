@@ -1,0 +1,54 @@
+"""Where the pool state behind a quote comes from, and how old it is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from swapcli.model.market import Market, Provenance
+
+
+class ReportedWarnings(NamedTuple):
+    """The warning codes of a service, and the price impact as a fraction if it reports one."""
+
+    codes: tuple[str, ...] = ()
+    price_impact: float | None = None
+
+
+class StateSource(NamedTuple):
+    """The origin of pool state, for example a market file, a store, a node or a remote service.
+
+    `description` is for people. `age_s` is None if the state has no timestamp. `service_url` is the service that
+    quoted, None if this process did. `provenance` is None if the service does not report it; `reported` are the
+    warnings of the service. `pinned` is as in `Market`. `is_proposed` means that the network had not yet agreed on the
+    block when it was read.
+    """
+
+    provenance: Provenance | None
+    description: str
+    block: int | None = None
+    timestamp: int | None = None
+    age_s: int | None = None
+    service_url: str | None = None
+    reported: ReportedWarnings = ReportedWarnings()
+    pinned: bool | None = None
+    is_proposed: bool = False
+
+    @classmethod
+    def of(cls, market: Market, now_s: float) -> StateSource:
+        """Return the state source of a market; its age counts from `now_s` (Unix time)."""
+        age_s = None if market.timestamp is None else max(0, int(now_s) - market.timestamp)
+        was_read_from_node = market.provenance in (Provenance.LIVE, Provenance.SYNCED)
+        return cls(
+            market.provenance,
+            market.source,
+            market.block,
+            market.timestamp,
+            age_s,
+            pinned=market.pinned,
+            is_proposed=was_read_from_node and market.network.head_is_proposed,
+        )
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the state was read from the network itself, so that its prices are real."""
+        return self.provenance in (Provenance.LIVE, Provenance.SYNCED, Provenance.RECORDED)
