@@ -105,7 +105,7 @@ OPERATIONS = {f"{each.method.upper()} {each.path}": each for each in list_operat
 WITH_BODY = [label for label, each in OPERATIONS.items() if "requestBody" in each.definition]
 schema = schemathesis.openapi.from_dict(described())
 with_query, with_body = schema.exclude(name=WITH_BODY), schema.include(name=WITH_BODY)
-good = schemathesis.openapi.from_dict(known(), config=Config.from_dict({"api_version": {"mode": "positive"}}))
+good = schemathesis.openapi.from_dict(known(), config=Config.from_dict({"generation": {"mode": "positive"}}))
 
 
 def closed() -> dict[str, Any]:
