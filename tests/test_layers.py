@@ -23,7 +23,7 @@ ASKING = (
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "startup"}),
-    frozenset({"encoding"}),
+    frozenset({"encoding", "backoff"}),
     frozenset({"validation"}),
     frozenset({"model"}),
     frozenset({"networks", "pools"}),

@@ -105,7 +105,7 @@ PENDING: tuple[str, ...] = (
     "swapcli/remote", "swapcli/routing", "swapcli/selection", "swapcli/service", "swapcli/starknet", "swapcli/store",
     "tests/examples.py", "tests/fuzz.py", "tests/fuzzing.py", "tests/snapshot.py", "tests/strategies.py",
     "tests/test_bench.py", "tests/test_bench_chain.py", "tests/test_bench_report.py", "tests/test_bench_store.py",
-    "tests/test_docs.py", "tests/test_errors.py", "tests/test_fixed_examples.py", "tests/test_http_body.py",
+    "tests/test_docs.py", "tests/test_errors.py", "tests/test_fixed_examples.py",
     "tests/test_layers.py", "tests/test_startup.py", "tests/conftest.py", "tests/api",
     "tests/bench", "tests/chain", "tests/cli", "tests/config", "tests/contracts",
     "tests/engine", "tests/evm", "tests/fuzz", "tests/generate", "tests/markets", "tests/model", "tests/networks",

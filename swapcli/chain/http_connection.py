@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import socket
+import time
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote
 from weakref import finalize
 
 from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_body
+from swapcli.encoding.retry_after import parse_retry_after
 from swapcli.encoding.text import ELLIPSIS, single_line
 from swapcli.encoding.url import origin_of, split_url
 from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
@@ -36,7 +38,7 @@ class HttpResponse(NamedTuple):
 
     status: int
     body: bytes
-    retry_after_s: float
+    retry_after_s: int
 
 
 class HttpConnection:
@@ -104,7 +106,8 @@ class HttpConnection:
         except BaseException:
             self.close()  # an exchange that was left in the middle must not be taken for the next one's
             raise
-        return HttpResponse(response.status, content, _retry_after_s(response))
+        retry_after_s = parse_retry_after(response.getheader("Retry-After"), time.time())
+        return HttpResponse(response.status, content, retry_after_s or 0)
 
     def _chunks(self, response: HTTPResponse) -> Iterator[bytes]:
         """Yield the body as it comes. Raises `IncompleteRead` where it ends early."""
@@ -250,9 +253,3 @@ def _secrets(parts: SplitResult, headers: Iterable[str]) -> tuple[str, ...]:
     written = [parts.username or "", parts.password or "", *parts.path.split("/"), *re.split("[&=]", parts.query)]
     found = {*values, *written, *map(unquote, written)}
     return tuple(sorted((each for each in found if len(each) >= _LEAST_SECRET), key=len, reverse=True))
-
-
-def _retry_after_s(response: HTTPResponse) -> float:
-    """Seconds only: a date would need a clock."""
-    text = response.getheader("Retry-After", "")
-    return float(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0.0

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from swapcli.backoff import backoff_s
 from swapcli.chain.http_connection import HttpConnection, HttpResponse
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 
@@ -121,7 +122,7 @@ class JsonRpcClient:
                 most = _MOST_TIMEOUTS if isinstance(error.failure, UpstreamTimeout) else self._attempts
                 if in_vain >= min(most, self._attempts):
                     raise error.failure from None
-                wait_s = max(_FIRST_PAUSE_S * 2 ** (in_vain - 1), error.wait_s)
+                wait_s = max(backoff_s(in_vain, _FIRST_PAUSE_S, _LONGEST_PAUSE_S), error.wait_s)
             else:
                 return [results[k] for k in range(len(requests))]
             self._pause(min(wait_s, _LONGEST_PAUSE_S))

@@ -26,7 +26,7 @@ from swapcli.evm.transfer_probe import (
 )
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
-from swapcli.model.transfers import UNKNOWN, TransferBehaviour, worst_of
+from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour, worst_of
 
 MAX_HOLDERS: Final = 3
 """Pools that a token is tried with: a fee may be taken in some alone, and few tokens with a fee are in more."""

@@ -18,7 +18,7 @@ from swapcli.markets.embedded import embedded_names
 from swapcli.model.network import Network
 
 if TYPE_CHECKING:
-    from swapcli.chain.rpc import RpcNode
+    from swapcli.chain.rpc_node import RpcNode
     from swapcli.engine.market_follower import Kept
     from swapcli.service.market_registry import MarketOpener, MarketRegistry
 

@@ -20,7 +20,7 @@ from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
 
 if TYPE_CHECKING:
-    from swapcli.chain.rpc import RpcNode
+    from swapcli.chain.rpc_node import RpcNode
     from swapcli.markets.format import ParsedMarket
     from swapcli.store import Store
 
@@ -196,7 +196,7 @@ class Session(NamedTuple):
     ) -> RpcNode:
         check_has_nodes(network)
         from swapcli.chain.http_proxy import find_proxy
-        from swapcli.chain.rpc import RpcEndpoint, RpcNode
+        from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
 
         first_url, *others = urls
         # Nodes that are reached over a socket cannot stand in; the first one says so itself.

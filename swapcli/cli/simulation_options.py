@@ -21,7 +21,7 @@ from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning, WarningCode
 
 if TYPE_CHECKING:
-    from swapcli.chain.rpc import RpcNode
+    from swapcli.chain.rpc_node import RpcNode
     from swapcli.engine.payload_checks import Checked, Wanted
 
 

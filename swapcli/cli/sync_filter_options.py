@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from swapcli.chain.discovery import find_factories
+from swapcli.chain.pool_discovery import find_factories
 from swapcli.cli.options import split_lists
 from swapcli.engine.resolve import find_protocols, find_token
 from swapcli.engine.sync import Wanted

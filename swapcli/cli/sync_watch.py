@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Never
 
+from swapcli.backoff import backoff_s
 from swapcli.errors import UpstreamError
 
 MAX_CONSECUTIVE_FAILURES: Final = 30
@@ -34,7 +35,8 @@ def watch_chain(
             step()
             failures, pause_s = 0, usual_s
         except UpstreamError as error:
-            failures, pause_s = failures + 1, min(pause_s * 2, _MAX_PAUSE_S)
+            failures += 1
+            pause_s = backoff_s(failures + 1, usual_s, _MAX_PAUSE_S)
             if failures == MAX_CONSECUTIVE_FAILURES:
                 raise
             on_failure(error, failures, pause_s)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import random
-import re
 import time
 from collections.abc import Callable
-from email.utils import parsedate_to_datetime
-from math import ceil
 from typing import NamedTuple
+
+from swapcli.backoff import backoff_s
+from swapcli.encoding.retry_after import parse_retry_after
 
 FIRST_WAIT_S = 0.25
 MAX_WAIT_S = 8.0
-
-_SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 class RetryPolicy(NamedTuple):
@@ -27,18 +25,8 @@ class RetryPolicy(NamedTuple):
     def backoff_s(self, attempt: int) -> float:
         """The wait after the attempt of that number, counted from 0: twice as long each time, half of it by chance, so
         that clients which failed together do not come back together."""
-        whole = min(FIRST_WAIT_S * 2.0 ** min(attempt, 16), MAX_WAIT_S)
-        return whole * (0.5 + self.random() / 2)
+        return backoff_s(attempt + 1, FIRST_WAIT_S, MAX_WAIT_S) * (0.5 + self.random() / 2)
 
     def retry_after_s(self, header: str | None) -> int | None:
         """The seconds that a `Retry-After` asks for, given in seconds or as an HTTP date; None where it is neither."""
-        text = (header or "").strip()
-        if _SECONDS.fullmatch(text):
-            return int(text)
-        try:
-            moment = parsedate_to_datetime(text)
-        except (ValueError, OverflowError):
-            return None
-        if moment.tzinfo is None:
-            return None
-        return max(0, ceil(moment.timestamp() - self.now_s()))
+        return parse_retry_after(header, self.now_s())

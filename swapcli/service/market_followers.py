@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from threading import Event, Thread
 from typing import Self
 
+from swapcli.backoff import backoff_s
 from swapcli.engine.market_follower import Keeper, Kept, open_keeper
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sync import Progress
@@ -23,7 +24,6 @@ JOIN_TIMEOUT_S = 0.5
 """How long a thread may take to end. One that waits for its node is left behind."""
 
 _BLOCK_TIME_S = 2.0
-_MAX_DOUBLINGS = 8
 
 
 class FollowerThreads:
@@ -98,7 +98,7 @@ class _FollowerThread(Thread):
 
     @property
     def _pause_s(self) -> float:
-        return min(self._period_s * 2.0 ** min(self._consecutive_failures, _MAX_DOUBLINGS), MAX_PAUSE_S)
+        return backoff_s(self._consecutive_failures + 1, self._period_s, MAX_PAUSE_S)
 
     def _report_progress(self, progress: Progress) -> None:
         of_all = "" if progress.total is None else f" of {progress.total}"

@@ -15,7 +15,7 @@ from swapcli.cli.session import Session, open_session
 from swapcli.config.sources import flag
 from swapcli.model.network import Network
 from swapcli.model.token import Token
-from swapcli.model.transfers import TransferBehaviour, TransferKind, behaviour_document
+from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind, behaviour_document
 from swapcli.networks.address import display_address
 
 app = new_app()

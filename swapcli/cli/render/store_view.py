@@ -14,7 +14,7 @@ from swapcli.engine.warnings import NOT_LIVE, how_old
 from swapcli.model.market import Market
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
-from swapcli.model.transfers import TransferKind
+from swapcli.model.transfer_behaviour import TransferKind
 from swapcli.store.summary import Holding, Summary
 
 GWEI_DECIMALS = 9
