@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _MAX_DOUBLINGS = 32
-"""Keeps the power of two within a float, whatever the number of failures."""
+"""Keeps the power of two within the range of a float for any number of failures."""
 
 
 def backoff_s(failures: int, first_s: float, max_s: float) -> float:
