@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 from swapcli.chain.abi import calldata, nonsense, read_address, read_list
 from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
-from swapcli.chain.pool_discovery import Factory, read_pool_ref
 from swapcli.chain.loaders.uniswap_v4 import extsload_call, pool_slot, price_and_tick, read_extsload
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_discovery import Factory, read_pool_ref
 from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.order import ZERO_ADDRESS

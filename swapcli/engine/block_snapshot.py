@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
-from swapcli.chain.l1_fee import read_l1_fee_params
+from swapcli.chain.l1_fee_params import read_l1_fee_params
 from swapcli.chain.loaders import import_loader
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ChainHead, Node

@@ -12,7 +12,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import Quote
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import Token
-from swapcli.model.transfers import TransferBehaviour
+from swapcli.model.transfer_behaviour import TransferBehaviour
 
 
 class LocalQuote(NamedTuple):

@@ -19,7 +19,7 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.route import Step
 from swapcli.model.token import Token
-from swapcli.model.transfers import TransferBehaviour, TransferKind
+from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind
 from swapcli.model.warning import QuoteWarning, WarningCode
 
 _EXACTLY_PAID: Final = frozenset({"concentrated"})

@@ -8,7 +8,7 @@ from swapcli.evm.calldata import (
     encode_permit_call,
 )
 from swapcli.evm.integrator import IntegratorShares, decode_integrator_data, encode_integrator_data
-from swapcli.evm.router_steps import build_call
+from swapcli.evm.router_params import build_call
 from swapcli.evm.transactions import build_approval, build_transaction, build_transactions
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.evm.calldata import encode_call
-from swapcli.evm.router_steps import check_native
+from swapcli.evm.router_params import check_native
 from swapcli.evm.words import address_word, uint_word
 from swapcli.model.network import Network
 from swapcli.model.transaction import RouterCall, SwapType, Transaction, UnsignedTransaction

@@ -16,7 +16,7 @@ from swapcli.markets.document import list_in, load_object, member, object_in, re
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.token import Token
-from swapcli.model.transfers import UNKNOWN
+from swapcli.model.transfer_behaviour import UNKNOWN
 from swapcli.pools.state_fields import shown
 
 FORMAT = "swap-market/1"

@@ -9,7 +9,7 @@ from swapcli.markets.addresses import read_address
 from swapcli.markets.document import as_object, list_in, member, refuse, text_in, uint_in
 from swapcli.model.network import Kind
 from swapcli.model.token import Token
-from swapcli.model.transfers import PPM, UNKNOWN, TransferBehaviour, TransferKind, behaviour_document
+from swapcli.model.transfer_behaviour import PPM, UNKNOWN, TransferBehaviour, TransferKind, behaviour_document
 from swapcli.networks.address import is_native
 from swapcli.pools.state_fields import shown
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
-from swapcli.model.transfers import UNKNOWN, TransferBehaviour
+from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 
 
 class Provenance(StrEnum):

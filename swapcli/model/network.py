@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
-from swapcli.model.transfers import TransferBehaviour
+from swapcli.model.transfer_behaviour import TransferBehaviour
 
 
 class Kind(StrEnum):

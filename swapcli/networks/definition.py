@@ -30,7 +30,7 @@ from swapcli.errors import ConfigError
 from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
-from swapcli.model.transfers import PPM, SHARES, TransferBehaviour
+from swapcli.model.transfer_behaviour import PPM, SHARES, TransferBehaviour
 from swapcli.networks.section import Section, as_address, as_text, as_whole, refuse
 
 NETWORK_KEYS = (

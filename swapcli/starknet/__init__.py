@@ -6,7 +6,7 @@ from swapcli.starknet.account_calls import StarknetCall, build_account_calls, bu
 from swapcli.starknet.batch import BatchPair, parse_batch, serialise_batch
 from swapcli.starknet.cairo_serde import deserialise_call, serialise_call
 from swapcli.starknet.felts import from_felt_text, to_felt_text
-from swapcli.starknet.router_call import build_call
+from swapcli.starknet.router_params import build_call
 
 __all__ = [
     "BatchPair",

@@ -18,7 +18,7 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.token import Token
-from swapcli.model.transfers import TransferBehaviour
+from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.store import undo_log
 from swapcli.store.blocks import BlockMark
 from swapcli.store.database import BUSY_TIMEOUT_MS, open_file, reading, writing

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from swapcli.model.market import Provenance
-from swapcli.model.transfers import TransferKind
+from swapcli.model.transfer_behaviour import TransferKind
 from swapcli.store.blocks import BlockMark
 from swapcli.store.schema import version_of
 from swapcli.store.transfers import count_transfers

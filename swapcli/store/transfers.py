@@ -9,7 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from swapcli.model.transfers import TransferBehaviour, TransferKind
+from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind
 
 _COLUMNS = "kind, buy_fee_ppm, sell_fee_ppm, transfer_fee_ppm"
 

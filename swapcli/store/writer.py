@@ -10,7 +10,7 @@ from swapcli.errors import MarketError
 from swapcli.model.market import Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
-from swapcli.model.transfers import TransferBehaviour
+from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.store.blocks import BlockMark
 from swapcli.store.inventory import LeftOut
 from swapcli.store.ranking import Pair, insert_legs, legs_of, rank_all, rank_touched

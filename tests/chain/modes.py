@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from random import Random
 from typing import NamedTuple
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import (
     ChainReorganized,
     InvalidUpstreamResponse,

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.payload_checks import Ends, Wanted, check_payload
 from swapcli.errors import InsufficientBalance, InvalidUpstreamResponse, SimulationError
 from swapcli.evm import build_transaction

@@ -15,7 +15,7 @@ from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, Log, LogFilter, Node
 from swapcli.chain.pool_ref import PoolRef, ref_of_pool
-from swapcli.chain.rpc import ATTEMPTS
+from swapcli.chain.rpc_node import ATTEMPTS
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 from swapcli.model.pool import Pool

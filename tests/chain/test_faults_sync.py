@@ -14,7 +14,7 @@ import pytest
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_ref import ref_of_pool
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Wanted, follow, sync
 from swapcli.errors import InvalidUpstreamResponse, UpstreamError

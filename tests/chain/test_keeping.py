@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from swapcli.chain.node import Node
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.market_follower import Keeper, Kept, open_keeper
 from swapcli.engine.sources.in_memory import MarketSource

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from swapcli.chain.node import BlockId, ChainHead, ContractCall, ReturnData
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
 from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
@@ -27,8 +27,8 @@ from swapcli.errors import (
     SlippageExceeded,
     UpstreamTimeout,
 )
+from swapcli.evm.eip1559 import GasFees, encode_unsigned
 from swapcli.evm.l1_fee import L1FeeParams
-from swapcli.evm.unsigned import GasFees, encode_unsigned
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
@@ -36,7 +36,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import Transaction, UnsignedTransaction
-from swapcli.model.transfers import ORDINARY
+from swapcli.model.transfer_behaviour import ORDINARY
 from swapcli.pools.constant_product import ConstantProduct
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.modes import asking

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
@@ -26,7 +26,7 @@ from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
-from swapcli.model.transfers import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
+from swapcli.model.transfer_behaviour import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.test_anvil import node_of

@@ -13,7 +13,7 @@ import pytest
 from swapcli.chain.balance_slot import find_balance_slot
 from swapcli.chain.node import Account, ContractCall, HypotheticalCall, StateOverride
 from swapcli.chain.revert_reason import describe_revert
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
 from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swap
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, SimulationError, UpstreamRejected

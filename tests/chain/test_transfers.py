@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
-from swapcli.chain.transfer_probe import TransferReport, plan_trials, pool_holder, run_transfer_trials
+from swapcli.chain.transfer_trials import TransferReport, plan_trials, pool_holder, run_transfer_trials
 from swapcli.errors import UpstreamRejected
 from swapcli.evm.transfer_probe import (
     TransferTrial,
@@ -20,7 +20,15 @@ from swapcli.evm.transfer_probe import (
     encode_try_all,
     runtime_code,
 )
-from swapcli.model.transfers import IRREGULAR, ORDINARY, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
+from swapcli.model.transfer_behaviour import (
+    IRREGULAR,
+    ORDINARY,
+    REFUSED,
+    SHARES,
+    UNKNOWN,
+    TransferBehaviour,
+    TransferKind,
+)
 from tests.chain.anvil import AnvilChain
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.test_anvil import node_of

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.chain.node import StateOverrideNode
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import InsufficientBalance, UpstreamTimeout

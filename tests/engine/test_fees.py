@@ -16,8 +16,8 @@ from swapcli.engine.load_market import open_market
 from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import NoRoute, SameToken
+from swapcli.evm.eip1559 import GasFees, encode_unsigned
 from swapcli.evm.l1_fee import L1FeeParams
-from swapcli.evm.unsigned import GasFees, encode_unsigned
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest

@@ -13,7 +13,7 @@ from swapcli.errors import ConfigError
 from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
-from swapcli.model.transfers import ORDINARY, SHARES, TransferBehaviour
+from swapcli.model.transfer_behaviour import ORDINARY, SHARES, TransferBehaviour
 from swapcli.networks.catalogue import network
 from swapcli.networks.definition import ADDED_KEYS, NETWORK_KEYS, extend_network, parse_network
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.market_follower import Kept
 from swapcli.engine.sources.in_memory import MarketSource

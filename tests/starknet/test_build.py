@@ -19,12 +19,12 @@ from swapcli.model.route import Step
 from swapcli.model.transaction import RouterRouteParam, SwapType
 from swapcli.networks.catalogue import network
 from swapcli.starknet import build_call
-from swapcli.starknet.router_call import extra_felts
+from swapcli.starknet.router_params import extra_felts
 
 STARKNET = network("starknet")
 ROUTE = RouterRouteParam("0x1", "0x2", 1_000, 990, 985, "0x3", SwapType.TOKEN_TO_TOKEN)
 DOCUMENTED = {"constant_product": (), "solidly_stable": (), "concentrated": ("fee",)}
-"""Traits in `extra_data` by family: the table in swapcli/starknet/router_call.py."""
+"""Traits in `extra_data` by family: the table in swapcli/starknet/router_params.py."""
 
 
 @cache

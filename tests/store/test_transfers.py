@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.errors import MarketError
-from swapcli.model.transfers import IRREGULAR, ORDINARY, SHARES, UNKNOWN, TransferBehaviour, TransferKind
+from swapcli.model.transfer_behaviour import IRREGULAR, ORDINARY, SHARES, UNKNOWN, TransferBehaviour, TransferKind
 from swapcli.store import Store
 from tests.store.build import TOKENS, create, imported, pool, reopen
 from tests.support.pools import build_market

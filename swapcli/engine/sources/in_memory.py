@@ -28,7 +28,7 @@ from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import SwapType, UnsignedTransaction
-from swapcli.model.transfers import TransferBehaviour
+from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.routing import Router
 from swapcli.routing.gas import NATIVE_GAS
 from swapcli.routing.replay import replay

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from swapcli.api.route_result import RouteResult
 from swapcli.chain.node import Node
-from swapcli.chain.transfer_probe import plan_trials, run_transfer_trials
+from swapcli.chain.transfer_trials import plan_trials, run_transfer_trials
 from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import UNHEALTHY, Health
@@ -34,7 +34,7 @@ from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
-from swapcli.model.transfers import UNKNOWN, TransferBehaviour
+from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 
 _ATTEMPTS = 3
 _MISMATCHES = 6

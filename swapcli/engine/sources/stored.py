@@ -21,7 +21,7 @@ from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
-from swapcli.model.transfers import TransferBehaviour
+from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.store import Store
 
 _HEALTH_POOLS = 200

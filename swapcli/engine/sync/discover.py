@@ -11,7 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from swapcli.chain.batch_read import SkippedItem
-from swapcli.chain.discovery import (
+from swapcli.chain.log_scan import FIRST_SPAN, MAX_SPAN, ScannedRange, find_first_available_block, scan_logs
+from swapcli.chain.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import LogFilter
+from swapcli.chain.pair_lookup import find_pair_pools
+from swapcli.chain.pool_discovery import (
     Factory,
     PoolList,
     creation_filter,
@@ -20,11 +25,6 @@ from swapcli.chain.discovery import (
     read_listed_pools,
     read_pool_lists,
 )
-from swapcli.chain.log_scan import FIRST_SPAN, MAX_SPAN, ScannedRange, find_first_available_block, scan_logs
-from swapcli.chain.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block
-from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import LogFilter
-from swapcli.chain.pair_lookup import find_pair_pools
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync.cursor import Search
 from swapcli.engine.sync.skipped import places_of

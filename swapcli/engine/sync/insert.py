@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from swapcli.chain.batch_read import SkippedItem
-from swapcli.chain.discovery import with_decimals
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import BlockReader
+from swapcli.chain.pool_discovery import with_decimals
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.tokens import load_tokens
 from swapcli.engine.sync.skipped import left_at, left_pool

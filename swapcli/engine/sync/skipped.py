@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from swapcli.chain.discovery import find_factories
+from swapcli.chain.pool_discovery import find_factories
 from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.engine.sync.cursor import search_of
 from swapcli.model.pool import Pool

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.transfer_probe import MAX_HOLDERS, plan_trials, run_transfer_trials
-from swapcli.model.transfers import UNKNOWN
+from swapcli.chain.transfer_trials import MAX_HOLDERS, plan_trials, run_transfer_trials
+from swapcli.model.transfer_behaviour import UNKNOWN
 from swapcli.store import BlockWriter, Store
 
 _TOKENS_A_STEP: Final = 1_000

@@ -9,7 +9,16 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from swapcli.evm.words import WORD, Reader, address_word, refuse, uint_word, unhex
-from swapcli.model.transfers import IRREGULAR, ORDINARY, PPM, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
+from swapcli.model.transfer_behaviour import (
+    IRREGULAR,
+    ORDINARY,
+    PPM,
+    REFUSED,
+    SHARES,
+    UNKNOWN,
+    TransferBehaviour,
+    TransferKind,
+)
 
 TRY_ALL: Final = "b087f60f"
 """`tryAll((address,address)[],address,address)`."""

@@ -12,7 +12,7 @@ from random import Random
 from time import perf_counter
 from typing import NamedTuple
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.config import load_settings, networks_from
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Wanted, sync

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from swapcli.chain.discovery import Factory
+from swapcli.chain.pool_discovery import Factory
 from swapcli.chain.pool_ref import ContractKind
 from swapcli.model.network import ProtocolInfo
 from swapcli.pools.tick_math import sqrt_ratio_at_tick

@@ -12,7 +12,7 @@ from threading import Thread
 from time import sleep
 from typing import Any
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 
 CHAIN_ID = 8453
 SECRET = "a-key-nobody-may-see"

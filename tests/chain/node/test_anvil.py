@@ -11,7 +11,7 @@ from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall, LogFilter
 from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected
 from swapcli.model.pool import Pool

@@ -10,7 +10,11 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.chain.batch_read import SkippedItem
-from swapcli.chain.discovery import (
+from swapcli.chain.loaders import load_pools
+from swapcli.chain.log_scan import scan_logs
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import Log
+from swapcli.chain.pool_discovery import (
     INITIALIZE,
     POOL,
     POOL_CREATED,
@@ -25,10 +29,6 @@ from swapcli.chain.discovery import (
     read_pool_lists,
     with_decimals,
 )
-from swapcli.chain.loaders import load_pools
-from swapcli.chain.log_scan import scan_logs
-from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import Log
 from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.model.network import Deployment, ProtocolInfo
 from swapcli.model.token import Token

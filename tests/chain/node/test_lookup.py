@@ -12,11 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.chain.batch_read import SkippedItem
-from swapcli.chain.discovery import Factory, PoolList, find_factories, read_listed_pools, read_pool_lists, with_decimals
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockId, ContractCall, ReturnData
 from swapcli.chain.pair_lookup import USUAL_SPACINGS, find_pair_pools
+from swapcli.chain.pool_discovery import (
+    Factory,
+    PoolList,
+    find_factories,
+    read_listed_pools,
+    read_pool_lists,
+    with_decimals,
+)
 from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool

@@ -9,7 +9,7 @@ import pytest
 
 from swapcli.chain.http_connection import HttpConnection
 from swapcli.chain.node import LogFilter
-from swapcli.chain.rpc import ATTEMPTS
+from swapcli.chain.rpc_node import ATTEMPTS
 from swapcli.errors import UpstreamRejected
 from tests.chain.node.answers import ECHO, NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import SECRET, SHOWN, Handler, Refused, Server, node_of, serving

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, ContractCall, LogFilter, ReturnData
-from swapcli.chain.rpc import ATTEMPTS, RpcNode
+from swapcli.chain.rpc_node import ATTEMPTS, RpcNode
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources

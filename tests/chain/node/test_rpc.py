@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from swapcli.chain.node import BlockHeader, ChainHead, ContractCall, LogFilter
-from swapcli.chain.rpc import ATTEMPTS, RpcNode
+from swapcli.chain.rpc_node import ATTEMPTS, RpcNode
 from swapcli.errors import (
     ConfigError,
     InvalidUpstreamResponse,

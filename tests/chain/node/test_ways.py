@@ -18,7 +18,7 @@ import pytest
 from swapcli.chain.http_connection import HttpConnection
 from swapcli.chain.http_proxy import find_proxy
 from swapcli.chain.node import LogFilter
-from swapcli.chain.rpc import RpcEndpoint, RpcNode
+from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
 from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected
 from tests.chain.node.answers import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import (

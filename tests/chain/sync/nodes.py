@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import UpstreamError, UpstreamRejected
 
 

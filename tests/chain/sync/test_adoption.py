@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import Wanted, adopt, follow, skipped
 from swapcli.errors import ConfigError, MarketUnavailable
 from swapcli.model.market import Market, Provenance

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Wanted, sync
 from swapcli.model.market import Provenance

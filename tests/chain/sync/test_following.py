@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import follow
 from swapcli.store import Store
 from tests.chain.sync.town import CONCENTRATED, EVERY_PROTOCOL, PAIRS, Town

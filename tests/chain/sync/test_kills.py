@@ -14,7 +14,7 @@ from traceback import print_exc
 
 import pytest
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import Clock
 from swapcli.engine.sync import Wanted, follow, sync
 from swapcli.errors import ConfigError, UpstreamError

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from swapcli.chain.node import BlockHeader, ChainHead
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import follow, skipped
 from swapcli.errors import ChainReorganized, StaleNode
 from swapcli.store import Store

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import Wanted, follow, skipped
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil

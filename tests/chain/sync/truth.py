@@ -10,7 +10,7 @@ from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Node
 from swapcli.chain.pool_ref import ref_of_pool
-from swapcli.chain.rpc import RpcNode
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Progress, Wanted, follow, sync
 from swapcli.model.network import Network

@@ -21,7 +21,7 @@ from swapcli.evm.transfer_probe import (
     runtime_code,
 )
 from swapcli.evm.transfer_probe.call import TrialTransfer
-from swapcli.model.transfers import (
+from swapcli.model.transfer_behaviour import (
     IRREGULAR,
     ORDINARY,
     REFUSED,
