@@ -15,7 +15,7 @@ from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.state_source import StateSource
-from swapcli.model.transfers import TransferBehaviour
+from swapcli.model.transfer_behaviour import TransferBehaviour
 
 if TYPE_CHECKING:
     from swapcli.engine.sources.in_memory import MarketSource

@@ -17,7 +17,15 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.transfers import IRREGULAR, ORDINARY, REFUSED, SHARES, UNKNOWN, TransferBehaviour, TransferKind
+from swapcli.model.transfer_behaviour import (
+    IRREGULAR,
+    ORDINARY,
+    REFUSED,
+    SHARES,
+    UNKNOWN,
+    TransferBehaviour,
+    TransferKind,
+)
 from tests.support.pools import (
     UNIT,
     build_concentrated,
