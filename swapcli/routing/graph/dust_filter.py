@@ -1,10 +1,10 @@
-"""The market at the scale of an order: without pools that are dust to it, however good their rates.
+"""The market without dust: pools that pay next to nothing for an order of a given size, however good their spot rates.
 
-A pool is dust to an order if it pays next to nothing for a slice of it. Anybody can create such a pool at any price, so
-none of them may set a price or lead the search.
+A pool is dust to an order if it pays next to nothing for a slice of it. Anyone can create such a pool at any price, so
+that none may set a price or lead the search.
 
-Reference values convert a slice of the order into other tokens. They come from the deepest pools, as dollar prices do,
-and only their order of magnitude matters.
+Reference values convert a slice of the order into other tokens. They come from the deepest pools, as dollar prices do;
+only their order of magnitude matters.
 """
 
 from __future__ import annotations
@@ -18,34 +18,36 @@ from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices, amount_out_for_all
 
 SLICE_FRACTION = 1e-3
-"""Of an order. Rounded down to a step it is about what a detour must carry to be worth a look."""
+"""A slice is this part of an order. Rounded down to a step, it is about the least flow of a detour that the search
+considers."""
 
 _DUST_FRACTION = 0.1
-"""Of a slice: a pool that pays less for one is dust, and so is a token of which no path sells a slice for as much."""
+"""A pool that pays less than this part of a slice's value is dust, and so is a token that no path sells for as much.
+One order of magnitude: reference values are no more accurate."""
 
-_SLICE_STEP = 16.0  # between slices that are told apart: orders of about one size share their prices
-_ROUNDING_MARGIN = 1.0 + 1e-9
-_LARGE_SLICE_FRACTION = 0.1  # of an order: what small pools cannot pay shows over larger ones
-_DRAINED_FRACTION = 0.1  # of an order's worth: where no path pays more, slices are of what is paid
-_MAX_CACHED_GRAPHS = 8  # by slice
-_MAX_CACHED_PRICES = 128  # prices by target, limit of hops and slice
+_SLICE_STEP = 16.0  # slices are rounded to powers of it, so that orders of similar size share prices. Empirical
+_ROUNDING_MARGIN = 1.0 + 1e-9  # a rate above spot prices by less is a rounding error
+_LARGE_SLICE_FRACTION = 0.1  # of an order: where small pools cannot pay, it leads over larger ones
+_DRAINED_FRACTION = 0.1  # of an order's value: where no path pays more, slices are parts of what is paid
+_MAX_CACHED_GRAPHS = 8  # one per size of slice: eight cover a factor of 16^8
+_MAX_CACHED_PRICES = 128  # entries by target, hop limit and slice; bounds the memory of a long-running service
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
 class FilteredMarket(NamedTuple):
-    """A graph without what is dust to an order, and the spot prices of a slice of that order."""
+    """A graph without the dust for an order, and the spot prices for a slice of that order."""
 
     graph: MarketGraph
     spot: SpotPrices
 
 
 class DustFilter:
-    """Gives each order its scaled market, and keeps them for orders of about the same size into the same token."""
+    """Builds and caches the filtered markets of orders of similar size into the same token."""
 
     def __init__(self, graph: MarketGraph, reference_values: Callable[[], Mapping[int, float]]) -> None:
-        """`reference_values` gives the value of a base unit by token, all in the same unit."""
+        """Filter `graph`. `reference_values` returns the value of a base unit by token, all in the same unit."""
         self.graph = graph
         self._reference_values = reference_values
         self._spot_prices: dict[tuple[int, int, float], SpotPrices] = {}
@@ -53,7 +55,7 @@ class DustFilter:
         self._filtered_markets: dict[tuple[int, int, float], FilteredMarket] = {}
 
     def filtered_market(self, source: int, target: int, amount: float, max_hops: int) -> FilteredMarket:
-        """Return the market at the scale of an order that sells `amount` base units of `source` for `target`."""
+        """Return the market for an order that sells `amount` base units of `source` for `target`."""
         values = self._reference_values()
         if source not in values or target not in values:
             return self._market_at(source, target, max_hops, 0.0)
@@ -67,11 +69,11 @@ class DustFilter:
         return self._market_at(source, target, max_hops, value_out)
 
     def token_value(self, token: int, target: int, amount: float, max_hops: int) -> float:
-        """Return what a base unit of `token` is worth in units of `target` where `amount` of it is sold."""
+        """Return the value of a base unit of `token` in units of `target` when `amount` of it is sold."""
         return 1.0 if token == target else self.filtered_market(token, target, amount, max_hops).spot.value(token)
 
     def equivalent_amount(self, amount: int, token: int, other_token: int) -> int:
-        """Return about how much of `other` is worth as much as `amount` of `token`; 1 where nobody knows."""
+        """Return about how much of `other_token` has the value of `amount` of `token`; 1 where unknown."""
         values = self._reference_values()
         return (
             max(1, int(amount * values[token] / values[other_token]))
@@ -80,16 +82,15 @@ class DustFilter:
         )
 
     def spot_prices(self, target: int, max_hops: int) -> SpotPrices:
-        """Return the spot prices of vanishing orders."""
+        """Return the spot prices of infinitely small orders."""
         return self._slice_prices(target, max_hops, 0.0)
 
     def _market_at(self, source: int, target: int, max_hops: int, order_value: float) -> FilteredMarket:
-        """Return the market at the scale of orders that are worth about `worth` in reference values; of vanishing ones
-        where that is 0.0."""
+        """Return the market for orders of about `order_value` in reference values; 0.0 stands for infinitely small."""
         slice_value = _round_to_step(order_value * SLICE_FRACTION)
         spot = self._slice_prices(target, max_hops, slice_value)
         if spot.is_dust(source, _DUST_FRACTION):
-            # Its own pools are all that there is, or its reference value is wrong.
+            # Only dust pools trade the source, or its reference value is wrong.
             return FilteredMarket(self.graph, SpotPrices(self.graph, target, max_hops, spot.slices))
         key = (target, max_hops, slice_value)
         market = self._filtered_markets.get(key)
@@ -112,7 +113,7 @@ class DustFilter:
         return spot
 
     def _graph_for_slice(self, slice_value: float) -> MarketGraph:
-        """Return the graph without the directions of pools that pay less than dust for a slice at reference values."""
+        """Return the graph without the arcs that pay next to nothing for a slice at reference values."""
         graph = self._graphs.get(slice_value)
         if graph is None:
             values = self._reference_values() if slice_value else {}
@@ -121,14 +122,14 @@ class DustFilter:
         return graph
 
     def _best_output_along(self, path: list[int], amount: float) -> float:
-        """Return what the best pool of each hop pays one after the other; a pool takes no more than its capacity."""
+        """Return what the best pool of each hop on `path` pays in turn; a pool takes no more than its capacity."""
         for i, j in pairwise(path):
             amount = max(arc.curve.amount_out(amount) for arc in self.graph.arcs_by_pair[i][j])
         return amount if path else 0.0
 
 
 def _drop_low_paying(graph: MarketGraph, values: Mapping[int, float], slice_value: float) -> MarketGraph:
-    """Return `graph` without the arcs that pay less than dust for a slice; tokens without a value keep theirs."""
+    """Return `graph` without the arcs that pay next to nothing for a slice; tokens without a value keep theirs."""
     replacements: dict[tuple[int, int], tuple[list[Arc], float]] = {}
     for i, row in enumerate(graph.arcs_by_pair):
         value_in = values.get(i)
@@ -143,7 +144,7 @@ def _drop_low_paying(graph: MarketGraph, values: Mapping[int, float], slice_valu
             paying = [
                 arc
                 for arc in arcs
-                # At a bad price, a pool that pays enough for the whole order can still be the one that takes the rest.
+                # A pool at a bad price that pays enough for the whole order may still have to take its rest.
                 if arc.curve.amount_out(amount_in) >= min_amount_out
                 or arc.curve.amount_out(amount_in / SLICE_FRACTION) >= min_amount_out
             ]
@@ -153,9 +154,9 @@ def _drop_low_paying(graph: MarketGraph, values: Mapping[int, float], slice_valu
 
 
 def drop_dust(graph: MarketGraph, spot: SpotPrices) -> MarketGraph:
-    """Return `graph` without the directions of pools that are dust, as far as they offer more than spot prices.
+    """Return `graph` without the dust arcs that offer more than spot prices.
 
-    The best rates of such pairs are then those of a slice.
+    The best rates of such pairs become those for a slice.
     """
     if spot.slices is None:
         return graph
@@ -175,11 +176,11 @@ def drop_dust(graph: MarketGraph, spot: SpotPrices) -> MarketGraph:
 
 
 def _round_to_step(value: float) -> float:
-    """Round down to a power of the step; 0.0 stays."""
+    """Round down to a power of the step; leave 0.0."""
     return _SLICE_STEP ** floor(log(value, _SLICE_STEP)) if value > 0.0 else 0.0
 
 
 def drop_oldest(cache: dict[_K, _V], max_entries: int) -> None:
-    """Drop the entries that were added first until `keep` are left."""
+    """Remove the oldest entries until `max_entries` are left."""
     while len(cache) > max_entries:
         del cache[next(iter(cache))]

@@ -1,4 +1,9 @@
-"""The tokens and arcs that an order is solved over: started small, grown by what the solution's prices call for."""
+"""The part of the market that an order is solved over, grown by detours that pay at the solution's prices.
+
+This is the pricing step of column generation: a token outside the solved subgraph has a negative reduced cost if it can
+be bought below the price at which it can be sold, over at most k hops (Desrosiers, Lubbecke, A primer in column
+generation, 2005). How much a detour would carry is estimated from the depth of its pairs.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +13,29 @@ from typing import NamedTuple
 
 from swapcli.routing.graph.digraph import unreachable_within
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
+from swapcli.routing.graph.paths import relax_layers
 
-_MIN_PRICE_GAP = 1e-7
-_MIN_DETOUR_FRACTION = 5e-4
-_BISECTIONS = 12
+_MIN_PRICE_GAP = 1e-7  # a thousandth of a basis point: below it, a gain is a rounding error of the solution's prices
+_MIN_DETOUR_FRACTION = 5e-4  # of the order's value: half of the smallest share that rounding to percents keeps apart
+_BISECTIONS = 12  # of the log price between buyers and sellers: to 1/4096 of the gap, enough to rank detours
 _UNREACHABLE = 1 << 30
 
 
 def arcs_between(graph: MarketGraph, tokens: Collection[int], endpoints: tuple[int, int], max_hops: int) -> list[Arc]:
-    """Arcs between `tokens` on paths of at most `max_hops` hops: none into the source or out of the target."""
+    """Return the arcs between `tokens` on paths of at most `max_hops` hops: none into the source or out of the target.
+
+    `endpoints` are (source, target).
+    """
     pairs, (source, target) = graph.arcs_by_pair, endpoints
-    links = [(i, j) for i in tokens if i != target for j in tokens if j != source and j in pairs[i]]
-    unreachable = unreachable_within(links, endpoints, max_hops)
-    return [arc for i, j in links if (i, j) not in unreachable for arc in pairs[i][j]]
+    edges = [(i, j) for i in tokens if i != target for j in tokens if j != source and j in pairs[i]]
+    unreachable = unreachable_within(edges, endpoints, max_hops)
+    return [arc for i, j in edges if (i, j) not in unreachable for arc in pairs[i][j]]
 
 
 class Detour(NamedTuple):
-    """A token through which a detour pays: a price to start from, about what it gains, the outside tokens on its way.
+    """An outside token through which a detour pays: a start price, the estimated gain, the outside tokens on its path.
 
-    `depth` tells those that gain alike apart: what they would gain if the order were endless.
+    `depth` ranks detours of equal gain: it is the gain of an infinitely large order.
     """
 
     price: float
@@ -36,8 +45,11 @@ class Detour(NamedTuple):
 
 
 class HopBudget(NamedTuple):
-    """How far the inside tokens are from the source and from the target, how long a path may be, and how far any token
-    is from the target over the whole market, all in hops."""
+    """Distances in hops that limit detours.
+
+    They are those of the inside tokens from the source and to the target, the maximum of a path, and those of all
+    tokens to the target over the whole market.
+    """
 
     inside_from_source: Mapping[int, int]
     inside_to_target: Mapping[int, int]
@@ -45,11 +57,9 @@ class HopBudget(NamedTuple):
     hops_to_target: Mapping[int, int]
 
     def may_exceed(self, outside_tokens: int) -> bool:
-        """Whether a path over so many outside tokens may be too long."""
-        hops_in, hops_out = (
-            max(self.inside_from_source.values(), default=0),
-            max(self.inside_to_target.values(), default=0),
-        )
+        """Return whether a path over `outside_tokens` outside tokens may be too long."""
+        hops_in = max(self.inside_from_source.values(), default=0)
+        hops_out = max(self.inside_to_target.values(), default=0)
         return hops_in + outside_tokens + 1 + hops_out > self.max_hops
 
 
@@ -61,31 +71,29 @@ def profitable_detours(
     max_outside: int,
     budget: HopBudget | None = None,
 ) -> dict[int, Detour]:
-    """Tokens outside `prices` on detours that pay at them, over at most `outside` such tokens.
+    """Return the outside tokens on detours that pay at `prices`, over at most `max_outside` such tokens.
 
-    `ends` are the order's tokens, `order_value` is what flows in. A detour whose estimated flow could not be told from
-    nothing in whole percents is left out, and so is one that makes every path too long for `reach`.
+    `prices` are those of the inside tokens, `endpoints` (source, target), `order_value` the value of the input. Omits
+    detours whose estimated flow would round to nothing in whole percents, and those that make every path exceed
+    `budget`.
     """
-    costs, values = _costs_and_values(
-        graph, prices, endpoints, max_outside, budget if budget and budget.may_exceed(max_outside) else None
-    )
+    budget = budget if budget and budget.may_exceed(max_outside) else None
+    costs, values = _costs_and_values(graph, prices, endpoints, max_outside, budget)
     inside: _Offers = {t: (price, -1, 0) for t, price in prices.items()}
     all_costs, all_values = inside | costs, inside | values
     found: dict[int, Detour] = {}
     for x, (cost, _, _) in costs.items():
         if x in values and values[x][0] > cost * (1.0 + _MIN_PRICE_GAP):
-            price, flow, gain, depth = _flow_through(
-                *_sellers_and_buyers(graph, x, all_costs, all_values, endpoints), order_value
-            )
+            selling, buying = _sellers_and_buyers(graph, x, all_costs, all_values, endpoints)
+            price, flow, gain, depth = _flow_through(selling, buying, order_value)
             if flow > _MIN_DETOUR_FRACTION * order_value:
-                found[x] = Detour(
-                    price, gain, depth, _outside_path(x, costs, prices) + _outside_path(x, values, prices)
-                )
+                path = _outside_path(x, costs, prices) + _outside_path(x, values, prices)
+                found[x] = Detour(price, gain, depth, path)
     return found | _intermediate_detours(graph, found, costs, values, prices)
 
 
 def _outside_path(x: int, offers: _Offers, prices: Prices) -> tuple[int, ...]:
-    """The outside tokens over which `x` has its offer; where arbitrage leads it in a circle, one round of it."""
+    """Return the outside tokens on the path of the offer for `x`; one round where arbitrage makes the path a cycle."""
     path: list[int] = []
     t = offers[x][1]
     while t not in prices and t != x and t not in path:
@@ -97,10 +105,10 @@ def _outside_path(x: int, offers: _Offers, prices: Prices) -> tuple[int, ...]:
 def _intermediate_detours(
     graph: MarketGraph, found: Mapping[int, Detour], costs: _Offers, values: _Offers, prices: Prices
 ) -> dict[int, Detour]:
-    """Outside tokens that the found detours lead over though they gain nothing alone.
+    """Return the outside tokens on the paths of `found` detours that gain nothing alone.
 
-    Of a long way the near end may have no value of its own yet, and the far end no cost: there they are those of the
-    token that the way leads to or comes from.
+    On a long path, the token next to the inside may have no value of its own yet, or no cost: it gets that of the token
+    the path leads to or comes from.
     """
     added: dict[int, Detour] = {}
     for x in found:
@@ -118,8 +126,11 @@ def _intermediate_detours(
 
 
 class _HopLimit(NamedTuple):
-    """Hops from an end to the tokens inside, at least how many more there are from a token outside to the other end
-    (`default_hops_ahead`, where nothing is said of the token), and how many there may be in all."""
+    """A limit on the length of paths from one endpoint over outside tokens to the other.
+
+    `hops` are those from the one endpoint to the inside tokens, `min_hops_ahead` the least hops from outside tokens to
+    the other (`default_hops_ahead` for tokens not listed), and `max_hops` limits their sum.
+    """
 
     hops: Mapping[int, int]
     min_hops_ahead: Mapping[int, int]
@@ -128,7 +139,7 @@ class _HopLimit(NamedTuple):
 
 
 _Offers = dict[int, tuple[float, int, int]]
-"""Per token a price, the neighbour at which it is had (-1 for a token inside), and how many hops that takes."""
+"""Per token: a price, the neighbour that offers it (-1 for a token inside), and the number of hops."""
 
 _NO_OFFER = (0.0, -1, 0)
 _NO_FLOW = (0.0, 0.0, 0.0, 0.0)
@@ -140,20 +151,20 @@ _Side = list[tuple[float, float]]
 def _sellers_and_buyers(
     graph: MarketGraph, x: int, costs: _Offers, values: _Offers, endpoints: tuple[int, int]
 ) -> tuple[_Side, _Side]:
-    """Who sells x and who buys it, without those whose own offer comes from x.
+    """Return the neighbours that sell x and those that buy it, without those whose own offer comes from x.
 
-    A neighbour that would do both, an arbitrage of its own, does only what its prices are better for.
+    A neighbour that would do both, which is an arbitrage in itself, stays on the side with the better price.
     """
     source, target = endpoints
     selling: dict[int, tuple[float, float]] = {}
     buying: dict[int, tuple[float, float]] = {}
-    nobody = (0.0, x, 0)
+    no_offer = (0.0, x, 0)
     for i, rate in graph.best_rate_in[x].items():
-        price, via, _ = costs.get(i, nobody)
+        price, via, _ = costs.get(i, no_offer)
         if via != x and i != target:
             selling[i] = log(price / rate), price * graph.pair_depth(i, x)
     for k, rate in graph.best_rate_out[x].items():
-        price, via, _ = values.get(k, nobody)
+        price, via, _ = values.get(k, no_offer)
         if via != x and k != source:
             buying[k] = log(price * rate), price * rate * graph.pair_depth(x, k)
     _resolve_two_sided(selling, buying, {t for t in selling.keys() & buying.keys() if costs[t][1] < 0})
@@ -163,7 +174,7 @@ def _sellers_and_buyers(
 def _resolve_two_sided(
     selling: dict[int, tuple[float, float]], buying: dict[int, tuple[float, float]], inside: Iterable[int]
 ) -> None:
-    """Leave those `inside` that buy dearer than they sell on the side where they do better with the others."""
+    """Keep neighbours inside that would both sell and buy x, at a profit, only on the side with the better price."""
     both = [t for t in inside if buying[t][0] > selling[t][0]]
     worse = []
     for t in both:
@@ -175,8 +186,11 @@ def _resolve_two_sided(
 
 
 def _flow_through(selling: _Side, buying: _Side, max_value: float) -> tuple[float, float, float, float]:
-    """The price at which as much of x is sold as bought, the value that flows there, about what it gains, and what it
-    would gain if `most` were no limit."""
+    """Return (price, value, gain, unlimited gain) of the flow through x where its supply meets its demand.
+
+    `max_value` limits the value of the flow; the last figure is the gain without that limit. Bisection stays inline: it
+    needs supply and demand at its last point, and runs for every outside token.
+    """
     if not selling or not buying:
         return _NO_FLOW
     low, high = min(selling)[0], max(buying)[0]
@@ -192,86 +206,64 @@ def _flow_through(selling: _Side, buying: _Side, max_value: float) -> tuple[floa
 
 
 def _supply(side: _Side, price: float) -> float:
-    """What neighbours sell at the logarithm of a price."""
+    """Return what neighbours sell at the logarithm of a price."""
     return sum([depth * (price - start) for start, depth in side if start < price])
 
 
 def _demand(side: _Side, price: float) -> float:
-    """What neighbours buy at the logarithm of a price."""
+    """Return what neighbours buy at the logarithm of a price."""
     return sum([depth * (start - price) for start, depth in side if start > price])
 
 
 def _costs_and_values(
     graph: MarketGraph, prices: Prices, endpoints: tuple[int, int], max_outside: int, budget: HopBudget | None
 ) -> tuple[_Offers, _Offers]:
-    """What outside tokens cost, and what they bring, over at most `outside` of them and on paths within `reach`."""
+    """Return the costs and the values of outside tokens, over at most `max_outside` of them and within `budget`."""
     source, target = endpoints
     selling = {t: price for t, price in prices.items() if t != target}
     buying = {t: price for t, price in prices.items() if t != source}
     into, out = graph.core_rate_out, graph.core_rate_in
     if budget is None:
-        return _cheapest_offers(into, selling, prices, max_outside), _best_bids(out, buying, prices, max_outside)
+        costs = _best_offers(into, selling, prices, max_outside, None, is_cost=True)
+        return costs, _best_offers(out, buying, prices, max_outside, None, is_cost=False)
     near = dict.fromkeys(graph.best_rate_out[source], 1)
-    costs = _cheapest_offers(
-        into,
-        selling,
-        prices,
-        max_outside,
-        _HopLimit(budget.inside_from_source, budget.hops_to_target, _UNREACHABLE, budget.max_hops),
-    )
-    values = _best_bids(out, buying, prices, max_outside, _HopLimit(budget.inside_to_target, near, 2, budget.max_hops))
-    return costs, values
+    from_source = _HopLimit(budget.inside_from_source, budget.hops_to_target, _UNREACHABLE, budget.max_hops)
+    to_target = _HopLimit(budget.inside_to_target, near, 2, budget.max_hops)
+    costs = _best_offers(into, selling, prices, max_outside, from_source, is_cost=True)
+    return costs, _best_offers(out, buying, prices, max_outside, to_target, is_cost=False)
 
 
-def _cheapest_offers(
+def _best_offers(
     rates: list[dict[int, float]],
     inside: Mapping[int, float],
     prices: Prices,
     max_outside: int,
-    limit: _HopLimit | None = None,
+    limit: _HopLimit | None,
+    *,
+    is_cost: bool,
 ) -> _Offers:
-    """The least price at which each outside token is had for the `inside` ones, over `outside` tokens at most."""
-    costs: _Offers = {}
-    front = {t: (price, limit.hops.get(t, 0) + 1 if limit else 0) for t, price in inside.items()}
-    for _ in range(max_outside):
-        found: dict[int, tuple[float, int]] = {}
+    """Return the best offer for each outside token in terms of the `inside` ones, over at most `max_outside` tokens.
+
+    It is the lowest cost of buying the token, or else the highest value of selling it; `rates` lead away from `inside`.
+    """
+    offers: _Offers = {}
+
+    def extend(front: Mapping[int, tuple[float, int]], _: int) -> dict[int, tuple[float, int]]:
+        improved: dict[int, tuple[float, int]] = {}
         for i, (price, hops) in front.items():
-            before = costs.get(i, _NO_OFFER)[1]
+            before = offers.get(i, _NO_OFFER)[1]
             for x, rate in rates[i].items():
-                cost = price / rate
                 if x in prices or x == before:
                     continue
                 if limit and hops + limit.min_hops_ahead.get(x, limit.default_hops_ahead) > limit.max_hops:
                     continue
-                if x not in costs or cost < costs[x][0]:
-                    costs[x] = (cost, i, hops)
-                    found[x] = (cost, hops + 1)
-        front = found
-    return costs
+                offer = price / rate if is_cost else price * rate
+                if x not in offers or (offer < offers[x][0] if is_cost else offer > offers[x][0]):
+                    offers[x] = (offer, i, hops)
+                    improved[x] = (offer, hops + 1)
+        return improved
 
-
-def _best_bids(
-    rates: list[dict[int, float]],
-    inside: Mapping[int, float],
-    prices: Prices,
-    max_outside: int,
-    limit: _HopLimit | None = None,
-) -> _Offers:
-    """The best price that each outside token brings in terms of the `inside` ones, over `outside` tokens at most."""
-    values: _Offers = {}
-    front = {t: (price, limit.hops.get(t, 0) + 1 if limit else 0) for t, price in inside.items()}
-    for _ in range(max_outside):
-        found: dict[int, tuple[float, int]] = {}
-        for k, (price, hops) in front.items():
-            after = values.get(k, _NO_OFFER)[1]
-            for x, rate in rates[k].items():
-                value = price * rate
-                if x in prices or x == after:
-                    continue
-                if limit and hops + limit.min_hops_ahead.get(x, limit.default_hops_ahead) > limit.max_hops:
-                    continue
-                if x not in values or value > values[x][0]:
-                    values[x] = (value, k, hops)
-                    found[x] = (value, hops + 1)
-        front = found
-    return values
+    start = {t: (price, limit.hops.get(t, 0) + 1 if limit else 0) for t, price in inside.items()}
+    for _ in relax_layers(start, max_outside, extend):
+        pass  # `extend` records the offers as it finds them
+    return offers

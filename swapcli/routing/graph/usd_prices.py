@@ -1,8 +1,8 @@
 """USD prices from the pools themselves.
 
-The network's dollar stablecoins are anchored at 1 (where the market knows none, the reference prices that came with its
-tokens are). Every other token gets the depth-weighted mid price of its pools with the neighbour over which the thinnest
-pair of the way is deepest.
+The network's dollar stablecoins are anchored at 1; in a market without them, the reference prices of its tokens are.
+Every other token gets the depth-weighted mid price of its pools with a neighbour: the one on the widest path from an
+anchor, whose shallowest pair is deepest (Dijkstra's algorithm with the minimum depth as the width of a path).
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from math import inf, sqrt
 from swapcli.routing.graph.market_graph import MarketGraph
 
 _DEPTH_RATE_DROP = 1e-3
-"""Of a rate. What a pool really pays while its rate falls by so much tells its depth: a slope alone costs nothing."""
-
-
-_MAX_RATIO_TO_MEDIAN = 2.0  # times the median rate: no pool that anybody trades with is so far off
+"""The depth of a pool is what it pays while its rate falls by this part. A steep slope at the first unit alone needs no
+capital."""
+_MAX_RATIO_TO_MEDIAN = 2.0  # pools further from the median rate are abandoned or manipulated
 
 
 def reference_values(graph: MarketGraph, usd_values: Mapping[int, float]) -> dict[int, float]:
-    """Return the value of a base unit of every token that has pools, for comparisons of size.
+    """Return a value of a base unit of every token that has pools, to compare sizes.
 
-    `priced` are those with a price. The others are in the unit of the one among them with the most neighbours.
+    Tokens without a value in `usd_values` are priced in units of the one among them with the most neighbours.
     """
     values = dict(usd_values)
     left = {token for token in range(len(graph.addresses)) if token not in values and graph.arcs_by_pair[token]}
@@ -36,7 +35,7 @@ def reference_values(graph: MarketGraph, usd_values: Mapping[int, float]) -> dic
 
 
 def usd_prices(graph: MarketGraph, anchor_prices: Mapping[int, float]) -> dict[int, float]:
-    """Return USD per base unit of every token that the anchors reach, from USD per base unit of the anchors."""
+    """Return USD per base unit of every token connected to the anchors, given that of the anchors."""
     prices: dict[int, float] = {}
     heap = [(-inf, token, price) for token, price in anchor_prices.items()]
     heap.sort()
@@ -55,10 +54,10 @@ def usd_prices(graph: MarketGraph, anchor_prices: Mapping[int, float]) -> dict[i
 
 
 def mid_rate(graph: MarketGraph, token: int, other: int) -> tuple[float, float]:
-    """Return units of `other` per unit of `token` between the two directions, and the depth, in units of `other`.
+    """Return the mid rate, in units of `other` per unit of `token`, and the depth, in units of `other`.
 
-    The mean of the pools' mid rates (the fees of the two directions cancel), weighted by their depth. Pools far from
-    the median, where half of the depth lies on either side, do not count: one of next to nothing could offer any rate.
+    The rate is the mean of the pools' mid rates (the fees of the two directions cancel), weighted by depth. Pools far
+    from the weighted median do not count: a pool without capital can offer any rate.
     """
     known = graph.mid_price_cache.get((token, other))
     if known is None:
@@ -85,7 +84,7 @@ def _compute_mid_rate(graph: MarketGraph, token: int, other: int) -> tuple[float
 
 
 def _weighted_median(weighted: list[tuple[float, float]]) -> float:
-    """The value at which half of the weight is reached."""
+    """Return the value at which half of the total weight is reached."""
     left = sum(weight for _, weight in weighted) / 2
     for value, weight in sorted(weighted):
         left -= weight

@@ -1,4 +1,4 @@
-"""The flow of an order: trades grouped to hops on an acyclic graph of tokens."""
+"""The flow of an order: the trades of a solution, grouped to hops between tokens."""
 
 from __future__ import annotations
 
@@ -12,37 +12,43 @@ from swapcli.routing.solver.newton import Solution, Trade
 
 
 def trades_by_pair(trades: Iterable[Trade]) -> dict[TokenPair, list[Trade]]:
-    """Trades of the same two tokens together."""
-    links: dict[TokenPair, list[Trade]] = {}
+    """Return the trades by token pair."""
+    groups: dict[TokenPair, list[Trade]] = {}
     for trade in trades:
-        links.setdefault((trade.arc.token_in, trade.arc.token_out), []).append(trade)
-    return links
+        groups.setdefault((trade.arc.token_in, trade.arc.token_out), []).append(trade)
+    return groups
 
 
 def flow_values(solution: Solution) -> dict[TokenPair, float]:
-    """What flows through each hop, as the value of its input in units of the output token."""
+    """Return the flow through each hop, as the value of its input in units of the order's output token."""
     prices = solution.prices
     values: dict[TokenPair, float] = {}
     for trade in solution.trades:
-        link = (trade.arc.token_in, trade.arc.token_out)
-        values[link] = values.get(link, 0.0) + prices[link[0]] * trade.amount_in
+        pair = (trade.arc.token_in, trade.arc.token_out)
+        values[pair] = values.get(pair, 0.0) + prices[pair[0]] * trade.amount_in
     return values
 
 
 def value_in(trade: Trade, prices: Prices) -> float:
-    """Value of what a trade sells."""
+    """Return the value of what a trade sells."""
     return prices[trade.arc.token_in] * trade.amount_in
 
 
 def value_out(trade: Trade, prices: Prices) -> float:
-    """Value of what a trade buys: it tells more where an order floods the pools and its own token is worth little."""
+    """Return the value of what a trade buys.
+
+    It ranks trades better than `value_in` where a huge order leaves its input token almost without value.
+    """
     return prices[trade.arc.token_out] * trade.amount_out
 
 
 def arcs_reusing_a_pool(
     trades: Iterable[Trade], prices: Prices, trade_value: Callable[[Trade, Prices], float] = value_in
 ) -> set[int]:
-    """Ids of arcs whose pool trades more in another direction: its state would change under the other trade."""
+    """Return the ids of arcs whose pool trades more in another direction.
+
+    Solutions treat directions as independent, but in execution the first trade moves the pool's price for the second.
+    """
     strongest: dict[str, tuple[float, int]] = {}
     weaker: set[int] = set()
     for trade in trades:
@@ -55,9 +61,10 @@ def arcs_reusing_a_pool(
 
 
 class Flow(NamedTuple):
-    """Hops in flow order, the share of the order that each carries, and the amount of a token that one share is worth.
+    """Hops in topological order, with the share of the order that each carries.
 
-    `shares[h]` sums to 1 over the hops that leave the source; `unit[t]` is base units of t per whole order.
+    `shares[h]` sums to 1 over the hops that leave the source; `amount_per_share[t]` is base units of token t that carry
+    the whole order.
     """
 
     endpoints: tuple[int, int]
@@ -74,27 +81,28 @@ def continuous_flow(
     prices: Prices,
     min_share: float,
 ) -> Flow:
-    """The flow `values` run forward through the pools. Hops that carry less than `least_share` are left out.
+    """Return the flow of the order when it runs forward through the pools in the proportions of `values`.
 
-    `nearby` are the arcs of each link that a hop may use; the best split over them is found anew.
+    `usable_arcs` are those that each hop splits its input over, in the best way. Hops that carry less than `min_share`
+    of the order are left out.
     """
     source, target = endpoints
     values = _drop_disconnected(values, source, target, min_share)
     order = topological_order(values) or []
     leaving: dict[int, list[TokenPair]] = {}
-    for link in values:
-        leaving.setdefault(link[0], []).append(link)
+    for pair in values:
+        leaving.setdefault(pair[0], []).append(pair)
     balances, share = {source: amount}, {source: 1.0}
     flow = Flow(endpoints, [], [], {})
     for token in order:
-        total = sum(values[link] for link in leaving.get(token, ()))
+        total = sum(values[pair] for pair in leaving.get(token, ()))
         flow.amount_per_share[token] = balances[token] / share[token]
-        for link in leaving.get(token, ()):
-            part = values[link] / total
-            hop = Hop(usable_arcs[link], prices[link[0]] / prices[link[1]])
-            got = hop.amount_out(min(balances[token] * part, hop.capacity))
-            balances[link[1]] = balances.get(link[1], 0.0) + got
-            share[link[1]] = share.get(link[1], 0.0) + share[token] * part
+        for pair in leaving.get(token, ()):
+            part = values[pair] / total
+            hop = Hop(usable_arcs[pair], prices[pair[0]] / prices[pair[1]])
+            amount_out = hop.amount_out(min(balances[token] * part, hop.capacity))
+            balances[pair[1]] = balances.get(pair[1], 0.0) + amount_out
+            share[pair[1]] = share.get(pair[1], 0.0) + share[token] * part
             flow.hops.append(hop)
             flow.shares.append(share[token] * part)
     return flow
@@ -103,12 +111,12 @@ def continuous_flow(
 def _drop_disconnected(
     values: Mapping[TokenPair, float], source: int, target: int, min_share: float
 ) -> dict[TokenPair, float]:
-    """Hops on paths from source to target, without those below `least_share` of the order."""
-    total = sum(v for (i, _), v in values.items() if i == source)
-    kept = {link: v for link, v in values.items() if v >= min_share * total}
+    """Remove hops below `min_share` of the order, and then those on no path from source to target."""
+    total = sum(value for (i, _), value in values.items() if i == source)
+    remaining = {pair: value for pair, value in values.items() if value >= min_share * total}
     while True:
-        starts, ends = {i for i, _ in kept} | {target}, {j for _, j in kept} | {source}
-        smaller = {link: v for link, v in kept.items() if link[0] in ends and link[1] in starts}
-        if len(smaller) == len(kept):
-            return kept
-        kept = smaller
+        starts, ends = {i for i, _ in remaining} | {target}, {j for _, j in remaining} | {source}
+        smaller = {pair: value for pair, value in remaining.items() if pair[0] in ends and pair[1] in starts}
+        if len(smaller) == len(remaining):
+            return remaining
+        remaining = smaller

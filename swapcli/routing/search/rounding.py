@@ -1,8 +1,12 @@
-"""From a continuous flow to the wire's percents: the best whole-percent flow, its paths, and the pools' shares.
+"""Rounds a continuous flow to whole percents: the best integer flow, its paths, and the pools' shares.
 
-Moving share between paths costs value hop by hop: at the solution's prices a hop that carries x loses
-price_in * x - price_out * out(x), a convex function. The best rounding is therefore a convex-cost flow in whole
-percents, and such a flow is optimal when no cycle of single-percent moves lowers its cost.
+At the solution's prices a hop that carries x loses price_in * x - price_out * out(x), a convex function. The best
+rounding is therefore a minimum of a separable convex-cost integer flow. It starts from the largest-remainder rounding
+of the flow's paths, and cycle cancelling improves it: such a flow is optimal when no cycle of single-percent moves has
+a negative cost.
+
+Source: Ahuja, Magnanti, Orlin, Network Flows (1993), sections 9.6 (cycle cancelling), 14.5 (convex costs) and 3.5 (path
+decomposition).
 """
 
 from __future__ import annotations
@@ -14,48 +18,56 @@ from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.digraph import TokenPair, topological_order
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
+from swapcli.routing.graph.paths import best_labels
 from swapcli.routing.search.flow import Flow
 from swapcli.routing.solver.hop import Hop
 
 Percents = dict[TokenPair, int]
-_MAX_MOVES = 400
-_UNREACHED: tuple[float, tuple[TokenPair, ...]] = (inf, ())
-_OVERFLOW_PENALTY = 1e3  # for what exceeds a hop's capacity: it would stay in the router
+_MAX_MOVES = 400  # cycles cancelled per rounding; from largest remainders some 20 are typical. Empirical
+_OVERFLOW_PENALTY = 1e3  # in values of the order: input beyond a hop's capacity would remain in the router
+_REGULARIZATION = 1e-13  # of the order's value, per move: 500 times the rounding error, so that no cycle repeats
+_MIN_SHARE = 1e-6  # of the order: narrower paths cannot get a percent
+_MIN_PERCENT = 0.5  # of whole percents: none is narrower
+
+_PathLabel = tuple[float, tuple[TokenPair, ...]]
+"""(width or cost, path) of the best path to a token."""
+_UNREACHED: _PathLabel = (inf, ())
+_NO_WIDTH: _PathLabel = (0.0, ())
 
 
 Losses = Mapping[TokenPair, Callable[[int], float]]
-"""For each hop: the value lost where it carries so many percent."""
+"""For each hop: the value lost as a function of the percents that it carries."""
 
 
 def hop_losses(flow: Flow, prices: Prices, capacity_margin: float) -> Losses:
-    """Return what each hop of `flow` loses against its marginal prices. None is filled beyond `headroom`."""
+    """Return the loss of each hop of `flow` against the prices. No hop is filled beyond `capacity_margin`."""
     order_value = _order_value(flow, prices)
     return {(hop.token_in, hop.token_out): _loss(hop, flow, prices, capacity_margin, order_value) for hop in flow.hops}
 
 
 def whole_percents(flow: Flow, prices: Prices, losses: Losses, check: CancelCheck = no_cancellation) -> Percents:
-    """Return the whole percents per hop that lose least against the continuous flow. Calls `check` once a move."""
+    """Return the whole percents per hop that lose least against the continuous flow. Calls `check` once per move."""
     percents = _first_rounding(flow)
-    links = list(losses)
-    scale = _order_value(flow, prices) * 1e-13
+    pairs = list(losses)
+    scale = _order_value(flow, prices) * _REGULARIZATION
     for _ in range(_MAX_MOVES):
         check()
-        cycle = _negative_cycle(links, percents, losses, scale)
+        cycle = _negative_cycle(pairs, percents, losses, scale)
         if not cycle:
             break
-        for link, change in cycle:
-            percents[link] = percents.get(link, 0) + change
-    return {link: n for link, n in percents.items() if n > 0}
+        for pair, change in cycle:
+            percents[pair] = percents.get(pair, 0) + change
+    return {pair: n for pair, n in percents.items() if n > 0}
 
 
 def _order_value(flow: Flow, prices: Prices) -> float:
-    """What the order is worth, before it moves the prices or after: a huge order's input is worth little in the end."""
+    """Return the value of the order's input or output, the larger: a huge order leaves its input almost worthless."""
     source, target = flow.endpoints
     return max(flow.amount_per_share[source] * prices[source], flow.amount_per_share.get(target, 0.0))
 
 
 def _loss(hop: Hop, flow: Flow, prices: Prices, capacity_margin: float, order_value: float) -> Callable[[int], float]:
-    """Value lost by the hop when it carries n percent, against its marginal prices."""
+    """Return the value lost by the hop as a function of the percents that it carries."""
     known = {0: 0.0}
     price_in, price_out = prices[hop.token_in], prices[hop.token_out]
     unit = flow.amount_per_share[hop.token_in] / SHARES_PER_ROUTE
@@ -76,18 +88,18 @@ _Move = tuple[int, int, float, TokenPair, int]  # from token, to token, cost, ho
 
 
 def _negative_cycle(
-    links: list[TokenPair], percents: Percents, losses: Losses, scale: float
+    pairs: list[TokenPair], percents: Percents, losses: Losses, scale: float
 ) -> list[tuple[TokenPair, int]]:
-    """A cycle of single-percent moves that lowers the loss, by Bellman and Ford; empty when there is none."""
+    """Return a cycle of single-percent moves of negative cost, by the Bellman-Ford algorithm, or an empty list."""
     moves: list[_Move] = []
-    for link in links:
-        n, loss = percents.get(link, 0), losses[link]
+    for pair in pairs:
+        n, loss = percents.get(pair, 0), losses[pair]
         now = loss(n)
         if n < SHARES_PER_ROUTE:
-            moves.append((link[0], link[1], loss(n + 1) - now + scale, link, 1))
+            moves.append((pair[0], pair[1], loss(n + 1) - now + scale, pair, 1))
         if n > 0:
-            moves.append((link[1], link[0], loss(n - 1) - now + scale, link, -1))
-    distance = {t: 0.0 for link in links for t in link}
+            moves.append((pair[1], pair[0], loss(n - 1) - now + scale, pair, -1))
+    distance = {t: 0.0 for pair in pairs for t in pair}
     before: dict[int, _Move] = {}
     for _ in range(len(distance)):
         last = None
@@ -106,7 +118,7 @@ def _negative_cycle(
 
 
 def _predecessor_cycle(before: Mapping[int, _Move]) -> list[tuple[TokenPair, int]]:
-    """A cycle in the graph of predecessors, if there is one by now."""
+    """Return a cycle in the graph of predecessors; empty if there is none."""
     done: set[int] = set()
     for start in before:
         trail: list[int] = []
@@ -115,28 +127,28 @@ def _predecessor_cycle(before: Mapping[int, _Move]) -> list[tuple[TokenPair, int
             trail.append(token)
             token = before[token][0]
         if token in trail:
-            ring = trail[trail.index(token) :]
-            return [(before[t][3], before[t][4]) for t in ring]
+            cycle = trail[trail.index(token) :]
+            return [(before[t][3], before[t][4]) for t in cycle]
         done.update(trail)
     return []
 
 
 def _first_rounding(flow: Flow) -> Percents:
-    """Decompose the flow to paths, widest first, and round the paths by largest remainder."""
+    """Decompose the flow into paths, widest first, and round the paths by largest remainder."""
     shares = {(hop.token_in, hop.token_out): share for hop, share in zip(flow.hops, flow.shares, strict=True)}
-    paths = decompose_into_paths(shares, flow.endpoints, len(flow.amount_per_share) + 1, 1e-6)
+    paths = decompose_into_paths(shares, flow.endpoints, len(flow.amount_per_share) + 1, _MIN_SHARE)
     total = sum(width for _, width in paths)
     exact = [width * SHARES_PER_ROUTE / total for _, width in paths]
     whole = largest_remainder(exact, SHARES_PER_ROUTE)
     percents: Percents = {}
     for (path, _), n in zip(paths, whole, strict=True):
-        for link in path:
-            percents[link] = percents.get(link, 0) + n
-    return {link: n for link, n in percents.items() if n}
+        for pair in path:
+            percents[pair] = percents.get(pair, 0) + n
+    return {pair: n for pair, n in percents.items() if n}
 
 
 def largest_remainder(exact: list[float], total: int) -> list[int]:
-    """Whole numbers near `exact` that sum to `total`: the largest remainders are rounded up."""
+    """Round `exact` to whole numbers that sum to `total`: the largest remainders are rounded up (Hamilton's method)."""
     whole = [int(x) for x in exact]
     by_remainder = sorted(range(len(exact)), key=lambda k: whole[k] - exact[k])
     short = total - sum(whole)
@@ -146,51 +158,47 @@ def largest_remainder(exact: list[float], total: int) -> list[int]:
 
 
 WeightedPath = tuple[list[TokenPair], float]
-"""The hops of a path, and what it carries."""
+"""The hops of a path, and its flow."""
 
 
 def decompose_into_paths(
     amounts: Mapping[TokenPair, float], endpoints: tuple[int, int], max_hops: int, min_width: float
 ) -> list[WeightedPath]:
-    """Paths of at most `max_hops` that carry the acyclic flow `amounts`, widest first: at most one per hop.
+    """Return paths of at most `max_hops` that carry the acyclic flow `amounts`, widest first: at most one per hop.
 
-    Leaves paths narrower than `least`, and what only longer paths could carry.
+    Omits paths narrower than `min_width`, and flow that only longer paths could carry.
     """
     left = dict(amounts)
     paths: list[WeightedPath] = []
     while True:
         path = _widest_path(left, endpoints, max_hops)
-        width = min((left[link] for link in path), default=0.0)
+        width = min((left[pair] for pair in path), default=0.0)
         if width <= min_width:
             return paths
         paths.append((path, width))
-        for link in path:
-            left[link] -= width
+        for pair in path:
+            left[pair] -= width
 
 
-def _widest_path(left: Mapping[TokenPair, float], endpoints: tuple[int, int], max_hops: int) -> list[TokenPair]:
-    """The path from end to end whose narrowest hop is widest, found in one round a hop."""
+def _widest_path(left: Mapping[TokenPair, float], endpoints: TokenPair, max_hops: int) -> list[TokenPair]:
+    """Return the path between `endpoints` whose narrowest hop is widest; empty if there is none."""
     source, target = endpoints
     leaving: dict[int, list[tuple[TokenPair, float]]] = {}
-    for link, amount in left.items():
+    for pair, amount in left.items():
         if amount > 0:
-            leaving.setdefault(link[0], []).append((link, amount))
-    width: dict[int, float] = {source: inf}
-    paths: dict[int, tuple[TokenPair, ...]] = {source: ()}
-    front: dict[int, tuple[float, tuple[TokenPair, ...]]] = {source: (inf, ())}
-    for _ in range(max_hops):
-        found: dict[int, tuple[float, tuple[TokenPair, ...]]] = {}
-        for token, (reach, path) in front.items():
-            for link, amount in leaving.get(token, ()):
-                wide = min(reach, amount)
-                if wide > width.get(link[1], 0.0):
-                    width[link[1]] = wide
-                    found[link[1]] = (wide, (*path, link))
-        if not found:
-            break
-        paths.update({token: path for token, (_, path) in found.items()})
-        front = found
-    return list(paths.get(target, ()))
+            leaving.setdefault(pair[0], []).append((pair, amount))
+
+    def extend(front: Mapping[int, _PathLabel], best: Mapping[int, _PathLabel], _: int) -> dict[int, _PathLabel]:
+        improved: dict[int, _PathLabel] = {}
+        for token, (width, path) in front.items():
+            for pair, amount in leaving.get(token, ()):
+                wide = min(width, amount)
+                if wide > (improved.get(pair[1]) or best.get(pair[1], _NO_WIDTH))[0]:
+                    improved[pair[1]] = (wide, (*path, pair))
+        return improved
+
+    start: dict[int, _PathLabel] = {source: (inf, ())}
+    return list(best_labels(start, max_hops, extend).get(target, _NO_WIDTH)[1])
 
 
 def build_route(
@@ -202,45 +210,49 @@ def build_route(
     max_hops: int,
     capacity_margin: float,
 ) -> tuple[Route, int] | None:
-    """Return the route that carries `percents`: paths widest first, pools filled again for what now reaches each hop.
+    """Return the route that carries `percents`, and the percent rerouted; None where every path has too many hops.
 
-    What only paths with too many hops could carry goes over those paths that lose least by it, and is given as a
-    percent; None where every path has too many.
+    Paths come widest first, and each hop's pools are split again for the amount that reaches it. Percents that only
+    paths with too many hops could carry are rerouted over the paths that lose least by it.
     """
-    paths = {tuple(path): int(width) for path, width in decompose_into_paths(percents, flow.endpoints, max_hops, 0.5)}
+    paths = {
+        tuple(path): int(width)
+        for path, width in decompose_into_paths(percents, flow.endpoints, max_hops, _MIN_PERCENT)
+    }
     if not paths:
         return None
     carried_by: Percents = {}
     for path, n in paths.items():
-        for link in path:
-            carried_by[link] = carried_by.get(link, 0) + n
+        for pair in path:
+            carried_by[pair] = carried_by.get(pair, 0) + n
     rerouted_percent = SHARES_PER_ROUTE - sum(paths.values())
     for _ in range(rerouted_percent):
         path = _cheapest_path(carried_by, losses, flow.endpoints, max_hops)
         paths[path] = paths.get(path, 0) + 1
-        for link in path:
-            carried_by[link] = carried_by.get(link, 0) + 1
+        for pair in path:
+            carried_by[pair] = carried_by.get(pair, 0) + 1
     hops = {(hop.token_in, hop.token_out): hop for hop in flow.hops}
     widest_first = sorted(paths.items(), key=lambda entry: -entry[1])
     return route_along(widest_first, hops, graph, (flow.endpoints[0], amount), capacity_margin), rerouted_percent
 
 
-def _cheapest_path(
-    percents: Percents, losses: Losses, endpoints: tuple[int, int], max_hops: int
-) -> tuple[TokenPair, ...]:
+def _cheapest_path(percents: Percents, losses: Losses, endpoints: TokenPair, max_hops: int) -> tuple[TokenPair, ...]:
     """Return the path of at most `max_hops` hops that loses least by carrying one percent more."""
     source, target = endpoints
-    costs = {link: loss(percents.get(link, 0) + 1) - loss(percents.get(link, 0)) for link, loss in losses.items()}
-    best: dict[int, tuple[float, tuple[TokenPair, ...]]] = {source: (0.0, ())}
-    front = best
-    for _ in range(max_hops):
-        found: dict[int, tuple[float, tuple[TokenPair, ...]]] = {}
+    costs = {pair: loss(percents.get(pair, 0) + 1) - loss(percents.get(pair, 0)) for pair, loss in losses.items()}
+
+    def extend(front: Mapping[int, _PathLabel], best: Mapping[int, _PathLabel], _: int) -> dict[int, _PathLabel]:
+        improved: dict[int, _PathLabel] = {}
         for (i, j), cost in costs.items():
-            if i in front and front[i][0] + cost < min(best.get(j, _UNREACHED)[0], found.get(j, _UNREACHED)[0]):
-                found[j] = (front[i][0] + cost, (*front[i][1], (i, j)))
-        best = best | found
-        front = found
-    return best[target][1]
+            if i not in front:
+                continue
+            total = front[i][0] + cost
+            if total < min(best.get(j, _UNREACHED)[0], improved.get(j, _UNREACHED)[0]):
+                improved[j] = (total, (*front[i][1], (i, j)))
+        return improved
+
+    start: dict[int, _PathLabel] = {source: (0.0, ())}
+    return best_labels(start, max_hops, extend)[target][1]
 
 
 def route_along(
@@ -253,10 +265,10 @@ def route_along(
     """Return the route of `paths` with their percents; each hop's pools are filled for what reaches it from `start`."""
     carried_by: Percents = {}
     for path, n in paths:
-        for link in path:
-            carried_by[link] = carried_by.get(link, 0) + n
+        for pair in path:
+            carried_by[pair] = carried_by.get(pair, 0) + n
     swaps = _split_hops(carried_by, hops, graph, start, capacity_margin)
-    return Route(tuple(Segment(n, tuple(swaps[link] for link in path)) for path, n in paths))
+    return Route(tuple(Segment(n, tuple(swaps[pair] for pair in path)) for path, n in paths))
 
 
 def _split_hops(
@@ -266,33 +278,33 @@ def _split_hops(
     start: tuple[int, float],
     capacity_margin: float,
 ) -> dict[TokenPair, tuple[Swap, ...]]:
-    held = dict([start])
+    balances = dict([start])
     filled: dict[TokenPair, tuple[Swap, ...]] = {}
     for token in topological_order(percents) or []:
-        leaving = [link for link in percents if link[0] == token]
-        total = sum(percents[link] for link in leaving)
-        for link in leaving:
-            hop, amount_in = hops[link], held[token] * percents[link] / total
-            shares, got = split_in_shares(hop, amount_in, capacity_margin)
-            filled[link] = tuple(
-                Swap(hop.arcs[k].pool.key, graph.addresses[link[0]], graph.addresses[link[1]], share)
+        leaving = [pair for pair in percents if pair[0] == token]
+        total = sum(percents[pair] for pair in leaving)
+        for pair in leaving:
+            hop, amount_in = hops[pair], balances[token] * percents[pair] / total
+            shares, amount_out = split_in_shares(hop, amount_in, capacity_margin)
+            filled[pair] = tuple(
+                Swap(hop.arcs[k].pool.key, graph.addresses[pair[0]], graph.addresses[pair[1]], share)
                 for k, share in shares
             )
-            held[link[1]] = held.get(link[1], 0.0) + got
+            balances[pair[1]] = balances.get(pair[1], 0.0) + amount_out
     return filled
 
 
 def split_in_shares(hop: Hop, amount_in: float, capacity_margin: float) -> tuple[list[tuple[int, int]], float]:
-    """The hop's pools with their shares of `amount_in`, as `Swap` has them, and what they pay together."""
+    """Return the (arc, share) of the hop's pools for `amount_in`, shares as in `Swap`, and their total output."""
     shares = _pool_shares(hop, amount_in, capacity_margin)
     return shares, sum(hop.arcs[k].curve.amount_out(amount_in * share / SHARES_PER_HOP) for k, share in shares)
 
 
 def _pool_shares(hop: Hop, amount_in: float, capacity_margin: float) -> list[tuple[int, int]]:
-    """(arc, hundredths of a percent) of the pools worth a share; none gets more than `headroom` of its capacity.
+    """Return (arc, hundredths of a percent) of the pools with a share; none gets more of its capacity than the margin.
 
-    Largest first, but last the one with most room: the router rounds every rate down, and the last pool of a token gets
-    what that leaves.
+    Largest first, except that the pool with most room comes last: the router rounds every rate down, and the last pool
+    of a token gets the remainder.
     """
     unit = amount_in / SHARES_PER_HOP
     whole = largest_remainder([x / unit for x in hop.split(amount_in)], SHARES_PER_HOP)

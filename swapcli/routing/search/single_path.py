@@ -1,7 +1,7 @@
-"""The best route with one pool per hop: what a router without splitting would find, and the floor of every quote.
+"""The best route with one pool per hop: the result of a router without splitting, and the lower bound of every quote.
 
-The best is what leaves most once the gas of its swaps is paid. Gas is counted in the token that is held by what a
-vanishing amount of that is worth.
+The best path leaves most after the gas of its swaps. Gas is charged in the token held at each step, converted at spot
+prices.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from typing import NamedTuple
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.gas import TOKEN_BETWEEN_GAS
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
+from swapcli.routing.graph.paths import best_labels, relax_layers
 from swapcli.routing.search.problem import RoutingProblem
 
-_MAX_FRONT = 200  # tokens that a search over the market goes on from: more of them are of use in no market
+_MAX_FRONT = 200  # tokens extended per hop in a search over the market. Empirical: more never improved a path
 
 
 class _PathState(NamedTuple):
-    """What is held of a token, the worth of the gas spent so far in units of the target, what is left of the one after
-    the other, and the path."""
+    """The best known way to hold a token: its amount, the gas cost so far in units of the target, the net amount after
+    gas, and the path."""
 
     amount: float
     gas_cost: float = 0.0
@@ -30,7 +31,7 @@ class _PathState(NamedTuple):
     path: tuple[Arc, ...] = ()
 
     def has_sold(self, token: int) -> bool:
-        """Whether the path leads through the token already."""
+        """Return whether the path already passes through the token."""
         return any(arc.token_in == token for arc in self.path)
 
 
@@ -38,7 +39,7 @@ _UNREACHED = _PathState(0.0)
 
 
 class _PathExtender:
-    """Takes one hop after the other for a problem."""
+    """Extends paths of one problem by a hop."""
 
     def __init__(self, problem: RoutingProblem) -> None:
         self._spot, self._target, self._gas_value = problem.spot, problem.spec.target, problem.spec.gas_value
@@ -48,118 +49,126 @@ class _PathExtender:
     def extend(
         self, state: _PathState, arcs: Iterable[Arc], threshold: float, rejected_pools: Set[str] = frozenset()
     ) -> _PathState | None:
-        """What the best of `arcs` between two tokens, best first rate first, leaves in whole units; None where that is
-        not more than `beaten`."""
+        """Return the state after the best of `arcs` between two tokens, which come best spot rate first.
+
+        Amounts are whole units. None if no net amount exceeds `threshold`.
+        """
         best = None
         for arc in arcs:
             if state.amount * arc.rate <= threshold:
                 break
             if state.amount > arc.curve.capacity or arc.pool.key in rejected_pools:
                 continue
-            got = float(int(arc.curve.amount_out(state.amount)))
-            spent, own_spent = self._gas_after(state.gas_cost, arc)
-            if got - own_spent > threshold and got > 0.0:
-                threshold = got - own_spent
-                best = _PathState(got, spent, threshold, (*state.path, arc))
+            amount_out = float(int(arc.curve.amount_out(state.amount)))
+            gas_cost, gas_in_token = self._gas_after(state.gas_cost, arc)
+            if amount_out - gas_in_token > threshold and amount_out > 0.0:
+                threshold = amount_out - gas_in_token
+                best = _PathState(amount_out, gas_cost, threshold, (*state.path, arc))
         return best
 
-    def _gas_after(self, spent: float, arc: Arc) -> tuple[float, float]:
-        """The gas spent once `arc` has been used, in units of the target and of the token that is bought."""
+    def _gas_after(self, gas_cost: float, arc: Arc) -> tuple[float, float]:
+        """Return the gas cost including that of `arc`, in units of the target and of the token that is bought."""
         if not self._gas_value:
             return 0.0, 0.0
         token = arc.token_out
         units = arc.pool.gas_units(arc.pool) + (TOKEN_BETWEEN_GAS if token != self._target else 0)
-        spent += units * self._gas_value
-        worth = self._token_values.get(token)
-        if worth is None:
-            worth = self._token_values[token] = self._spot.value(token)
-        return spent, spent / worth if worth else 0.0
+        gas_cost += units * self._gas_value
+        value = self._token_values.get(token)
+        if value is None:
+            value = self._token_values[token] = self._spot.value(token)
+        return gas_cost, gas_cost / value if value else 0.0
 
 
 def best_single_path(problem: RoutingProblem, arcs: Iterable[Arc]) -> list[Arc]:
-    """The path over `arcs` that leaves most of the order; empty when there is none.
+    """Return the path over `arcs` with the best net output; empty if there is none.
 
-    One round of relaxation a hop: a pool's output grows with its input, so only the best amount per token matters.
-    Amounts are whole units, so that a token with few decimals is charged for what it rounds away.
+    A pool's output grows with its input, so that only the best amount per token matters. Amounts are whole units, which
+    charges tokens with few decimals for what they round away.
     """
     source, target = problem.spec.endpoints
     leaving: dict[int, list[Arc]] = {}
     for arc in arcs:
         leaving.setdefault(arc.token_in, []).append(arc)
-    walk = _PathExtender(problem)
-    best = {source: walk.start}
-    front = dict(best)
-    for _ in range(problem.spec.max_hops):
-        found: dict[int, _PathState] = {}
-        for token, held in front.items():
-            for arc in leaving.get(token, ()):
+    extender = _PathExtender(problem)
+
+    def extend(front: Mapping[int, _PathState], best: Mapping[int, _PathState], _: int) -> dict[int, _PathState]:
+        improved: dict[int, _PathState] = {}
+        for token, state in front.items():
+            for arc in leaving.get(token, ()) if token != target else ():
                 j = arc.token_out
-                beaten = max(found.get(j, _UNREACHED).net, best.get(j, _UNREACHED).net)
-                if held.amount * arc.rate <= beaten or held.has_sold(j):
+                threshold = max(improved.get(j, _UNREACHED).net, best.get(j, _UNREACHED).net)
+                if state.amount * arc.rate <= threshold or state.has_sold(j):
                     continue
-                got = walk.extend(held, (arc,), beaten)
-                if got:
-                    found[j] = got
-        if not found:
-            break
-        best.update(found)
-        front = {t: held for t, held in found.items() if t != target}
+                extended = extender.extend(state, (arc,), threshold)
+                if extended:
+                    improved[j] = extended
+        return improved
+
+    best = best_labels({source: extender.start}, problem.spec.max_hops, extend)
     return list(best[target].path) if target in best else []
 
 
 def better_single_path(problem: RoutingProblem, min_net: float, rejected_pools: Set[str] = frozenset()) -> list[Arc]:
-    """The path over the whole market that leaves most, if that is more than `least`; empty when none does.
+    """Return the path over the whole market with the best net output above `min_net`; empty if there is none.
 
-    What a unit can bring at most over the hops that are left keeps the search away from whatever cannot end above
-    `least`. Pools in `refused` are not used.
+    Branch and bound: an upper bound on what a unit brings over the remaining hops prunes states that cannot end above
+    `min_net`. Pools in `rejected_pools` are not used.
     """
     graph, spot, target = problem.graph, problem.spot, problem.spec.target
-    walk = _PathExtender(problem)
-    floor, (start, held) = min_net, _into_core(problem, walk, rejected_pools)
-    best: dict[int, _PathState] = {start: held}
-    front = dict(best) if start != target else {}
-    for left in range(problem.spec.max_hops - len(held.path) - 1, -1, -1):
-        found: dict[int, _PathState] = {}
-        values = spot.values_within(left)
-        for token, held in front.items():
+    extender = _PathExtender(problem)
+    incumbent, (start, state) = min_net, _enter_core(problem, extender, rejected_pools)
+    hops_left = problem.spec.max_hops - len(state.path)
+    best: dict[int, _PathState] = {start: state}
+
+    def extend(front: Mapping[int, _PathState], hop: int) -> dict[int, _PathState]:
+        nonlocal incumbent
+        improved: dict[int, _PathState] = {}
+        if hop:
+            front = _most_valuable(front, spot.values_within(hops_left - hop), target)
+        values = spot.values_within(hops_left - hop - 1)
+        for token, state in front.items():
             for j, rate in graph.best_rate_out[token].items():
                 value = values.get(j, 0.0)
-                if value <= 0.0 or held.amount * rate * value - held.gas_cost <= min_net or held.has_sold(j):
+                if value <= 0.0 or state.amount * rate * value - state.gas_cost <= incumbent or state.has_sold(j):
                     continue
-                beaten = (found.get(j) or best.get(j, _UNREACHED)).net
-                got = walk.extend(held, graph.arcs_by_pair[token][j], beaten, rejected_pools)
-                if got and got.amount * value - got.gas_cost > min_net:
-                    found[j] = got
-        if target in found:
-            min_net = max(min_net, found[target].net)
-        best.update(found)
-        found.pop(target, None)
-        front = _most_valuable(found, values)
+                threshold = (improved.get(j) or best.get(j, _UNREACHED)).net
+                extended = extender.extend(state, graph.arcs_by_pair[token][j], threshold, rejected_pools)
+                if extended and extended.amount * value - extended.gas_cost > incumbent:
+                    improved[j] = extended
+        if target in improved:
+            incumbent = max(incumbent, improved[target].net)
+        return improved
+
+    for layer in relax_layers(best if start != target else {}, hops_left, extend):
+        best.update(layer)
     reached = best.get(target, _UNREACHED)
-    return list(reached.path) if reached.net > floor and len(reached.path) <= problem.spec.max_hops else []
+    return list(reached.path) if reached.net > min_net and len(reached.path) <= problem.spec.max_hops else []
 
 
-def _most_valuable(found: dict[int, _PathState], values: Mapping[int, float]) -> dict[int, _PathState]:
-    if len(found) <= _MAX_FRONT:
-        return found
-    return {
-        t: found[t] for t in nlargest(_MAX_FRONT, found, key=lambda t: found[t].amount * values[t] - found[t].gas_cost)
-    }
+def _most_valuable(
+    front: Mapping[int, _PathState], values: Mapping[int, float], target: int
+) -> Mapping[int, _PathState]:
+    """Return the most valuable states of `front`, without the target's."""
+    onward = {t: state for t, state in front.items() if t != target}
+    if len(onward) <= _MAX_FRONT:
+        return onward
+    best = nlargest(_MAX_FRONT, onward, key=lambda t: onward[t].amount * values[t] - onward[t].gas_cost)
+    return {t: onward[t] for t in best}
 
 
-def _into_core(problem: RoutingProblem, walk: _PathExtender, refused: Set[str]) -> tuple[int, _PathState]:
-    """The first token that paths may pass through, on the only way there from a dead end, with what gets that far."""
-    token, held = problem.spec.source, walk.start
+def _enter_core(problem: RoutingProblem, extender: _PathExtender, rejected_pools: Set[str]) -> tuple[int, _PathState]:
+    """Return the first token that paths may pass through, and the state there, on the only path from a dead end."""
+    token, state = problem.spec.source, extender.start
     for i, j in pairwise(problem.spot.path_to_priced(token)):
-        got = walk.extend(held, problem.graph.arcs_by_pair[i].get(j, ()), -inf, refused)
-        if got is None:
+        extended = extender.extend(state, problem.graph.arcs_by_pair[i].get(j, ()), -inf, rejected_pools)
+        if extended is None:
             return token, _UNREACHED
-        token, held = j, got
-    return token, held
+        token, state = j, extended
+    return token, state
 
 
 def single_route(graph: MarketGraph, path: list[Arc]) -> Route:
-    """The route of one segment over `path`."""
+    """Return the route of one segment over `path`."""
     hops = tuple(
         (Swap(arc.pool.key, graph.addresses[arc.token_in], graph.addresses[arc.token_out], SHARES_PER_HOP),)
         for arc in path
