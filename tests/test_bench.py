@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.bench.bars import Check, gap_bar, time_bar
-from tests.bench.cases import OTHER_PROTOCOLS, Case, made_up, real
+from tests.bench.baselines import Baselines, find_folder, open_baselines
+from tests.bench.cases import OTHER_PROTOCOLS, Case, copy_real_case, generated_case
 from tests.bench.core_time import time_in_core
 from tests.bench.figures import Spread, ahead_bps, gap_bps, p95
 from tests.bench.measure import exactness_of, peer_out, results_of, scored_bound
-from tests.bench.plan import PARTS, parse
+from tests.bench.plan import PARTS, parse_plan
 from tests.bench.quoting import amount_out, proven_bound, quote_batch
 from tests.bench.results import Exactness, Judged, Times
-from tests.bench.running import Failed, clean_environment, run
+from tests.bench.running import BenchmarkFailed, clean_environment, run
 from tests.bench.stopwatch import in_turn, split
+from tests.bench.thresholds import Check, gap_threshold, time_threshold
 from tests.bench.whole_process import BANNED, Runs, banned_among, modules_of_a_quote
-from tests.bench.yardsticks import Yardsticks, find_folder, open_yardsticks
 from tests.support.testnet import LONELY, USDC, WETH, build_market_document
 
 FIGURES = st.floats(-1e6, 1e6, allow_nan=False)
@@ -43,7 +43,7 @@ def test_a_spread_is_in_order_and_made_of_the_values(values: list[float]) -> Non
     assert spread.mean <= spread.maximum + 1e-6
 
 
-def test_p95_is_counted_as_the_yardsticks_count_it() -> None:
+def test_p95_is_counted_as_the_baselines_count_it() -> None:
     assert p95(range(1, 21)) == 19
     assert p95(range(1, 6)) == 4
     assert p95([7.0]) == 7.0
@@ -78,13 +78,13 @@ def test_gaps_and_leads_say_the_same_from_two_sides(ours: int, theirs: int) -> N
 def test_the_bar_of_a_class_follows_the_size_of_the_market(
     pools: int, size: str, median: float, maximum: float | None
 ) -> None:
-    assert gap_bar(pools, size) == (median, maximum)
+    assert gap_threshold(pools, size) == (median, maximum)
 
 
 def test_only_two_sizes_of_market_have_a_bar_for_time_alone() -> None:
-    assert time_bar(1_000) == (10.0, 60.0)
-    assert time_bar(10_000) == (25.0, None)
-    assert time_bar(100) == (None, None)
+    assert time_threshold(1_000) == (10.0, 60.0)
+    assert time_threshold(10_000) == (25.0, None)
+    assert time_threshold(100) == (None, None)
 
 
 def test_a_bar_is_met_at_its_limit_and_missed_beyond() -> None:
@@ -98,53 +98,53 @@ def test_a_bar_is_met_at_its_limit_and_missed_beyond() -> None:
 
 
 def test_a_plain_run_measures_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("YARDSTICKS", raising=False)
-    plan = parse([])
+    monkeypatch.delenv("BASELINES", raising=False)
+    plan = parse_plan([])
     assert (plan.sizes, plan.seeds) == ((100, 1_000, 10_000), (7, 1))
     assert plan.runs >= 15
     assert plan.out is not None
     assert plan.out.name == "BENCHMARKS.md"
     assert plan.is_whole
-    assert plan.yardsticks is None
+    assert plan.baselines is None
 
 
 def test_a_run_of_parts_leaves_the_report_alone_unless_told() -> None:
-    plan = parse(["--only", "chain,store"])
+    plan = parse_plan(["--only", "chain,store"])
     assert (plan.parts, plan.is_whole, plan.out) == (("store", "chain"), False, None)
-    assert parse(["--only", "chain", "--out", "page.md"]).out == Path("page.md")
-    assert parse(["--only", ",".join(PARTS)]) == parse([])
+    assert parse_plan(["--only", "chain", "--out", "page.md"]).out == Path("page.md")
+    assert parse_plan(["--only", ",".join(PARTS)]) == parse_plan([])
 
 
 @pytest.mark.parametrize("parts", ["", "chains", "chain,", "chain;store"])
 def test_parts_that_there_are_not_are_refused(parts: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        parse([f"--only={parts}"])
+        parse_plan([f"--only={parts}"])
     assert ended.value.code == 2
     assert "expected some of routes, process" in capsys.readouterr().err
 
 
 def test_a_quick_run_is_smaller_in_every_part() -> None:
-    whole, quick = parse([]), parse(["--quick"])
+    whole, quick = parse_plan([]), parse_plan(["--quick"])
     assert all(less < more for less, more in zip(quick.chain, whole.chain, strict=True) if more != whole.chain.swaps)
     assert set(quick.stores) < set(whole.stores)
     assert quick.store_runs < whole.store_runs
 
 
 def test_what_is_said_wins_over_quick() -> None:
-    plan = parse(["--quick", "--sizes", "10,1000,10"])
+    plan = parse_plan(["--quick", "--sizes", "10,1000,10"])
     assert (plan.sizes, plan.seeds, plan.rounds) == ((10, 1000), (7,), 1)
 
 
-def test_the_folder_of_yardsticks_comes_from_the_option_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("YARDSTICKS", "/from/environment")
-    assert parse([]).yardsticks == Path("/from/environment")
-    assert parse(["--yardsticks", "/from/option"]).yardsticks == Path("/from/option")
+def test_the_folder_of_baselines_comes_from_the_option_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BASELINES", "/from/environment")
+    assert parse_plan([]).baselines == Path("/from/environment")
+    assert parse_plan(["--baselines", "/from/option"]).baselines == Path("/from/option")
 
 
 @pytest.mark.parametrize("sizes", ["", "a", "1,,2", "1.5", "-1"])
 def test_sizes_that_are_no_numbers_are_refused(sizes: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        parse([f"--sizes={sizes}"])
+        parse_plan([f"--sizes={sizes}"])
     assert ended.value.code == 2
     assert "expected numbers with commas" in capsys.readouterr().err
 
@@ -152,14 +152,14 @@ def test_sizes_that_are_no_numbers_are_refused(sizes: str, capsys: pytest.Captur
 @given(st.sets(st.integers(1, 10**6), min_size=1), st.sets(st.integers(0, 99), min_size=1), st.booleans())
 def test_the_command_of_a_report_repeats_its_run(sizes: set[int], seeds: set[int], quick: bool) -> None:
     lists = [",".join(map(str, values)) for values in (sizes, seeds)]
-    plan = parse(["--sizes", lists[0], "--seeds", lists[1], *(["--quick"] if quick else [])])
-    assert parse(plan.command.split('"')[1].split()) == plan
+    plan = parse_plan(["--sizes", lists[0], "--seeds", lists[1], *(["--quick"] if quick else [])])
+    assert parse_plan(plan.command.split('"')[1].split()) == plan
 
 
-# Yardsticks
+# Baselines
 
 
-def yardsticks_at(folder: Path, **programs: str) -> Path:
+def write_baselines(folder: Path, **programs: str) -> Path:
     folder.mkdir(parents=True)
     (folder / "gen_market.py").touch()
     for name, text in programs.items():
@@ -167,42 +167,42 @@ def yardsticks_at(folder: Path, **programs: str) -> Path:
     return folder
 
 
-def test_yardsticks_are_found_beside_the_repository(tmp_path: Path) -> None:
-    folder = yardsticks_at(tmp_path / "elsewhere" / "bench")
+def test_baselines_are_found_beside_the_repository(tmp_path: Path) -> None:
+    folder = write_baselines(tmp_path / "elsewhere" / "bench")
     (tmp_path / "repository").mkdir()
     assert find_folder(None, tmp_path / "repository") == folder
 
 
 def test_a_named_folder_wins_but_must_be_one(tmp_path: Path) -> None:
-    folder = yardsticks_at(tmp_path / "named")
-    yardsticks_at(tmp_path / "elsewhere" / "bench")
+    folder = write_baselines(tmp_path / "named")
+    write_baselines(tmp_path / "elsewhere" / "bench")
     assert find_folder(folder, tmp_path / "repository") == folder
-    with pytest.raises(Failed, match=r"has no gen_market\.py"):
+    with pytest.raises(BenchmarkFailed, match=r"has no gen_market\.py"):
         find_folder(tmp_path, tmp_path / "repository")
 
 
-def test_without_yardsticks_the_message_says_how_to_name_them(tmp_path: Path) -> None:
-    with pytest.raises(Failed, match="make bench YARDSTICKS=DIR"):
+def test_without_baselines_the_message_says_how_to_name_them(tmp_path: Path) -> None:
+    with pytest.raises(BenchmarkFailed, match="make bench BASELINES=DIR"):
         find_folder(None, tmp_path / "repository")
 
 
 def test_installed_tools_that_are_named_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("YARDSTICKS_PYTHON", "/numerics/python")
+    monkeypatch.setenv("BASELINES_PYTHON", "/numerics/python")
     monkeypatch.setenv("TINES_HOME", "/peer")
-    folder = yardsticks_at(tmp_path / "bench")
-    assert open_yardsticks(folder) == Yardsticks(folder, Path("/numerics/python"), Path("/peer"))
+    folder = write_baselines(tmp_path / "bench")
+    assert open_baselines(folder) == Baselines(folder, Path("/numerics/python"), Path("/peer"))
 
 
 def test_a_verdict_of_the_score_is_no_failure_and_a_crash_is_one(tmp_path: Path) -> None:
     verdict = "import json, sys; print(json.dumps({'asked': sys.argv[1:]})); sys.exit(1)"
-    folder = yardsticks_at(tmp_path / "bench", score=verdict, dual_bound="sys.exit(1)")
-    yardsticks, case = Yardsticks(folder, Path(sys.executable), tmp_path), made_up(10, 3, tmp_path)
+    folder = write_baselines(tmp_path / "bench", score=verdict, dual_bound="sys.exit(1)")
+    baselines, case = Baselines(folder, Path(sys.executable), tmp_path), generated_case(10, 3, tmp_path)
     files = [str(case.market), str(case.orders), "results", "--json"]
     families = ["--families", "constant_product,concentrated"]
-    assert yardsticks.score(case, Path("results")) == {"asked": [*files, *families]}
-    assert yardsticks.replay(case, Path("results")) == {"asked": [*files, "--exact-only"]}
-    with pytest.raises(Failed, match="NameError"):
-        yardsticks.bounds(case)
+    assert baselines.score(case, Path("results")) == {"asked": [*files, *families]}
+    assert baselines.replay(case, Path("results")) == {"asked": [*files, "--exact-only"]}
+    with pytest.raises(BenchmarkFailed, match="NameError"):
+        baselines.bounds(case)
 
 
 def test_real_markets_are_those_with_orders_beside_them(tmp_path: Path) -> None:
@@ -210,17 +210,17 @@ def test_real_markets_are_those_with_orders_beside_them(tmp_path: Path) -> None:
     market.mkdir()
     for name in ("market_a.json", "orders_a.ndjson", "market_b.json", "vectors_a.json"):
         (market / name).touch()
-    yardsticks = Yardsticks(yardsticks_at(tmp_path / "bench"), Path(sys.executable), tmp_path)
-    assert yardsticks.real_markets() == [market / "market_a.json"]
+    baselines = Baselines(write_baselines(tmp_path / "bench"), Path(sys.executable), tmp_path)
+    assert baselines.real_markets() == [market / "market_a.json"]
 
 
 # Running programs
 
 
 def test_a_program_that_fails_is_told_with_its_complaint() -> None:
-    with pytest.raises(Failed, match="status 4: no such luck"):
+    with pytest.raises(BenchmarkFailed, match="status 4: no such luck"):
         run([sys.executable, "-c", "import sys; print('no such luck', file=sys.stderr); sys.exit(4)"])
-    with pytest.raises(Failed, match="cannot run no-such-program"):
+    with pytest.raises(BenchmarkFailed, match="cannot run no-such-program"):
         run(["no-such-program"])
 
 
@@ -277,10 +277,10 @@ def small_case(tmp_path: Path) -> Case:
     work.mkdir()
     (source / "market_small.json").write_text(json.dumps(build_market_document()))
     (source / "orders_small.ndjson").write_text("".join(json.dumps(order) + "\n" for order in ORDERS) + "\n")
-    return real(source / "market_small.json", work)
+    return copy_real_case(source / "market_small.json", work)
 
 
-def test_a_real_market_is_copied_with_the_keys_that_the_yardsticks_ask_for(small_case: Case) -> None:
+def test_a_real_market_is_copied_with_the_keys_that_the_baselines_ask_for(small_case: Case) -> None:
     assert (small_case.network, small_case.excluded) == ("testnet", ())
     assert json.loads(small_case.market.read_text()) == build_market_document()
     lines = [json.loads(line) for line in small_case.orders.read_text().splitlines()]
@@ -293,7 +293,7 @@ def test_a_real_market_is_copied_with_the_keys_that_the_yardsticks_ask_for(small
 
 
 def test_a_made_up_market_is_named_as_its_maker_names_it(tmp_path: Path) -> None:
-    case = made_up(100, 7, tmp_path)
+    case = generated_case(100, 7, tmp_path)
     assert (case.market.name, case.orders.name) == ("market_100_s7.json", "orders_100_s7.ndjson")
     assert case.excluded == OTHER_PROTOCOLS
 
@@ -316,7 +316,7 @@ def test_time_in_the_core_is_taken_of_every_order_in_every_pass(small_case: Case
     assert all(milliseconds > 0 for row in times for milliseconds in row)
 
 
-# What is made of the yardsticks' answers
+# What is made of the baselines' answers
 
 
 @given(st.integers(1, 10**24), st.floats(0, 5_000))

@@ -18,7 +18,7 @@ from tests.bench.chain.following import _adopted, _wrong, measure_following
 from tests.bench.chain.live import measure_live
 from tests.bench.chain.many_pools import NETWORK, TICKS, V2, V3, ManyPools, open_many_pools
 from tests.bench.chain.received import Mined, measure_received
-from tests.bench.running import Failed
+from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.reading import read_market
 from tests.chain.settings import url_of, write_settings
@@ -66,7 +66,7 @@ def test_a_first_sync_finds_all_pools_with_their_ticks_and_at_one_price(settings
 
 
 def test_a_sync_that_finds_less_than_there_is_counts_for_nothing(settings: Path, tmp_path: Path) -> None:
-    with pytest.raises(Failed, match=f"found {PAIRS} pools, there are {PAIRS + 1}"):
+    with pytest.raises(BenchmarkFailed, match=f"found {PAIRS} pools, there are {PAIRS + 1}"):
         measure_first_sync(settings, tmp_path / "short.sqlite", (V2.amm_name,), PAIRS + 1, 1)
 
 
@@ -88,7 +88,7 @@ def test_a_quote_that_nobody_asked_a_node_for_is_no_live_one(
     tmp_path: Path, many: ManyPools, chain: AnvilChain
 ) -> None:
     settings = write_settings(tmp_path, many.network, url_of(chain))
-    with pytest.raises(Failed):
+    with pytest.raises(BenchmarkFailed):
         measure_live(many.coins, settings, chain.node.port, 1)
 
 
@@ -114,7 +114,7 @@ def test_a_swap_of_a_crowd_that_fails_is_noticed(chain: AnvilChain) -> None:
     market = read_market(world)
     nowhere = {key: replace(pool, address="0x" + "ab" * 20) for key, pool in market.pools.items()}
     crowd = Crowd(chain, world, replace(market, pools=nowhere), Random("test"))
-    with pytest.raises((Failed, RevertedError)):
+    with pytest.raises((BenchmarkFailed, RevertedError)):
         crowd.trade(5)
 
 
@@ -151,10 +151,10 @@ def test_a_pool_that_is_wrong_is_counted(chain: AnvilChain, tmp_path: Path) -> N
         assert _wrong(store, node, count) == 1
         with store.block(head.number, head.hash, head.timestamp) as writer:
             writer.remove([pair.key])
-        with pytest.raises(Failed, match=f"has {count - 1} pools"):
+        with pytest.raises(BenchmarkFailed, match=f"has {count - 1} pools"):
             _wrong(store, node, count)
         chain.node.ask("anvil_mine", "0x1")
-        with pytest.raises(Failed, match=f"at block {head.number}, there are"):
+        with pytest.raises(BenchmarkFailed, match=f"at block {head.number}, there are"):
             _wrong(store, node, count - 1)
 
 

@@ -16,30 +16,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.bench.abuse import AbuseFigures, Load
-from tests.bench.bars import Check
-from tests.bench.cases import SIZES, Case, made_up
+from tests.bench.cases import SIZES, Case, generated_case
 from tests.bench.chain.first_sync import SyncFigures
 from tests.bench.chain.following import Followed, FollowFigures
 from tests.bench.chain.live import LiveQuote
 from tests.bench.chain.measure import ChainFigures
 from tests.bench.chain.one_sync import Synced
 from tests.bench.chain.received import Mined
-from tests.bench.plan import Plan, parse
+from tests.bench.hostile_figures import DustFigures, HostileFigures, SolveTimes
+from tests.bench.plan import Plan, parse_plan
 from tests.bench.report.chain import following_section, live_section, received_section, sync_section
+from tests.bench.report.hostile import hostile_section
 from tests.bench.report.machine import machine, processor, revision
 from tests.bench.report.optimum import exactness_section, gap_section
-from tests.bench.report.page import Circumstances, Findings, page, refreshed, sections
+from tests.bench.report.page import Circumstances, Findings, build_sections, refresh_page, render_page
 from tests.bench.report.peer import peer_section, real_section
 from tests.bench.report.select import ratio
 from tests.bench.report.service import service_section
 from tests.bench.report.speed import process_section, time_section
 from tests.bench.report.store import store_section
-from tests.bench.report.tables import MISSED, Section, at_most, bps, number
-from tests.bench.report.verdict import Counts, read_verdict, verdict
+from tests.bench.report.summary import Counts, read_summary, summary_section
+from tests.bench.report.tables import MISSED, Section, bps, format_limit, number
 from tests.bench.results import Exactness, Judged, Measured, Times
-from tests.bench.running import Failed, run
+from tests.bench.running import BenchmarkFailed, run
 from tests.bench.service import ServiceFigures
 from tests.bench.store import Held, Part
+from tests.bench.thresholds import Check
 from tests.bench.whole_process import Runs, WholeProcess
 from tests.service.soak import Outcome
 
@@ -63,15 +65,15 @@ def test_gaps_below_the_noise_are_zero_and_give_no_ratio() -> None:
     assert ratio(0.5, 2.0) == "0.25"
 
 
-def test_what_is_not_there_is_a_dash() -> None:
-    assert number(None, 1) == at_most(None) == bps(None) == "–"
-    assert at_most(0.05) == "≤ 0.05"
+def test_a_missing_figure_is_a_dash() -> None:
+    assert number(None, 1) == format_limit(None) == bps(None) == "–"
+    assert format_limit(0.05) == "≤ 0.05"
 
 
 def test_a_figure_is_marked_if_any_of_its_checks_fails() -> None:
     section, good, bad = Section("Title"), Check("good", 1, 2), Check("bad", 2, 1)
-    assert section.hold("1", good) == "1"
-    assert section.hold("2", good, bad) == "2" + MISSED
+    assert section.check("1", good) == "1"
+    assert section.check("2", good, bad) == "2" + MISSED
     assert section.checks == [good, good, bad]
 
 
@@ -87,7 +89,9 @@ def measured(case: Case, *, out: int = 999_999_999) -> Measured:
 
 def made_up_measured(pools: int, seed: int, folder: Path, *, out: int = 999_999_999) -> Measured:
     everywhere = Exactness(4, 4, 1, 3, ())
-    return replace(measured(made_up(pools, seed, folder), out=out), all_exactness=everywhere, all_orders=orders())
+    return replace(
+        measured(generated_case(pools, seed, folder), out=out), all_exactness=everywhere, all_orders=orders()
+    )
 
 
 def real_measured(folder: Path) -> Measured:
@@ -146,11 +150,11 @@ def abuse_figures(**others: Any) -> AbuseFigures:
     return replace(figures, **others)
 
 
-def test_each_bar_among_abusive_clients_can_be_missed() -> None:
+def test_each_threshold_of_abusive_clients_can_be_missed() -> None:
     def missed(abuse: AbuseFigures) -> list[str]:
         section = service_section(replace(service_figures(), abuse=abuse))
         assert len(section.checks) == 9
-        return [check.what for check in section.checks if not check.is_met]
+        return [check.figure for check in section.checks if not check.is_met]
 
     assert missed(abuse_figures()) == []
     assert missed(abuse_figures(beside_ms=(50.1,) * 200)) == ["service, times longer beside abusive clients, p99"]
@@ -160,7 +164,7 @@ def test_each_bar_among_abusive_clients_can_be_missed() -> None:
 
 
 def written(plan: Plan, found: Findings) -> str:
-    return page(plan, found, circumstances())
+    return render_page(plan, found, circumstances())
 
 
 def circumstances(day: int = 2, revision: str = "abc") -> Circumstances:
@@ -169,8 +173,8 @@ def circumstances(day: int = 2, revision: str = "abc") -> Circumstances:
 
 
 def test_a_report_has_every_part_and_whole_tables(findings: Findings) -> None:
-    text = written(parse([]), findings)
-    assert text.count("\n## ") == len(sections(findings)) + 3
+    text = written(parse_plan([]), findings)
+    assert text.count("\n## ") == len(build_sections(findings)) + 3
     assert MISSED not in text.split("\n## ", 1)[1]
     assert "* revision: abc\n" in text
     assert "2030-01-02 03:04 UTC, 12 min, load average 0.10 before and 1.20 after" in text
@@ -180,22 +184,22 @@ def test_a_report_has_every_part_and_whole_tables(findings: Findings) -> None:
 
 
 def test_a_report_names_no_folder_of_the_machine(findings: Findings, tmp_path: Path) -> None:
-    text = written(parse(["--work", str(tmp_path), "--yardsticks", "/some/place"]), findings)
+    text = written(parse_plan(["--work", str(tmp_path), "--baselines", "/some/place"]), findings)
     assert str(tmp_path) not in text
     assert "/some/place" not in text
     assert str(Path.home()) not in text
 
 
-def test_missed_bars_are_marked_and_listed(findings: Findings, tmp_path: Path) -> None:
+def test_missed_thresholds_are_marked_and_listed(findings: Findings, tmp_path: Path) -> None:
     bad = made_up_measured(100, 9, tmp_path, out=998_700_000)
-    text = written(parse([]), replace(findings, made_up=[*findings.made_up, bad]))
+    text = written(parse_plan([]), replace(findings, made_up=[*findings.made_up, bad]))
     told = text.split("## How it was measured")[0]
     assert "| gap, 100 pools, seed 9, small orders, median | 13.000 | ≤ 0.050 |" in told
     assert "| bps ahead of Tines, 100 pools, small orders, worst order | -3.003 | ≥ -2.000 |" in told
     assert f"13.000{MISSED} / 13.000{MISSED}" in text
 
 
-def test_every_bar_is_held(findings: Findings) -> None:
+def test_every_threshold_is_checked(findings: Findings) -> None:
     made_up_cases, real_cases = findings.made_up, findings.real
     assert findings.processes
     assert findings.service
@@ -232,15 +236,15 @@ def test_every_bar_is_held(findings: Findings) -> None:
     assert all(check.is_met for section in by_name.values() for check in section.checks)
 
 
-def test_slower_than_the_peer_is_a_miss_even_within_the_bar(tmp_path: Path) -> None:
+def test_slower_than_the_peer_is_a_miss_within_the_threshold(tmp_path: Path) -> None:
     slow = replace(made_up_measured(1_000, 7, tmp_path), times=Times([[[50.0, 9.0], [4.0, 4.0]]], [[3.0, 3.0]]))
-    missed = [check.what for check in time_section([slow], []).checks if not check.is_met]
+    missed = [check.figure for check in time_section([slow], []).checks if not check.is_met]
     assert missed == [f"time in the core against Tines, 1,000 pools, {what}" for what in ("median", "p95")]
 
 
 def test_an_order_that_only_the_peer_routes_is_a_miss(tmp_path: Path) -> None:
     case = replace(real_measured(tmp_path), orders=(orders()[0], replace(orders()[1], out=None)))
-    missed = [check.what for check in real_section([case]).checks if not check.is_met]
+    missed = [check.figure for check in real_section([case]).checks if not check.is_met]
     assert "somewhere_1: orders that only Tines routes" in missed
 
 
@@ -254,7 +258,7 @@ def test_a_report_says_what_it_was_measured_on(tmp_path: Path) -> None:
     assert names == ["processor", "memory", "system", "Python", "Node"]
 
 
-def test_a_slow_health_check_or_a_lost_answer_of_the_service_is_a_miss() -> None:
+def test_a_slow_health_check_or_a_lost_response_is_a_miss() -> None:
     assert all(check.is_met for check in service_section(service_figures()).checks)
     for bad in (service_figures(health_ms=20.1), service_figures(lost="7")):
         assert sum(not check.is_met for check in service_section(bad).checks) == 1
@@ -264,10 +268,10 @@ def test_a_slow_health_check_or_a_lost_answer_of_the_service_is_a_miss() -> None
 
 
 def missed(section: Section) -> list[str]:
-    return [check.what for check in section.checks if not check.is_met]
+    return [check.figure for check in section.checks if not check.is_met]
 
 
-def test_a_large_store_that_is_slow_or_takes_memory_or_loses_is_a_miss() -> None:
+def test_time_memory_and_loss_of_a_large_store_can_miss() -> None:
     small = held(1_000, 0.2)
     slow, large, losing = held(100_000, 0.41), held(100_000, 0.3, peak_bytes=121_000_000), held(100_000, 0.3, gap=0.2)
     assert missed(store_section((small, slow))) == ["quote from a store of 100,000 pools, ratio"]
@@ -276,7 +280,7 @@ def test_a_large_store_that_is_slow_or_takes_memory_or_loses_is_a_miss() -> None
     assert missed(store_section((small, losing))) == sizes
 
 
-def test_a_first_sync_has_a_bar_for_each_protocol_and_one_for_memory() -> None:
+def test_a_first_sync_has_thresholds_for_rates_and_memory() -> None:
     slow, large = Synced(1.1, 1_000, 700, 2, 18, 40_000_000), Synced(0.1, 1_000, 700, 2, 18, 201_000_000)
     for protocols, count in ((("uniswapV2",), 1), (("uniswapV3",), 0), (("uniswapV2", "uniswapV3"), 0)):
         assert len(missed(sync_section("anvil", [SyncFigures(protocols, (slow,))]))) == count
@@ -284,7 +288,7 @@ def test_a_first_sync_has_a_bar_for_each_protocol_and_one_for_memory() -> None:
     assert missed(sync_section("anvil", [SyncFigures(("uniswapV3",), (slow._replace(pools=200),))]))
 
 
-def test_a_live_quote_is_held_against_both_others_and_its_round_trips() -> None:
+def test_a_live_quote_has_thresholds_for_times_and_round_trips() -> None:
     assert missed(live_section([live_quote(0.251)], [3])) == ["live quote, ms more than embedded, one for another"]
     assert len(missed(live_section([live_quote(0.301)], [3]))) == 2
     assert missed(live_section([live_quote(0.2, round_trips=4)], [3])) == [
@@ -308,7 +312,7 @@ def test_one_route_that_pays_a_unit_less_is_a_miss() -> None:
     assert not missed(received_section([good] * 95 + [costly] * 5))
 
 
-# Parts of a page measured anew
+# Pages of which some sections are measured again
 
 CELLS = st.text("abcdef 0123456789.,≤≥-", min_size=1).map(str.strip).filter(lambda cell: cell and not cell.isdecimal())
 COUNTS = st.builds(
@@ -317,41 +321,68 @@ COUNTS = st.builds(
 
 
 @given(st.dictionaries(CELLS, COUNTS))
-def test_a_verdict_reads_back(counts: dict[str, Counts]) -> None:
-    assert read_verdict(verdict(counts).text) == counts
+def test_a_summary_is_parsed_as_it_was_rendered(counts: dict[str, Counts]) -> None:
+    assert read_summary(summary_section(counts).text) == counts
 
 
-def test_the_same_findings_change_nothing_but_what_is_told_of_how_they_were_found(findings: Findings) -> None:
-    text = written(parse([]), findings)
+def test_refreshing_with_equal_figures_adds_only_a_line_on_the_method(findings: Findings) -> None:
+    text = written(parse_plan([]), findings)
     parts = Findings(store=findings.store, chain=findings.chain)
-    again = refreshed(text, parts, circumstances(3, "def"))
+    again = refresh_page(text, parts, circumstances(3, "def"))
     new = [line for line in again.splitlines() if line not in text.splitlines()]
-    titles = ", ".join(section.title for section in sections(parts))
+    titles = ", ".join(section.title for section in build_sections(parts))
     when = "2030-01-03 03:04 UTC, 12 min, load average 0.10 before and 1.20 after"
-    assert new == [f"* measured anew ({titles}): {when}, revision def"]
+    assert new == [f"* measured again ({titles}): {when}, revision def"]
     assert again.replace(f"{new[0]}\n", "") == text
-    assert refreshed(again, parts, circumstances(3, "def")) == again
+    assert refresh_page(again, parts, circumstances(3, "def")) == again
 
 
-def test_sections_measured_anew_take_the_place_of_the_old_and_count_in_the_verdict(findings: Findings) -> None:
+def test_new_sections_replace_old_ones_also_in_the_summary(findings: Findings) -> None:
     bad = replace(findings, store=(held(1_000, 0.2), held(100_000, 0.9)))
-    text = written(parse([]), bad)
+    text = written(parse_plan([]), bad)
     row = "| One-shot quotes from a store | quote from a store of 100,000 pools, ratio | 4.500 | ≤ 2.000 |"
     assert row in text
-    good = refreshed(text, Findings(store=findings.store), circumstances())
+    good = refresh_page(text, Findings(store=findings.store), circumstances())
     assert MISSED not in good.split("\n## ", 1)[1]
     assert good.count("\n## ") == text.count("\n## ")
-    assert row in refreshed(good, Findings(store=bad.store), circumstances())
+    assert row in refresh_page(good, Findings(store=bad.store), circumstances())
 
 
-def test_a_page_without_a_section_gets_it_before_the_remarks(findings: Findings) -> None:
-    without = written(parse([]), replace(findings, chain=None, store=()))
-    whole = written(parse([]), findings)
-    again = refreshed(without, Findings(store=findings.store, chain=findings.chain), circumstances())
+def test_a_new_section_comes_before_the_remarks(findings: Findings) -> None:
+    without = written(parse_plan([]), replace(findings, chain=None, store=()))
+    whole = written(parse_plan([]), findings)
+    again = refresh_page(without, Findings(store=findings.store, chain=findings.chain), circumstances())
     assert [line for line in again.splitlines() if line.startswith("## ")] == [
         line for line in whole.splitlines() if line.startswith("## ")
     ]
     assert again.split("## How")[0] == whole.split("## How")[0]
+
+
+HOSTILE = HostileFigures(
+    "market", (DustFigures(20, 14, 0, 0.0, 0.1, 0.98, 1.0),), SolveTimes(1_000, 0.01, 0.2, 0.5, 0, 3)
+)
+
+
+def test_hostile_markets_have_a_threshold_for_each_figure() -> None:
+    assert not missed(hostile_section([HOSTILE]))
+    dust = HOSTILE.dust[0]._replace(worse_orders=1, time_ratio=1.3)
+    bad = HOSTILE._replace(dust=(dust,), times=HOSTILE.times._replace(slowest_s=2.1))
+    assert missed(hostile_section([bad])) == [
+        "hostile, market, 20 dust pools, worse orders",
+        "hostile, market, 20 dust pools, time",
+        "hostile, market, slowest",
+    ]
+
+
+def test_a_whole_run_keeps_the_section_of_hostile_markets(findings: Findings) -> None:
+    before = refresh_page(written(parse_plan([]), findings), Findings(hostile=[HOSTILE]), circumstances(3, "def"))
+    section = before.split("\n## Hostile markets")[1].split("\n## ")[0]
+    after = render_page(parse_plan([]), findings, circumstances(), before)
+    assert after.split("\n## Hostile markets")[1].split("\n## ")[0].strip() == section.strip()
+    assert "| Hostile markets | 3 | 3 |" in after
+    assert after.count("\n## ") == before.count("\n## ")
+    assert after.rindex("\n## Remarks") > after.index("\n## Hostile markets")
+    assert render_page(parse_plan([]), findings, circumstances(), after) == after
 
 
 def bench(*arguments: object) -> str:
@@ -359,22 +390,22 @@ def bench(*arguments: object) -> str:
 
 
 @pytest.mark.slow
-def test_the_command_writes_one_part_anew(findings: Findings, tmp_path: Path) -> None:
+def test_the_command_replaces_one_part(findings: Findings, tmp_path: Path) -> None:
     page_file = tmp_path / "page.md"
-    page_file.write_text(written(parse([]), findings))
+    page_file.write_text(written(parse_plan([]), findings))
     before = page_file.read_text().split("\n## ")
     bench("--only", "process", "--quick", "--out", page_file)
     after = page_file.read_text().split("\n## ")
     changed = [new.partition("\n")[0] for old, new in zip(before, after, strict=True) if old != new]
-    assert set(changed) - {"Verdict"} == {"How it was measured", "Whole process"}
+    assert set(changed) - {"Summary"} == {"How it was measured", "Whole process"}
 
 
-def test_the_command_prints_one_part_where_no_page_is_named() -> None:
+def test_the_command_prints_one_part_if_no_page_is_given() -> None:
     printed = bench("--only", "process", "--quick")
     assert printed.startswith("## Whole process\n")
     assert printed.count("## ") == 1
 
 
-def test_there_must_be_a_page_whose_parts_are_written_anew(tmp_path: Path) -> None:
-    with pytest.raises(Failed, match="there is no such page"):
+def test_parts_can_only_be_replaced_in_an_existing_page(tmp_path: Path) -> None:
+    with pytest.raises(BenchmarkFailed, match="there is no such page"):
         bench("--only", "chain", "--out", tmp_path / "none.md")

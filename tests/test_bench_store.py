@@ -9,8 +9,8 @@ import pytest
 
 from swapcli.networks.catalogue import network
 from swapcli.store import open_store
-from tests.bench.cases import SIZES, made_up
-from tests.bench.running import Failed
+from tests.bench.cases import SIZES, generated_case
+from tests.bench.running import BenchmarkFailed
 from tests.bench.store import Held, Part, _command, _file, measure_store
 from tests.bench.whole_process import Runs
 from tests.examples import examples
@@ -60,13 +60,13 @@ def test_every_order_is_quoted_on_every_store_by_the_command(maker: Path, tmp_pa
         assert held.import_s > 0
         assert [part.size for part in held.parts] == list(SIZES)
         assert all(part.gap_bps == 0 and part.read_ms > 0 for part in held.parts)
-    case = made_up(5, 1, tmp_path)
+    case = generated_case(5, 1, tmp_path)
     with open_store(str(_file(case)), network, case.network) as store:
         assert len(store.read_market().pools) == found[0].parts[0].pools
 
 
 def test_the_command_looks_into_the_store_of_its_case_alone(tmp_path: Path) -> None:
-    few, many = made_up(5, 1, tmp_path), made_up(6, 1, tmp_path)
+    few, many = generated_case(5, 1, tmp_path), generated_case(6, 1, tmp_path)
     assert _file(few).parent != _file(many).parent
     assert _file(few).stem == few.network
     (tmp_path / few.orders.name).write_text(
@@ -79,7 +79,7 @@ def test_the_command_looks_into_the_store_of_its_case_alone(tmp_path: Path) -> N
 
 def test_an_order_without_a_route_is_not_timed(maker: Path, tmp_path: Path) -> None:
     write_orders(maker, [(WETH, LONELY, 10**18)])
-    with pytest.raises(Failed, match="ended with status 3"):
+    with pytest.raises(BenchmarkFailed, match="ended with status 3"):
         measure_store(tmp_path, maker, 1, (5,))
 
 

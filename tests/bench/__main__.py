@@ -1,4 +1,4 @@
-"""`python -m tests.bench`: measures, and writes the report."""
+"""`python -m tests.bench`: measure, and write the report."""
 
 from __future__ import annotations
 
@@ -12,99 +12,101 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.bench.abuse import measure_abuse
-from tests.bench.cases import made_up, real
+from tests.bench.baselines import Baselines, find_folder, open_baselines
+from tests.bench.cases import copy_real_case, generated_case
 from tests.bench.chain.measure import measure_chain
 from tests.bench.measure import measure_made_up, measure_real
-from tests.bench.plan import Plan, parse
+from tests.bench.plan import Plan, parse_plan
 from tests.bench.report.machine import revision
-from tests.bench.report.page import Circumstances, Findings, page, refreshed, sections
-from tests.bench.running import Failed
+from tests.bench.report.page import Circumstances, Findings, build_sections, refresh_page, render_page
+from tests.bench.running import BenchmarkFailed
 from tests.bench.service import measure_service
 from tests.bench.store import measure_store
 from tests.bench.whole_process import measure_processes
-from tests.bench.yardsticks import Yardsticks, find_folder, open_yardsticks
 
 
 def main() -> int:
-    """Runs the plan; 1 where something that it needs is missing or fails. Missed bars are told, not punished."""
-    plan = parse()
+    """Run the plan. Return 1 if something that it needs is missing or fails; missed thresholds are only reported."""
+    plan = parse_plan()
     try:
         with ExitStack() as stack:
             folder = plan.work or Path(stack.enter_context(TemporaryDirectory(prefix="bench-")))
-            _bench(plan, _usable(folder.resolve()))
-    except Failed as failure:
-        note(f"bench: {failure}")
+            _bench(plan, _prepare_folder(folder.resolve()))
+    except BenchmarkFailed as failure:
+        report_progress(f"bench: {failure}")
         return 1
     return 0
 
 
-def _usable(folder: Path) -> Path:
-    """The work folder, made if need be. The yardsticks find orders by a replacement in the whole path of a market."""
+def _prepare_folder(folder: Path) -> Path:
+    """Create the work folder. The baselines derive the path of the orders by replacing text in that of the market."""
     if "market_" in str(folder) or ".json" in str(folder):
-        raise Failed(f"{folder}: the path of the work folder must not contain market_ or .json")
+        raise BenchmarkFailed(f"{folder}: the path of the work folder must not contain market_ or .json")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def _bench(plan: Plan, folder: Path) -> None:
     if plan.out and not plan.is_whole and not plan.out.is_file():
-        raise Failed(f"{plan.out}: there is no such page whose parts could be written anew")
-    yardsticks = _yardsticks(plan)
+        raise BenchmarkFailed(f"{plan.out}: there is no such page to update")
+    baselines = _open_baselines(plan)
     started, began_s, load, measured = datetime.now(UTC), time.monotonic(), os.getloadavg()[0], revision()
-    found = measure(plan, yardsticks, folder)
+    found = measure(plan, baselines, folder)
     minutes = (time.monotonic() - began_s) / 60
     loads, revisions = (load, os.getloadavg()[0]), (measured, revision())
-    circumstances = Circumstances(started, minutes, loads, revisions, yardsticks.versions() if yardsticks else {})
+    circumstances = Circumstances(started, minutes, loads, revisions, baselines.versions() if baselines else {})
     _write(plan, found, circumstances)
-    checks = [check for section in sections(found) for check in section.checks]
-    note(f"{sum(check.is_met for check in checks)} of {len(checks)} figures meet their bar, in {minutes:.1f} minutes")
+    checks = [check for section in build_sections(found) for check in section.checks]
+    met = sum(check.is_met for check in checks)
+    report_progress(f"{met} of {len(checks)} figures meet their thresholds, in {minutes:.1f} minutes")
 
 
-def _yardsticks(plan: Plan) -> Yardsticks | None:
-    """None where the plan does without those that must be installed."""
+def _open_baselines(plan: Plan) -> Baselines | None:
+    """Return the baselines; None if the plan does not need those that must be installed."""
     if "routes" not in plan.parts:
         return None
-    note("yardsticks")
-    return open_yardsticks(plan.yardsticks)
+    report_progress("baselines")
+    return open_baselines(plan.baselines)
 
 
 def _write(plan: Plan, found: Findings, circumstances: Circumstances) -> None:
     if plan.out is None:
-        print("\n\n".join(section.text for section in sections(found)))
+        print("\n\n".join(section.text for section in build_sections(found)))
     elif plan.is_whole:
-        plan.out.write_text(page(plan, found, circumstances))
+        previous = plan.out.read_text() if plan.out.is_file() else ""
+        plan.out.write_text(render_page(plan, found, circumstances, previous))
     else:
-        plan.out.write_text(refreshed(plan.out.read_text(), found, circumstances))
+        plan.out.write_text(refresh_page(plan.out.read_text(), found, circumstances))
 
 
-def measure(plan: Plan, yardsticks: Yardsticks | None, folder: Path) -> Findings:
+def measure(plan: Plan, baselines: Baselines | None, folder: Path) -> Findings:
     """All parts of the plan, one after the other. Raises `Failed`."""
     found = Findings()
     if "process" in plan.parts:
-        note("whole process")
+        report_progress("whole process")
         found = replace(found, processes=measure_processes(plan.runs, folder))
     if "service" in plan.parts:
-        note("service")
-        service = measure_service(plan.service_s, plan.soaked)
-        note("service among abusive clients")
+        report_progress("service")
+        service = measure_service(plan.service_s, plan.soak_requests)
+        report_progress("service among abusive clients")
         found = replace(found, service=replace(service, abuse=measure_abuse(plan.service_s)))
     if "store" in plan.parts:
-        note("stores")
-        stores = measure_store(folder, find_folder(plan.yardsticks), plan.store_runs, plan.stores)
+        report_progress("stores")
+        stores = measure_store(folder, find_folder(plan.baselines), plan.store_runs, plan.stores)
         found = replace(found, store=stores)
     if "chain" in plan.parts:
-        found = replace(found, chain=measure_chain(plan.chain, folder, note))
-    if yardsticks:
-        cases = [made_up(pools, seed, folder) for pools in plan.sizes for seed in plan.seeds]
-        measured = [measure_made_up(case, yardsticks, plan, note) for case in cases]
-        copies = [real(market, folder) for market in yardsticks.real_markets()]
-        real_cases = [measure_real(case, yardsticks, plan, note) for case in copies]
+        found = replace(found, chain=measure_chain(plan.chain, folder, report_progress))
+    if baselines:
+        cases = [generated_case(pools, seed, folder) for pools in plan.sizes for seed in plan.seeds]
+        measured = [measure_made_up(case, baselines, plan, report_progress) for case in cases]
+        copies = [copy_real_case(market, folder) for market in baselines.real_markets()]
+        real_cases = [measure_real(case, baselines, plan, report_progress) for case in copies]
         found = replace(found, made_up=measured, real=real_cases)
     return found
 
 
-def note(text: str) -> None:
-    """Tells how far the run is."""
+def report_progress(text: str) -> None:
+    """Print the progress of the run."""
     print(text, file=sys.stderr, flush=True)
 
 

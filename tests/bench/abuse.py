@@ -24,7 +24,7 @@ from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import SwapcliError
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network
-from tests.bench.running import Failed
+from tests.bench.running import BenchmarkFailed
 from tests.bench.service import NETWORK, as_ask, route_request
 from tests.service.soak import Client, Request, Service, orders, served
 
@@ -140,7 +140,7 @@ async def _normal_client(service: Service, seconds: float) -> tuple[float, ...]:
         began_s = time.perf_counter()
         answer = await client.ask(route_request(next(todo)), "normal")
         if answer is None or answer[0] != 200:
-            raise Failed(f"a normal client was answered with {answer}")
+            raise BenchmarkFailed(f"a normal client was answered with {answer}")
         taken_ms.append((time.perf_counter() - began_s) * 1e3)
         await asyncio.sleep(NORMAL_PAUSE_S)
     client.close()
@@ -198,7 +198,7 @@ async def _load(service: Service, connections: int, seconds: float) -> Load:
     is_done.set()
     await _end(asking)
     if not set(statuses) <= {200, 503}:
-        raise Failed(f"under load the service answered with {sorted(set(statuses))}")
+        raise BenchmarkFailed(f"under load the service answered with {sorted(set(statuses))}")
     return Load(counted.count(200) / spent_s, counted.count(503) / spent_s)
 
 

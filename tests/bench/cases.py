@@ -40,7 +40,7 @@ class Case:
 
     @property
     def market(self) -> Path:
-        """The market file. The yardsticks look for the orders beside it, under this name."""
+        """The market file. The baselines look for the orders beside it, under this name."""
         return self.folder / f"market_{self.name}.json"
 
     @property
@@ -57,13 +57,13 @@ class Case:
         return tuple(_order(json.loads(line)) for line in self.orders.read_text().splitlines() if line.strip())
 
 
-def made_up(pools: int, seed: int, folder: Path) -> Case:
+def generated_case(pools: int, seed: int, folder: Path) -> Case:
     """The case that `gen_market.py` makes of a number of pools and a seed."""
     return Case(f"{pools}_s{seed}", folder, "synthetic", OTHER_PROTOCOLS, pools, seed)
 
 
-def real(market: Path, folder: Path) -> Case:
-    """A copy of a market file with the orders beside it, with the keys that the yardsticks ask of orders."""
+def copy_real_case(market: Path, folder: Path) -> Case:
+    """A copy of a market file with the orders beside it, with the keys that the baselines ask of orders."""
     name = market.stem.removeprefix("market_")
     case = Case(name, folder, json.loads(market.read_bytes())["network"]["name"], ())
     shutil.copyfile(market, case.market)

@@ -28,7 +28,7 @@ class Spread:
 
 
 def p95(ordered: Sequence[float]) -> float:
-    """The value that 95 % of the sorted values do not exceed, counted as the yardsticks count it: without
+    """The value that 95 % of the sorted values do not exceed, counted as the baselines count it: without
     interpolation, and of few values the one before the last."""
     return ordered[int(0.95 * (len(ordered) - 1))]
 

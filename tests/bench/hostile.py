@@ -1,7 +1,8 @@
-"""What dust pools cost orders, and how long the slowest orders take.
+"""Measure the cost of dust pools, and how long the slowest orders take.
 
-`python -m tests.bench.hostile MARKET...` reads market files with their orders beside them, as `make bench` makes them,
-and prints one JSON object a line. Ratios are of one run: each order is quoted with and without dust, in turn.
+`python -m tests.bench.hostile MARKET...` reads market files with their orders beside them, as `make bench` writes them,
+and prints the section "Hostile markets"; with `--out BENCHMARKS.md` it replaces that section of the page. Ratios are of
+one run: each order is quoted with and without dust, in turn.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
@@ -29,38 +31,45 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from tests.bench.cases import orders_beside
+from tests.bench.hostile_figures import MIN_ORDER_USD, DustFigures, HostileFigures, SolveTimes
+from tests.bench.report.machine import revision
+from tests.bench.report.page import Circumstances, Findings, build_sections, refresh_page
+from tests.bench.thresholds import MAX_DUST_LOSS_BPS, MAX_SOLVE_S
 from tests.routing.dust_pools import Worth, with_dust
 
 _SEED = 5
-_WORTH_USD = 1e-4
+_DUST_USD = 1e-4
 _FEW = 20
-_LEAST_USD = 100.0  # orders worth less would find money in dust
-_SOLVE_TIME_S = 2.0
-_CERTIFIED = 10  # every so many orders: a proof takes many times as long as a route
+_CERTIFY_EVERY = 10  # orders: a certificate takes many times as long as a route
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the figures of each market."""
+    """Print the section, or replace it in a page."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.hostile", description="Measures hostile markets.")
     parser.add_argument("markets", nargs="+", type=Path, help="market files with orders beside them")
-    parser.add_argument("--random", type=int, default=1_000, metavar="N", help="random orders that are timed  [1000]")
-    given = parser.parse_args(arguments)
-    for file in given.markets:
-        for row in measure(file, given.random):
-            print(json.dumps({"market": file.stem} | row), flush=True)
+    parser.add_argument("--random", type=int, default=1_000, metavar="N", help="number of timed random orders  [1000]")
+    parser.add_argument("--out", type=Path, help="the page to write the section into  [stdout]")
+    options = parser.parse_args(arguments)
+    started, started_s, load, revision_before = datetime.now(UTC), time.monotonic(), os.getloadavg()[0], revision()
+    findings = Findings(hostile=[measure(file, options.random) for file in options.markets])
+    if options.out is None:
+        print("\n\n".join(section.text for section in build_sections(findings)))
+        return
+    minutes, loads = (time.monotonic() - started_s) / 60, (load, os.getloadavg()[0])
+    circumstances = Circumstances(started, minutes, loads, (revision_before, revision()), {})
+    options.out.write_text(refresh_page(options.out.read_text(), findings, circumstances))
 
 
-def measure(file: Path, timed: int) -> Iterator[dict[str, Any]]:
-    """Yield what few and many dust pools cost the orders of a market, then the times of random orders."""
+def measure(file: Path, random_orders: int) -> HostileFigures:
+    """Measure a market with few dust pools, with as many as it has pools, and the times of random orders."""
     document = file.read_bytes()
     market = open_market(json.loads(document)["network"]["name"], network, document=document).market
-    listed = list(market.tokens.values())
-    prices = zip(listed, Router(market).usd_prices(*listed), strict=True)
-    worth = {each.address: max(1.0, _WORTH_USD / price * 10**each.decimals) for each, price in prices if price}
-    orders = [each for each in _orders(file, market) if _usd(each, worth) >= _LEAST_USD]
-    for count in (_FEW, len(market.pools)):
-        yield _dusted(market, worth, orders, count)
-    yield _slowest(market, worth, timed)
+    tokens = list(market.tokens.values())
+    prices = zip(tokens, Router(market).usd_prices(*tokens), strict=True)
+    units = {token.address: max(1.0, _DUST_USD / price * 10**token.decimals) for token, price in prices if price}
+    orders = [order for order in _orders(file, market) if _usd(order, units) >= MIN_ORDER_USD]
+    dust = tuple(_measure_dust(market, units, orders, count) for count in (_FEW, len(market.pools)))
+    return HostileFigures(file.stem, dust, _measure_times(market, units, random_orders))
 
 
 def _orders(file: Path, market: Market) -> list[Order]:
@@ -71,39 +80,41 @@ def _orders(file: Path, market: Market) -> list[Order]:
     ]
 
 
-def _usd(order: Order, worth: Worth) -> float:
-    held = worth.get(order.token_in.address)
-    return order.amount / held * _WORTH_USD if held else 0.0
+def _usd(order: Order, units: Worth) -> float:
+    dust_amount = units.get(order.token_in.address)
+    return order.amount / dust_amount * _DUST_USD if dust_amount else 0.0
 
 
-def _dusted(market: Market, worth: Worth, orders: Sequence[Order], count: int) -> dict[str, Any]:
-    """Between tokens of the orders, hubs, hubs and others, and any two."""
+def _measure_dust(market: Market, units: Worth, orders: Sequence[Order], count: int) -> DustFigures:
+    """Add `count` dust pools each between tokens of the orders, hubs, hubs and other tokens, and any two tokens."""
     rng = random.Random(_SEED)
-    pools_of = {address: sum(address in pool.tokens for pool in market.pools.values()) for address in worth}
+    pools_of = {address: sum(address in pool.tokens for pool in market.pools.values()) for address in units}
     hubs = sorted(pools_of, key=lambda address: -pools_of[address])[:10]
-    own = [(each.token_in.address, each.token_out.address) for each in orders if each.token_out.address in worth]
-    kinds = [own, [(a, b) for a in hubs for b in hubs if a < b], [(a, b) for a in hubs for b in worth if a != b]]
+    own = [(each.token_in.address, each.token_out.address) for each in orders if each.token_out.address in units]
+    kinds = [own, [(a, b) for a in hubs for b in hubs if a < b], [(a, b) for a in hubs for b in units if a != b]]
     pairs = [rng.choice(kind) for kind in kinds for _ in range(count)]
-    pairs += [(a, b) for a, b in (rng.sample(list(worth), 2) for _ in range(count))]
-    dusted = with_dust(market, worth, pairs, count, _SEED)
+    pairs += [(a, b) for a, b in (rng.sample(list(units), 2) for _ in range(count))]
+    dusted = with_dust(market, units, pairs, count, _SEED)
     routers = Router(market), Router(dusted)
     gc.collect()
     gc.freeze()
     for each in orders:
         for router in routers:
             _timed(router, each)
-    found = [[_timed(router, each, certify=k % _CERTIFIED == 0) for router in routers] for k, each in enumerate(orders)]
+    found = [
+        [_timed(router, each, certify=k % _CERTIFY_EVERY == 0) for router in routers] for k, each in enumerate(orders)
+    ]
     losses = [(1 - dirty[0] / clean[0]) * 1e4 for clean, dirty in found if clean[0]]
-    times = [[row[side][1] for k, row in enumerate(found) if k % _CERTIFIED] for side in (0, 1)]
-    return {
-        "dust_pools": len(dusted.pools) - len(market.pools),
-        "orders": len(orders),
-        "worse_by_more_than_a_tenth_of_a_bp": sum(loss > 0.1 for loss in losses),
-        "worst_loss_bps": round(max(losses), 4),
-        "best_gain_bps": round(-min(losses), 4),
-        "time_ratio": round(sum(times[1]) / sum(times[0]), 3),
-        "time_ratio_of_medians": round(median(times[1]) / median(times[0]), 3),
-    }
+    times = [[row[side][1] for k, row in enumerate(found) if k % _CERTIFY_EVERY] for side in (0, 1)]
+    return DustFigures(
+        dust_pools=len(dusted.pools) - len(market.pools),
+        orders=len(orders),
+        worse_orders=sum(loss > MAX_DUST_LOSS_BPS for loss in losses),
+        worst_loss_bps=max(losses),
+        best_gain_bps=-min(losses),
+        time_ratio=sum(times[1]) / sum(times[0]),
+        median_time_ratio=median(times[1]) / median(times[0]),
+    )
 
 
 def _timed(router: Router, order: Order, *, certify: bool = False) -> tuple[int, float]:
@@ -115,32 +126,24 @@ def _timed(router: Router, order: Order, *, certify: bool = False) -> tuple[int,
     return amount_out, time.process_time() - started_s
 
 
-def _slowest(market: Market, worth: Worth, count: int) -> dict[str, Any]:
-    """Orders of $1 to $100 million between any two tokens, with the time that a command gives a search."""
+def _measure_times(market: Market, units: Worth, count: int) -> SolveTimes:
+    """Time orders of $1 to $100 million between any two tokens, with the search time of a command."""
     rng, source = random.Random(_SEED), MarketSource(replace(market), SYSTEM_CLOCK)
     source.warm()
     seconds, unfinished, refused = [], 0, 0
     for _ in range(count):
-        sold, bought = rng.sample(list(worth), 2)
-        amount = max(1, int(worth[sold] / _WORTH_USD * 10 ** rng.uniform(0, 8)))
+        sold, bought = rng.sample(list(units), 2)
+        amount = max(1, int(units[sold] / _DUST_USD * 10 ** rng.uniform(0, 8)))
         order = Order(market.tokens[sold], market.tokens[bought], amount)
         started_s = time.perf_counter()
         try:
-            answer = source.quote(QuoteRequest(order, ApiVersion.V1, gas_price_wei=0, solve_time_s=_SOLVE_TIME_S))
+            answer = source.quote(QuoteRequest(order, ApiVersion.V1, gas_price_wei=0, solve_time_s=MAX_SOLVE_S))
             unfinished += not answer.quote.is_search_complete
         except NoRoute:
             refused += 1
         seconds.append(time.perf_counter() - started_s)
     seconds.sort()
-    return {
-        "random_orders": count,
-        "solve_time_s": _SOLVE_TIME_S,
-        "median_s": round(median(seconds), 3),
-        "p99_s": round(seconds[int(count * 0.99)], 3),
-        "slowest_s": round(seconds[-1], 3),
-        "out_of_time": unfinished,
-        "no_route": refused,
-    }
+    return SolveTimes(count, median(seconds), seconds[int(count * 0.99)], seconds[-1], unfinished, refused)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from tests.bench.baselines import Baselines
 from tests.bench.cases import FAMILIES, Case
 from tests.bench.core_time import time_in_core
 from tests.bench.plan import FEW_PASSES, Plan
 from tests.bench.quoting import amount_out, proven_bound, quote_batch
 from tests.bench.results import Exactness, Judged, Measured, Times
-from tests.bench.yardsticks import Yardsticks
 
 Rows = dict[int, dict[str, Any]]
 Note = Callable[[str], None]
@@ -24,22 +24,22 @@ _CONVERGED = 1e-6
 """Residual, as a share of the amount, below which a bound is as tight as the method makes it."""
 
 
-def measure_made_up(case: Case, yardsticks: Yardsticks, plan: Plan, note: Note) -> Measured:
+def measure_made_up(case: Case, baselines: Baselines, plan: Plan, note: Note) -> Measured:
     """Everything about a made-up case, which is written first. Raises `Failed`."""
     note(f"{case.name}: market and certified optimum")
-    yardsticks.make(case)
-    bounds = by_id(yardsticks.bounds(case))
+    baselines.make(case)
+    bounds = by_id(baselines.bounds(case))
     note(f"{case.name}: routes")
     plain, certified = quote_batch(case, "routes"), quote_batch(case, "certified", certify=True)
-    score = yardsticks.score(case, plain)
+    score = baselines.score(case, plain)
     everything = quote_batch(case, "everything", certify=True, all_families=True)
-    all_score = yardsticks.score(case, everything, FAMILIES)
-    times = measure_times(case, yardsticks, plan, note)
+    all_score = baselines.score(case, everything, FAMILIES)
+    times = measure_times(case, baselines, plan, note)
     results, proofs = results_of(plain), results_of(certified)
     return Measured(
         case,
         exactness_of(score),
-        _judged(case, results, proofs, by_id(score["rows"]), by_id(yardsticks.peer_rows(case)), bounds),
+        _judged(case, results, proofs, by_id(score["rows"]), by_id(baselines.peer_rows(case)), bounds),
         times,
         exactness_of(all_score),
         _judged(case, results_of(everything), results_of(everything), by_id(all_score["rows"]), {}, {}),
@@ -47,23 +47,23 @@ def measure_made_up(case: Case, yardsticks: Yardsticks, plan: Plan, note: Note) 
     )
 
 
-def measure_real(case: Case, yardsticks: Yardsticks, plan: Plan, note: Note) -> Measured:
+def measure_real(case: Case, baselines: Baselines, plan: Plan, note: Note) -> Measured:
     """A real case, whose arbitrage leaves no optimum to compare with: exactness, the peer, times. Raises `Failed`."""
     note(f"{case.name}: routes")
     plain = quote_batch(case, "routes")
-    exactness = exactness_of(yardsticks.replay(case, plain))
-    times = measure_times(case, yardsticks, plan, note)
-    peer = by_id(yardsticks.peer_rows(case))
+    exactness = exactness_of(baselines.replay(case, plain))
+    times = measure_times(case, baselines, plan, note)
+    peer = by_id(baselines.peer_rows(case))
     return Measured(case, exactness, _judged(case, results_of(plain), {}, {}, peer, {}), times)
 
 
-def measure_times(case: Case, yardsticks: Yardsticks, plan: Plan, note: Note) -> Times:
+def measure_times(case: Case, baselines: Baselines, plan: Plan, note: Note) -> Times:
     """Ours and the peer's in turn, so that both see the same machine."""
     times, passes = Times(), plan.passes if case.pools and case.pools <= _QUICK_TO_ROUTE else FEW_PASSES
     for number in range(plan.rounds):
         note(f"{case.name}: times, round {number + 1} of {plan.rounds}")
         times.ours.append(time_in_core(case, passes))
-        times.peer.append([row["median_ms"] for row in yardsticks.peer(case, passes)["orders"]])
+        times.peer.append([row["median_ms"] for row in baselines.peer(case, passes)["orders"]])
     return times
 
 

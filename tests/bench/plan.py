@@ -52,13 +52,13 @@ class Plan:
     passes: int
     runs: int
     service_s: float
-    soaked: int
+    soak_requests: int
     stores: tuple[int, ...]
     store_runs: int
     chain: ChainPlan
     out: Path | None
     work: Path | None
-    yardsticks: Path | None
+    baselines: Path | None
 
     @property
     def is_whole(self) -> bool:
@@ -70,10 +70,10 @@ class Plan:
         """The command line that repeats a whole run, without what is true of one machine only."""
         sizes, seeds = (",".join(map(str, values)) for values in (self.sizes, self.seeds))
         quick = " --quick" if self.rounds == 1 else ""
-        return f'make bench YARDSTICKS=DIR ARGS="--sizes {sizes} --seeds {seeds}{quick}"'
+        return f'make bench BASELINES=DIR ARGS="--sizes {sizes} --seeds {seeds}{quick}"'
 
 
-def parse(arguments: Sequence[str] | None = None) -> Plan:
+def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
     """The plan that a command line asks for; ends the process with status 2 where it makes no sense."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measures routes and writes a report.")
     parser.add_argument("--sizes", type=_numbers, metavar="N,..", help="pools in the made-up markets")
@@ -84,10 +84,10 @@ def parse(arguments: Sequence[str] | None = None) -> Plan:
         "--out", type=Path, help=f"the report; with --only its page, of which those parts change  [{PAGE.name}, stdout]"
     )
     parser.add_argument("--work", type=Path, help="where markets and raw results are kept")
-    parser.add_argument("--yardsticks", type=Path, help="folder of the yardsticks; else $YARDSTICKS, else a sibling's")
+    parser.add_argument("--baselines", type=Path, help="folder of the baselines; else $BASELINES, else a sibling's")
     given = parser.parse_args(arguments)
     sizes, seeds = _QUICK if given.quick else _FULL
-    named = given.yardsticks or os.environ.get("YARDSTICKS")
+    named = given.baselines or os.environ.get("BASELINES")
     parts = given.only or PARTS
     return Plan(
         parts=parts,
@@ -97,13 +97,13 @@ def parse(arguments: Sequence[str] | None = None) -> Plan:
         passes=FEW_PASSES if given.quick else 5,
         runs=5 if given.quick else 25,
         service_s=3.0 if given.quick else 20.0,
-        soaked=1_000 if given.quick else 20_000,
+        soak_requests=1_000 if given.quick else 20_000,
         stores=_QUICK_STORES if given.quick else _STORES,
         store_runs=1 if given.quick else 5,
         chain=_QUICK_CHAIN if given.quick else _CHAIN,
         out=given.out or (PAGE if parts == PARTS else None),
         work=given.work,
-        yardsticks=Path(named) if named else None,
+        baselines=Path(named) if named else None,
     )
 
 

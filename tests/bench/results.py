@@ -17,7 +17,7 @@ class Judged:
     """One order, ours and the peer's, in base units of the output token; None where there is no route.
 
     `dual` and `own` are upper bounds on any routing, from `dual_bound.py` and from our certificate; `peer_out` is the
-    peer's route evaluated in real numbers, without any rounding. `known_out` is the best route known to the yardsticks.
+    peer's route evaluated in real numbers, without any rounding. `known_out` is the best route known to the baselines.
     """
 
     order: int
@@ -55,7 +55,7 @@ class Judged:
 
     @property
     def is_own_tighter(self) -> bool:
-        """Is our certificate tighter than the yardsticks' bound by more than 0.01 bps?"""
+        """Is our certificate tighter than the baselines' bound by more than 0.01 bps?"""
         return self.own is not None and self.dual is not None and gap_bps(self.own, self.dual) > 0.01
 
     @property

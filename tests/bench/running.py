@@ -12,7 +12,7 @@ Command = Sequence[str | Path]
 _DROPPED = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "XDG_CONFIG_HOME")
 
 
-class Failed(Exception):
+class BenchmarkFailed(Exception):
     """Something that the benchmark needs is missing or does not work."""
 
 
@@ -29,7 +29,7 @@ def run(command: Command, *, env: Mapping[str, str] | None = None, accepted: Seq
     try:
         ran = subprocess.run(words, capture_output=True, text=True, env=env, check=False)
     except OSError as error:
-        raise Failed(f"cannot run {words[0]}: {error.strerror}") from error
+        raise BenchmarkFailed(f"cannot run {words[0]}: {error.strerror}") from error
     if ran.returncode not in accepted:
-        raise Failed(f"{' '.join(words)} ended with status {ran.returncode}: {ran.stderr[-2000:].strip()}")
+        raise BenchmarkFailed(f"{' '.join(words)} ended with status {ran.returncode}: {ran.stderr[-2000:].strip()}")
     return ran.stdout

@@ -18,7 +18,7 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.networks.catalogue import network
-from tests.bench.running import Failed
+from tests.bench.running import BenchmarkFailed
 from tests.service.soak import Client, Outcome, Request, Service, orders, served, soak
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ async def _asked_s(client: Client, request: Request) -> float:
     began_s = time.perf_counter()
     answer = await client.ask(request, "bench")
     if answer is None or answer[0] != 200:
-        raise Failed(f"{request.target}: {answer}")
+        raise BenchmarkFailed(f"{request.target}: {answer}")
     return time.perf_counter() - began_s
 
 

@@ -24,7 +24,7 @@ from swapcli.model.order import Order
 from swapcli.networks.catalogue import network
 from swapcli.routing import Router
 from swapcli.store import Store, create_store, open_store
-from tests.bench.cases import Case, made_up
+from tests.bench.cases import Case, generated_case
 from tests.bench.cases import Order as CaseOrder
 from tests.bench.figures import gap_bps
 from tests.bench.quoting import console_script
@@ -68,10 +68,10 @@ StoreFigures = tuple[Held, ...]
 """By number of pools, the smallest first."""
 
 
-def measure_store(folder: Path, yardsticks: Path, runs: int, pools: Sequence[int]) -> StoreFigures:
+def measure_store(folder: Path, baselines: Path, runs: int, pools: Sequence[int]) -> StoreFigures:
     """Makes the markets in `folder`, imports and measures them. Raises `Failed`."""
-    cases = [made_up(count, 1, folder) for count in pools]
-    imports = [_import(case, yardsticks) for case in cases]
+    cases = [generated_case(count, 1, folder) for count in pools]
+    imports = [_import(case, baselines) for case in cases]
     quotes = _time(cases, runs)
     return tuple(
         Held(count, _file(case).stat().st_size, import_s, tuple(of_case), tuple(_parts(case)))
@@ -84,9 +84,9 @@ def _file(case: Case) -> Path:
     return case.folder / f"stores_{case.name}" / f"{case.network}.sqlite"
 
 
-def _import(case: Case, yardsticks: Path) -> float:
+def _import(case: Case, baselines: Path) -> float:
     """Seconds to write the store of a case, which is made up first."""
-    maker: list[str | Path] = [sys.executable, "-B", yardsticks / "gen_market.py", "--sizes", str(case.pools)]
+    maker: list[str | Path] = [sys.executable, "-B", baselines / "gen_market.py", "--sizes", str(case.pools)]
     run([*maker, "--seed", str(case.seed), "--out", case.folder])
     market, file = _market(case), _file(case)
     file.parent.mkdir(exist_ok=True)

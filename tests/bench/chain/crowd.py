@@ -9,7 +9,7 @@ from swapcli.evm import build_call, build_transaction
 from swapcli.model.market import Market
 from swapcli.model.route import RATE_SCALE, Step
 from swapcli.model.transaction import RouterRouteParam, SwapType
-from tests.bench.running import Failed
+from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.world import CENTS, World
@@ -44,7 +44,7 @@ class Crowd:
         calldata = f"0x{self._purse.calldata('aggregate3', calls).hex()}"
         message = {"from": DEPLOYER, "to": self._purse.address, "data": calldata, "gas": hex(_GAS)}
         if not self._chain.receipt(self._chain.node.ask("eth_sendTransaction", message)).succeeded:
-            raise Failed("a swap of the crowd failed")
+            raise BenchmarkFailed("a swap of the crowd failed")
 
     def _swap(self, key: str) -> bytes:
         """Calldata of the router."""

@@ -10,7 +10,7 @@ from statistics import median
 
 from tests.bench.chain.many_pools import NETWORK
 from tests.bench.chain.one_sync import Synced
-from tests.bench.running import Failed, run
+from tests.bench.running import BenchmarkFailed, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,5 +43,5 @@ def measure_first_sync(settings: Path, store: Path, protocols: tuple[str, ...], 
             file.unlink()
         syncs.append(Synced(*json.loads(run([*command, *protocols]))))
         if syncs[-1].pools != pools:
-            raise Failed(f"a sync found {syncs[-1].pools} pools, there are {pools}")
+            raise BenchmarkFailed(f"a sync found {syncs[-1].pools} pools, there are {pools}")
     return SyncFigures(protocols, tuple(syncs))

@@ -23,7 +23,7 @@ from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.store import Store
 from tests.bench.chain.crowd import Crowd, amount_of
-from tests.bench.running import Failed
+from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.reading import read_market
@@ -92,7 +92,7 @@ def _adopted(folder: Path, every: int, node: RpcNode, market: Market) -> Store:
         left.unlink()
     store = create(file, market.network)
     if [progress.pools for progress in adopt(store, node, market)][-1:] != [len(market.pools)]:
-        raise Failed("a store did not take in all pools of the world")
+        raise BenchmarkFailed("a store did not take in all pools of the world")
     return store
 
 
@@ -101,7 +101,7 @@ def _follow(followed: Followed, store: Store, node: RpcNode) -> None:
     advance = follow(store, node)
     followed.seconds.append(perf_counter() - started_s)
     if advance is None:
-        raise Failed("a new block was not followed")
+        raise BenchmarkFailed("a new block was not followed")
     followed.touched += len(advance.touched)
     followed.drifted += len(advance.drifted)
 
@@ -112,7 +112,7 @@ def _wrong(store: Store, node: RpcNode, pools: int) -> int:
     number, held = node.head().block.number, store.read_market()
     true = fresh(node, held.pools.values(), number)
     if (held.block, len(true)) != (number, pools):
-        raise Failed(f"a store has {len(true)} pools at block {held.block}, there are {pools} at {number}")
+        raise BenchmarkFailed(f"a store has {len(true)} pools at block {held.block}, there are {pools} at {number}")
     return sum(held.pools[key] != pool for key, pool in true.items())
 
 

@@ -11,7 +11,7 @@ from statistics import median
 
 from tests.bench.chain.many_pools import NETWORK, Coin
 from tests.bench.quoting import console_script
-from tests.bench.running import Command, Failed, clean_environment, run
+from tests.bench.running import BenchmarkFailed, Command, clean_environment, run
 from tests.bench.whole_process import QUOTE, Runs, timed
 from tests.chain.proxy import proxying
 
@@ -71,5 +71,5 @@ def _asked(words: list[str], settings: Path, port: int) -> tuple[int, int]:
         told = json.loads(run(command, env=clean_environment(settings.parent)))
         considered = _CONSIDERED.search(told["market"]["source"])
         if considered is None:
-            raise Failed(f"no live quote: {told['market']}")
+            raise BenchmarkFailed(f"no live quote: {told['market']}")
         return int(considered[1]), len(proxy.exchanges)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from tests.bench.running import Failed
+from tests.bench.running import BenchmarkFailed
 from tests.chain.gas import TOLERANCE, estimate_of
 from tests.chain.trading import open_desk
 
@@ -49,5 +49,5 @@ def _carried_out(seed: int, routes: int) -> Iterator[Mined]:
         for trade in desk.trades(Random(f"bench {seed}"), routes):
             estimate, outcome = estimate_of(desk, trade), desk.carry_out(trade)
             if not outcome.receipt.succeeded:
-                raise Failed(f"a {trade.kind} route was mined and reverted")
+                raise BenchmarkFailed(f"a {trade.kind} route was mined and reverted")
             yield Mined(trade.due, outcome.received, outcome.receipt.gas_used, estimate)

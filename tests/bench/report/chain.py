@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from tests.bench.bars import (
+from tests.bench.chain.first_sync import SyncFigures
+from tests.bench.chain.following import Followed, FollowFigures
+from tests.bench.chain.live import LiveQuote
+from tests.bench.chain.many_pools import TICKS, V2, V3
+from tests.bench.chain.measure import ChainFigures
+from tests.bench.chain.received import Mined
+from tests.bench.figures import Spread
+from tests.bench.report.tables import NOTHING, Section, format_limit, ms, number, pair
+from tests.bench.thresholds import (
     EXACT_PERCENT,
     MAX_LIVE_MS,
     MAX_ROUND_TRIPS,
@@ -15,14 +23,6 @@ from tests.bench.bars import (
     MIN_V3_PER_S,
     Check,
 )
-from tests.bench.chain.first_sync import SyncFigures
-from tests.bench.chain.following import Followed, FollowFigures
-from tests.bench.chain.live import LiveQuote
-from tests.bench.chain.many_pools import TICKS, V2, V3
-from tests.bench.chain.measure import ChainFigures
-from tests.bench.chain.received import Mined
-from tests.bench.figures import Spread
-from tests.bench.report.tables import NOTHING, Section, at_most, ms, number, pair
 from tests.bench.whole_process import QUOTE
 from tests.chain.gas import TOLERANCE
 
@@ -42,14 +42,14 @@ def chain_sections(found: ChainFigures) -> list[Section]:
 def sync_section(client: str, found: Sequence[SyncFigures]) -> Section:
     """How fast a store is filled from a node."""
     section = Section("First sync")
-    section.say(
+    section.add_paragraph(
         f"An empty store is filled from a local node ({client}), in a fresh process: pairs of Uniswap V2 from the "
         f"factory's list, pools of Uniswap V3, each with {TICKS} initialised ticks, from events; their tokens too. "
         f"*Seconds*: the median of {len(found[0].syncs)} syncs, the node's own part of it included; peak memory is "
         "the highest of any."
     )
     header = ["pools", "tokens", "steps", "round trips", "seconds", "pools/s", "bar", "peak MB", "bar"]
-    section.table(header, [_sync_row(section, each) for each in found])
+    section.add_table(header, [_sync_row(section, each) for each in found])
     return section
 
 
@@ -64,26 +64,26 @@ def _sync_row(section: Section, found: SyncFigures) -> list[str]:
         str(one.steps),
         str(one.round_trips),
         number(median(each.seconds for each in found.syncs), 2),
-        section.hold(number(found.pools_per_s, 0), *speed),
+        section.check(number(found.pools_per_s, 0), *speed),
         f"≥ {least:,.0f}" if least else NOTHING,
-        section.hold(number(found.peak_bytes / 1e6, 1), memory),
-        at_most(MAX_SYNC_BYTES / 1e6),
+        section.check(number(found.peak_bytes / 1e6, 1), memory),
+        format_limit(MAX_SYNC_BYTES / 1e6),
     ]
 
 
 def live_section(found: Sequence[LiveQuote], round_trips: Sequence[int]) -> Section:
     """What it costs to ask a node."""
     section = Section("Live quotes")
-    section.say(
+    section.add_paragraph(
         "`swapcli route ... --json` over the store of all those pools, with the node, in turn with the same order "
         f"`--offline` and with the embedded market (`swapcli {' '.join(QUOTE)}`), {len(found[0].live.times_s)} runs. "
         "All read the same settings file. *More*: the median difference of neighbouring runs, in milliseconds."
     )
     header = ["order", "pools read", "round trips", "bar", "live ms", "offline ms", "embedded ms", "more than offline"]
-    section.table([*header, "than embedded", "bar", "peak MB"], [_live_row(section, each) for each in found])
+    section.add_table([*header, "than embedded", "bar", "peak MB"], [_live_row(section, each) for each in found])
     most = max(round_trips)
-    held = section.hold(str(most), Check("round trips of a live quote, every family", most, MAX_ROUND_TRIPS))
-    section.say(
+    held = section.check(str(most), Check("round trips of a live quote, every family", most, MAX_ROUND_TRIPS))
+    section.add_paragraph(
         f"Over pools of every family, on a chain that has moved on since the store was written: {len(round_trips)} "
         f"orders from each token to each other, small and large, take at most {held} round trips."
     )
@@ -95,17 +95,17 @@ def _live_row(section: Section, found: LiveQuote) -> list[str]:
     times = [ms(median(runs.times_s) * 1e3) for runs in (found.live, found.offline, found.embedded)]
     beside = {"offline": found.more_ms(found.offline), "embedded": found.more_ms(found.embedded)}
     more = [
-        section.hold(number(value, 0), Check(f"live quote, ms more than {name}, {what}", value, MAX_LIVE_MS))
+        section.check(number(value, 0), Check(f"live quote, ms more than {name}, {what}", value, MAX_LIVE_MS))
         for name, value in beside.items()
     ]
     return [
         what,
         str(found.pools),
-        section.hold(str(trips), Check(f"round trips of a live quote, {what}", trips, MAX_ROUND_TRIPS)),
-        at_most(MAX_ROUND_TRIPS),
+        section.check(str(trips), Check(f"round trips of a live quote, {what}", trips, MAX_ROUND_TRIPS)),
+        format_limit(MAX_ROUND_TRIPS),
         *times,
         *more,
-        at_most(MAX_LIVE_MS),
+        format_limit(MAX_LIVE_MS),
         number(found.live.peak_bytes / 1e6, 1),
     ]
 
@@ -114,14 +114,16 @@ def following_section(found: FollowFigures) -> Section:
     """How a store keeps up with a chain, and whether it is right."""
     section = Section("Following a chain")
     pools = ", ".join(f"{count} {name}" for name, count in sorted(found.pools.items()))
-    section.say(
+    section.add_paragraph(
         f"{found.blocks:,} blocks of {found.swaps} swaps each with half of {found.pools.total()} pools ({pools}), "
         "which stores follow while they come. In the end every pool is read afresh, one by one and as if nothing had "
         "been known of it: *wrong* are those that differ. *Drifted* had changed unnoticed, which a sample brought to "
         "light. Times are those of following alone."
     )
     header = ["followed after every", "follows", "ms: median", "p95", "blocks/s", "pools read anew", "drifted", "bar"]
-    section.table([*header, "wrong", "bar"], [_followed_row(section, found.blocks, each) for each in found.followed])
+    section.add_table(
+        [*header, "wrong", "bar"], [_followed_row(section, found.blocks, each) for each in found.followed]
+    )
     return section
 
 
@@ -135,17 +137,17 @@ def _followed_row(section: Section, blocks: int, found: Followed) -> list[str]:
         ms(times_ms.p95),
         number(blocks / sum(found.seconds), 0),
         f"{found.touched:,}",
-        section.hold(str(found.drifted), Check(f"pools that drifted, followed every {what}", found.drifted, 0)),
-        at_most(0),
-        section.hold(str(found.wrong), Check(f"wrong pools in the end, followed every {what}", found.wrong, 0)),
-        at_most(0),
+        section.check(str(found.drifted), Check(f"pools that drifted, followed every {what}", found.drifted, 0)),
+        format_limit(0),
+        section.check(str(found.wrong), Check(f"wrong pools in the end, followed every {what}", found.wrong, 0)),
+        format_limit(0),
     ]
 
 
 def received_section(found: Sequence[Mined]) -> Section:
     """What became of routes that were mined."""
     section = Section("Received as quoted")
-    section.say(
+    section.add_paragraph(
         f"{len(found):,} random routes over real contracts of every family, up to eight segments and four hops, native "
         "both ways, with fees and in reverse: quoted on state read from the node, signed, mined on anvil. Pools of "
         "Curve's kind are modelled. Gas is that of the transaction, of pools that have been used before."
@@ -154,7 +156,7 @@ def received_section(found: Sequence[Mined]) -> Section:
     errors = Spread.of(100.0 * mined.gas_error for mined in found)
     shown = pair(pair(number(errors.median, 1), number(errors.p95, 1)), number(errors.maximum, 1))
     most = max(abs(mined.received - mined.quoted) for mined in found)
-    section.table(
+    section.add_table(
         ["figure", "reached", "bar"],
         [
             _row(section, "routes that paid just what was quoted, %", exact, EXACT_PERCENT, is_floor=True),
@@ -172,4 +174,4 @@ def _judged(mined: Mined) -> tuple[bool, bool]:
 
 def _row(section: Section, what: str, value: float, limit: float, *, is_floor: bool = False) -> list[str]:
     shown = f"{value:,.1f}".removesuffix(".0")
-    return [what, section.hold(shown, Check(what, value, limit, is_floor)), f"{'≥' if is_floor else '≤'} {limit:g}"]
+    return [what, section.check(shown, Check(what, value, limit, is_floor)), f"{'≥' if is_floor else '≤'} {limit:g}"]

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.bench.bars import EXACT_PERCENT, Check, gap_bar
 from tests.bench.cases import SIZES
 from tests.bench.figures import Spread
 from tests.bench.report.select import Cases, by_pools, gaps, median_and_maximum, of_size, seeds, title
-from tests.bench.report.tables import NOTHING, Section, at_most, bps, pair
+from tests.bench.report.tables import NOTHING, Section, bps, format_limit, pair
 from tests.bench.results import Exactness, Judged, Measured
+from tests.bench.thresholds import EXACT_PERCENT, Check, gap_threshold
 
 
 def exactness_section(cases: Cases) -> Section:
     """Do the amounts hold to the unit?"""
     section = Section("Exactness")
-    section.say(
+    section.add_paragraph(
         "Each route that `swapcli route --batch --json` prints is replayed in integers by `score.py`, which must "
         "come to `outputAmount` to the unit. Routes through pools that it cannot replay (stable and weighted ones) "
         f"are skipped. The bar: every order routed, {EXACT_PERCENT:g} % of what is replayed exact."
     )
     rows = [_exactness_row(section, title(m), "two", m.exactness) for m in cases]
     rows += [_exactness_row(section, title(m), "five", m.all_exactness) for m in cases if m.all_exactness]
-    section.table(["market", "families", "orders", "routed", "replayed", "exact", "skipped"], rows)
+    section.add_table(["market", "families", "orders", "routed", "replayed", "exact", "skipped"], rows)
     if any(measured.faults for measured in cases):
-        section.items(f"{title(measured)}, {fault}" for measured in cases for fault in measured.faults)
+        section.add_list(f"{title(measured)}, {fault}" for measured in cases for fault in measured.faults)
     return section
 
 
@@ -35,9 +35,9 @@ def _exactness_row(section: Section, market: str, families: str, found: Exactnes
         market,
         families,
         str(found.orders),
-        section.hold(str(found.routed), routed),
+        section.check(str(found.routed), routed),
         str(found.routed - found.skipped),
-        section.hold(f"{found.share:g} %", exact),
+        section.check(f"{found.share:g} %", exact),
         str(found.skipped),
     ]
 
@@ -45,32 +45,32 @@ def _exactness_row(section: Section, market: str, families: str, found: Exactnes
 def gap_section(cases: Cases) -> Section:
     """How far is the best that any router could do?"""
     section = Section("Gap to the certified optimum")
-    section.say(
+    section.add_paragraph(
         "In basis points of an upper bound on any routing (any splits, hops and pools, in real numbers, without "
         "rounding), median / maximum, after rounding to the percentages of the interface; constant product and "
-        "concentrated pools, gas price 0. *dual_bound.py* is the bound of the yardsticks (what `score.py` states), "
+        "concentrated pools, gas price 0. *dual_bound.py* is the bound of the baselines (what `score.py` states), "
         "*certificate* the one that `--certify` prints, and *certified* the tighter of the two, order by order: both "
         "are valid, so the bar is held against it."
     )
     header = ["orders", "dual_bound.py", "certificate", "certified", "bar"]
     for pools, group in by_pools(cases):
-        section.say(f"**{pools:,} pools**, {seeds(group)}")
+        section.add_paragraph(f"**{pools:,} pools**, {seeds(group)}")
         classes = [(size, of_size((judged for m in group for judged in m.orders), size)) for size in SIZES]
-        section.table(header, [_gap_row(section, pools, size, orders) for size, orders in classes if orders])
-    section.say("The certified gap by market:")
-    section.table(["market", *SIZES], [_market_row(section, measured) for measured in cases])
+        section.add_table(header, [_gap_row(section, pools, size, orders) for size, orders in classes if orders])
+    section.add_paragraph("The certified gap by market:")
+    section.add_table(["market", *SIZES], [_market_row(section, measured) for measured in cases])
     _say_of_bounds(section, cases)
     return section
 
 
 def _gap_row(section: Section, pools: int, size: str, orders: Sequence[Judged]) -> list[str]:
-    bar = gap_bar(pools, size)
+    bar = gap_threshold(pools, size)
     return [
         f"{len(orders)} {size}",
         median_and_maximum(judged.gap_to(judged.dual) for judged in orders),
         median_and_maximum(judged.gap_to(judged.own) for judged in orders),
         _held_gap(section, f"{pools:,} pools", pools, size, orders),
-        pair(at_most(bar.median), at_most(bar.maximum)),
+        pair(format_limit(bar.median), format_limit(bar.maximum)),
     ]
 
 
@@ -81,11 +81,11 @@ def _market_row(section: Section, measured: Measured) -> list[str]:
 
 
 def _held_gap(section: Section, where: str, pools: int, size: str, orders: Sequence[Judged]) -> str:
-    bar, found, what = gap_bar(pools, size), Spread.of(gaps(orders)), f"gap, {where}, {size} orders"
-    median = section.hold(bps(found.median), Check(f"{what}, median", found.median, bar.median))
+    bar, found, what = gap_threshold(pools, size), Spread.of(gaps(orders)), f"gap, {where}, {size} orders"
+    median = section.check(bps(found.median), Check(f"{what}, median", found.median, bar.median))
     if bar.maximum is None:
         return pair(median, bps(found.maximum))
-    return pair(median, section.hold(bps(found.maximum), Check(f"{what}, maximum", found.maximum, bar.maximum)))
+    return pair(median, section.check(bps(found.maximum), Check(f"{what}, maximum", found.maximum, bar.maximum)))
 
 
 def _say_of_bounds(section: Section, cases: Cases) -> None:
@@ -95,9 +95,9 @@ def _say_of_bounds(section: Section, cases: Cases) -> None:
     tighter = sum(judged.is_own_tighter for judged in orders)
     refuted = sum(judged.is_bound_refuted for judged in orders)
     changed = sum(not measured.is_unchanged_by_proof for measured in cases)
-    held_refuted = section.hold(str(refuted), Check("certificates below a known route", refuted, 0))
-    held_changed = section.hold(str(changed), Check("markets where a certificate changes amounts", changed, 0))
-    section.say(
+    held_refuted = section.check(str(refuted), Check("certificates below a known route", refuted, 0))
+    held_changed = section.check(str(changed), Check("markets where a certificate changes amounts", changed, 0))
+    section.add_paragraph(
         f"`dual_bound.py` stopped before it converged on {loose} of {len(orders)} orders: its bound is valid there, "
         f"but loose. The certificate is tighter by more than 0.01 bps on {tighter}. Certificates below a route known "
         f"to `dual_bound.py` or Tines: {held_refuted} (there must be none). Markets on which asking for the "
@@ -108,11 +108,11 @@ def _say_of_bounds(section: Section, cases: Cases) -> None:
 def families_section(cases: Cases) -> Section:
     """The gap where every family of pools takes part."""
     section = Section("Gap over all five families")
-    section.say(
+    section.add_paragraph(
         "The same markets with their stable and weighted pools, against the tighter of the two bounds, median / "
         "maximum in basis points. There is no bar, and the peer has not all of these pools."
     )
-    section.table(["market", *SIZES], [_families_row(measured) for measured in cases])
+    section.add_table(["market", *SIZES], [_families_row(measured) for measured in cases])
     return section
 
 

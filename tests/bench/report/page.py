@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tests.bench.chain.measure import ChainFigures
+from tests.bench.hostile_figures import HostileFigures
 from tests.bench.plan import FEW_PASSES, Plan
 from tests.bench.report.chain import chain_sections
+from tests.bench.report.hostile import TITLE as HOSTILE
+from tests.bench.report.hostile import hostile_section
 from tests.bench.report.machine import machine
 from tests.bench.report.optimum import exactness_section, families_section, gap_section
 from tests.bench.report.peer import peer_section, real_section
 from tests.bench.report.service import service_section
 from tests.bench.report.speed import process_section, time_section
 from tests.bench.report.store import store_section
+from tests.bench.report.summary import TITLE as SUMMARY
+from tests.bench.report.summary import count_checks, read_summary, summary_section
 from tests.bench.report.tables import MISSED, Section
-from tests.bench.report.verdict import TITLE as VERDICT
-from tests.bench.report.verdict import counts_of, read_verdict, verdict
 from tests.bench.results import Measured
 from tests.bench.service import ServiceFigures
 from tests.bench.store import StoreFigures
@@ -29,7 +32,7 @@ _BREAK = "\n## "
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """When and how a run went: minutes in all; one-minute load averages and revisions before and after."""
+    """When and where a run took place: its minutes, and load averages (one minute) and revisions before and after."""
 
     started: datetime
     minutes: float
@@ -40,7 +43,7 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that a run measured; nothing in the place of parts that it left out."""
+    """All that a run measured; parts that it left out are empty."""
 
     made_up: Sequence[Measured] = ()
     real: Sequence[Measured] = ()
@@ -48,10 +51,11 @@ class Findings:
     service: ServiceFigures | None = None
     store: StoreFigures = ()
     chain: ChainFigures | None = None
+    hostile: Sequence[HostileFigures] = ()
 
 
-def sections(found: Findings) -> list[Section]:
-    """The sections in order, with their checks."""
+def build_sections(found: Findings) -> list[Section]:
+    """Return the sections in order, with their checks."""
     return [
         *(_route_sections(found) if found.made_up else []),
         *([real_section(found.real)] if found.real else []),
@@ -60,6 +64,7 @@ def sections(found: Findings) -> list[Section]:
         *([service_section(found.service)] if found.service else []),
         *([store_section(found.store)] if found.store else []),
         *(chain_sections(found.chain) if found.chain else []),
+        *([hostile_section(found.hostile)] if found.hostile else []),
     ]
 
 
@@ -72,45 +77,57 @@ def _route_sections(found: Findings) -> list[Section]:
     ]
 
 
-def page(plan: Plan, found: Findings, circumstances: Circumstances) -> str:
-    """The report in Markdown."""
-    parts = sections(found)
+def render_page(plan: Plan, found: Findings, circumstances: Circumstances, previous: str = "") -> str:
+    """Return the report in Markdown, with the section of hostile markets of the previous page.
+
+    A command of its own measures those, so that a run of `make bench` has no figures of them.
+    """
+    parts = build_sections(found)
+    old_sections = _split_sections(previous)
+    old_counts = read_summary(old_sections.get(SUMMARY, ""))
+    counts = count_checks(parts)
+    if HOSTILE in old_counts:
+        counts.setdefault(HOSTILE, old_counts[HOSTILE])
+    hostile = ["## " + old_sections[HOSTILE].rstrip("\n")] if HOSTILE in old_sections and not found.hostile else []
     head = [
         "# Benchmarks",
-        "Written by `make bench`: every figure of one run beside its bar, and beside the peer's where there is one. "
-        f"A figure that misses its bar is marked{MISSED}.",
-        verdict(counts_of(parts)).text,
+        "Written by `make bench`: every figure of one run beside its threshold, and beside the figure of the peer if "
+        f"there is one. A figure that misses its threshold is marked{MISSED}.",
+        summary_section(counts).text,
         _method(plan, circumstances),
     ]
-    return "\n\n".join([*head, *(part.text for part in parts), _remarks()]) + "\n"
+    return "\n\n".join([*head, *(part.text for part in parts), *hostile, _remarks()]) + "\n"
 
 
-def refreshed(text: str, found: Findings, circumstances: Circumstances) -> str:
-    """A page with the sections of these findings in the place of its own; what it does not have comes last."""
-    parts = sections(found)
-    head, *blocks = text.split(_BREAK)
-    kept = {block.partition("\n")[0]: block for block in blocks}
-    remarks = kept.pop(_REMARKS)
-    kept |= {part.title: _block(part) for part in parts}
-    kept[_METHOD] = _with_line(kept[_METHOD], parts, circumstances)
-    before = read_verdict(kept[VERDICT])
-    counts = {title: each for title, each in before.items() if title in kept} | counts_of(parts)
-    kept[VERDICT] = _block(verdict({title: counts[title] for title in kept if title in counts}))
-    return _BREAK.join([head, *kept.values(), remarks])
+def refresh_page(text: str, found: Findings, circumstances: Circumstances) -> str:
+    """Return a page whose sections are replaced by those of `found`; new sections come last."""
+    parts = build_sections(found)
+    head, blocks = text.partition(_BREAK)[0], _split_sections(text)
+    remarks = blocks.pop(_REMARKS)
+    blocks |= {part.title: _block(part) for part in parts}
+    blocks[_METHOD] = _with_line(blocks[_METHOD], parts, circumstances)
+    counts = read_summary(blocks[SUMMARY]) | count_checks(parts)
+    blocks[SUMMARY] = _block(summary_section({title: counts[title] for title in blocks if title in counts}))
+    return _BREAK.join([head, *blocks.values(), remarks])
+
+
+def _split_sections(text: str) -> dict[str, str]:
+    """Return the sections of a page by title, each without the `## ` before its title."""
+    return {block.partition("\n")[0]: block for block in text.split(_BREAK)[1:]}
 
 
 def _block(section: Section) -> str:
-    """As it stands between two breaks."""
+    """Return the text of a section between two breaks."""
     return section.text.removeprefix("## ") + "\n"
 
 
 def _with_line(method: str, parts: Sequence[Section], circumstances: Circumstances) -> str:
-    """What is told of how a page was measured, and of sections that were measured anew."""
-    name = f"* measured anew ({', '.join(part.title for part in parts)}): "
+    """Add a line on the sections that were measured again to the section on the method."""
+    name = f"* measured again ({', '.join(part.title for part in parts)}): "
     lines = [line for line in method.splitlines() if not line.startswith(name)]
     last = max(at for at, line in enumerate(lines) if line.startswith("* "))
-    told = f"{_when(circumstances)}, revision {_revision(circumstances)}"
-    return "\n".join([*lines[: last + 1], name + told, *lines[last + 1 :]]) + "\n"
+    circumstance = f"{_when(circumstances)}, revision {_revision(circumstances)}"
+    return "\n".join([*lines[: last + 1], name + circumstance, *lines[last + 1 :]]) + "\n"
 
 
 def _when(circumstances: Circumstances) -> str:
@@ -133,30 +150,30 @@ def _method(plan: Plan, circumstances: Circumstances) -> str:
         *machine(circumstances.versions),
         ("revision", _revision(circumstances)),
     ]
-    section.items(f"{name}: {value}" for name, value in facts)
-    section.say(
-        "The yardsticks are a folder of four programs outside this repository, named by `YARDSTICKS`. "
-        "`gen_market.py` makes markets up, free of arbitrage, with five pairs in four sizes as orders (a fraction of "
-        "the depth of the thinner token: small 0.01 %, medium 0.3 %, large 3 %, huge 20 %). `dual_bound.py` proves "
-        "an upper bound on what any router could pay out. `score.py` replays routes. `run_tines.mjs` runs the peer, "
-        "Sushi's Tines, on the same files. numpy, scipy and the peer are installed into the user's cache folder."
+    section.add_list(f"{name}: {value}" for name, value in facts)
+    section.add_paragraph(
+        "The baselines are a folder of four programs outside this repository, named by `BASELINES`. "
+        "`gen_market.py` generates markets without arbitrage, and orders for five pairs in four sizes (a fraction of "
+        "the depth of the thinner token: small 0.01%, medium 0.3%, large 3%, huge 20%). `dual_bound.py` proves an "
+        "upper bound on the output of any router. `score.py` replays routes. `run_tines.mjs` runs the peer, Sushi's "
+        "Tines, on the same files. numpy, scipy and the peer are installed into the user's cache folder."
     )
     return section.text
 
 
 def _remarks() -> str:
     section = Section(_REMARKS)
-    section.items(
+    section.add_list(
         [
-            "Bounds are in real numbers. Integer rounding in the pools, whole percents for segments and hundredths of "
-            "a percent for pools are part of our gap; the peer's outputs carry none of these.",
-            "The certified gap is what is left to a bound, not to a route: where a bound is loose, no router can have "
-            "all of it.",
-            "The certificate comes from the program that it judges. It is a bound by its construction, as any prices "
-            "give one; here it is held against every route that is known.",
+            "Bounds are real numbers. Our gap includes integer rounding in the pools, whole percents for segments and "
+            "hundredths of a percent for pools; the outputs of the peer include none of these.",
+            "The certified gap is the distance to a bound, not to a route: if the bound is loose, no router can reach "
+            "it.",
+            "The certificate comes from the program that is measured. It is a bound by construction, because any "
+            "prices give one; here it is also compared with every known route.",
             "Times on a shared machine vary; ratios within a run vary less. Tines runs in compiled JavaScript and "
-            "builds its graph for each order, as its interface asks; swapcli runs in plain CPython and keeps its "
-            "graph after the first order of all.",
+            "builds its graph for each order, as its interface requires; swapcli runs in plain CPython and reuses its "
+            "graph after the first order.",
         ]
     )
     return section.text

@@ -12,7 +12,9 @@ from tests.bench.abuse import (
     AbuseFigures,
     p99,
 )
-from tests.bench.bars import (
+from tests.bench.report.tables import Section, ms, number
+from tests.bench.service import CLIENTS, ServiceFigures
+from tests.bench.thresholds import (
     MAX_DELAY_BESIDE_ABUSE,
     MAX_GROWTH,
     MAX_HEALTH_MS,
@@ -22,21 +24,19 @@ from tests.bench.bars import (
     MIN_ROUTES_PER_S,
     Check,
 )
-from tests.bench.report.tables import Section, ms, number
-from tests.bench.service import CLIENTS, ServiceFigures
 
 
 def service_section(found: ServiceFigures) -> Section:
     """What the service reaches over HTTP on loopback, from one process."""
     section = Section("Service")
-    section.say(
+    section.add_paragraph(
         f"`swapcli serve` on the embedded market of Base, asked over loopback for V2 routes of {found.orders} orders. "
         f"*Routes a second*: {CLIENTS} clients, each asking again once it is answered. *Overhead*: what an answer "
         f"takes beyond the core ({ms(found.core_ms)} ms, same orders in turn), one order at a time, HTTP and client "
         f"included. *Health*: {len(found.health_ms):,} checks while those clients keep the service busy."
     )
     health, growth = found.health_p99_ms, found.quiet.growth
-    section.table(
+    section.add_table(
         ["figure", "reached", "bar"],
         [
             _row(section, "routes a second", found.routes_per_s, MIN_ROUTES_PER_S, 0, is_floor=True),
@@ -46,18 +46,18 @@ def service_section(found: ServiceFigures) -> Section:
             _row(section, "requests answered otherwise than they should be", _wrong(found), 0, 0),
         ],
     )
-    section.say(
+    section.add_paragraph(
         f"The soak: {len(found.quiet.sent):,} requests of all kinds, 5 % of them bad, 2 % from clients that leave at "
         f"once ({found.quiet.seconds:.0f} s, {found.quiet.end_bytes / 1e6:.0f} MB in the end); and as many again with "
         "a SIGTERM in the middle, after which everything that had been accepted has to be answered."
     )
     if found.abuse is not None:
-        _tell_abuse(section, found.abuse)
+        _add_abuse(section, found.abuse)
     return section
 
 
-def _tell_abuse(section: Section, found: AbuseFigures) -> None:
-    section.say(
+def _add_abuse(section: Section, found: AbuseFigures) -> None:
+    section.add_paragraph(
         f"Among clients that mean harm, in one run. *Delay*: the p99 of a client with ordinary orders (alone "
         f"{ms(p99(found.alone_ms))} ms, {len(found.alone_ms):,} orders; beside the others {ms(p99(found.beside_ms))} "
         f"ms, {len(found.beside_ms):,} orders) while {ABUSERS} others repeat an order of {found.slow_ms:,.0f} ms over "
@@ -66,7 +66,7 @@ def _tell_abuse(section: Section, found: AbuseFigures) -> None:
         f"*Header lines*: the most memory ever held after {HEAD_CONNECTIONS} connections of {HEAD_BYTES / 1e6:.0f} MB "
         f"each (before: {found.memory_before_bytes / 1e6:.0f} MB)."
     )
-    section.table(
+    section.add_table(
         ["figure", "reached", "bar"],
         [
             _row(section, "times longer beside abusive clients, p99", found.delay, MAX_DELAY_BESIDE_ABUSE, 1),
@@ -86,4 +86,4 @@ def _wrong(found: ServiceFigures) -> int:
 
 def _row(section: Section, what: str, value: float, limit: float, digits: int, *, is_floor: bool = False) -> list[str]:
     check = Check(f"service, {what}", value, limit, is_floor)
-    return [what, section.hold(number(value, digits), check), f"{'≥' if is_floor else '≤'} {limit:,.0f}"]
+    return [what, section.check(number(value, digits), check), f"{'≥' if is_floor else '≤'} {limit:,.0f}"]

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from statistics import median
 
-from tests.bench.bars import MAX_NEIGHBOURHOOD_GAP_BPS, MAX_STORE_BYTES, MAX_STORE_RATIO, Check
 from tests.bench.cases import SIZES
 from tests.bench.figures import Spread
-from tests.bench.report.tables import Section, at_most, bps, ms, number
+from tests.bench.report.tables import Section, bps, format_limit, ms, number
 from tests.bench.store import Held, StoreFigures
+from tests.bench.thresholds import MAX_NEIGHBOURHOOD_GAP_BPS, MAX_STORE_BYTES, MAX_STORE_RATIO, Check
 
 
 def store_section(found: StoreFigures) -> Section:
     """Time and memory of one-shot quotes by the size of the store, and what a neighbourhood loses."""
     section = Section("One-shot quotes from a store")
-    section.say(
+    section.add_paragraph(
         "`swapcli route NETWORK ... --json --store DIR`, the installed command in fresh processes. *Time*: the median "
         "over the orders of their median times; *ratio* to the smallest store, also by the size of the order."
     )
     header = ["store", "file MB", "import s", "time ms", "ratio", "bar", *SIZES, "peak MB", "bar"]
-    section.table(header, [_time_row(section, held, found[0]) for held in found])
-    section.say(
+    section.add_table(header, [_time_row(section, held, found[0]) for held in found])
+    section.add_paragraph(
         "What the neighbourhood's quote pays less than the quote over the whole market, in basis points, with gas for "
         "nothing; and the pools that were read for it, and how long that took."
     )
     header = ["store, size", "orders", "median", "bar", "p95", "max", "pools: median", "max", "read ms"]
-    section.table(header, [_gap_row(section, held, size) for held in found for size in SIZES])
+    section.add_table(header, [_gap_row(section, held, size) for held in found for size in SIZES])
     return section
 
 
@@ -38,11 +38,11 @@ def _time_row(section: Section, held: Held, base: Held) -> list[str]:
         number(held.file_bytes / 1e6, 1),
         number(held.import_s, 1),
         ms(held.time_s() * 1e3),
-        section.hold(number(ratio, 2), Check(f"quote from a store of {what}, ratio", ratio, MAX_STORE_RATIO)),
-        at_most(MAX_STORE_RATIO),
+        section.check(number(ratio, 2), Check(f"quote from a store of {what}, ratio", ratio, MAX_STORE_RATIO)),
+        format_limit(MAX_STORE_RATIO),
         *(number(held.time_s(size) / base.time_s(size), 2) for size in SIZES),
-        section.hold(number(held.peak_bytes / 1e6, 1), memory),
-        at_most(MAX_STORE_BYTES / 1e6),
+        section.check(number(held.peak_bytes / 1e6, 1), memory),
+        format_limit(MAX_STORE_BYTES / 1e6),
     ]
 
 
@@ -55,8 +55,8 @@ def _gap_row(section: Section, held: Held, size: str) -> list[str]:
     return [
         what,
         str(gaps.count),
-        section.hold(bps(gaps.median), *checks),
-        at_most(bar),
+        section.check(bps(gaps.median), *checks),
+        format_limit(bar),
         bps(gaps.p95),
         bps(gaps.maximum),
         f"{median(part.pools for part in parts):,.0f}",

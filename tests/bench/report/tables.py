@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import floor, log10
 
-from tests.bench.bars import Check
+from tests.bench.thresholds import Check
 
 MISSED = " ✗"
 NOTHING = "–"
@@ -22,20 +22,20 @@ class Section:
     parts: list[str] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
 
-    def say(self, text: str) -> None:
+    def add_paragraph(self, text: str) -> None:
         """Adds a paragraph."""
         self.parts.append(text)
 
-    def items(self, items: Iterable[str]) -> None:
+    def add_list(self, items: Iterable[str]) -> None:
         """Adds a list."""
         self.parts.append("\n".join(f"* {item}" for item in items))
 
-    def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    def add_table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Adds a table; the first column is text, the others figures."""
         lines = [_row(header), _row(["---", *["---:"] * (len(header) - 1)]), *map(_row, rows)]
         self.parts.append("\n".join(lines))
 
-    def hold(self, shown: str, *checks: Check) -> str:
+    def check(self, shown: str, *checks: Check) -> str:
         """`shown`, marked where a check fails. The checks are kept."""
         self.checks.extend(checks)
         return shown if all(check.is_met for check in checks) else shown + MISSED
@@ -66,7 +66,7 @@ def number(value: float | None, digits: int) -> str:
     return shown.lstrip("-") if not shown.strip("-0.,") else shown
 
 
-def at_most(limit: float | None) -> str:
+def format_limit(limit: float | None) -> str:
     """A bar; a dash where there is none."""
     return NOTHING if limit is None else f"≤ {limit:g}"
 

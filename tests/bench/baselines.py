@@ -1,4 +1,4 @@
-"""The yardsticks: made-up markets, the certified optimum, the exact replay and the peer.
+"""The baselines: made-up markets, the certified optimum, the exact replay and the peer.
 
 They are programs outside this repository. What they need (numpy and scipy; the peer from npm) is installed once into
 the user's cache folder, never into the project's environment.
@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.bench.cases import CURVES_OF_THE_PEER, Case, orders_beside
 from tests.bench.plan import ROOT
-from tests.bench.running import Failed, run
+from tests.bench.running import BenchmarkFailed, run
 
 PEER = "@sushiswap/tines@1.0.11"
 _PEER_NEEDS = ("viem@1.16.2", "date-fns", "zod")
@@ -25,17 +25,17 @@ _PEER_BUDGET_S = 120
 
 
 def find_folder(named: Path | None, root: Path = ROOT) -> Path:
-    """The folder of the yardsticks: the one that is named, else `bench` in a sibling of the repository.
+    """The folder of the baselines: the one that is named, else `bench` in a sibling of the repository.
 
     Raises `Failed` where there is none.
     """
     if named is not None:
         if not (named / _MAKER.name).is_file():
-            raise Failed(f"{named} has no {_MAKER.name}, so it is not the folder of the yardsticks")
+            raise BenchmarkFailed(f"{named} has no {_MAKER.name}, so it is not the folder of the baselines")
         return named.resolve()
     found = sorted(root.parent.glob(f"*/{_MAKER}"))
     if not found:
-        raise Failed("no yardsticks beside the repository; name their folder: make bench YARDSTICKS=DIR")
+        raise BenchmarkFailed("no baselines beside the repository; name their folder: make bench BASELINES=DIR")
     return found[0].parent.resolve()
 
 
@@ -45,7 +45,7 @@ def cache_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Yardsticks:
+class Baselines:
     """The folder, a Python with numpy and scipy, and a folder that npm installed the peer into."""
 
     folder: Path
@@ -53,7 +53,7 @@ class Yardsticks:
     peer_home: Path
 
     def real_markets(self) -> list[Path]:
-        """Market files, with orders beside them, in the folder of markets next to the yardsticks."""
+        """Market files, with orders beside them, in the folder of markets next to the baselines."""
         markets = sorted((self.folder.parent / "market").glob("market_*.json"))
         return [market for market in markets if orders_beside(market).is_file()]
 
@@ -108,14 +108,14 @@ class Yardsticks:
         return run([self.python, "-B", self.folder / program, *map(str, arguments)], accepted=accepted)
 
 
-def open_yardsticks(named: Path | None) -> Yardsticks:
-    """The yardsticks, with everything that they need installed. Raises `Failed`.
+def open_baselines(named: Path | None) -> Baselines:
+    """The baselines, with everything that they need installed. Raises `Failed`.
 
-    `YARDSTICKS_PYTHON` and `TINES_HOME` in the environment name installations to use instead.
+    `BASELINES_PYTHON` and `TINES_HOME` in the environment name installations to use instead.
     """
     folder, cache = find_folder(named), cache_folder()
-    python, home = os.environ.get("YARDSTICKS_PYTHON"), os.environ.get("TINES_HOME")
-    return Yardsticks(
+    python, home = os.environ.get("BASELINES_PYTHON"), os.environ.get("TINES_HOME")
+    return Baselines(
         folder,
         Path(python) if python else _install_numerics(cache / "python"),
         Path(home) if home else _install_peer(cache / "tines"),

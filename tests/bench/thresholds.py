@@ -1,0 +1,70 @@
+"""The thresholds of all figures, and whether a figure meets its threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class GapThreshold(NamedTuple):
+    """Limits on the gap of a class of orders in basis points; None for no limit."""
+
+    median: float
+    maximum: float | None
+
+
+class TimeThreshold(NamedTuple):
+    """Limits on the time in the core in milliseconds; None for no limit."""
+
+    median: float | None
+    p95: float | None
+
+
+def gap_threshold(pools: int, size: str) -> GapThreshold:
+    """Return the thresholds of a class of orders on markets of that many pools."""
+    few = pools <= 1_000
+    if size in ("small", "medium"):
+        return GapThreshold(0.05, 1.0 if few else 2.0)
+    if size == "large":
+        return GapThreshold(0.7, 5.0) if few else GapThreshold(4.0, None)
+    return GapThreshold(6.0 if few else 4.0, None)
+
+
+def time_threshold(pools: int) -> TimeThreshold:
+    """Return the thresholds of markets of that many pools."""
+    return {1_000: TimeThreshold(10.0, 60.0), 10_000: TimeThreshold(25.0, None)}.get(pools, TimeThreshold(None, None))
+
+
+EXACT_PERCENT = 100.0
+MAX_BEHIND_BPS = 2.0
+MAX_BEHIND_REAL_BPS = 1.0
+MAX_QUOTE_RATIO, MAX_VERSION_RATIO = 15.0, 3.0
+MAX_QUOTE_BYTES = 60e6
+MAX_STORE_RATIO, MAX_STORE_BYTES = 2.0, 120e6
+MAX_NEIGHBOURHOOD_GAP_BPS = {"small": 0.1, "medium": 0.1}
+MIN_V2_PER_S, MIN_V3_PER_S, MAX_SYNC_BYTES = 1_000.0, 300.0, 200e6
+MAX_ROUND_TRIPS, MAX_LIVE_MS = 3, 150.0
+MIN_GAS_PERCENT = 95.0
+MAX_DELAY_BESIDE_ABUSE, MIN_KEPT_PERCENT, MAX_SERVICE_BYTES = 10.0, 80.0, 150e6
+MIN_ROUTES_PER_S, MAX_OVERHEAD_MS, MAX_HEALTH_MS, MAX_GROWTH = 200.0, 2.0, 20.0, 0.1
+
+MAX_DUST_LOSS_BPS, MAX_DUST_TIME_RATIO, MAX_SOLVE_S = 0.1, 1.2, 2.0
+
+_NOISE = 1e-9
+"""Bounds and the amounts of the peer have about eleven digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A figure and its threshold: `value` must be at most `limit`, or at least if `is_floor`."""
+
+    figure: str
+    value: float
+    limit: float
+    is_floor: bool = False
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the value meets the threshold."""
+        slack = _NOISE * max(1.0, abs(self.limit))
+        return self.value >= self.limit - slack if self.is_floor else self.value <= self.limit + slack
