@@ -161,7 +161,7 @@ def test_the_picture_of_a_payload_shows_what_is_printed_today() -> None:
 
 def masked(text: str) -> list[str]:
     """Without blanks at the ends, and without numbers but those of addresses."""
-    number = re.compile(r"0x[0-9a-f]{24}…[0-9a-f]+|(?<![\w.])\d[\d,.]*(?!\w)")
+    number = re.compile(r"0x[0-9a-f]{16}…[0-9a-f]+|(?<![\w.])\d[\d,.]*(?!\w)")
     return [re.sub(" +", " ", number.sub("N", line)).rstrip() for line in text.strip().splitlines()]
 
 
@@ -185,8 +185,8 @@ def test_the_shares_of_the_picture_sum_to_the_whole() -> None:
 
 
 ROW = re.compile(
-    r"(?:(?P<percent>\d+) % +)?(?:(?P<hop>\S+ → \S+) +)?(?P<pool>\S.*\S) +(?P<mark>#\d+) +"
-    r"(?P<share>\d+\.\d\d) % +(?P<amount>[\d,]+\.\d+) \S+"
+    r"(?:(?P<percent>\d+)% +)?(?:(?P<hop>\S+ → \S+) +)?(?P<pool>\S.*\S) +(?P<mark>#\d+) +"
+    r"(?P<share>\d+\.\d\d)% +(?P<amount>[\d,]+\.\d+) \S+"
 )
 
 

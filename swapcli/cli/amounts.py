@@ -1,4 +1,4 @@
-"""Amounts as people write them, read exactly; what cannot be read is refused with a sentence."""
+"""Amounts on the command line, parsed exactly."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _SHOWN_CHARACTERS = 80
 
 
 def parse_amount(text: str, decimals: int, symbol: str) -> int:
-    """An amount in whole tokens ("1.5") in base units. Raises `InvalidAmount`."""
+    """Parse an amount in whole tokens ("1.5") into base units. Raises `InvalidAmount`."""
     match = _DECIMAL.fullmatch(text)
     if not text or match is None or not (match[1] or match[2]):
-        raise _not_an_amount(text, f'write whole {symbol} as in "1.5", without signs, spaces or separators')
+        raise _not_an_amount(text, f'write whole {symbol}, such as "1.5", without signs, spaces or separators')
     fraction = match[2] or ""
     if len(fraction) > decimals:
         raise InvalidAmount(
@@ -29,17 +29,17 @@ def parse_amount(text: str, decimals: int, symbol: str) -> int:
 
 
 def parse_raw_amount(text: str) -> int:
-    """An amount in base units ("1500000"). Raises `InvalidAmount`."""
+    """Parse an amount in base units ("1500000"). Raises `InvalidAmount`."""
     if not _WHOLE.fullmatch(text):
-        raise _not_an_amount(text, "with --raw, write the smallest units as a whole number")
+        raise _not_an_amount(text, "with --raw, write an integer number of smallest units")
     return _parse_digits(text, text)
 
 
 def _parse_digits(text: str, digits: str) -> int:
     digits = digits.lstrip("0")
     if not digits:
-        raise InvalidAmount("amount must be above zero", hint="the least is one smallest unit: 1 with --raw")
-    # Python refuses to read very long numbers; these are out of range anyway.
+        raise InvalidAmount("amount must be above zero", hint="the minimum is one smallest unit: 1 with --raw")
+    # Compare lengths first: Python refuses to parse very long integers.
     if len(digits) > len(str(MAX_AMOUNT)) or int(digits) > MAX_AMOUNT:
         raise InvalidAmount(
             f'amount "{truncate(text, _SHOWN_CHARACTERS)}" is 2^256 smallest units or more',

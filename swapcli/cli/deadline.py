@@ -1,4 +1,4 @@
-"""A deadline as people write it: a moment, or a time from now."""
+"""Deadlines: a time in Unix seconds, or a duration from now."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _UNIT_S = {"s": 1, "m": 60, "h": 3_600}
 _SHOWN_CHARACTERS = 40
 
 LATEST_S = 253_402_300_799
-"""The end of the year 9999: later ones cannot be told as a date."""
+"""The end of the year 9999, the last year that `datetime` can represent."""
 
 
 def parse_deadline_s(text: str, now_s: float) -> int:
-    """Unix seconds of "1800000000", or of "20m", "+1200" and "+2h" from now. Raises `InvalidDeadline`."""
+    """Parse "1800000000", or "20m", "+1200" or "+2h" from now, into Unix seconds. Raises `InvalidDeadline`."""
     if match := _FROM_NOW.fullmatch(text):
         count, unit = int(match[1] or match[3]), (match[2] or "s").lower()
         deadline_s = int(now_s) + count * _UNIT_S[unit]
@@ -25,15 +25,15 @@ def parse_deadline_s(text: str, now_s: float) -> int:
         deadline_s = int(text)
     else:
         raise InvalidDeadline(
-            f'--deadline: "{truncate(text, _SHOWN_CHARACTERS)}" is neither Unix seconds nor a time from now',
+            f'--deadline: "{truncate(text, _SHOWN_CHARACTERS)}" is neither Unix seconds nor a duration',
             hint="write 20m, +1200 or 1800000000",
         )
     if deadline_s > LATEST_S:
-        raise InvalidDeadline(f"--deadline: {text} is too far away", details={"latest": LATEST_S})
+        raise InvalidDeadline(f"--deadline: {text} is after the year 9999", details={"latest": LATEST_S})
     if deadline_s <= now_s:
         raise InvalidDeadline(
-            f"--deadline: {text} has passed: the time is {int(now_s)}",
-            hint="for a time from now write it with a unit or a plus, as in 20m or +1200",
+            f"--deadline: {text} has passed: it is now {int(now_s)}",
+            hint="a duration needs a unit or a plus sign, such as 20m or +1200",
             details={"deadline": deadline_s, "now": int(now_s)},
         )
     return deadline_s

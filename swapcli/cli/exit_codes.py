@@ -1,4 +1,4 @@
-"""Errors as exit statuses: the one table."""
+"""The exit statuses of all errors."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ STATUS: dict[type[errors.SwapcliError], int] = {
     errors.RateLimited: 75,
     errors.Cancelled: INTERRUPTED,
 }
-"""The branches of the error tree; an error takes the status of its branch."""
+"""The exit status of each branch of the error tree."""
 
 MEANING: dict[int, str] = {
     OK: "done",
-    INTERNAL: "a defect of swapcli",
-    USAGE: "wrong usage, or input that is not valid",
+    INTERNAL: "internal error: a bug in swapcli",
+    USAGE: "wrong usage or invalid input",
     NO_ROUTE: "no route between the tokens",
-    4: "an API key or an integrator rule",
-    5: "a node or another service failed",
-    6: "a route, or the state behind it, is too old",
-    7: "a simulation or a balance check failed, or the price impact is too high",
+    4: "missing or invalid API key, or a broken integrator rule",
+    5: "a node or a service failed",
+    6: "a route or its state is too old",
+    7: "simulation or balance check failed, or price impact too high",
     8: "not healthy",
     75: "rate limited: try again later",
     INTERRUPTED: "interrupted",
@@ -43,10 +43,10 @@ MEANING: dict[int, str] = {
 
 
 def status_of(error: BaseException) -> int:
-    """The exit status that an error ends the process with; anything not raised on purpose is a defect."""
+    """Return the exit status of an error; an error outside the tree is internal."""
     return next((STATUS[base] for base in type(error).__mro__ if base in STATUS), INTERNAL)
 
 
 def worst(statuses: Iterable[int]) -> int:
-    """The status of a whole batch: a defect before wrong input before a missing route; the lowest that is not 0."""
+    """Return the exit status of a batch: the lowest one other than 0, so that internal errors come first."""
     return min((status for status in statuses if status), default=OK)

@@ -1,4 +1,4 @@
-"""`swapcli route --batch`: one order a line in, one answer a line out, in order, on one market."""
+"""`swapcli route --batch`: read one order per line and print one result per line, in order, on one market."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from swapcli.errors import InvalidInput, SwapcliError
 from swapcli.startup import enable_garbage_collection
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
-EXAMPLE = 'a line is {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000"}'
+EXAMPLE = 'example of a line: {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000"}'
 
 
 @dataclass(frozen=True, slots=True)
 class BatchOrder:
-    """A line of the batch: tokens by symbol or address, the amount in base units."""
+    """An order of the batch: tokens by symbol or address, the amount in base units."""
 
     token_in: str
     token_out: str
@@ -28,9 +28,9 @@ class BatchOrder:
 
 
 def run_batch(lines: Iterable[bytes], answer: Callable[[BatchOrder], Mapping[str, object]]) -> int:
-    """Prints `{"id", "result"}` for each line as soon as it is answered; returns the worst exit status.
+    """Print `{"id", "result"}` for each line as soon as its quote is ready; return the worst exit status.
 
-    An order that fails has a result that says so. Raises `InvalidInput`, naming the line, where one is not an order.
+    The result of an order that fails contains its error. Raises `InvalidInput` with the number of a malformed line.
     """
     enable_garbage_collection()
     statuses = set()
@@ -54,7 +54,7 @@ def _answer_entry(
     except SwapcliError as error:
         return exit_codes.status_of(error), render_no_route(error.message)
     except Exception as error:
-        # One order that brings a defect to light must not silence the others.
+        # A bug that one order triggers must not stop the others.
         return exit_codes.INTERNAL, render_no_route(report_of(error).message)
 
 
@@ -62,7 +62,7 @@ def _parse_entry(line: bytes, number: int) -> dict[str, object]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
-        # Python's own sentence names line 1, which here is always another one.
+        # Only `msg`: the whole message of Python names line 1 of this line.
         raise _invalid_line(number, f"is not JSON: {getattr(error, 'msg', error)}") from error
     if not isinstance(entry, dict):
         raise _invalid_line(number, "is not a JSON object")

@@ -1,4 +1,4 @@
-"""Where results go and in which form. A form is imported when it is used: who asks for JSON pays for no table."""
+"""Output of results and notes. The modules of a format are imported when the format is used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class OutputFormat(StrEnum):
-    """How a result is written."""
+    """The format of a result."""
 
     JSON = "json"
     PLAIN = "plain"
@@ -29,10 +29,10 @@ class OutputFormat(StrEnum):
 
 
 class Output(NamedTuple):
-    """Writes results to stdout and remarks to stderr.
+    """Writes results to stdout, notes and warnings to stderr.
 
-    `held` are lines for stderr that wait for the result: where JSON is asked for and an error comes instead, stderr is
-    to hold that error's one document.
+    With JSON, notes and warnings are deferred until after the result: if the command fails instead, stderr contains
+    only the JSON of the error.
     """
 
     format: OutputFormat
@@ -40,11 +40,11 @@ class Output(NamedTuple):
     deferred: list[str]
 
     def note(self, sentence: str) -> None:
-        """A remark for people: now, or where JSON is asked for, after the result."""
+        """Print a note; with JSON, after the result."""
         self._print_note(f"note: {sentence}")
 
     def warn(self, warnings: Iterable[QuoteWarning]) -> None:
-        """Print warnings for people: now, or where JSON is asked for, after the result."""
+        """Print warnings; with JSON, after the result."""
         for warning in warnings:
             self._print_note(f"warning: {printable(warning.message)}")
 
@@ -55,23 +55,23 @@ class Output(NamedTuple):
             print_to_stderr(line)
 
     def flush_notes(self) -> None:
-        """Says what was held back; the result is out."""
+        """Print the deferred notes, after the result."""
         for line in self.deferred:
             print_to_stderr(line)
         self.deferred.clear()
 
     def print_document(self, document: object) -> None:
-        """One JSON document: on a terminal indented, else on one line."""
+        """Print one JSON document: indented on a terminal, else on one line."""
         print(to_json(document, indent=2 if sys.stdout.isatty() else None))
         self.flush_notes()
 
     def print_line(self, document: object) -> None:
-        """One JSON document of many, a line each, told at once."""
+        """Print one of several JSON documents on its own line, and flush."""
         print(to_json(document), flush=True)
         self.flush_notes()
 
     def print_route(self, view: RouteView) -> None:
-        """A route for people, after its warnings."""
+        """Print the warnings of a route, then the route."""
         self.warn(view.warnings)
         self._print_route_view(view)
 
@@ -86,7 +86,7 @@ class Output(NamedTuple):
             print_route(view, new_console(self.color))
 
     def print_payload(self, view: PayloadView, route: RouteView | None = None) -> None:
-        """A payload for people, after the route that it carries out where that is told too. Warns of nothing."""
+        """Print a route, if given, then the transactions. Prints no warnings."""
         if route:
             self._print_route_view(route)
             print()
@@ -100,7 +100,7 @@ class Output(NamedTuple):
             print_payload(view, new_console(self.color))
 
     def print_list(self, listing: ListView) -> None:
-        """A list."""
+        """Print a list."""
         if self.format is OutputFormat.JSON:
             self.print_document(list(listing.documents))
         elif self.format is OutputFormat.PLAIN:
@@ -113,7 +113,7 @@ class Output(NamedTuple):
             print_list(listing, new_console(self.color))
 
     def print_details(self, sheet: DetailView) -> None:
-        """One thing in figures, for people."""
+        """Print one thing in detail, as a table or plain text."""
         if self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import detail_text
 
@@ -125,27 +125,24 @@ class Output(NamedTuple):
 
 
 def choose_format(*, json: bool, plain: bool, table: bool, default: str) -> OutputFormat:
-    """The form asked for, else the default; "auto" is a table on a terminal and plain text elsewhere."""
-    asked = [
-        form
-        for form, wanted in ((OutputFormat.JSON, json), (OutputFormat.PLAIN, plain), (OutputFormat.TABLE, table))
-        if wanted
-    ]
-    if len(asked) > 1:
-        raise InvalidOption(" and ".join(f"--{form}" for form in asked) + " exclude each other")
-    if asked:
-        return asked[0]
+    """Return the requested format, else the default: "auto" is a table on a terminal and plain text elsewhere."""
+    flags = {OutputFormat.JSON: json, OutputFormat.PLAIN: plain, OutputFormat.TABLE: table}
+    requested = [output_format for output_format, is_set in flags.items() if is_set]
+    if len(requested) > 1:
+        raise InvalidOption(" and ".join(f"--{each}" for each in requested) + " exclude each other")
+    if requested:
+        return requested[0]
     if default != "auto":
         return OutputFormat(default)
     return OutputFormat.TABLE if sys.stdout.isatty() else OutputFormat.PLAIN
 
 
 def print_note(sentence: str) -> None:
-    """A remark for people."""
+    """Print a note to stderr."""
     print_to_stderr(f"note: {sentence}")
 
 
 def print_to_stderr(text: str) -> None:
-    """Writes `text`; that nobody can read it must not undo the result."""
+    """Write a line to stderr. A failure to write it must not turn a result into an error."""
     with suppress(OSError):
         print(text, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What `calldata` and `execute` share: who receives, what is warned of, and how a payload is printed."""
+"""The output of `calldata` and `execute`: swap terms, warnings, and the transaction in each format."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from swapcli.networks.address import is_native
 
 
 def swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> SwapTerms:
-    """How the swap is to be carried out. Raises `InvalidOption`, `InvalidAddress` where nobody can receive."""
+    """Return the terms of the swap. Raises `InvalidOption` for a missing recipient, `InvalidAddress`."""
     if recipient is None:
-        raise InvalidOption("a payload needs to know who receives the output", hint="add --destination ADDRESS")
+        raise InvalidOption("a transaction needs a recipient", hint="add --destination ADDRESS")
     if is_native(recipient, network.kind):
         raise InvalidAddress(
-            "--destination: what the native token's placeholder receives is lost", hint="give your wallet's address"
+            f"--destination: funds sent to {recipient} are lost", hint="give the address of your wallet"
         )
     return SwapTerms(slippage_ppm, recipient)
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class PreparedPayload(NamedTuple):
-    """A payload, what was found of it where it was checked, and all that it is warned of."""
+    """A transaction with the results of its checks and its warnings."""
 
     payload: UnsignedTransaction
     network: Network
@@ -45,61 +45,61 @@ class PreparedPayload(NamedTuple):
 
 
 def add_warnings(
-    session: Session, ready: PreparedPayload, of_quote: tuple[QuoteWarning, ...], *, with_approval: bool
+    session: Session, prepared: PreparedPayload, on_quote: tuple[QuoteWarning, ...], *, with_approval: bool
 ) -> PreparedPayload:
-    """Return the payload with its warnings: those of its quote, of its router, and of what was found."""
-    payload, network, checked, _ = ready
+    """Return the transaction with the warnings on its quote, its router and its checks."""
+    payload, network, checked, _ = prepared
     own = session.settings.networks.get(network.name)
     warnings = payload_warnings(
-        of_quote,
+        on_quote,
         payload,
         network,
         is_router_own=own is not None and own.router is not None,
         is_simulated=checked is not None and checked.simulation is not None,
     )
-    found = check_warnings(checked, payload, with_approval=with_approval) if checked else ()
-    return ready._replace(warnings=(*warnings, *found))
+    on_checks = check_warnings(checked, payload, with_approval=with_approval) if checked else ()
+    return prepared._replace(warnings=(*warnings, *on_checks))
 
 
 def print_payload(
     session: Session,
-    ready: PreparedPayload,
+    prepared: PreparedPayload,
     options: PayloadOptions,
-    document: Callable[[RenderedTransaction], dict[str, Any]],
-    people: Callable[[list[RenderedTransaction]], None],
+    build_document: Callable[[RenderedTransaction], dict[str, Any]],
+    print_view: Callable[[list[RenderedTransaction]], None],
 ) -> None:
-    """The payload in the form that is asked for: one field, the JSON `print_document`, or what `people` read."""
-    output, (payload, network, checked, warnings) = session.output, ready
+    """Print a transaction in the requested format: one field, the JSON document, or a table or plain text."""
+    output, (payload, network, checked, warnings) = session.output, prepared
     swap = render_swap(payload, network)
-    sendings = (
-        render_transactions(payload, network, (checked and checked.allowance) or 0) if options.with_approval else [swap]
-    )
+    transactions = [swap]
+    if options.with_approval:
+        transactions = render_transactions(payload, network, (checked and checked.allowance) or 0)
     output.warn(warnings)
     if options.get is None and output.format is not OutputFormat.JSON:
-        if _is_allowance_unchecked(ready) and not options.with_approval:
-            output.note("the router needs an allowance first: --with-approval adds its transaction")
-        people(sendings)
+        if _is_allowance_unchecked(prepared) and not options.with_approval:
+            output.note("the router must be approved first: --with-approval adds the approval transaction")
+        print_view(transactions)
         return
-    told = document(swap)
+    document = build_document(swap)
     if options.with_approval:
-        told["transactions"] = transactions_field(sendings)
+        document["transactions"] = transactions_field(transactions)
     if checked and checked.simulation:
-        told["simulation"] = simulation_field(checked.simulation, network)
+        document["simulation"] = simulation_field(checked.simulation, network)
     if options.get is None:
-        output.print_document(told)
+        output.print_document(document)
     else:
-        print(select_field(told, options.get))
+        print(select_field(document, options.get))
         output.flush_notes()
 
 
-def _is_allowance_unchecked(ready: PreparedPayload) -> bool:
-    """Nobody has looked, and it takes one."""
-    is_native = ready.payload.call.route.swap_type is SwapType.NATIVE_TO_TOKEN
-    return not is_native and (ready.checked is None or ready.checked.holdings is None)
+def _is_allowance_unchecked(prepared: PreparedPayload) -> bool:
+    """Return whether the swap needs an allowance that was not checked on a node."""
+    is_native = prepared.payload.call.route.swap_type is SwapType.NATIVE_TO_TOKEN
+    return not is_native and (prepared.checked is None or prepared.checked.holdings is None)
 
 
 def shows_full_calldata(session: Session, options: PayloadOptions) -> bool:
-    """Is calldata told whole? Only a table on a terminal leaves its middle out."""
+    """Return whether calldata is printed in full. Only a table on a terminal shortens it."""
     import sys
 
     return options.full or session.output.format is not OutputFormat.TABLE or not sys.stdout.isatty()

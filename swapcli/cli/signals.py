@@ -1,4 +1,4 @@
-"""How a command that lasts is told to stop: by an interruption from the keyboard, or as other programs do it."""
+"""SIGINT and SIGTERM for commands that run for long."""
 
 from __future__ import annotations
 
@@ -11,40 +11,37 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class GracefulInterrupt:
-    """Raises `KeyboardInterrupt` where it is told to stop; during a `whole` stretch only at its end.
-
-    Whoever is told twice does not wait for that end.
-    """
+    """Raises `KeyboardInterrupt` on a signal; inside `uninterrupted` only at its end, or on a second signal."""
 
     def __init__(self) -> None:
-        self._is_told = self._is_whole = False
+        self._is_pending = self._is_deferring = False
 
     @contextmanager
     def uninterrupted(self) -> Iterator[None]:
-        """A stretch that is better not broken off."""
-        self._is_whole = True
+        """Defer the first signal to the end of the block."""
+        self._is_deferring = True
         try:
             yield
         finally:
-            self._is_whole = False
-            if self._is_told:
+            self._is_deferring = False
+            if self._is_pending:
                 raise KeyboardInterrupt
 
     def handle_signal(self, number: int, frame: FrameType | None) -> None:
-        """A signal has come."""
+        """Handle a signal as a handler of `signal.signal`."""
         del number, frame
-        if self._is_told or not self._is_whole:
+        if self._is_pending or not self._is_deferring:
             raise KeyboardInterrupt
-        self._is_told = True
+        self._is_pending = True
 
 
 @contextmanager
 def graceful_interrupts() -> Iterator[GracefulInterrupt]:
-    """Signals are heeded inside, and afterwards as they were before."""
-    interruption = GracefulInterrupt()
-    before = {each: signal.signal(each, interruption.handle_signal) for each in SIGNALS}
+    """Handle the signals inside the block, and restore the previous handlers after it."""
+    interrupt = GracefulInterrupt()
+    previous = {number: signal.signal(number, interrupt.handle_signal) for number in SIGNALS}
     try:
-        yield interruption
+        yield interrupt
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in previous.items():
+            signal.signal(number, handler)

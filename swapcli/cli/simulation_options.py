@@ -1,4 +1,4 @@
-"""`--simulate` and `--from`: what is checked of a payload before it is printed, and what is warned of."""
+"""`--simulate` and `--from`: check a transaction on a node before it is printed."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 class PayloadChecker(NamedTuple):
-    """The checks that a command line asks for, and the node that they ask."""
+    """The requested checks, and the node for them."""
 
     requested: Wanted
     node: RpcNode
     native: Token
 
     def check_quoted(self, answer: QuoteResult, payload: UnsignedTransaction) -> Checked:
-        """Of an answer's own payload. Raises as `check_payload`."""
-        order = answer.order
+        """Check the transaction of a quote. Raises the errors of `check_payload`."""
+        order, quote = answer.order, answer.quote
         tokens = order.token_in, order.token_out
         from swapcli.engine.tradable_tokens import is_rounded
 
@@ -43,7 +43,7 @@ class PayloadChecker(NamedTuple):
         return self._check(payload, answer.state_source, tokens, answer.quote.gas_wei, rounded=is_rounded(answer))
 
     def check_built(self, fresh_source: QuoteSource, result: RouteResult, payload: UnsignedTransaction) -> Checked:
-        """Of the payload that `fresh_source` has just built of a route. Raises as `check_payload`."""
+        """Check the transaction that `fresh_source` built from a route. Raises the errors of `check_payload`."""
         from swapcli.cli.render.payload_view import traded_tokens
 
         return self._check(
@@ -67,33 +67,33 @@ class PayloadChecker(NamedTuple):
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:
-    """None where no check is asked for. Raises `InvalidOption` where there is no node to ask, `InvalidAddress`."""
+    """Return the checker, or None without the options. Raises `InvalidOption` without a node, `InvalidAddress`."""
     if not options.simulate and options.sender is None:
         return None
     flag = "--simulate" if options.simulate else "--from"
     if network.kind is not Kind.EVM:
-        raise InvalidOption(f"{flag} works on EVM networks only, and {network.name} is none")
+        raise InvalidOption(f"{flag} works on EVM networks only, not on {network.name}")
     sender = None if options.sender is None else parse_address_option(options.sender, network, "--from")
     node = session.node(network)
     if node is None:
-        problem = "--offline lets none be asked" if session.offline else "none is set"
+        problem = "--offline excludes it" if session.offline else "none is set"
         hint = f"set networks.{network.name}.rpc_url"
-        raise InvalidOption(f"{flag} asks a node of {network.name}, and {problem}", hint=hint)
+        raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=hint)
     from swapcli.engine.payload_checks import Wanted
 
     return PayloadChecker(Wanted(options.simulate, sender), node, network.native)
 
 
 def check_warnings(checked: Checked, payload: UnsignedTransaction, *, with_approval: bool) -> Iterator[QuoteWarning]:
-    """What is amiss, though it is no error."""
+    """Yield the warnings on the results of the checks."""
     token_in, token_out, native = checked.ends
     simulation, holdings, needed = checked.simulation, checked.holdings, payload.call.route.amount_in
     if simulation and not simulation.matches:
         pays, due = (_format_amount(amount, token_out) for amount in (simulation.received, simulation.expected))
-        why = "the quote is not exact" if checked.is_rounded else "the quote rests on another state"
+        reason = "the quote is not exact" if checked.is_rounded else "the quote uses other state"
         yield QuoteWarning(
             WarningCode.SIMULATION_DIFFERS,
-            f"{why}: it says {due}, and at block {simulation.block} the swap pays {pays}",
+            f"{reason}: it promises {due}, but at block {simulation.block} the swap pays {pays}",
         )
     if holdings is None:
         return
@@ -101,13 +101,13 @@ def check_warnings(checked: Checked, payload: UnsignedTransaction, *, with_appro
         allowed, sold = _format_amount(holdings.allowance, token_in), _format_amount(needed, token_in)
         yield QuoteWarning(
             WarningCode.ALLOWANCE_TOO_LOW,
-            f"the router may take {allowed} from the sender, and the swap takes {sold}: add --with-approval",
+            f"the sender has approved {allowed}, but the swap spends {sold}: add --with-approval",
         )
     if checked.gas_wei is not None and holdings.account.balance_wei < payload.value + checked.gas_wei:
-        held, gas = (_format_amount(wei, native) for wei in (holdings.account.balance_wei, checked.gas_wei))
-        beside = " beside what is sold" if payload.value else ""
+        balance, gas = (_format_amount(wei, native) for wei in (holdings.account.balance_wei, checked.gas_wei))
+        extra = " on top of the amount sold" if payload.value else ""
         yield QuoteWarning(
-            WarningCode.GAS_BALANCE_TOO_LOW, f"the sender holds {held}, too little for gas of about {gas}{beside}"
+            WarningCode.GAS_BALANCE_TOO_LOW, f"the sender has {balance}, too little for gas of about {gas}{extra}"
         )
 
 

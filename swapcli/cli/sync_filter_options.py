@@ -1,4 +1,4 @@
-"""What a sync is to fetch, as the command line says it."""
+"""The filter options of `swapcli sync`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def parse_sync_filter(
     min_liquidity: str | None,
     from_block: str | None,
 ) -> Wanted:
-    """Raises `UnknownProtocol`, `UnknownToken`, `InvalidAddress`, and `InvalidOption` for what cannot be wanted."""
+    """Parse the filter of a sync. Raises `UnknownProtocol`, `UnknownToken`, `InvalidAddress`, `InvalidOption`."""
     return Wanted(
         protocols=_parse_protocols(network, protocols),
         tokens=None if tokens is None else _parse_tokens(network, tokens),
@@ -49,12 +49,12 @@ def _parse_protocols(network: Network, names: Sequence[str] | None) -> frozenset
 def _parse_tokens(network: Network, names: Sequence[str]) -> frozenset[str]:
     found = frozenset(_parse_token(network, name) for name in split_lists(names))
     if len(found) < 2:
-        raise InvalidOption("--tokens: every pool has two tokens at least, and all of them have to be named")
+        raise InvalidOption("--tokens: name at least two tokens; a pool is synced if all its tokens are named")
     return found
 
 
 def _parse_token(network: Network, name: str) -> str:
-    """Of the catalogue's token of that symbol, or any that is given by address; pools hold the native one wrapped."""
+    """Return the address of a token of the catalogue or of any address; the native token becomes its wrapped form."""
     if name[:2].lower() == "0x" and not is_native(name):
         return parse_address(name, network.kind)
     token = find_token(name, network, {})
@@ -63,11 +63,11 @@ def _parse_token(network: Network, name: str) -> str:
 
 def _parse_usd(text: str | None) -> float:
     if text is not None and not _DOLLARS(text):
-        raise InvalidOption("--min-liquidity: expected a number of dollars that is not negative, as in 1000")
+        raise InvalidOption("--min-liquidity: expected an amount in USD, such as 1000")
     return float(text or 0)
 
 
 def _parse_block(text: str | None) -> int:
     if text is not None and not _NUMBER(text):
-        raise InvalidOption("--from-block: expected the number of a block")
+        raise InvalidOption("--from-block: expected a block number")
     return int(text or 0)

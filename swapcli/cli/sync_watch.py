@@ -1,4 +1,4 @@
-"""Follows a chain, block after block, through failures that pass."""
+"""The loop of `swapcli sync --watch`: follow a chain block by block, and retry after failures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from swapcli.backoff import backoff_s
 from swapcli.errors import UpstreamError
 
 MAX_CONSECUTIVE_FAILURES: Final = 30
-"""In a row."""
+"""After this many the node counts as lost: with the longest pause, about half an hour."""
 
 _DEFAULT_PAUSE_S: Final = 2.0
 _MIN_PAUSE_S: Final = 1.0
@@ -22,10 +22,10 @@ def watch_chain(
     pause: Callable[[float], object],
     block_time_s: float | None,
 ) -> Never:
-    """Makes steps until one of its parts raises, with pauses of a block's time.
+    """Run `step` once per block time, until it raises another error than `UpstreamError`.
 
-    While steps fail the pauses grow; `failed` takes the error, how many there have been in a row, and the seconds of
-    the next pause. Raises the error of the last step when there have been too many.
+    After each `UpstreamError` the pause doubles, and `on_failure` gets the error, the number of consecutive failures
+    and the next pause in seconds. Raises the error of the last step after `MAX_CONSECUTIVE_FAILURES`.
     """
     usual_s = min(max(block_time_s or _DEFAULT_PAUSE_S, _MIN_PAUSE_S), _MAX_PAUSE_S)
     failures, pause_s = 0, usual_s

@@ -132,7 +132,7 @@ def test_a_route_that_was_found_before_is_simulated_too(client: Client, version:
 def test_people_read_what_was_simulated(client: Client, form: str) -> None:
     document = client.calldata("ETH", "USDC", "1.5", "--simulate", "--json").json["simulation"]
     pays = f"{int(document['amount_received']) / 10**6:,}".rstrip("0")
-    told = f"at block {document['block']}, up to {document['gas_used']:,} gas, supposing balance of ETH"
+    told = f"at block {document['block']}, up to {document['gas_used']:,} gas, granted for it: balance of ETH"
     route = client.route("ETH", "USDC", "1.5")
     for ran in (client.calldata("ETH", "USDC", "1.5", "--simulate", form), client.execute(route, "--simulate", form)):
         assert ran.exit_code == 0, ran.stderr
@@ -166,7 +166,7 @@ def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client
     desk = client.desk
     usdt, router = desk.world.address("USDT"), desk.world.network.router
     assert router
-    remark = "the router may take {} USDT from the sender, and the swap takes 2,000 USDT: add --with-approval"
+    remark = "the sender has approved {} USDT, but the swap spends 2,000 USDT: add --with-approval"
     for allowed, purposes in (
         (0, ["approve", "swap"]),
         (7 * 10**6, ["revoke", "approve", "swap"]),
@@ -177,9 +177,9 @@ def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client
             plain = client.calldata("USDT", "ETH", "2000", "--from", USER)
             assert plain.exit_code == 0, plain.stderr
             assert (remark.format(allowed // 10**6) in plain.stderr) == (len(purposes) > 1)
-            assert "needs an allowance first" not in plain.stderr
+            assert "must be approved first" not in plain.stderr
             mended = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--simulate", "--json")
-            assert "the router may take" not in mended.stderr
+            assert "the sender has approved" not in mended.stderr
             assert [each["what"] for each in mended.json["transactions"]] == purposes
             lacking = [] if len(purposes) == 1 else ["allowance"]
             assert mended.json["simulation"]["overrides"] == lacking
@@ -201,7 +201,11 @@ def test_people_read_what_is_taken_back_first(client: Client) -> None:
         assert client.mine(document_of(build_approval(usdt, router, 5)))
         out = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--plain").stdout
     titles = [line for line in out.splitlines() if line[:3] in ("1. ", "2. ", "3. ")]
-    assert titles == ["1. Take back what the router may take now", "2. Let the router take 2,000 USDT", "3. Swap"]
+    assert titles == [
+        "1. Revoke the present approval of the router",
+        "2. Approve the router to spend 2,000 USDT",
+        "3. Swap",
+    ]
 
 
 def test_too_little_for_gas_is_a_remark(client: Client) -> None:
@@ -214,12 +218,12 @@ def test_too_little_for_gas_is_a_remark(client: Client) -> None:
             ran = client.calldata("USDC", "ETH", "2000", "--from", sender, "--simulate", "--gas-price", "1gwei")
             assert ran.exit_code == 0, ran.stderr
             assert ("too little for gas" in ran.stderr) == (words is not None)
-            assert words is None or f"the sender holds {words}, too little for gas of about 0.000" in ran.stderr
+            assert words is None or f"the sender has {words}, too little for gas of about 0.000" in ran.stderr
         desk.chain.fund(sender, 10**18)
         ran = client.calldata("ETH", "USDC", "1", "--from", sender, "--gas-price", "1gwei", "--json")
         assert ran.exit_code == 0, ran.stderr
         assert "too little for gas of about 0.000" in ran.stderr
-        assert ran.stderr.rstrip().endswith("beside what is sold")
+        assert ran.stderr.rstrip().endswith("on top of the amount sold")
 
 
 def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> None:
@@ -260,10 +264,10 @@ def test_on_modelled_state_what_really_arrives_is_told(client: Client) -> None:
         found = ran.json["simulation"]
         assert (found["block"], found["matches"]) == (client.block(), False)
         assert int(found["amount_received"]) < int(found["expected"])
-        assert "the quote rests on another state: it says " in ran.stderr
+        assert "the quote uses other state: it promises " in ran.stderr
         assert "modelled" in ran.stderr
         assert "do not sign" not in ran.stderr
-        assert "not as quoted, at block" in client.calldata(*words, "--plain").stdout
+        assert "differs from the quote, at block" in client.calldata(*words, "--plain").stdout
         too_tight = client.calldata(
             "WETH", "USDC", "1", "--market", str(file), "--slippage", "0", "--simulate", "--json"
         )

@@ -112,7 +112,7 @@ def test_a_line_that_is_no_order_ends_the_batch_with_its_number(
     assert ran.error["details"]["line"] == 3
     assert problem in ran.error["message"]
     assert "line 1" not in ran.error["message"]
-    assert set(json.loads(ran.error["hint"].removeprefix("a line is "))) == set(KEYS)
+    assert set(json.loads(ran.error["hint"].removeprefix("example of a line: "))) == set(KEYS)
 
 
 @pytest.mark.parametrize(

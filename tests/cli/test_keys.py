@@ -22,7 +22,7 @@ def test_a_key_is_printed_once_and_only_its_digest_is_kept(env: dict[str, str], 
     file = tmp_path / "swapcli" / "keys.json"
     key = made.stdout.strip()
     assert (made.exit_code, made.stdout) == (0, f"{key}\n")
-    assert "only time" in made.stderr
+    assert "only this once" in made.stderr
     assert str(file) in made.stderr
     assert key not in made.stderr + file.read_text() + run_swapcli("keys", "list", "--json", env=env).stdout
     record = KeyStore(file).find(key)

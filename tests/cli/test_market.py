@@ -141,7 +141,7 @@ def test_a_time_beyond_all_calendars_is_told_too(folder: Path, timestamp: int | 
 
 def test_all_networks_that_have_a_store_are_listed(folder: Path) -> None:
     empty = market(folder, "info", "--json")
-    assert (empty.json, empty.stderr.startswith(f"note: there is no store in {folder}")) == ([], True)
+    assert (empty.json, empty.stderr.startswith(f"note: no store in {folder}")) == ([], True)
     stored(folder)
     market(folder, "import", "-", stdin=market(folder, "export", "citrea").stdout.encode())
     listed = market(folder, "info", "--json").json

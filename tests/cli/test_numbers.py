@@ -69,7 +69,7 @@ def test_dollars(number: float, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("fraction", "shown"),
-    [(0.0021, "0.21 %"), (0.0, "0.00 %"), (1e-7, "less than 0.01 %"), (-1e-7, "more than -0.01 %"), (-0.02, "-2.00 %")],
+    [(0.0021, "0.21%"), (0.0, "0.00%"), (1e-7, "less than 0.01%"), (-1e-7, "more than -0.01%"), (-0.02, "-2.00%")],
 )
 def test_percentages(fraction: float, shown: str) -> None:
     assert format_percentage(fraction) == shown
@@ -88,7 +88,7 @@ def test_gaps_have_two_decimals() -> None:
 
 
 def test_shares_have_two_decimals() -> None:
-    assert [format_share(share) for share in (6120, 10_000, 5)] == ["61.20 %", "100.00 %", "0.05 %"]
+    assert [format_share(share) for share in (6120, 10_000, 5)] == ["61.20%", "100.00%", "0.05%"]
 
 
 @pytest.mark.parametrize(

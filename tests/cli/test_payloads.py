@@ -169,7 +169,7 @@ def test_a_route_that_names_no_network_needs_one() -> None:
     refused = run_swapcli("execute", *TO_WALLET, stdin=route)
     assert (refused.exit_code, refused.stderr.splitlines()) == (
         2,
-        ["error: the route does not say on which network it is", "hint:  add --network NAME"],
+        ["error: the route does not name its network", "hint:  add --network NAME"],
     )
     assert run_swapcli("execute", *TO_WALLET, "--network", "monad", stdin=route).exit_code == 0
     assert run_swapcli("execute", *TO_WALLET, stdin=route, env={"SWAPCLI_NETWORK": "monad"}).exit_code == 0
@@ -178,7 +178,7 @@ def test_a_route_that_names_no_network_needs_one() -> None:
 def test_a_route_is_not_taken_to_another_network() -> None:
     route = run_swapcli("route", "monad", "MON", "USDC", "1", "--json").stdout.encode()
     assert run_swapcli("execute", *TO_WALLET, "--network", "base", stdin=route).stderr.startswith(
-        "error: the route is of monad, not of base\n"
+        "error: the route is for monad, not for base\n"
     )
 
 
@@ -211,7 +211,7 @@ def test_nobody_waits_at_a_terminal_for_a_route(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("swapcli.cli.commands.execute.is_stdin_terminal", lambda: True)
     ran = run_swapcli("execute", *TO_WALLET)
     assert ran.exit_code == 2
-    assert ran.stderr.startswith("error: a route is needed: name its file, or pipe it in\n")
+    assert ran.stderr.startswith("error: no route given: name its file, or pipe it in\n")
 
 
 def changed(route: bytes, **values: Any) -> bytes:
@@ -256,7 +256,7 @@ def test_nobody_is_paid_by_default(market: str, found: Callable[..., bytes], com
     words = ["testnet", "ETH", "USDC", "1"] if command == "calldata" else ["-"]
     ran = run_swapcli(command, *words, "--market", market, stdin=found("ETH", "USDC", "1"))
     assert ran.exit_code == 2
-    assert ran.stderr == ("error: a payload needs to know who receives the output\nhint:  add --destination ADDRESS\n")
+    assert ran.stderr == ("error: a transaction needs a recipient\nhint:  add --destination ADDRESS\n")
 
 
 @pytest.mark.parametrize("nobody", ["0x" + "0" * 40, "0x" + "e" * 40, "0x" + "E" * 40])
@@ -370,14 +370,14 @@ def test_the_native_token_needs_no_approval(build: Run) -> None:
         "swap"
     ]
     assert "allowance" not in build("ETH", "USDC", "1").stderr
-    assert "the router needs an allowance first: --with-approval" in build("USDC", "ETH", "1").stderr
+    assert "the router must be approved first: --with-approval" in build("USDC", "ETH", "1").stderr
     assert "allowance" not in build("USDC", "ETH", "1", "--with-approval").stderr
 
 
 @pytest.mark.parametrize("form", ["--plain", "--table"])
 def test_people_read_the_transactions_in_order(build: Run, form: str) -> None:
     out = build("USDC", "ETH", "2000", "--with-approval", form).stdout
-    assert out.index("1. Let the router take 2,000 USDC") < out.index("0x095ea7b3") < out.index("2. Swap")
+    assert out.index("1. Approve the router to spend 2,000 USDC") < out.index("0x095ea7b3") < out.index("2. Swap")
     document = build("USDC", "ETH", "2000", "--with-approval", "--json").json
     assert all(each["calldata"] in out.split() for each in document["transactions"])
 
@@ -401,7 +401,7 @@ def test_only_on_request_is_calldata_without_its_middle(full: bool) -> None:
     ((_, _), (_, _), (_, shown)) = build_payload_view([sending], "1 ETH", full=full).transactions[0].lines
     assert (shown == sending.calldata) == full
     if not full:
-        assert shown == f"{sending.calldata[:26]}…{sending.calldata[-10:]} (2,002 letters, see --full)"
+        assert shown == f"{sending.calldata[:18]}…{sending.calldata[-8:]} (2,002 characters; --full shows all)"
 
 
 def test_what_is_short_is_never_cut() -> None:
@@ -464,7 +464,7 @@ def test_one_stdin_is_not_read_twice(found: Callable[..., bytes]) -> None:
 def test_the_tokens_of_a_call_are_named_as_they_were_ordered(execute: Run, found: Callable[..., bytes]) -> None:
     out = execute(found("USDC", "ETH", "2000")).stdout
     assert out.startswith("2,000 USDC → ETH on testnet\n")
-    assert f"Paid to      {WALLET}" in out
+    assert f"Recipient    {WALLET}" in out
 
 
 def test_the_wrapped_token_is_not_the_native_one(build: Run) -> None:

@@ -109,7 +109,7 @@ def test_the_pools_of_a_hop_stand_in_order_of_their_shares_with_their_own_amount
     turned = tuple(s._replace(hops=tuple(hop[::-1] for hop in s.hops)) for s in answer.result.segments)
     again = answer._replace(result=answer.result._replace(segments=turned))
     assert build_route_view(again, SwapTerms(0)).rows == build_route_view(answer, SwapTerms(0)).rows
-    assert [row.share for row in VIEW.rows[:2]] == ["80.00 %", "20.00 %"]
+    assert [row.share for row in VIEW.rows[:2]] == ["80.00%", "20.00%"]
 
 
 def test_pool_amounts_sum_to_what_is_received() -> None:
@@ -147,7 +147,7 @@ def test_fresh_state_says_how_long_it_is_good_for() -> None:
         build_route_view(build_quote(build_testnet_market(provenance="synced")), SwapTerms(0, ttl_s=t))
         for t in (7_230, 7_200)
     )
-    assert fresh.facts[-1].note == "block 1234, 2 hours old, good for 30 s more, written by hand"
+    assert fresh.facts[-1].note == "block 1234, 2 hours old, valid for 30 s more, written by hand"
     assert stale.facts[-1].note == "block 1234, 2 hours old, written by hand"
 
 
@@ -244,7 +244,7 @@ def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() 
     view = build_route_view(charged, SwapTerms(0))
     gas = {fact.name: fact for fact in view.facts}["Gas"]
     assert gas.value == "412,300 units"
-    assert gas.note == "0.000004123 ETH at 0.01 gwei, 0.000002 ETH for data on L1, $0.012"
+    assert gas.note == "0.000004123 ETH at 0.01 gwei, 0.000002 ETH for L1 data, $0.012"
     assert gas.note in route_text(view)
     document = route_document(charged)
     assert (document["l1Fee"], document["estimatedGasUsed"]) == ("2000000000000", "6123000000000")
@@ -257,7 +257,7 @@ def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() 
         (80, "splitting gains 2,500.00 bps"),
         (100, "splitting gains nothing"),
         (125, "splitting saves gas for 2,000.00 bps"),
-        (None, "no single path takes the whole order"),
+        (None, "no single path can fill the order"),
     ],
 )
 def test_what_splitting_is_good_for_is_told(percent: int | None, told: str) -> None:
@@ -272,7 +272,7 @@ def test_what_splitting_is_good_for_is_told(percent: int | None, told: str) -> N
 def test_a_service_is_named_and_said_not_to_tell_its_state() -> None:
     view = build_route_view(from_service(), SwapTerms(0))
     assert view.origin == "quoted by https://quotes.example"
-    assert view.facts[-1].note == "https://quotes.example answered and does not say"
+    assert view.facts[-1].note == "https://quotes.example does not report it"
     market: Any = route_document(from_service())["market"]
     assert (market["service"], market["provenance"]) == ("https://quotes.example", None)
 

@@ -352,5 +352,5 @@ def test_a_drained_pool_is_routed_around(tmp_path: Path) -> None:
 def test_settings_hold_where_no_option_speaks(route: Route) -> None:
     env = {"SWAPCLI_SLIPPAGE": "3", "SWAPCLI_OUTPUT": "json"}
     assert route("ETH", "USDC", "1", env=env).json["success"]
-    assert "with 3 % slippage" in route("ETH", "USDC", "1", "--plain", env=env).stdout
-    assert "with 1 % slippage" in route("ETH", "USDC", "1", "--plain", "--slippage", "1", env=env).stdout
+    assert "with 3% slippage" in route("ETH", "USDC", "1", "--plain", env=env).stdout
+    assert "with 1% slippage" in route("ETH", "USDC", "1", "--plain", "--slippage", "1", env=env).stdout

@@ -79,7 +79,7 @@ def test_all_networks_are_served_unless_some_are_named() -> None:
 def test_a_service_beyond_this_machine_is_warned_of_loudly(market_file: str) -> None:
     with run_service("--host", "0.0.0.0", "--market", market_file) as service:
         assert service.stop() == 0
-    assert service.stderr.startswith("WARNING: listening on 0.0.0.0: everybody who reaches this machine")
+    assert service.stderr.startswith("WARNING: listening on 0.0.0.0: anyone who can reach this machine")
 
 
 def test_settings_say_where_to_listen_and_options_go_before_them(market_file: str) -> None:

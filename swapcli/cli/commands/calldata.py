@@ -1,6 +1,8 @@
-"""`swapcli calldata`: the best route for an order, and the transaction that carries it out."""
+"""`swapcli calldata`: find the best route for an order and build its transaction."""
 
-# Annotations are values here: they are what Typer reads.
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from typing import Any
 
 from swapcli.cli import exit_codes, options
 from swapcli.cli.lazy_group import PanelCommand, new_app
@@ -40,8 +42,8 @@ def calldata(
       swapcli calldata base ETH USDC 1.5 --get calldata \\
         --destination 0x1111111111111111111111111111111111111111
 
-    The JSON is the interface's answer with `to`, `calldata` and `value`, which are signed as they are; its `route`
-    holds both what was found and what the call promises. A price impact above --max-impact ends with status 7.
+    Sign `to`, `calldata` and `value` of the JSON as they are. Its `route` has the route and the parameters of the call.
+    If the price impact exceeds --max-impact, the command exits with status 7.
     """
     flags = order.flags | payload.flags | source.flags
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
@@ -49,28 +51,30 @@ def calldata(
     context = open_quote_context(session, network, order, source)
     terms = context.options.terms
     terms = swap_terms(terms.recipient, terms.slippage_ppm, context.source.network)
-    checks = open_checker(session, context.source.network, payload)
-    answer, built = context.source.quote_and_build(context.build_request(context.parse_order(*words)), terms)
+    checker = open_checker(session, context.source.network, payload)
+    answer, transaction = context.source.quote_and_build(context.build_request(context.parse_order(*words)), terms)
     check_impact(impact_of(answer), answer.state_source, session.settings.max_impact_ppm)
-    checked = checks.check_quoted(answer, built) if checks else None
-    ready = PreparedPayload(built, answer.network, checked)
-    ready = add_warnings(session, ready, context.find_warnings(answer), with_approval=payload.with_approval)
-    _tell(context, answer, ready, payload)
+    checked = checker.check_quoted(answer, transaction) if checker else None
+    prepared = PreparedPayload(transaction, answer.network, checked)
+    prepared = add_warnings(session, prepared, context.find_warnings(answer), with_approval=payload.with_approval)
+    _print(context, answer, prepared, payload)
     return exit_codes.OK
 
 
-def _tell(context: QuoteContext, answer: QuoteResult, ready: PreparedPayload, told: PayloadOptions) -> None:
-    session, terms, built = context.session, context.options.terms, ready.payload
+def _print(context: QuoteContext, answer: QuoteResult, prepared: PreparedPayload, options: PayloadOptions) -> None:
+    session, terms, transaction = context.session, context.options.terms, prepared.payload
 
-    def people(sendings: list[RenderedTransaction]) -> None:
+    def build_document(swap: RenderedTransaction) -> dict[str, Any]:
+        return calldata_document(answer, transaction, swap, prepared.warnings)
+
+    def print_view(transactions: list[RenderedTransaction]) -> None:
         from swapcli.cli.render.payload_view import build_payload_view, format_amount
         from swapcli.cli.render.route_view import build_route_view
         from swapcli.cli.render.simulation_view import with_simulation
 
-        sold = format_amount(built.call.route.amount_in, answer.order.token_in)
-        view = build_payload_view(sendings, sold, full=shows_full_calldata(session, told))
-        session.output.print_payload(
-            view, with_simulation(build_route_view(answer, terms, ready.warnings), ready.checked)
-        )
+        amount_in = format_amount(transaction.call.route.amount_in, answer.order.token_in)
+        payload = build_payload_view(transactions, amount_in, full=shows_full_calldata(session, options))
+        route = with_simulation(build_route_view(answer, terms, prepared.warnings), prepared.checked)
+        session.output.print_payload(payload, route)
 
-    print_payload(session, ready, told, lambda swap: calldata_document(answer, built, swap, ready.warnings), people)
+    print_payload(session, prepared, options, build_document, print_view)

@@ -1,4 +1,4 @@
-"""`swapcli completion`: a script that completes commands, options and networks."""
+"""`swapcli completion`: print a script that completes commands, options and networks."""
 
 from __future__ import annotations
 

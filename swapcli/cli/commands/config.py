@@ -1,4 +1,4 @@
-"""`swapcli config`: what is set, where it comes from, and a file to begin with."""
+"""`swapcli config`: show the settings, and write a settings file to start with."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ app = new_app("Show settings and where they come from.")
 @app.command(cls=PanelCommand)
 @with_option_groups
 def show(*, output: OutputOptions) -> None:
-    """Show every setting with its value and origin; secrets are masked.
+    """Show every setting with its value and origin. Secrets are masked.
 
     \b
     Example: SWAPCLI_SLIPPAGE=0.3 swapcli config show
@@ -40,7 +40,7 @@ def show(*, output: OutputOptions) -> None:
 
 @app.command(cls=PanelCommand)
 def path(config: options.ConfigFile = None) -> None:
-    """Print where the settings file is, or would be.
+    """Print the path of the settings file.
 
     \b
     Example: swapcli config path
@@ -50,10 +50,10 @@ def path(config: options.ConfigFile = None) -> None:
 
 @app.command(cls=PanelCommand)
 def init(
-    force: Annotated[bool, option("--force", "Replace a file that is there.", options.SETTINGS)] = False,
+    force: Annotated[bool, option("--force", "Replace an existing file.", options.SETTINGS)] = False,
     config: options.ConfigFile = None,
 ) -> None:
-    """Write a settings file that explains every setting and changes none.
+    """Write a settings file that explains every setting and keeps all defaults.
 
     \b
     Example: swapcli config init
@@ -68,13 +68,13 @@ def _file(config: str | None) -> Path:
 
 
 def _write(file: Path, text: str, *, replace: bool) -> None:
-    """Keys may be added to the file, so it is for the owner's eyes only."""
+    """Write the file, readable by its owner only: it may get API keys later."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replace else os.O_EXCL)
         with os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8") as stream:
             stream.write(text)
     except FileExistsError:
-        raise ConfigError(f"{file} is there already", hint="--force replaces it") from None
+        raise ConfigError(f"{file} already exists", hint="--force replaces it") from None
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot write {file}: {getattr(error, 'strerror', None) or error}") from error

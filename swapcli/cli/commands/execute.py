@@ -1,6 +1,6 @@
-"""`swapcli execute`: the transaction of a route that was found before, on the market of now."""
+"""`swapcli execute`: build the transaction of a route that was found earlier, on the present state."""
 
-# Annotations are values here: they are what Typer reads.
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -37,16 +37,19 @@ app = new_app()
 @app.command(cls=PanelCommand)
 @with_option_groups
 def execute(
-    file: Annotated[str, argument("[FILE]", "What swapcli route --json printed; - or nothing is stdin.")] = STDIN,
+    file: Annotated[str, argument("[FILE]", "Output of `swapcli route --json`; - or none is stdin.")] = STDIN,
     *,
     slippage: options.Slippage = None,
     destination: options.Destination = None,
     deadline: Annotated[
         str | None,
-        option("--deadline", "Refuse if it has passed: 20m, +1200 or Unix seconds.", options.ANSWER, "TIME"),
+        option(
+            "--deadline", "Exit with an error if it has passed: 20m, +1200 or Unix seconds.", options.ANSWER, "TIME"
+        ),
     ] = None,
     network: Annotated[
-        str | None, option("--network", "Where the route is, if it does not say so.", options.ROUTING, "NETWORK")
+        str | None,
+        option("--network", "Network of the route, if the route does not name it.", options.ROUTING, "NETWORK"),
     ] = None,
     payload: PayloadOptions,
     source: SourceOptions,
@@ -59,8 +62,8 @@ def execute(
       swapcli route base ETH USDC 1.5 --json | swapcli execute - \\
         --destination 0x1111111111111111111111111111111111111111
 
-    The route is replayed on the present state: every amount comes from there, and one that falls short of the route by
-    more than the slippage ends with status 6, a price impact above --max-impact with status 7.
+    The route is replayed on the present state, and every amount is taken from there. If the output is below that of the
+    route by more than the slippage, the command exits with status 6; if the price impact exceeds --max-impact, with 7.
     """
     flags = {"slippage": slippage} | payload.flags | source.flags
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
@@ -68,50 +71,53 @@ def execute(
         raise InvalidOption("the route and --market cannot both be read from stdin")
     deadline_s = None if deadline is None else parse_deadline_s(deadline, SYSTEM_CLOCK.now_s())
     document = _read(file)
-    asked = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
-    given = _given(session, asked.network, document, destination)
-    checks = open_checker(session, asked.network, payload)
-    built = asked.build(given.result, given.terms)
-    impact, origin, settings = asked.impact_of(given.result, built), asked.state_source, session.settings
-    check_impact(impact, origin, settings.max_impact_ppm)
-    checked = checks.check_built(asked, given.result, built) if checks else None
-    of_quote = (
-        *quote_warnings(impact, origin, ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm),
+    quote_source = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
+    route = _parse_route(session, quote_source.network, document, destination)
+    checker = open_checker(session, quote_source.network, payload)
+    transaction = quote_source.build(route.result, route.terms)
+    settings, state_source = session.settings, quote_source.state_source
+    impact = quote_source.impact_of(route.result, transaction)
+    check_impact(impact, state_source, settings.max_impact_ppm)
+    checked = checker.check_built(quote_source, route.result, transaction) if checker else None
+    warnings = (
+        *quote_warnings(
+            impact, state_source, ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm
+        ),
         *_deadline_warnings(deadline_s),
     )
-    ready = PreparedPayload(built, asked.network, checked)
-    ready = add_warnings(session, ready, of_quote, with_approval=payload.with_approval)
-    _tell(session, origin, given, ready, payload)
+    prepared = PreparedPayload(transaction, quote_source.network, checked)
+    prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
+    _print(session, state_source, route, prepared, payload)
     return exit_codes.OK
 
 
 def _deadline_warnings(deadline_s: int | None) -> Iterator[QuoteWarning]:
     if deadline_s is not None:
-        moment = datetime.fromtimestamp(deadline_s, UTC).isoformat()
+        deadline = datetime.fromtimestamp(deadline_s, UTC).isoformat()
         yield QuoteWarning(
             WarningCode.DEADLINE_NOT_ENFORCED,
-            f"the router's swap takes no deadline, so the transaction does not expire by itself at {moment}",
+            f"the router's swap takes no deadline, so the transaction does not expire by itself at {deadline}",
         )
 
 
-class _Given(NamedTuple):
-    """A route, and how it is to be carried out."""
+class _Route(NamedTuple):
+    """A route with the terms of its swap."""
 
     result: RouteResult
     terms: SwapTerms
 
 
-def _given(session: Session, network: Network, document: dict[str, object], destination: str | None) -> _Given:
+def _parse_route(session: Session, network: Network, document: dict[str, object], destination: str | None) -> _Route:
     result = parse_result(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.api_version].check(session.settings.slippage_ppm)
-    receiver = None if destination is None else parse_address_option(destination, network, "--destination")
-    return _Given(result, swap_terms(receiver, slippage_ppm, network))
+    recipient = None if destination is None else parse_address_option(destination, network, "--destination")
+    return _Route(result, swap_terms(recipient, slippage_ppm, network))
 
 
 def _read(file: str) -> dict[str, object]:
-    """The route's document. Raises `UsageError` where nobody could give one, `InvalidInput` where it is none."""
+    """Read the JSON of a route. Raises `UsageError` instead of waiting for a terminal, and `InvalidInput`."""
     if file == STDIN and is_stdin_terminal():
-        raise UsageError("a route is needed: name its file, or pipe it in")
+        raise UsageError("no route given: name its file, or pipe it in")
     name = "stdin" if file == STDIN else file
     try:
         document = parse_json(read_file(file))
@@ -120,40 +126,38 @@ def _read(file: str) -> dict[str, object]:
         error.hint = PIPE
         raise
     if not isinstance(document, dict):
-        raise InvalidInput(f"{name} holds no route", hint=PIPE)
+        raise InvalidInput(f"{name} does not contain a route", hint=PIPE)
     return document
 
 
-def _network_name(document: dict[str, object], asked: str | None, session: Session) -> str:
-    """The network that is asked for, else the route's own, else the settings'. Raises `InvalidOption`."""
-    told = document.get("network")
-    if not isinstance(told, str) or not told:
-        if asked or session.settings.network:
-            return session.network_name(asked)
-        raise InvalidOption("the route does not say on which network it is", hint="add --network NAME")
-    if asked and asked.lower() != told.lower() and asked != str(session.chain_id(told)):
-        raise InvalidOption(f"the route is of {told}, not of {asked}", hint="leave --network out")
-    return told
+def _network_name(document: dict[str, object], option: str | None, session: Session) -> str:
+    """Return the network that the route names, else that of --network or the settings. Raises `InvalidOption`."""
+    name = document.get("network")
+    if not isinstance(name, str) or not name:
+        if option or session.settings.network:
+            return session.network_name(option)
+        raise InvalidOption("the route does not name its network", hint="add --network NAME")
+    if option and option.lower() != name.lower() and option != str(session.chain_id(name)):
+        raise InvalidOption(f"the route is for {name}, not for {option}", hint="leave out --network")
+    return name
 
 
-def _tell(
-    session: Session, state_source: StateSource, given: _Given, ready: PreparedPayload, told: PayloadOptions
+def _print(
+    session: Session, state_source: StateSource, route: _Route, prepared: PreparedPayload, options: PayloadOptions
 ) -> None:
-    built, network, checked, warnings = ready
-    slippage_ppm = given.terms.slippage_ppm
+    transaction, network, checked, warnings = prepared
 
-    def document(swap: RenderedTransaction) -> dict[str, object]:
+    def build_document(swap: RenderedTransaction) -> dict[str, object]:
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
-        return execute_document(
-            built, swap, PayloadContext(network, state_source, given.result.api_version, now_ms), warnings
-        )
+        context = PayloadContext(network, state_source, route.result.api_version, now_ms)
+        return execute_document(transaction, swap, context, warnings)
 
-    def people(sendings: list[RenderedTransaction]) -> None:
+    def print_view(transactions: list[RenderedTransaction]) -> None:
         from swapcli.cli.render.payload_view import build_execute_view
         from swapcli.cli.render.simulation_view import with_simulation
 
-        full = shows_full_calldata(session, told)
-        view = build_execute_view(given.result, built, sendings, network, slippage_ppm, full=full)
+        slippage_ppm, full = route.delivery.slippage_ppm, shows_full_calldata(session, options)
+        view = build_execute_view(route.result, transaction, transactions, network, slippage_ppm, full=full)
         session.output.print_payload(with_simulation(view, checked))
 
-    print_payload(session, ready, told, document, people)
+    print_payload(session, prepared, options, build_document, print_view)

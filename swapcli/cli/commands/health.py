@@ -1,6 +1,6 @@
-"""`swapcli health`: is what answers well? Fit for smoke checks: status 8 where anything is not."""
+"""`swapcli health`: check that every network can be quoted."""
 
-# Annotations are values here: they are what Typer reads.
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from swapcli.config import network_names_from
 from swapcli.engine.health import UNHEALTHY, Health, Sample
 from swapcli.errors import InvalidOption, MarketError, MarketUnavailable, UnhealthyError, UpstreamError
 
-MOST_RETRIES = 100
+MAX_RETRIES = 100
 
 app = new_app()
 
@@ -23,9 +23,7 @@ app = new_app()
 @app.command(cls=PanelCommand)
 @with_option_groups
 def health(
-    networks: Annotated[
-        list[str] | None, argument("[NETWORK]...", "All networks, or those of the service, where none is named.")
-    ] = None,
+    networks: Annotated[list[str] | None, argument("[NETWORK]...", "Networks to check.  [default: all]")] = None,
     *,
     market: options.MarketFile = None,
     store: options.StoreDir = None,
@@ -37,7 +35,7 @@ def health(
     timeout: options.Timeout = None,
     retries: Annotated[
         str | None,
-        option("--retries", f"Attempts after one that failed.  [default: {REMOTE_RETRIES}]", options.SOURCE, "N"),
+        option("--retries", f"Attempts after a failed one.  [default: {REMOTE_RETRIES}]", options.SOURCE, "N"),
     ] = None,
     output: OutputOptions,
 ) -> int:
@@ -48,36 +46,36 @@ def health(
       swapcli health
       swapcli health base monad --json
 
-    Of a market in this process it says how old it is, and quotes an order on it; a service is asked for its own health.
-    Ends with status 8 where anything is not healthy.
+    Shows the age of each network's state and quotes a sample order on it. With --api-url it requests the health of the
+    service. If any network is not healthy, the command exits with status 8.
     """
     source = SourceOptions(market, False, store, rpc_url, max_age, offline, api_url, api_key_file, timeout)
     session = open_session(output, source.flags, rpc_url=rpc_url, offline=offline)
     attempts = _retries(retries)
     names = [session.network_name(name) for name in networks or _all_names(session, attempts)]
     if rpc_url is not None and len(names) != 1:
-        raise InvalidOption("a node is of one network, so --rpc-url needs one NETWORK")
+        raise InvalidOption("--rpc-url is the node of one network: name exactly one NETWORK")
     checked = [_check(session, name, attempts) for name in names]
-    _tell(session, checked)
-    ill = [f"{each.network} ({each.message})" for each in checked if not each.is_healthy]
-    if ill:
-        networks_ill = [each.network for each in checked if not each.is_healthy]
-        raise UnhealthyError(f"not healthy: {'; '.join(ill)}", details={"networks": networks_ill})
+    _print(session, checked)
+    unhealthy = [health for health in checked if not health.is_healthy]
+    if unhealthy:
+        reasons = "; ".join(f"{health.network} ({health.message})" for health in unhealthy)
+        raise UnhealthyError(f"not healthy: {reasons}", details={"networks": [health.network for health in unhealthy]})
     return exit_codes.OK
 
 
 def _retries(text: str | None) -> int:
     if text is None:
         return REMOTE_RETRIES
-    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MOST_RETRIES)) and int(text) <= MOST_RETRIES):
-        raise InvalidOption(f"--retries: expected a whole number from 0 to {MOST_RETRIES}")
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_RETRIES)) and int(text) <= MAX_RETRIES):
+        raise InvalidOption(f"--retries: expected a whole number from 0 to {MAX_RETRIES}")
     return int(text)
 
 
 def _all_names(session: Session, retries: int) -> tuple[str, ...]:
-    """Return every network; of a market file the one that it is of, of a service those that it serves.
+    """Return the networks of the service, else the network of the market file, else all networks.
 
-    Raises `UnhealthyError` where a service does not even say that.
+    Raises `UnhealthyError` if the service does not list its networks.
     """
     try:
         served = session.service_networks(retries)
@@ -86,14 +84,14 @@ def _all_names(session: Session, retries: int) -> tuple[str, ...]:
     if served is not None:
         return served
     if session.service_url is None and str(session.settings.market) != STDIN:
-        held = session.file_market()
-        if held is not None:
-            return (held.network.name,)
+        market = session.file_market()
+        if market is not None:
+            return (market.network.name,)
     return network_names_from(session.settings)
 
 
 def _check(session: Session, name: str, retries: int) -> Health:
-    """The health of a network. A file of the user's that cannot be used is wrong input, not bad health."""
+    """Check a network. An invalid market file of the user is an input error, not bad health."""
     try:
         return session.open(name, retries=retries).health()
     except (MarketError, UpstreamError, MarketUnavailable) as error:
@@ -102,7 +100,7 @@ def _check(session: Session, name: str, retries: int) -> Health:
         return Health(session.network(name).name, UNHEALTHY, error.message, 0.0)
 
 
-def _tell(session: Session, checked: list[Health]) -> None:
+def _print(session: Session, checked: list[Health]) -> None:
     if session.output.format is OutputFormat.JSON:
         session.output.print_document([_document(each) for each in checked])
     else:

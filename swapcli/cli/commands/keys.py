@@ -1,6 +1,6 @@
-"""`swapcli keys`: who may use `swapcli serve` as an integrator."""
+"""`swapcli keys`: create, list and revoke the API keys of integrators."""
 
-# Annotations are values here: they are what Typer reads.
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,12 +24,12 @@ app = new_app("Create, list and revoke API keys of swapcli serve.")
 @app.command(cls=PanelCommand)
 @with_option_groups
 def create(
-    name: Annotated[str, argument("NAME", "The integrator who receives the key.")],
+    name: Annotated[str, argument("NAME", "Name of the integrator.")],
     *,
     keys_file: options.KeysFile = None,
     output: OutputOptions,
 ) -> None:
-    """Make a key and print it: the only time that it can be seen.
+    """Create a key and print it. It is shown only once.
 
     \b
     Example: swapcli keys create "Acme Wallet"
@@ -38,18 +38,18 @@ def create(
     file = session.keys_file()
     store = _store(file)
     key = store.create(name)
-    made = store.list()[-1]
+    created = store.list()[-1]
     if session.output.format is OutputFormat.JSON:
-        session.output.print_document({"key": key, **_document(made)})
+        session.output.print_document({"key": key, **_document(created)})
         return
     print(key)
-    print_note(f"this is the only time that the key is shown; {file} holds its digest, with the id {made.id}")
+    print_note(f"the key is shown only this once; {file} stores its digest, with the id {created.id}")
 
 
 @app.command("list", cls=PanelCommand)
 @with_option_groups
 def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
-    """List who has keys; the keys themselves are not kept.
+    """List the keys by id and name. The keys themselves are not stored.
 
     \b
     Example: swapcli keys list
@@ -61,12 +61,12 @@ def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
 @app.command(cls=PanelCommand)
 @with_option_groups
 def revoke(
-    key: Annotated[str, argument("ID|NAME", "The id of the key, or the name of its holder.")],
+    key: Annotated[str, argument("ID|NAME", "Id of the key, or name of its integrator.")],
     *,
     keys_file: options.KeysFile = None,
     output: OutputOptions,
 ) -> None:
-    """Revoke a key: a running service refuses it from then on.
+    """Revoke a key. A running service refuses it from then on.
 
     \b
     Example: swapcli keys create Acme && swapcli keys revoke Acme

@@ -1,6 +1,6 @@
-"""`swapcli market`: what is kept of networks, and how it comes in and out as files."""
+"""`swapcli market`: import, export and show the pools in stores."""
 
-# Annotations are values here: they are what Typer reads.
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 from typing import Annotated
 
@@ -28,100 +28,100 @@ app = new_app("Import, export and show stored pools.")
 @app.command("import", cls=PanelCommand)
 @with_option_groups
 def import_(
-    file: Annotated[str, argument("FILE", "Market file, - for stdin.")],
-    network: Annotated[str | None, argument("[NETWORK]", "The network that the file has to be of.")] = None,
+    file: Annotated[str, argument("FILE", "Market file; - is stdin.")],
+    network: Annotated[str | None, argument("[NETWORK]", "Refuse a file of any other network.")] = None,
     *,
-    replace: Annotated[bool, option("--replace", "Replace what the store holds.", options.SETTINGS)] = False,
+    replace: Annotated[bool, option("--replace", "Replace the pools in the store.", options.SETTINGS)] = False,
     skip_bad_pools: options.SkipBadPools = False,
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """Keep the pools of a market file in the store of its network.
+    """Import a market file into the store of its network.
 
     \b
     Example: swapcli market export base | swapcli market import - --replace
 
-    Quotes on the network rest on the store from then on. A store that holds pools is left as it is without --replace.
+    Quotes on the network use the store from then on. Without --replace, a store that already has pools is not changed.
     """
     session = open_session(output, {"market": file, "store_dir": flag("--store", store)})
-    held = _read(session, network, skip_bad_pools)
-    with make_store(session, held.network) as kept:
-        before = kept.summary().pools
-        if before and not replace:
+    market = _read(session, network, skip_bad_pools)
+    with make_store(session, market.network) as target:
+        pools = target.summary().pools
+        if pools and not replace:
             raise InvalidInput(
-                f"the store {kept.path} holds {before:,} pools already",
-                hint="--replace puts those of the file in their place",
-                details={"store": kept.path, "pools": before},
+                f"the store {target.path} already has {pools:,} pools",
+                hint="--replace replaces them with those of the file",
+                details={"store": target.path, "pools": pools},
             )
-        kept.write_market(held)
-        _tell(session, f"{held.network.name}, imported", kept.summary())
+        target.write_market(market)
+        _print_summary(session, f"{market.network.name}, imported", target.summary())
 
 
 @app.command(cls=PanelCommand)
 @with_option_groups
 def export(
     network: options.NetworkName,
-    file: Annotated[str | None, argument("[FILE]", "File to write; stdout where none is named, or -.")] = None,
+    file: Annotated[str | None, argument("[FILE]", "File to write; - or none is stdout.")] = None,
     *,
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """Write the store of a network, or else the embedded market, as a market file.
+    """Write the store of a network, or else its embedded market, to a market file.
 
     \b
     Example: swapcli market export base | head -c 400
 
-    Such a file is what --market takes, and what swapcli market import reads. It is written whole or not at all.
+    --market and `swapcli market import` read such files. The file is written completely or not at all.
     """
     session = open_session(output, {"store_dir": flag("--store", store)})
     to_stdout = file is None or file == STDIN
     if to_stdout and (output.plain or output.table):
-        raise InvalidOption("a market file is JSON, so --plain and --table do not fit", hint="name a FILE")
+        raise InvalidOption("a market file is JSON, which excludes --plain and --table", hint="name a FILE")
     from swapcli.markets.format import render_market
 
-    held = _held(session, network)
-    text = render_market(held)
+    market = _load(session, network)
+    text = render_market(market)
     if file is None or to_stdout:
         print(text)
         return
     write_atomically(file, text + "\n")
-    _tell_written(session, held, file, len(text) + 1)
+    _print_export(session, market, file, len(text) + 1)
 
 
 @app.command(cls=PanelCommand)
 @with_option_groups
 def info(
-    network: Annotated[str | None, argument("[NETWORK]", "All networks that have a store where none is named.")] = None,
+    network: Annotated[str | None, argument("[NETWORK]", "Network name.  [default: all networks with a store]")] = None,
     *,
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> int:
-    """Tell what is kept: block, age, pools by protocol and their depth.
+    """Show the stored pools: block, age, pools by protocol and their depth.
 
     \b
     Example: swapcli market info
 
-    Depth is about what orders could move in the pools of a protocol, in dollars.
+    Depth is about the value in USD that orders could trade in the pools of a protocol.
     """
     session = open_session(output, {"store_dir": flag("--store", store)})
     if network is None:
         return _list(session)
-    with opened_store(session, network) as kept:
-        summary = kept.summary()
-    _tell(session, summary.network, summary)
+    with opened_store(session, network) as stored:
+        summary = stored.summary()
+    _print_summary(session, summary.network, summary)
     return exit_codes.OK
 
 
 def _read(session: Session, network: str | None, skip_bad_pools: bool) -> Market:
-    """The market of the file, which the settings name by now."""
+    """Read the market file, which the settings name at this point."""
     if network is not None:
         return session.market(network, skip_bad_pools=skip_bad_pools)
-    held = session.file_market(skip_bad_pools=skip_bad_pools)
-    assert held is not None
-    return held
+    market = session.file_market(skip_bad_pools=skip_bad_pools)
+    assert market is not None
+    return market
 
 
-def _held(session: Session, network: str) -> Market:
+def _load(session: Session, network: str) -> Market:
     store = session.stored(network)
     if store is None:
         return open_market(network, networks_from(session.settings)).market
@@ -130,23 +130,23 @@ def _held(session: Session, network: str) -> Market:
 
 
 def _list(session: Session) -> int:
-    """What cannot be read hides nothing else: it is told last."""
+    """Print all stores that can be read, then raise the error of the first that cannot."""
     summaries, failures = [], []
     for file in store_files(session):
         try:
-            with open_store(str(file), session.network) as kept:
-                summaries.append(kept.summary())
+            with open_store(str(file), session.network) as stored:
+                summaries.append(stored.summary())
         except SwapcliError as error:
             failures.append(error)
     if not summaries and not failures:
-        session.output.note(f"there is no store in {session.stores_folder}; swapcli sync makes one")
+        session.output.note(f"no store in {session.stores_folder}; swapcli sync creates one")
     session.output.print_list(build_store_list(summaries, SYSTEM_CLOCK.now_s()))
     if failures:
         raise failures[0]
     return exit_codes.OK
 
 
-def _tell(session: Session, title: str, summary: Summary) -> None:
+def _print_summary(session: Session, title: str, summary: Summary) -> None:
     now_s = SYSTEM_CLOCK.now_s()
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(store_document(summary, now_s))
@@ -154,13 +154,13 @@ def _tell(session: Session, title: str, summary: Summary) -> None:
         session.output.print_details(build_store_details(title, summary, now_s))
 
 
-def _tell_written(session: Session, held: Market, file: str, size_bytes: int) -> None:
-    output, state_source = session.output, StateSource.of(held, SYSTEM_CLOCK.now_s())
+def _print_export(session: Session, market: Market, file: str, size_bytes: int) -> None:
+    output, state_source = session.output, StateSource.of(market, SYSTEM_CLOCK.now_s())
     if output.format is OutputFormat.JSON:
-        counts = {"pools": len(held.pools), "tokens": len(held.tokens)}
+        counts = {"pools": len(market.pools), "tokens": len(market.tokens)}
         output.print_document(
             {
-                "network": held.network.name,
+                "network": market.network.name,
                 "market": state_field(state_source),
                 **counts,
                 "file": file,
@@ -168,4 +168,4 @@ def _tell_written(session: Session, held: Market, file: str, size_bytes: int) ->
             }
         )
     else:
-        output.print_details(build_export_details(held, state_source, file))
+        output.print_details(build_export_details(market, state_source, file))

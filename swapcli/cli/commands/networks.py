@@ -1,4 +1,4 @@
-"""`swapcli networks`: what can be named as NETWORK."""
+"""`swapcli networks`: list the networks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def networks(*, output: OutputOptions) -> None:
     Example: swapcli networks --json
     """
     session = open_session(output)
-    found = [session.network(name) for name in network_names_from(session.settings)]
+    all_networks = [session.network(name) for name in network_names_from(session.settings)]
     session.output.print_list(
         ListView(
             columns=("network", "chain id", "native", "v2", "tokens", "protocols", "router"),
-            rows=tuple(_row(network) for network in found),
-            documents=tuple(_document(network) for network in found),
+            rows=tuple(_row(network) for network in all_networks),
+            documents=tuple(_document(network) for network in all_networks),
         )
     )
 

@@ -1,4 +1,4 @@
-"""`swapcli protocols`: what can be named in --exclude-protocols."""
+"""`swapcli protocols`: list the protocols of a network, as --exclude-protocols takes them."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ app = new_app()
 def protocols(
     network: options.NetworkNameOrDefault = None, *, store: options.StoreDir = None, output: OutputOptions
 ) -> None:
-    """List the protocols of a network. The family is the pool maths that quotes them.
+    """List the protocols of a network. The family is the pool math of a protocol.
 
     \b
     Example: swapcli protocols base
 
-    Where the network has a store, this tells how many pools of each it holds.
+    If the network has a store, the list shows the number of pools of each protocol.
     """
     session = open_session(output, {"store_dir": flag("--store", store)})
-    found, pools = _found(session, session.network_name(network))
+    listed, pools = _load_protocols(session, session.network_name(network))
     columns = ("id", "name", "display name", "family", "pools")
     session.output.print_list(
         ListView(
             columns=columns if pools is not None else columns[:-1],
-            rows=tuple(_row(protocol, pools) for protocol in found),
-            documents=tuple(_document(protocol, pools) for protocol in found),
+            rows=tuple(_row(protocol, pools) for protocol in listed),
+            documents=tuple(_document(protocol, pools) for protocol in listed),
         )
     )
 
 
-def _found(session: Session, name: str) -> tuple[tuple[ProtocolInfo, ...], Counter[str] | None]:
-    """The protocols of a network, and by name how many pools of each its store holds, None where it has none."""
+def _load_protocols(session: Session, name: str) -> tuple[tuple[ProtocolInfo, ...], Counter[str] | None]:
+    """Return the protocols of a network, and the number of pools by protocol name if it has a store."""
     store = session.stored(name)
     if store is None:
         return session.network(name).protocols, None

@@ -1,6 +1,6 @@
-"""`swapcli route`: the best route for an order, or for a file of orders."""
+"""`swapcli route`: find the best route for one order, or for each order of a file."""
 
-# Annotations are values here: Typer would read each of them twice from its text, a fiftieth of the whole start.
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ def route(
     source: SourceOptions,
     batch: Annotated[
         str | None,
-        option("--batch", "Quote the orders of a file, - for stdin, instead of one.", options.SOURCE, "FILE"),
+        option("--batch", "Quote the orders in this file; - is stdin.", options.SOURCE, "FILE"),
     ] = None,
     output: OutputOptions,
 ) -> int:
@@ -40,8 +40,9 @@ def route(
       swapcli route base ETH USDC 1.5
       swapcli route base ETH USDC 1.5 --json | jq -r .outputAmount
 
-    A batch has one JSON order a line, {"id", "token_in", "token_out", "amount_in"} with amounts in smallest units; it
-    prints {"id", "result"} a line, in order, and ends with the lowest exit status other than 0.
+    A batch file has one JSON order per line, {"id", "token_in", "token_out", "amount_in"}, with amounts in the token's
+    smallest unit. The output is one line {"id", "result"} per order. A malformed line stops the batch; the error gives
+    its number. The exit status is the lowest one other than 0 of all orders.
     """
     session = open_session(output, order.flags | source.flags, rpc_url=source.rpc_url, offline=source.offline)
     if batch is None:
@@ -52,11 +53,11 @@ def route(
 
 
 def _check_batch_alone(order: tuple[str | None, ...], for_people: bool, batch: str, session: Session) -> None:
-    """Orders come from the arguments or from the batch, never from both."""
+    """Raise an error if the command line has options that do not fit --batch."""
     if any(value is not None for value in order):
-        raise UsageError("orders come from the batch, so give NETWORK alone")
+        raise UsageError("--batch reads the orders from a file: give only NETWORK")
     if for_people:
-        raise InvalidOption("--batch prints JSON, so --plain and --table do not fit")
+        raise InvalidOption("--batch prints JSON and excludes --plain and --table")
     if batch == STDIN == str(session.settings.market):
         raise InvalidOption("--batch and --market cannot both read stdin")
 

@@ -1,6 +1,6 @@
-"""`swapcli router`: a router contract of one's own."""
+"""`swapcli router`: deploy your own router contract."""
 
-# Annotations are values here: they are what Typer reads.
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 from swapcli.cli import options
 from swapcli.cli.lazy_group import PanelCommand, new_app
@@ -25,8 +25,8 @@ def deploy_payload(network: options.NetworkName, *, output: OutputOptions) -> No
     \b
     Example: swapcli router deploy-payload base --json
 
-    It has no receiver: it makes a contract. Once it is mined, set networks.NETWORK.router to the contract's address,
-    and payloads are for it. The contract has no owner and no settings: nobody can change or stop it.
+    The transaction has no recipient: it creates a contract. Once it is mined, set networks.NETWORK.router to the
+    address of the contract, and transactions are built for it. The contract has no owner and cannot be changed.
     """
     from swapcli.evm.router import build_deployment as payload_of
 

@@ -1,6 +1,6 @@
-"""`swapcli serve`: the routing service of the published interface, on the markets of this process."""
+"""`swapcli serve`: the HTTP service with the endpoints of the published interface."""
 
-# Annotations are values here: they are what Typer reads.
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 import json
 import os
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from swapcli.cli.service_sources import Served
     from swapcli.service.keys import KeyStore
 
-LISTENING, ENDING = "Listening", "Ending"
+SERVER, LIFECYCLE = "Server", "Lifecycle"
 
-_STRANGERS = (
-    "WARNING: listening on {}: everybody who reaches this machine can use the service, and nothing encrypts what is"
-    " said; put a proxy with TLS before it"
+_PUBLIC_ADDRESS = (
+    "WARNING: listening on {}: anyone who can reach this machine can use the service, and connections are not"
+    " encrypted; put a TLS proxy in front of it"
 )
 
 app = new_app()
@@ -40,22 +40,20 @@ app = new_app()
 def serve(
     *,
     host: Annotated[
-        str | None, option("--host", "Address to listen on.  [default: 127.0.0.1]", LISTENING, "ADDRESS")
+        str | None, option("--host", "Address to listen on.  [default: 127.0.0.1]", SERVER, "ADDRESS")
     ] = None,
     port: Annotated[
-        str | None, option("--port", "Port to listen on; 0 takes a free one.  [default: 8000]", LISTENING, "PORT")
+        str | None, option("--port", "Port to listen on; 0 picks a free one.  [default: 8000]", SERVER, "PORT")
     ] = None,
     networks: Annotated[
-        list[str] | None, option("--networks", "Networks to serve, with commas.  [default: all]", LISTENING, "LIST")
+        list[str] | None, option("--networks", "Comma-separated networks.  [default: all]", SERVER, "LIST")
     ] = None,
     keys_file: options.KeysFile = None,
     ready_file: Annotated[
-        str | None, option("--ready-file", "File to write the same line to once it is ready.", LISTENING, "FILE")
+        str | None, option("--ready-file", "Also write the line of JSON to this file.", SERVER, "FILE")
     ] = None,
-    once: Annotated[bool, option("--once", "Answer one request and end.", ENDING)] = False,
-    max_requests: Annotated[
-        str | None, option("--max-requests", "Answer so many requests and end.", ENDING, "N")
-    ] = None,
+    once: Annotated[bool, option("--once", "Exit after one request.", LIFECYCLE)] = False,
+    max_requests: Annotated[str | None, option("--max-requests", "Exit after N requests.", LIFECYCLE, "N")] = None,
     market: options.MarketFile = None,
     skip_bad_pools: options.SkipBadPools = False,
     store: options.StoreDir = None,
@@ -68,12 +66,12 @@ def serve(
     \b
     Example: swapcli serve --port 0 --once
 
-    Once it accepts connections it prints one line of JSON, {"url", "pid", "networks"}. The log, a line of JSON a
-    request, goes to stderr. On SIGTERM or Ctrl-C it finishes open requests and exits with 0; on SIGHUP it reads API
+    When it accepts connections, it prints one line of JSON, {"url", "pid", "networks"}. The log goes to stderr, one
+    line of JSON per request. On SIGTERM or Ctrl-C it finishes open requests and exits with 0; on SIGHUP it reads API
     keys, rate limits, CORS origins and trusted proxies again.
 
-    Of a network whose node the settings name the pools are kept at its newest block; state that has grown too old is
-    answered with 503.
+    If the settings name a node of a network, the service follows its newest block. Requests on state that is too old
+    are answered with 503. `swapcli help service` says more.
     """
     flags = {
         "service.host": flag("--host", host),
@@ -83,13 +81,13 @@ def serve(
         "store_dir": flag("--store", store),
         "max_age_s": flag("--max-age", max_age),
     }
-    _outlive_hangups()
+    _ignore_hangups()
 
     def read_session() -> Session:
         return open_session(output, flags, offline=offline)
 
     session = read_session()
-    most = _most_requests(once, max_requests)
+    request_limit = _parse_request_limit(once, max_requests)
     from swapcli.cli.service_sources import open_served
 
     served = open_served(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)
@@ -101,7 +99,7 @@ def serve(
             write_atomically(ready_file, line + "\n")
         print(line, flush=True)
 
-    return _serve(session, served, most, on_ready, read_session)
+    return _serve(session, served, request_limit, on_ready, read_session)
 
 
 def _serve(
@@ -111,7 +109,7 @@ def _serve(
     on_ready: Callable[[str], None],
     read_session: Callable[[], Session],
 ) -> int:
-    # Whoever asks for help should not wait for a web server to be loaded.
+    # Imported here, so that help pages do not load a web server.
     from swapcli.service.access_log import AccessLog
     from swapcli.service.access_policy import PolicyReloader
     from swapcli.service.app import create_app, get_policy
@@ -125,9 +123,9 @@ def _serve(
     with log_stream(sys.stderr) as stream:
         log = AccessLog(stream)
 
-        def warn_and_tell(url: str) -> None:
+        def warn_and_announce(url: str) -> None:
             if not is_loopback_host(settings.host):
-                stream.write(_STRANGERS.format(settings.host) + "\n")
+                stream.write(_PUBLIC_ADDRESS.format(settings.host) + "\n")
             on_ready(url)
 
         with FollowerThreads(served.kept, served.desk, log) as keepers:
@@ -143,8 +141,8 @@ def _serve(
                 service,
                 host=settings.host,
                 port=settings.port,
-                on_ready=warn_and_tell,
-                # Where requests are counted, none should be lost while the first state is read.
+                on_ready=warn_and_announce,
+                # With a limit of requests, none should be spent while the first state is read.
                 is_prepared=keepers.are_settled if max_requests else None,
                 on_hangup=PolicyReloader(get_policy(service), read_policy, log, served.desk.clock),
                 max_requests=max_requests,
@@ -153,7 +151,7 @@ def _serve(
 
 
 def _keys(session: Session) -> "KeyStore":
-    """Open the file of API keys. Raises `ConfigError` where it is broken."""
+    """Open the file of API keys. Raises `ConfigError` if it is invalid."""
     from swapcli.service.keys import KeyStore
 
     keys = KeyStore(session.keys_file())
@@ -161,14 +159,14 @@ def _keys(session: Session) -> "KeyStore":
     return keys
 
 
-def _outlive_hangups() -> None:
-    """Ignore SIGHUP until the service is there to reload its settings."""
+def _ignore_hangups() -> None:
+    """Ignore SIGHUP until the service can reload its settings."""
     if hasattr(signal, "SIGHUP"):
         with suppress(ValueError):  # not in the main thread
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def _most_requests(once: bool, text: str | None) -> int | None:
+def _parse_request_limit(once: bool, text: str | None) -> int | None:
     if text is None:
         return 1 if once else None
     if once:

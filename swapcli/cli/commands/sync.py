@@ -1,6 +1,6 @@
-"""`swapcli sync`: the pools of a network, read from a node into a store and kept up to date there."""
+"""`swapcli sync`: read the pools of a network from a node into a store, and keep them up to date."""
 
-# Annotations are values here: they are what Typer reads.
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 import sys
 import time
@@ -28,7 +28,7 @@ from swapcli.errors import Interrupted, InvalidOption, UpstreamError
 from swapcli.startup import enable_garbage_collection
 from swapcli.store import Store
 
-WANTED = "Wanted"
+FILTER = "Filter"
 
 app = new_app()
 
@@ -40,23 +40,33 @@ def sync(
     *,
     tokens: Annotated[
         list[str] | None,
-        option("--tokens", "Only pools of these: symbols or addresses, with commas.  [default: all]", WANTED, "LIST"),
+        option(
+            "--tokens",
+            "Only pools of these tokens: comma-separated symbols or addresses.  [default: all]",
+            FILTER,
+            "LIST",
+        ),
     ] = None,
     protocols: Annotated[
         list[str] | None,
-        option("--protocols", "Only pools of these: ids or names, with commas.  [default: all]", WANTED, "LIST"),
+        option(
+            "--protocols",
+            "Only pools of these protocols: comma-separated ids or names.  [default: all]",
+            FILTER,
+            "LIST",
+        ),
     ] = None,
     min_liquidity: Annotated[
-        str | None, option("--min-liquidity", "Leave out pools of less depth, in dollars.  [default: 0]", WANTED, "USD")
+        str | None, option("--min-liquidity", "Leave out pools with less depth in USD.  [default: 0]", FILTER, "USD")
     ] = None,
     from_block: Annotated[
         str | None,
-        option("--from-block", "Where to begin looking for pools in events.  [default: 0]", WANTED, "N"),
+        option("--from-block", "First block to search for created pools.  [default: 0]", FILTER, "N"),
     ] = None,
     accept_losses: Annotated[
-        bool, option("--accept-losses", "Take out pools that can no longer be read, however many.", WANTED)
+        bool, option("--accept-losses", "Remove pools that can no longer be read, however many.", FILTER)
     ] = False,
-    watch: Annotated[bool, option("--watch", "Follow the chain until told to stop.", WANTED)] = False,
+    watch: Annotated[bool, option("--watch", "Follow the chain until interrupted.", FILTER)] = False,
     rpc_url: options.RpcUrl = None,
     store: options.StoreDir = None,
     timeout: options.Timeout = None,
@@ -69,57 +79,60 @@ def sync(
       swapcli sync base --tokens ETH,USDC,cbBTC --rpc-url http://127.0.0.1:8545
       swapcli sync base --watch --rpc-url http://127.0.0.1:8545
 
-    Quotes rest on the store from then on. It always holds one whole block: whenever this ends, by an error or by
-    Ctrl-C, running it again goes on from there. Without --rpc-url the node is networks.NETWORK.rpc_url of the settings,
-    or else a public one. A node that suddenly no longer tells the state of many pools is not believed: nothing is
-    stored then, unless --accept-losses says that those pools are gone. With --watch every new block is a line on
-    stderr, with --json an object a line on stdout.
+    Quotes use the store from then on. It always holds one whole block: after an error or Ctrl-C, run the same command
+    again to continue. Without --rpc-url the node is the setting networks.NETWORK.rpc_url, or else a public one. If a
+    node suddenly no longer returns many pools, nothing is stored; --accept-losses removes these pools. With --watch
+    every new block is one line on stderr, or with --json one object per line on stdout.
     """
     flags = {"store_dir": flag("--store", store), "timeout_s": flag("--timeout", timeout)}
     session = open_session(output, flags, rpc_url=rpc_url)
-    where = session.network(session.network_name(network))
-    check_has_nodes(where)
-    wanted = parse_sync_filter(where, protocols, tokens, min_liquidity, from_block)
+    target_network = session.network(session.network_name(network))
+    check_has_nodes(target_network)
+    sync_filter = parse_sync_filter(target_network, protocols, tokens, min_liquidity, from_block)
     enable_garbage_collection()
-    with graceful_interrupts() as interruption, closing(session.any_node(where)) as node:
-        # A node that cannot be used is found out before there is a store.
-        _check_begin(wanted, node)
-        with make_store(session, where) as kept:
-            kept.check_can_follow()
-            _tell(session, _fill(session, kept, node, wanted, accept_losses), to_be_followed=watch)
+    with graceful_interrupts() as interruption, closing(session.any_node(target_network)) as node:
+        # Before the store: an unusable node should not leave an empty store behind.
+        _check_from_block(sync_filter, node)
+        with make_store(session, target_network) as target:
+            target.check_can_follow()
+            _print(session, _fill(session, target, node, sync_filter, accept_losses), is_watching=watch)
             if watch:
-                _follow(session, kept, node, interruption)
+                _follow(session, target, node, interruption)
     return exit_codes.OK
 
 
-def _check_begin(wanted: Wanted, node: Node) -> None:
+def _check_from_block(sync_filter: Wanted, node: Node) -> None:
     newest = node.head().block.number
-    if wanted.from_block > newest:
-        raise InvalidOption(f"--from-block: block {wanted.from_block} lies ahead, the newest is {newest}")
+    if sync_filter.from_block > newest:
+        raise InvalidOption(
+            f"--from-block: block {sync_filter.from_block} does not exist yet; the newest block is {newest}"
+        )
 
 
-def _fill(session: Session, kept: Store, node: Node, wanted: Wanted, accept_losses: bool) -> SyncResult:
-    started_s, (before, _) = SYSTEM_CLOCK.monotonic_s(), kept.register.counts()
+def _fill(session: Session, target: Store, node: Node, sync_filter: Wanted, accept_losses: bool) -> SyncResult:
+    started_s, (before, _) = SYSTEM_CLOCK.monotonic_s(), target.register.counts()
     try:
-        with _shown(session) as show:
-            for progress in fill(kept, node, wanted, SYSTEM_CLOCK, may_lose=accept_losses):
+        with _progress_display(session) as show:
+            for progress in fill(target, node, sync_filter, SYSTEM_CLOCK, may_lose=accept_losses):
                 show(progress)
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted; {_kept(kept)}", hint="the same command goes on from there") from None
+        raise Interrupted(
+            f"interrupted; {_describe_store(target)}", hint="run the same command again to continue"
+        ) from None
     except UpstreamError:
-        session.output.note(f"{_kept(kept)}; the same command goes on from there")
+        session.output.note(f"{_describe_store(target)}; run the same command again to continue")
         raise
-    if refusal := refusal_of(kept):
+    if refusal := refusal_of(target):
         session.output.note(
             f"token transfers could not be simulated, so quotes ignore any fee on transfer: {printable(refusal)}"
         )
-    seconds, summary = SYSTEM_CLOCK.monotonic_s() - started_s, kept.summary()
-    return SyncResult(summary, max(summary.pools - before, 0), skipped(kept), seconds)
+    seconds, summary = SYSTEM_CLOCK.monotonic_s() - started_s, target.summary()
+    return SyncResult(summary, max(summary.pools - before, 0), skipped(target), seconds)
 
 
 @contextmanager
-def _shown(session: Session) -> Iterator[Callable[[Progress], object]]:
-    """What shows progress, where somebody looks on."""
+def _progress_display(session: Session) -> Iterator[Callable[[Progress], object]]:
+    """Yield a function that shows progress, on a terminal only."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -129,47 +142,47 @@ def _shown(session: Session) -> Iterator[Callable[[Progress], object]]:
         yield bars.show
 
 
-def _kept(kept: Store) -> str:
-    head, (pools, tokens) = kept.register.head(), kept.register.counts()
+def _describe_store(target: Store) -> str:
+    head, (pools, tokens) = target.register.head(), target.register.counts()
     if head is None:
-        return "nothing is kept yet"
-    return f"{pools:,} pools of {tokens:,} tokens are kept, as of block {head.number}"
+        return "nothing is stored yet"
+    return f"{pools:,} pools of {tokens:,} tokens are stored, as of block {head.number}"
 
 
-def _tell(session: Session, synced: SyncResult, *, to_be_followed: bool) -> None:
+def _print(session: Session, result: SyncResult, *, is_watching: bool) -> None:
     output, now_s = session.output, SYSTEM_CLOCK.now_s()
     if output.format is not OutputFormat.JSON:
-        output.print_details(build_sync_details(synced, now_s))
+        output.print_details(build_sync_details(result, now_s))
         sys.stdout.flush()
-    elif to_be_followed:
-        output.print_line(sync_document(synced, now_s))
+    elif is_watching:
+        output.print_line(sync_document(result, now_s))
     else:
-        output.print_document(sync_document(synced, now_s))
+        output.print_document(sync_document(result, now_s))
 
 
-def _follow(session: Session, kept: Store, node: Node, interruption: GracefulInterrupt) -> None:
-    """Follow the chain until told to stop."""
+def _follow(session: Session, target: Store, node: Node, interruption: GracefulInterrupt) -> None:
+    """Follow the chain until interrupted."""
 
     def step() -> None:
         with interruption.uninterrupted():
-            advance = follow(kept, node)
+            advance = follow(target, node)
             if advance:
-                _tell_advance(session, kept.network.name, advance)
+                _print_advance(session, target.network.name, advance)
 
     try:
-        watch_chain(step, _tell_failure, time.sleep, kept.network.block_time_s)
+        watch_chain(step, _print_failure, time.sleep, target.network.block_time_s)
     except KeyboardInterrupt:
         return
 
 
-def _tell_advance(session: Session, network: str, advance: Advance) -> None:
+def _print_advance(session: Session, network: str, advance: Advance) -> None:
     if session.output.format is OutputFormat.JSON:
         session.output.print_line(advance_document(network, advance))
     else:
         print_to_stderr(format_advance(advance))
 
 
-def _tell_failure(error: UpstreamError, failures: int, pause_s: float) -> None:
+def _print_failure(error: UpstreamError, failures: int, pause_s: float) -> None:
     print_note(
-        f"{error.message}; trying again in {pause_s:g} s, {failures} of {MAX_CONSECUTIVE_FAILURES} failures in a row"
+        f"{error.message}; retrying in {pause_s:g} s ({failures} of {MAX_CONSECUTIVE_FAILURES} consecutive failures)"
     )

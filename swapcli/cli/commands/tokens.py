@@ -1,4 +1,4 @@
-"""`swapcli tokens`: what can be named as TOKEN_IN and TOKEN_OUT."""
+"""`swapcli tokens`: list the tokens of a network, as TOKEN_IN and TOKEN_OUT take them."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ def tokens(
     \b
     Example: swapcli tokens base
 
-    The market is the file that is named, else the store of the network, else the embedded one.
+    Reads the market file if --market names one, else the store of the network, else the embedded market.
     """
     session = open_session(output, {"market": market, "store_dir": flag("--store", store)})
-    held = _held(session, session.network_name(network), skip_bad_pools)
-    counted = _by_pools(held)
-    is_marked = any(each.is_limiting for each in held.transfers.values())
+    listed = _load_tokens(session, session.network_name(network), skip_bad_pools)
+    counted = _count_pools(listed)
+    has_transfers = any(behaviour.is_limiting for behaviour in listed.transfers.values())
     columns = ("symbol", "name", "decimals", "pools", "address")
     session.output.print_list(
         ListView(
-            columns=(*columns, "transfers") if is_marked else columns,
-            rows=tuple(_row(token, pools, held)[: len(columns) + is_marked] for token, pools in counted),
-            documents=tuple(_document(token, pools, held) for token, pools in counted),
+            columns=(*columns, "transfers") if has_transfers else columns,
+            rows=tuple(_row(token, pools, listed)[: len(columns) + has_transfers] for token, pools in counted),
+            documents=tuple(_document(token, pools, listed) for token, pools in counted),
         )
     )
 
 
-class _Held(NamedTuple):
-    """The tokens of a network by address, in how many pools each is, and how those transfer that were tried."""
+class _TokenList(NamedTuple):
+    """The tokens of a network, their numbers of pools and their tested transfer behaviour, all by address."""
 
     network: Network
     tokens: Mapping[str, Token]
@@ -61,21 +61,21 @@ class _Held(NamedTuple):
     transfers: Mapping[str, TransferBehaviour]
 
 
-def _held(session: Session, name: str, skip_bad_pools: bool) -> _Held:
+def _load_tokens(session: Session, name: str, skip_bad_pools: bool) -> _TokenList:
     store = session.stored(name) if session.settings.market is None else None
     if store is not None:
         with store:
             tokens, pools, network = store.tokens(), store.register.pools_by_token(), store.network
-            return _Held(network, tokens, pools, {**store.transfers(tokens), **network.transfers})
+            return _TokenList(network, tokens, pools, {**store.transfers(tokens), **network.transfers})
     market = session.market(name, skip_bad_pools=skip_bad_pools)
     counts = Counter(address for pool in market.pools.values() for address in pool.tokens)
-    return _Held(market.network, market.tokens, counts, {**market.transfers, **market.network.transfers})
+    return _TokenList(market.network, market.tokens, counts, {**market.transfers, **market.network.transfers})
 
 
-def _by_pools(held: _Held) -> list[tuple[Token, int]]:
-    """Each token with the number of its pools; the native token goes with its wrapped form."""
-    tokens, pools = dict(held.tokens), dict(held.pools)
-    native, wrapped = held.network.native, held.network.wrapped_native
+def _count_pools(listed: _TokenList) -> list[tuple[Token, int]]:
+    """Return each token with its number of pools, most first; the native token counts those of its wrapped form."""
+    tokens, pools = dict(listed.tokens), dict(listed.pools)
+    native, wrapped = listed.network.native, listed.network.wrapped_native
     if wrapped is not None:
         tokens[native.address] = native
         pools[native.address] = pools.get(wrapped.address, 0)
@@ -83,22 +83,22 @@ def _by_pools(held: _Held) -> list[tuple[Token, int]]:
     return sorted(counted, key=lambda each: (-each[1], each[0].symbol.lower(), each[0].address))
 
 
-def _row(token: Token, pools: int, held: _Held) -> tuple[str, ...]:
-    address = display_address(token.address, held.network.kind)
-    behaviour = held.transfers.get(token.address)
-    marked = behaviour.described() if behaviour and behaviour.is_limiting else ""
-    return printable(token.symbol), printable(token.name), str(token.decimals), str(pools), address, marked
+def _row(token: Token, pools: int, listed: _TokenList) -> tuple[str, ...]:
+    address = display_address(token.address, listed.network.kind)
+    behaviour = listed.transfers.get(token.address)
+    transfers = behaviour.described() if behaviour and behaviour.is_limiting else ""
+    return printable(token.symbol), printable(token.name), str(token.decimals), str(pools), address, transfers
 
 
-def _document(token: Token, pools: int, held: _Held) -> dict[str, object]:
+def _document(token: Token, pools: int, listed: _TokenList) -> dict[str, object]:
     document: dict[str, object] = {
         "symbol": token.symbol,
         "name": token.name,
         "decimals": token.decimals,
         "pools": pools,
-        "address": display_address(token.address, held.network.kind),
+        "address": display_address(token.address, listed.network.kind),
     }
-    behaviour = held.transfers.get(token.address)
+    behaviour = listed.transfers.get(token.address)
     if behaviour is None or behaviour.kind is TransferKind.UNKNOWN:
         return document
     return document | {"transfers": behaviour_document(behaviour)}

@@ -1,1 +1,1 @@
-"""The same facts as a table on a terminal, as plain text, and as JSON."""
+"""Results as tables, plain text and JSON. Views hold the words; `table` and `plain` lay them out."""

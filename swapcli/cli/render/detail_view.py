@@ -1,4 +1,4 @@
-"""One thing in figures, with lists below, for people: the table and the plain text both show exactly this."""
+"""The view of one thing in detail: facts, then lists. Tables and plain text show the same view."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swapcli.cli.render.list_view import ListView
 
 @dataclass(frozen=True, slots=True)
 class DetailView:
-    """`whole` are values by name that are for copying and never break."""
+    """A title, facts, named values that never wrap because users copy them, and lists."""
 
     title: str
     facts: tuple[Fact, ...]

@@ -1,4 +1,4 @@
-"""The figures of a route for people: amounts, rate, impact, gas, proof, and where the state comes from."""
+"""The facts of a quote: amounts, rate, price impact, gas, optimality and state."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from swapcli.model.token import Token, whole_tokens
 
 BPS = 10_000
 _IMPACT_NOTES = {
-    ImpactBasis.USD: "by the prices in USD",
-    ImpactBasis.POOLS: "compared with a small order on the same pools",
-    ImpactBasis.SERVICE: "as the service reports",
+    ImpactBasis.USD: "from USD prices",
+    ImpactBasis.POOLS: "compared with a small order in the same pools",
+    ImpactBasis.SERVICE: "as reported by the service",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A figure with its name, and a remark."""
+    """A named value with an optional note."""
 
     name: str
     value: str
@@ -35,13 +35,13 @@ class Fact:
 
 
 def build_facts(answer: QuoteResult, terms: SwapTerms) -> Iterator[Fact]:
-    """Every figure of an answer, in the order in which it is read."""
+    """Yield all facts of a quote in the order of the output."""
     for fact in (_sell, _receive, _integrator, _min_received, _rate, _impact, _single_path, _gas, _certificate, _state):
         yield from fact(answer, terms)
 
 
 def symbol(token: Token) -> str:
-    """A token's symbol, which cannot steer a terminal."""
+    """Return the symbol of a token without control characters."""
     return printable(token.symbol)
 
 
@@ -56,36 +56,36 @@ def _receive(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
 
 
 def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) -> Fact:
-    worth = "" if price_usd is None else f", {format_usd(price_usd * amount / 10**token.decimals)}"
-    return Fact(name, f"{whole_tokens(amount, token.decimals)} {symbol(token)}", f"{amount} raw{worth}")
+    value = "" if price_usd is None else f", {format_usd(price_usd * amount / 10**token.decimals)}"
+    return Fact(name, f"{whole_tokens(amount, token.decimals)} {symbol(token)}", f"{amount} raw{value}")
 
 
 def _integrator(answer: QuoteResult, terms: SwapTerms) -> Iterator[Fact]:
     integrator, out = terms.integrator, answer.order.token_out
     if integrator and integrator.fee_bps:
-        left = after_fee(answer.result.output_amount, integrator.fee_bps)
-        shown = f"{whole_tokens(left, out.decimals)} {symbol(out)}"
-        yield Fact("After fee", shown, f"an integrator takes {integrator.fee_bps} bps")
+        amount_out = after_fee(answer.result.output_amount, integrator.fee_bps)
+        shown = f"{whole_tokens(amount_out, out.decimals)} {symbol(out)}"
+        yield Fact("After fee", shown, f"the integrator receives {integrator.fee_bps} bps")
     if integrator and integrator.surplus_bps:
-        yield Fact("Surplus", f"{integrator.surplus_bps} bps", "of it go to an integrator")
+        yield Fact("Surplus fee", f"{integrator.surplus_bps} bps", "of any surplus, to the integrator")
 
 
 def _min_received(answer: QuoteResult, terms: SwapTerms) -> Iterator[Fact]:
     out, fee_bps = answer.order.token_out, terms.integrator.fee_bps if terms.integrator else 0
-    least = min_received(after_fee(answer.result.output_amount, fee_bps), terms.slippage_ppm)
-    shown = f"{whole_tokens(least, out.decimals)} {symbol(out)}"
-    yield Fact("At least", shown, f"with {format_percent(terms.slippage_ppm)} % slippage")
+    minimum = min_received(after_fee(answer.result.output_amount, fee_bps), terms.slippage_ppm)
+    shown = f"{whole_tokens(minimum, out.decimals)} {symbol(out)}"
+    yield Fact("At least", shown, f"with {format_percent(terms.slippage_ppm)}% slippage")
 
 
 def _rate(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
     order, result = answer.order, answer.result
-    sold = (result.input_amount, order.token_in.decimals)
-    bought = (result.output_amount, order.token_out.decimals)
+    amount_in = (result.input_amount, order.token_in.decimals)
+    amount_out = (result.output_amount, order.token_out.decimals)
     symbol_in, symbol_out = symbol(order.token_in), symbol(order.token_out)
     yield Fact(
         "Rate",
-        f"1 {symbol_in} = {format_ratio(*bought, *sold)} {symbol_out}",
-        f"1 {symbol_out} = {format_ratio(*sold, *bought)} {symbol_in}",
+        f"1 {symbol_in} = {format_ratio(*amount_out, *amount_in)} {symbol_out}",
+        f"1 {symbol_out} = {format_ratio(*amount_in, *amount_out)} {symbol_in}",
     )
 
 
@@ -106,70 +106,73 @@ def _single_path(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
     quote, out = answer.quote, answer.order.token_out
     best = quote.best_single_path_out
     if best is None:
-        yield Fact("Single path", "none", "no single path takes the whole order")
+        yield Fact("Single path", "none", "no single path can fill the order")
     elif best and not answer.order.reverse:
         shown = f"{whole_tokens(best, out.decimals)} {symbol(out)}"
         yield Fact("Single path", shown, _split_gain(quote.amount_out - best, best))
 
 
 def _split_gain(more: int, best: int) -> str:
-    """What a route pays more than the best single path; it pays less only where its gas is less by more than that."""
+    """Describe the gain over the best single path. It is negative only if the route saves more than that in gas."""
     if more < 0:
         return f"splitting saves gas for {Decimal(-more) * BPS / best:,.2f} bps"
     return f"splitting gains {Decimal(more) * BPS / best:,.2f} bps" if more else "splitting gains nothing"
 
 
 def _gas(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
-    result, native = answer.result, answer.network.native
-    worth = "" if result.gas_usd is None else format_usd(result.gas_usd)
-    if isinstance(answer, LocalQuote):
-        quote = answer.quote
-        yield Fact("Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [*_gas_costs(quote, native), worth])))
+    quote, result, native = answer.quote, answer.result, answer.network.native
+    value_usd = "" if result.gas_usd is None else format_usd(result.gas_usd)
+    if quote is not None:
+        yield Fact(
+            "Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [*_gas_costs(quote, native), value_usd]))
+        )
     elif result.api_version is ApiVersion.V2:
-        yield Fact("Gas", f"{whole_tokens(result.gas, native.decimals)} {symbol(native)}", worth)
+        yield Fact("Gas", f"{whole_tokens(result.gas, native.decimals)} {symbol(native)}", value_usd)
     else:
-        yield Fact("Gas", f"{result.gas:,} units", worth)
+        yield Fact("Gas", f"{result.gas:,} units", value_usd)
 
 
 def _gas_costs(quote: Quote, native: Token) -> Iterator[str]:
     cost = whole_tokens(quote.gas_units * quote.gas_price_wei, native.decimals)
     yield f"{cost} {symbol(native)} at {whole_tokens(quote.gas_price_wei, 9)} gwei"
     if quote.l1_fee_wei:
-        yield f"{whole_tokens(quote.l1_fee_wei, native.decimals)} {symbol(native)} for data on L1"
+        yield f"{whole_tokens(quote.l1_fee_wei, native.decimals)} {symbol(native)} for L1 data"
 
 
 def _certificate(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
     if isinstance(answer, RemoteQuote) or answer.quote.certificate is None:
         return
-    proof = answer.quote.certificate
-    checked = f"{proof.pools_checked:,} pool{'s' if proof.pools_checked != 1 else ''} checked"
+    certificate = answer.quote.certificate
+    checked = f"{certificate.pools_checked:,} pool{'s' if certificate.pools_checked != 1 else ''} checked"
     if not answer.quote.is_search_complete:
         checked += "; the search ran out of time"
-    if not proof.is_proof:
-        yield Fact("Optimality", "unknown", f"no bound was found on what any router could do; {checked}")
+    if not certificate.is_proof:
+        yield Fact("Optimality", "unknown", f"no bound was found on the output of any router; {checked}")
         return
-    counted = f"{format_bps_rounded_up(proof.gap_bps)} bps" if proof.gap_bps < NO_PROOF_BPS else "no bound"
+    with_arbitrage = (
+        f"{format_bps_rounded_up(certificate.gap_bps)} bps" if certificate.gap_bps < NO_PROOF_BPS else "no bound"
+    )
     yield Fact(
         "Optimality",
-        f"within {format_bps_rounded_up(proof.acyclic_gap_bps)} bps",
-        f"of the best any router could do; {counted} counting arbitrage; {checked}",
+        f"within {format_bps_rounded_up(certificate.acyclic_gap_bps)} bps",
+        f"of the best any router could do; {with_arbitrage} with arbitrage; {checked}",
     )
 
 
 def _state(answer: QuoteResult, terms: SwapTerms) -> Iterator[Fact]:
     state_source, age_s = answer.state_source, answer.state_source.age_s
     if state_source.provenance is None:
-        asked = printable(state_source.service_url or state_source.description)
-        yield Fact("State", "unknown", f"{asked} answered and does not say")
+        name = printable(state_source.service_url or state_source.description)
+        yield Fact("State", "unknown", f"{name} does not report it")
         return
     live = "" if state_source.is_live else NOT_LIVE
     age = how_old(age_s) if age_s is not None else ""
     left_s = terms.ttl_s - age_s if state_source.is_live and age_s is not None else 0
-    good = f"good for {left_s} s more" if left_s > 0 else ""
+    validity = f"valid for {left_s} s more" if left_s > 0 else ""
     quoted_by = (
         f"quoted by {printable(state_source.service_url)}"
         if state_source.service_url
         else printable(state_source.description)
     )
-    note = ", ".join(filter(None, [live, describe_block(state_source), age, good, quoted_by]))
+    note = ", ".join(filter(None, [live, describe_block(state_source), age, validity, quoted_by]))
     yield Fact("State", state_source.provenance.value, note)

@@ -1,4 +1,4 @@
-"""Health for people: a row a network."""
+"""The list of `swapcli health`: one row per network."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ ABSENT = "-"
 
 
 def build_health_list(checked: Sequence[Health]) -> ListView:
-    """The rows; what a source does not tell is a dash, and messages stand where they tell more than the row."""
-    rows = [_row(each) for each in checked]
+    """Build the list. Unknown values are dashes; messages are shown only if they add to the row."""
+    rows = [_row(health) for health in checked]
     columns = ("network", "status", "state", "pools", "sample", "time", "message")
-    kept = len(columns) if any(row[-1] != ABSENT for row in rows) else len(columns) - 1
-    return ListView(columns[:kept], tuple(row[:kept] for row in rows), ())
+    width = len(columns) if any(row[-1] != ABSENT for row in rows) else len(columns) - 1
+    return ListView(columns[:width], tuple(row[:width] for row in rows), ())
 
 
 def _row(health: Health) -> tuple[str, ...]:
-    says_more = not health.is_healthy or health.pools is None
+    shows_message = not health.is_healthy or health.pools is None
     return (
         printable(health.network),
         str(health.status) if health.status else ABSENT,
@@ -33,13 +33,13 @@ def _row(health: Health) -> tuple[str, ...]:
         ABSENT if health.pools is None else f"{health.pools:,}",
         _sample(health.sample) if health.sample else ABSENT,
         f"{health.time_s * 1000:,.1f} ms",
-        printable(health.message) if says_more else ABSENT,
+        printable(health.message) if shows_message else ABSENT,
     )
 
 
 def _state(state_source: StateSource | None) -> str:
     if state_source is None or state_source.provenance is None:
-        return "not told"
+        return "unknown"
     return state_source.provenance.value + (
         f", {how_old(state_source.age_s)}" if state_source.age_s is not None else ""
     )
@@ -47,5 +47,5 @@ def _state(state_source: StateSource | None) -> str:
 
 def _sample(sample: Sample) -> str:
     token_in, token_out = sample.token_in, sample.token_out
-    sold = f"{whole_tokens(sample.amount_in, token_in.decimals)} {symbol(token_in)}"
-    return f"{sold} → {format_short_amount(sample.amount_out, token_out.decimals)} {symbol(token_out)}"
+    amount_in = f"{whole_tokens(sample.amount_in, token_in.decimals)} {symbol(token_in)}"
+    return f"{amount_in} → {format_short_amount(sample.amount_out, token_out.decimals)} {symbol(token_out)}"

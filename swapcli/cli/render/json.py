@@ -1,4 +1,4 @@
-"""JSON for programs: one document."""
+"""Quotes as JSON: the RouteResult of the interface with our own fields."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import ceil
 
 from swapcli.api.route import render
-from swapcli.engine.quote import LocalQuote, QuoteResult
+from swapcli.engine.quote import QuoteResult
 from swapcli.model.route import NO_PROOF_BPS, Certificate, Quote
 from swapcli.model.state_source import StateSource
 from swapcli.model.warning import QuoteWarning
@@ -15,23 +15,20 @@ from swapcli.networks.address import display_address
 
 
 def route_document(answer: QuoteResult, warnings: Iterable[QuoteWarning] = ()) -> dict[str, object]:
-    """The RouteResult of the interface, and what `about` and `warnings_field` add. Unknown prices are null."""
-    found = render(answer.result, answer.network, unknown_price=None)
-    return found | quote_fields(answer) | warnings_field(warnings)
+    """Return the RouteResult of the interface with `quote_fields` and warnings. Unknown prices are null."""
+    document = render(answer.result, answer.network, unknown_price=None)
+    return document | quote_fields(answer) | warnings_field(warnings)
 
 
 def warnings_field(warnings: Iterable[QuoteWarning]) -> dict[str, object]:
-    """Return `{"warnings": [{"code", "message"}]}`, the list empty where there is nothing to warn of."""
+    """Return `{"warnings": [{"code", "message"}]}`, with an empty list if there are none."""
     return {"warnings": [{"code": str(each.code), "message": each.message} for each in warnings]}
 
 
 def quote_fields(answer: QuoteResult) -> dict[str, object]:
-    """What the interface does not tell of an answer: `network`, `market` (where the state comes from), `l1Fee` if there
-    is one (the part of the gas that is for data on L1, in wei), and `certificate` if asked for."""
-    quote = answer.quote if isinstance(answer, LocalQuote) else None
-    placeholders = (
-        {answer.pools[key].address for key in answer.placeholder_pools} if isinstance(answer, LocalQuote) else set()
-    )
+    """Return the fields that the interface lacks: `network`, `market` (the state source), `l1Fee` if there is one (the
+    part of the gas cost that pays for L1 data, in wei), and `certificate` if requested."""
+    placeholders = {answer.pools[key].address for key in answer.placeholder_pools}
     shown = [display_address(address, answer.network.kind) for address in sorted(placeholders)]
     document: dict[str, object] = {
         "network": answer.network.name,
@@ -45,8 +42,8 @@ def quote_fields(answer: QuoteResult) -> dict[str, object]:
 
 
 def state_field(state_source: StateSource) -> dict[str, object]:
-    """Return where the state comes from; what a service does not tell is null. `pinned` says whether the node's answers
-    are proven to be of `block`, `proposed` whether the network had yet to agree on that block."""
+    """Return the state source; what a service does not report is null. `pinned` says whether all answers of the node
+    are proven to belong to `block`, `proposed` whether the network had not yet agreed on that block."""
     return {
         "service": state_source.service_url,
         "provenance": state_source.provenance.value if state_source.provenance else None,
@@ -60,12 +57,12 @@ def state_field(state_source: StateSource) -> dict[str, object]:
 
 
 def to_json(document: object, *, indent: int | None = None) -> str:
-    """One JSON document; escapes whatever is not ASCII, so that any pipe carries it."""
+    """Serialize a document as JSON in ASCII, so that any stream can encode it."""
     return json.dumps(document, indent=indent, allow_nan=False)
 
 
 def _certificate(quote: Quote, certificate: Certificate) -> dict[str, object]:
-    """The bounds with their gaps; null where no bound was found that says anything."""
+    """Return the bounds with their gaps, null if no useful bound was found."""
     bound, gap_bps = _bound(certificate.bound, certificate.gap_bps)
     acyclic_bound, acyclic_gap_bps = _bound(certificate.acyclic_bound, certificate.acyclic_gap_bps)
     return {

@@ -1,4 +1,4 @@
-"""A list of things of one kind, for all three forms of output."""
+"""The view of a list, for all three formats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ListView:
-    """Rows under column titles. `documents` are the same rows as JSON objects."""
+    """Rows with column titles. `documents` are the same rows as JSON objects."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]

@@ -1,4 +1,4 @@
-"""Numbers for people: thousands separators, and no more digits than can be read. Amounts stay exact unless asked."""
+"""Numbers with thousands separators and a limited number of digits."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ _EXACT = Context(prec=400)
 
 
 def format_short_amount(amount: int, decimals: int) -> str:
-    """An amount in whole tokens, rounded down to fit a column: six decimals, more where it is tiny, down to two where
-    it is large."""
+    """Format an amount in whole tokens, rounded down to fit a column.
+
+    It has six decimals, more if the amount is tiny, and as few as two if it is large.
+    """
     value = Decimal(amount).scaleb(-decimals, context=_EXACT)
     places = min(max(2, min(6, _places(value, SHORT_DIGITS))) if value >= 1 else _places(value, 6), decimals)
     return fixed_point(amount // 10 ** (decimals - places), places)
 
 
 def _places(value: Decimal, digits: int) -> int:
-    """Decimals that show `digits` significant digits of a value."""
+    """Return the number of decimals that show `digits` significant digits of a value."""
     return digits - 1 - value.adjusted() if value else 0
 
 
 def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int) -> str:
-    """`a / b` of two amounts in whole tokens, to nine significant digits and at least two decimals of a large one."""
+    """Format `a / b` of two amounts in whole tokens with nine significant digits, and at least two decimals."""
     if not amount_b:
         return "unknown"
     value = _EXACT.divide(Decimal(amount_a).scaleb(-decimals_a, _EXACT), Decimal(amount_b).scaleb(-decimals_b, _EXACT))
@@ -33,7 +35,7 @@ def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int)
 
 
 def format_significant(value: Decimal, digits: int) -> str:
-    """`value` to so many significant digits, without exponent, with separators."""
+    """Format a value with `digits` significant digits and separators, without exponent."""
     if not value:
         return "0"
     places = max(digits - 1 - value.adjusted(), 2)
@@ -43,37 +45,37 @@ def format_significant(value: Decimal, digits: int) -> str:
 
 
 def format_usd(value: float) -> str:
-    """Dollars: cents, or two significant digits of less than ten cents."""
+    """Format USD with cents, or with two significant digits below ten cents."""
     if value >= 0.1 or value == 0:
         return f"${value:,.2f}"
     return f"${format_significant(Decimal(repr(value)), 2)}"
 
 
 def format_megabytes(size_bytes: int) -> str:
-    """A size of a file."""
+    """Format the size of a file."""
     return f"{size_bytes / 1e6:,.1f} MB"
 
 
 def format_percentage(fraction: float) -> str:
-    """A fraction as a percentage with two significant decimals: 0.00213 -> "0.21 %"."""
+    """Format a fraction as a percentage with two decimals: 0.00213 -> "0.21%"."""
     value = fraction * 100
     if value and abs(value) < 0.01:
-        return "less than 0.01 %" if value > 0 else "more than -0.01 %"
-    return f"{value:.2f} %"
+        return "less than 0.01%" if value > 0 else "more than -0.01%"
+    return f"{value:.2f}%"
 
 
 def format_bps_rounded_up(gap: float) -> str:
-    """The least hundredths of a basis point that a proven gap is within: rounded up, as a bound must be."""
+    """Format a gap in basis points with two decimals, rounded up because it is an upper bound."""
     return f"{max(Decimal(repr(gap)), Decimal(0)).quantize(Decimal('0.01'), ROUND_CEILING, _EXACT):,f}"
 
 
 def format_share(share: int) -> str:
-    """A share in hundredths of a percent: 6120 -> "61.20 %"."""
-    return f"{share // 100}.{share % 100:02d} %"
+    """Format a share in hundredths of a percent: 6120 -> "61.20%"."""
+    return f"{share // 100}.{share % 100:02d}%"
 
 
 def apportion(total: int, weights: Sequence[int]) -> list[int]:
-    """`total` split by `weights` into integers that sum to it exactly."""
-    whole = sum(weights)
-    ends = [total * sum(weights[: i + 1]) // whole for i in range(len(weights))]
+    """Split `total` in proportion to `weights` into integers that sum to it exactly."""
+    weight_sum = sum(weights)
+    ends = [total * sum(weights[: i + 1]) // weight_sum for i in range(len(weights))]
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]

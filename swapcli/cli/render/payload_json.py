@@ -1,4 +1,4 @@
-"""Payloads as JSON for programs: the interface's own answer, with what is signed where that answer lacks it."""
+"""Transactions as JSON: the responses of the interface with our own fields."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def calldata_document(
     answer: QuoteResult, payload: UnsignedTransaction, swap: RenderedTransaction, warnings: Iterable[QuoteWarning] = ()
 ) -> dict[str, Any]:
-    """A route and its payload: V2 calldata or V1 calldata. `route` is what was found and what the call promises."""
+    """Return a route and its transaction as V2 or V1 calldata. `route` has the route and the call parameters."""
     result, network = answer.result, answer.network
     found: dict[str, Any] = render(result, network, unknown_price=None)
     if result.api_version is ApiVersion.V2:
@@ -39,7 +39,7 @@ def calldata_document(
 
 
 class PayloadContext(NamedTuple):
-    """What a payload was built on, in which generation of the interface, and when (Unix)."""
+    """The network, state, API version and Unix time of a transaction."""
 
     network: Network
     state_source: StateSource
@@ -53,7 +53,7 @@ def execute_document(
     quoted: PayloadContext,
     warnings: Iterable[QuoteWarning] = (),
 ) -> dict[str, Any]:
-    """The payload of a route that was given: V2 calldata or V1 execute."""
+    """Return the transaction of a given route as V2 calldata or V1 execute."""
     network, origin, api_version, timestamp_ms = quoted
     if api_version is ApiVersion.V2:
         document: dict[str, Any] = {**render_calldata_v2(payload, network, timestamp_ms)}
@@ -68,7 +68,7 @@ def execute_document(
 
 
 def simulation_field(simulation: Simulation, network: Network) -> dict[str, object]:
-    """What a node made of the swap; amounts in smallest units. `gas_used` is before refunds, a fifth of it at most."""
+    """Return the simulated swap; amounts in base units. `gas_used` is before refunds of at most a fifth of it."""
     return {
         "block": simulation.block,
         "amount_received": str(simulation.received),
@@ -80,28 +80,28 @@ def simulation_field(simulation: Simulation, network: Network) -> dict[str, obje
     }
 
 
-def transactions_field(sendings: list[RenderedTransaction]) -> list[dict[str, object]]:
-    """The transactions in order, each with what it is for."""
-    return [{**sending.signed_fields, "what": sending.purpose} for sending in sendings]
+def transactions_field(transactions: list[RenderedTransaction]) -> list[dict[str, object]]:
+    """Return the transactions in order, each with its purpose."""
+    return [{**each.signed_fields, "what": each.purpose} for each in transactions]
 
 
 def select_field(document: object, path: str) -> str:
-    """The value at a dotted path, entries of arrays by number: text as it is, all else as JSON.
+    """Return the value at a dotted path, with list entries by number: strings as they are, anything else as JSON.
 
-    Raises `InvalidOption`, naming the fields that are there, where there is none.
+    Raises `InvalidOption` with the existing fields if there is no such field.
     """
     value = document
-    for place, name in enumerate(names := path.split(".")):
-        inner = _subfields(value)
-        if name not in inner:
-            where = ".".join(names[:place])
-            fields = list(inner)
+    for depth, name in enumerate(names := path.split(".")):
+        subfields = _subfields(value)
+        if name not in subfields:
+            parent = ".".join(names[:depth])
+            fields = list(subfields)
             raise InvalidOption(
-                f'--get: {where or "the answer"} has no field "{name}"',
-                hint=f"it has {', '.join(fields)}" if fields else f"{where} is a single value",
+                f'--get: {parent or "the JSON"} has no field "{name}"',
+                hint=f"it has {', '.join(fields)}" if fields else f"{parent} is a single value",
                 details={"field": path, "fields": fields},
             )
-        value = inner[name]
+        value = subfields[name]
     return value if isinstance(value, str) else to_json(value)
 
 

@@ -1,4 +1,4 @@
-"""What a payload tells people, once: the table and the plain text both show exactly this."""
+"""The view of transactions. Tables and plain text show the same view."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.networks.address import display_address
 
-HEAD, TAIL = 26, 10
-"""Letters of a long calldata that are kept at its ends where it is shortened."""
+HEAD, TAIL = 18, 8
+"""The number of characters that shortened calldata shows at its start and its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionView:
-    """One transaction: what it is for, empty where it is the only one, and its values, each whole on a line."""
+    """One transaction: its title, empty if it is the only one, and its values, each on one line."""
 
     title: str
     lines: tuple[tuple[str, str], ...]
@@ -29,7 +29,7 @@ class TransactionView:
 
 @dataclass(frozen=True, slots=True)
 class PayloadView:
-    """A payload in words. `title`, `facts` and `recipient` say what it does, and are empty where a route says it."""
+    """Transactions in order. `title`, `facts` and `recipient` are empty if a route is shown above them."""
 
     transactions: tuple[TransactionView, ...]
     title: str = ""
@@ -37,28 +37,28 @@ class PayloadView:
     recipient: str = ""
 
 
-def build_payload_view(sendings: list[RenderedTransaction], allowance: str, *, full: bool) -> PayloadView:
-    """The words for transactions; `allowance` is what the router must be allowed to take ("25 USDC")."""
-    numbered = len(sendings) > 1
+def build_payload_view(transactions: list[RenderedTransaction], allowance: str, *, full: bool) -> PayloadView:
+    """Build the view of transactions; `allowance` is the amount to approve, such as "25 USDC"."""
+    numbered = len(transactions) > 1
     return PayloadView(
-        tuple(_transaction_view(s, n, allowance, numbered, full) for n, s in enumerate(sendings, start=1))
+        tuple(_transaction_view(each, n, allowance, numbered, full) for n, each in enumerate(transactions, start=1))
     )
 
 
 def build_execute_view(
     result: RouteResult,
     payload: UnsignedTransaction,
-    sendings: list[RenderedTransaction],
+    transactions: list[RenderedTransaction],
     network: Network,
     slippage_ppm: int,
     *,
     full: bool,
 ) -> PayloadView:
-    """The same of a payload that was made from a route: with what the call promises."""
+    """Build the view of the transactions of a given route, with the amounts of the call."""
     token_in, token_out = traded_tokens(result, payload, network)
     sold = format_amount(payload.call.route.amount_in, token_in)
     return PayloadView(
-        transactions=build_payload_view(sendings, sold, full=full).transactions,
+        transactions=build_payload_view(transactions, sold, full=full).transactions,
         title=f"{sold} → {symbol(token_out)} on {network.name}",
         facts=tuple(_facts(payload, token_in, token_out, slippage_ppm)),
         recipient=display_address(payload.call.route.recipient, network.kind),
@@ -66,14 +66,14 @@ def build_execute_view(
 
 
 def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:
-    """The tokens of a result, the native one by its own name."""
+    """Return the tokens of a swap, with the native token instead of its wrapped form where it is paid or received."""
     kind = payload.call.route.swap_type
     token_in = network.native if kind is SwapType.NATIVE_TO_TOKEN else result.input_token
     return token_in, network.native if kind is SwapType.TOKEN_TO_NATIVE else result.output_token
 
 
 def format_amount(amount: int, token: Token) -> str:
-    """An amount in whole tokens."""
+    """Format an amount in whole tokens with its symbol."""
     return printable(in_tokens(amount, token))
 
 
@@ -81,26 +81,29 @@ def _facts(payload: UnsignedTransaction, token_in: Token, token_out: Token, slip
     route = payload.call.route
     yield Fact("You sell", format_amount(route.amount_in, token_in), f"{route.amount_in} raw")
     yield Fact("You receive", format_amount(route.amount_out, token_out), f"{route.amount_out} raw")
-    least = format_amount(route.min_received, token_out)
-    yield Fact("At least", least, f"with {format_percent(slippage_ppm)} % slippage")
+    minimum = format_amount(route.min_received, token_out)
+    yield Fact("At least", minimum, f"with {format_percent(slippage_ppm)}% slippage")
 
 
 def _transaction_view(
-    sending: RenderedTransaction, number: int, allowance: str, numbered: bool, full: bool
+    transaction: RenderedTransaction, number: int, allowance: str, numbered: bool, full: bool
 ) -> TransactionView:
-    purposes = {REVOKE: "take back what the router may take now", APPROVE: f"let the router take {allowance}"}
-    purpose = purposes.get(sending.purpose, "swap")
+    purposes = {
+        REVOKE: "revoke the present approval of the router",
+        APPROVE: f"approve the router to spend {allowance}",
+    }
+    purpose = purposes.get(transaction.purpose, "swap")
     title = f"{number}. {purpose[:1].upper()}{purpose[1:]}" if numbered else ""
     texts = {
         name: " ".join(value) if isinstance(value, list) else str(value)
-        for name, value in sending.signed_fields.items()
+        for name, value in transaction.signed_fields.items()
     }
     order = [name for name in ("to", "entrypoint", "value", "calldata") if name in texts]
     return TransactionView(title, tuple((name, texts[name] if full else _shortened(texts[name])) for name in order))
 
 
 def _shortened(text: str) -> str:
-    """A long text without its middle, and how to see it whole."""
+    """Leave out the middle of a long text, and name the option that shows it."""
     if len(text) <= HEAD + TAIL + len(str(2**256)):
         return text
-    return f"{text[:HEAD]}…{text[-TAIL:]} ({len(text):,} letters, see --full)"
+    return f"{text[:HEAD]}…{text[-TAIL:]} ({len(text):,} characters; --full shows all)"

@@ -1,4 +1,4 @@
-"""Plain text for pipes, files and screen readers: aligned, complete, never cut or coloured."""
+"""Plain text for pipes, files and screen readers: aligned, complete, never shortened or colored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GAP = "  "
 
 
 def route_text(view: RouteView) -> str:
-    """A route, line by line."""
+    """Lay out a route."""
     rows = [(row.segment, row.hop, row.pool, row.mark, row.share, row.amount) for row in view.rows]
     pools = [(pool.mark, pool.address, pool.note, pool.name, pool.pair) for pool in view.pools]
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
@@ -22,27 +22,27 @@ def route_text(view: RouteView) -> str:
 
 
 def payload_text(view: PayloadView) -> str:
-    """A payload, every value on a line of its own."""
+    """Lay out transactions, each value on its own line."""
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
-    facts += [("Paid to", view.recipient, "")] * bool(view.recipient)
+    facts += [("Recipient", view.recipient, "")] * bool(view.recipient)
     blocks = [[block.title] * bool(block.title) + _align(block.lines) for block in view.transactions]
     return "\n\n".join("\n".join(block) for block in [[view.title], _align(facts), *blocks] if any(block))
 
 
 def list_text(listing: ListView) -> str:
-    """A list with its column titles."""
+    """Lay out a list with its column titles."""
     return "\n".join(_align([tuple(title.upper() for title in listing.columns), *listing.rows]))
 
 
 def detail_text(sheet: DetailView) -> str:
-    """A thing in figures, then its lists."""
+    """Lay out facts, then lists."""
     facts = [(fact.name, fact.value, fact.note) for fact in sheet.facts]
     blocks = ["\n".join(block) for block in ([sheet.title], _align(facts), _align(sheet.copyable)) if block]
     return "\n\n".join([*blocks, *map(list_text, sheet.lists)])
 
 
 def _align(rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
-    """Columns side by side, those in `right` by their ends; one that is empty takes no room."""
+    """Align cells in columns, those in `right` to the right; empty columns take no space."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [GAP.join(_padded(row, widths, right)).rstrip() for row in rows]
 

@@ -1,4 +1,4 @@
-"""How far a sync is, on a terminal: a bar a phase, and below them what the store holds."""
+"""Progress of a sync on a terminal: one bar per phase, and a line with the content of the store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BAR_WIDTH = 20
 
 
 class SyncProgressBars:
-    """On stderr, for as long as the `with` lasts; what is drawn stays. `color` is auto, always or never."""
+    """Progress bars on stderr for the time of the `with` block. `color` is auto, always or never."""
 
     def __init__(self, color: str) -> None:
         self._phases: dict[str, TaskID] = {}
@@ -29,10 +29,10 @@ class SyncProgressBars:
             MofNCompleteColumn(),
             TimeElapsedColumn(),
         )
-        self._drawing = _StatusProgress(*columns, console=new_console(color, sys.stderr))
+        self._display = _StatusProgress(*columns, console=new_console(color, sys.stderr))
 
     def __enter__(self) -> Self:
-        self._drawing.start()
+        self._display.start()
         return self
 
     def __exit__(
@@ -40,22 +40,22 @@ class SyncProgressBars:
     ) -> None:
         if kind is None:
             self._finish()
-        self._drawing.stop()
+        self._display.stop()
 
-    def show(self, now: sync.Progress) -> None:
-        """Move on to where it is now."""
-        if now.phase not in self._phases:
+    def show(self, progress: sync.Progress) -> None:
+        """Show the present progress."""
+        if progress.phase not in self._phases:
             self._finish()
-            self._phases[now.phase] = self._drawing.add_task(printable(now.phase), total=None)
-        self._drawing.status_line = f"{now.pools:,} pools of {now.tokens:,} tokens, block {now.block}"
-        self._drawing.update(self._phases[now.phase], completed=now.done, total=now.total)
+            self._phases[progress.phase] = self._display.add_task(printable(progress.phase), total=None)
+        self._display.status_line = f"{progress.pools:,} pools of {progress.tokens:,} tokens, block {progress.block}"
+        self._display.update(self._phases[progress.phase], completed=progress.done, total=progress.total)
 
     def _finish(self) -> None:
-        """The phases so far are over."""
-        for task in self._drawing.tasks:
-            whole = task.total or task.completed
-            self._drawing.update(task.id, completed=whole, total=whole)
-            self._drawing.stop_task(task.id)
+        """Complete the bars of all phases so far."""
+        for task in self._display.tasks:
+            total = task.total or task.completed
+            self._display.update(task.id, completed=total, total=total)
+            self._display.stop_task(task.id)
 
 
 class _StatusProgress(Progress):

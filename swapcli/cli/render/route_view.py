@@ -1,4 +1,4 @@
-"""What a route tells people, once: the table and the plain text both show exactly this."""
+"""The view of a route. Tables and plain text show the same view."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from swapcli.api.route_result import ResultSegment, ResultSwap
 from swapcli.cli.render.facts import Fact, build_facts, symbol
 from swapcli.cli.render.numbers import apportion, format_share, format_short_amount, format_significant
 from swapcli.cli.render.text import describe_origin, printable
-from swapcli.engine.quote import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.engine.quote import QuoteResult, RemoteQuote
 from swapcli.engine.warnings import INVENTED
-from swapcli.model.pool import Pool
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token, whole_tokens
 from swapcli.model.warning import QuoteWarning
@@ -23,7 +22,7 @@ FlowKey = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class SwapRow:
-    """One pool of a hop. `segment` and `hop` are empty where they repeat the row above; `mark` is the pool's."""
+    """One pool of a hop. `segment` and `hop` are empty if they repeat the row above; `mark` refers to a `PoolRow`."""
 
     segment: str
     hop: str
@@ -36,7 +35,7 @@ class SwapRow:
 
 @dataclass(frozen=True, slots=True)
 class PoolRow:
-    """A pool of the route, once: its mark in the rows, its address (or id) with a remark on it, name and tokens."""
+    """A pool of the route: its mark, address or id, name, tokens, and a note."""
 
     mark: str
     address: str
@@ -47,8 +46,7 @@ class PoolRow:
 
 @dataclass(frozen=True, slots=True)
 class RouteView:
-    """A whole answer in words. `find_warnings` are printed before it; `parties` are those who are paid, with their
-    addresses."""
+    """The view of a quote. `warnings` are printed before it; `parties` are the named addresses that are paid."""
 
     title: str
     origin: str
@@ -60,11 +58,11 @@ class RouteView:
 
 
 def build_route_view(answer: QuoteResult, terms: SwapTerms, warnings: tuple[QuoteWarning, ...] = ()) -> RouteView:
-    """The words for an answer."""
+    """Build the view of a quote."""
     order, result = answer.order, answer.result
-    sold = f"{whole_tokens(result.input_amount, order.token_in.decimals)} {symbol(order.token_in)}"
+    amount_in = f"{whole_tokens(result.input_amount, order.token_in.decimals)} {symbol(order.token_in)}"
     return RouteView(
-        title=f"{sold} → {symbol(order.token_out)} on {answer.network.name}",
+        title=f"{amount_in} → {symbol(order.token_out)} on {answer.network.name}",
         origin=describe_origin(answer.state_source),
         warnings=warnings,
         rows=tuple(_rows(answer)),
@@ -82,7 +80,7 @@ def _rows(answer: QuoteResult) -> Iterator[SwapRow]:
             for number, swap in enumerate(_by_share(hop)):
                 amount, token_out = next(amounts), tokens[swap.token_out]
                 yield SwapRow(
-                    segment=f"{segment.percent} %" if first_of_segment else "",
+                    segment=f"{segment.percent}%" if first_of_segment else "",
                     hop="" if number else f"{symbol(tokens[swap.token_in])} → {symbol(token_out)}",
                     pool=_pool_name(answer, swap),
                     mark=marks[swap.pool_key],
@@ -98,7 +96,7 @@ def _amount(amount: int | None, token: Token, written: Callable[[int, int], str]
 
 
 def _tokens(answer: QuoteResult) -> dict[str, Token]:
-    """The route's tokens by address; the wrapped native token goes by the name under which it was ordered."""
+    """Return the tokens of the route by address, with the native token where the order names it."""
     tokens = dict(answer.tokens)
     hops = answer.result.segments[0].hops
     tokens[hops[0][0].token_in] = answer.order.token_in
@@ -107,28 +105,28 @@ def _tokens(answer: QuoteResult) -> dict[str, Token]:
 
 
 def _outputs(answer: QuoteResult) -> Iterator[int | None]:
-    """What each swap of the route pays out, in the order of `_swaps`; None where only a service knows.
+    """Yield the output of each swap in the order of `_swaps`, or None if only a service knows it.
 
-    A router merges what several segments spend in one pool, so the pool's exact output is split by their weights.
+    The router merges the swaps of several segments in one pool, so the exact output of the pool is split by weight.
     """
     if isinstance(answer, RemoteQuote):
         return (None for _ in _swaps(answer))
-    paid_out = {(step.pool, step.token_in, step.token_out): step.amount_out for step in answer.quote.steps}
+    outputs = {(step.pool, step.token_in, step.token_out): step.amount_out for step in answer.quote.steps}
     uses: dict[FlowKey, list[int]] = {}
     for segment, swap in _swaps(answer):
         uses.setdefault(_key(swap), []).append(segment.percent * swap.share)
-    parts = {key: iter(apportion(paid_out[key], weights)) for key, weights in uses.items()}
+    parts = {key: iter(apportion(outputs[key], weights)) for key, weights in uses.items()}
     return (next(parts[_key(swap)]) for _, swap in _swaps(answer))
 
 
 def _swaps(answer: QuoteResult) -> Iterator[tuple[ResultSegment, ResultSwap]]:
-    """Every swap of the route with its segment, as they are shown."""
+    """Yield every swap of the route with its segment, in the order of the output."""
     segments = answer.result.segments
     return ((segment, swap) for segment in segments for hop in segment.hops for swap in _by_share(hop))
 
 
 def _by_share(hop: tuple[ResultSwap, ...]) -> list[ResultSwap]:
-    """The pools of a hop as people look for them, the largest share first; the route has reasons of its own."""
+    """Sort the swaps of a hop by share, largest first. The order in the route itself follows from its rounding."""
     return sorted(hop, key=lambda swap: -swap.share)
 
 
@@ -137,20 +135,15 @@ def _key(swap: ResultSwap) -> FlowKey:
 
 
 def _pool_name(answer: QuoteResult, swap: ResultSwap) -> str:
-    """The protocol and the fee; a service tells the fee of those pools alone that are known by it."""
-    pool = _pool(answer, swap.pool_key)
+    """Return the protocol and the fee. Services report the fee of some protocols only."""
+    pool = answer.pools.get(swap.pool_key)
     fee_ppm = pool.fee_ppm if pool else swap.extra.get("fee")
     fee = f" {format_significant(Decimal(fee_ppm).scaleb(-4), 6)}%" if isinstance(fee_ppm, int) and fee_ppm else ""
     return f"{printable(swap.pool_name)}{fee}"
 
 
-def _pool(answer: QuoteResult, key: str) -> Pool | None:
-    """Return the state of a pool of the route; None if only a service has it."""
-    return answer.pools.get(key) if isinstance(answer, LocalQuote) else None
-
-
 def _marks(answer: QuoteResult) -> dict[str, str]:
-    """The pools of the route by key, numbered as they appear."""
+    """Number the pools of the route in the order of their appearance, by key."""
     keys = dict.fromkeys(swap.pool_key for _, swap in _swaps(answer))
     return {key: f"#{number}" for number, key in enumerate(keys, start=1)}
 
@@ -161,11 +154,13 @@ def _pools(answer: QuoteResult) -> Iterator[PoolRow]:
     for key, mark in marks.items():
         swap, pool = first_uses[key], _pool(answer, key)
         address = display_address(key, answer.network.kind) if key == swap.pool_address else key
-        held = pool.tokens if pool else (swap.token_in, swap.token_out)
-        remark = INVENTED if isinstance(answer, LocalQuote) and key in answer.placeholder_pools else ""
-        yield PoolRow(mark, address, _pool_name(answer, swap), "/".join(symbol(tokens[a]) for a in held), remark)
+        tokens_of_pool = pool.tokens if pool else (swap.token_in, swap.token_out)
+        note = INVENTED if key in answer.placeholder_pools else ""
+        yield PoolRow(
+            mark, address, _pool_name(answer, swap), "/".join(symbol(tokens[a]) for a in tokens_of_pool), note
+        )
 
 
 def _parties(answer: QuoteResult, terms: SwapTerms) -> Iterator[tuple[str, str]]:
-    paid = {"Paid to": terms.recipient, "Integrator": terms.integrator.address if terms.integrator else None}
-    return ((name, display_address(address, answer.network.kind)) for name, address in paid.items() if address)
+    parties = {"Recipient": terms.recipient, "Integrator": terms.integrator.address if terms.integrator else None}
+    return ((name, display_address(address, answer.network.kind)) for name, address in parties.items() if address)

@@ -1,4 +1,4 @@
-"""What checks found, among the figures that people read."""
+"""The result of a simulation among the facts of a view."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ View = TypeVar("View", RouteView, PayloadView)
 
 
 def with_simulation(view: View, checked: Checked | None) -> View:
-    """The view with what was found beneath its figures."""
+    """Return the view with the result of the simulation after its facts."""
     return replace(view, facts=(*view.facts, *_facts(checked)))
 
 
@@ -26,10 +26,10 @@ def _facts(checked: Checked | None) -> Iterator[Fact]:
         return
     simulation = checked.simulation
     notes = [
-        "exactly as quoted" if simulation.matches else "not as quoted",
+        "exactly as quoted" if simulation.matches else "differs from the quote",
         f"at block {simulation.block}",
         f"up to {simulation.gas_used:,} gas",
-        f"supposing {' and '.join(simulation.assumed)}" if simulation.assumed else "",
+        f"granted for it: {' and '.join(simulation.assumed)}" if simulation.assumed else "",
     ]
-    pays = format_amount(simulation.received, checked.ends.token_out)
-    yield Fact("Simulated", pays, ", ".join(filter(None, notes)))
+    received = format_amount(simulation.received, checked.ends.token_out)
+    yield Fact("Simulated", received, ", ".join(filter(None, notes)))

@@ -1,4 +1,4 @@
-"""What a store holds: for programs, and for people in figures or as a row among others."""
+"""The content of a store: as JSON, in detail, and as a row of a list."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from swapcli.model.market import Market
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
 from swapcli.model.transfer_behaviour import TransferKind
-from swapcli.store.summary import Holding, Summary
+from swapcli.store.summary import Summary
 
 GWEI_DECIMALS = 9
 
 
 def store_document(summary: Summary, now_s: float) -> dict[str, object]:
-    """As a JSON object; `depthUsd` is about what orders could move in the pools of a protocol."""
+    """Return the JSON of a store; `depthUsd` is about the value that orders could trade in the pools of a protocol."""
     return {
         "network": summary.network,
         "chainId": str(summary.chain_id),
@@ -45,19 +45,10 @@ def store_document(summary: Summary, now_s: float) -> dict[str, object]:
     }
 
 
-def _holding(held: Holding) -> dict[str, object]:
-    return {
-        "amm_name": held.protocol,
-        "family": held.family,
-        "pools": held.pools,
-        "depthUsd": round(held.depth_usd, 2),
-    }
-
-
 def build_store_details(
     title: str, summary: Summary, now_s: float, *, more: Sequence[Fact] = (), listings: Sequence[ListView] = ()
 ) -> DetailView:
-    """In figures, its pools by protocol; `more` and `lists` follow."""
+    """Build the details of a store with its pools by protocol; `more` facts and `lists` follow."""
     return DetailView(
         title=title,
         facts=(*_facts(summary, now_s), *more),
@@ -67,20 +58,20 @@ def build_store_details(
 
 
 def build_store_list(summaries: Iterable[Summary], now_s: float) -> ListView:
-    """As rows."""
-    held = tuple(summaries)
+    """Build the list of all stores."""
+    rows = tuple(summaries)
     return ListView(
         columns=("network", "state", "block", "age", "pools", "tokens", "size", "store"),
-        rows=tuple(_row(each, now_s) for each in held),
-        documents=tuple(store_document(each, now_s) for each in held),
+        rows=tuple(_row(each, now_s) for each in rows),
+        documents=tuple(store_document(each, now_s) for each in rows),
     )
 
 
-def build_export_details(held: Market, state_source: StateSource, file: str) -> DetailView:
-    """A market that was written to a file, in figures."""
+def build_export_details(market: Market, state_source: StateSource, file: str) -> DetailView:
+    """Build the details of a market that was written to a file."""
     return DetailView(
-        title=f"{printable(held.network.name)}, exported",
-        facts=(_state(state_source), _pools(len(held.pools), len(held.tokens))),
+        title=f"{printable(market.network.name)}, exported",
+        facts=(_state(state_source), _pools(len(market.pools), len(market.tokens))),
         copyable=(("File", printable(file)),),
     )
 
@@ -90,14 +81,14 @@ def _facts(summary: Summary, now_s: float) -> Iterator[Fact]:
     yield Fact("Network", printable(summary.network), f"chain {summary.chain_id}")
     yield _state(state_source)
     if state_source.block is not None:
-        unproven = "the node did not prove that it answered from it" if state_source.pinned is False else ""
+        unproven = "not proven by the node" if state_source.pinned is False else ""
         yield Fact("Block", str(state_source.block), ", ".join(filter(None, [unproven, _back(summary.undoable)])))
     if state_source.timestamp is not None and state_source.age_s is not None:
         yield Fact("Time", format_time(state_source.timestamp), how_old(state_source.age_s))
     yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
     yield _pools(summary.pools, summary.tokens)
-    if told := _transfers(summary):
-        yield told
+    if transfers := _transfers(summary):
+        yield transfers
     yield Fact("Size", format_megabytes(summary.size_bytes))
 
 
@@ -113,26 +104,26 @@ def _pools(pools: int, tokens: int) -> Fact:
 
 
 def _transfers(summary: Summary) -> Fact | None:
-    """How the tokens transfer, where any was tried."""
+    """Return how the tokens transfer, or None if none was tested."""
     counts = dict(summary.transfers)
     untried = counts.pop(TransferKind.UNKNOWN, 0)
     if not counts:
         return None
-    words = ", ".join(f"{count:,} {_KINDS[kind]}" for kind, count in counts.items())
-    return Fact("Transfers", words, f"{untried:,} untried" if untried else "")
+    text = ", ".join(f"{count:,} {_KINDS[kind]}" for kind, count in counts.items())
+    return Fact("Transfers", text, f"{untried:,} not tested" if untried else "")
 
 
 _KINDS = {
     TransferKind.ORDINARY: "ordinary",
-    TransferKind.SHARES: "keep shares",
-    TransferKind.REFUSED: "refused a trial",
-    TransferKind.FEE: "take a fee",
+    TransferKind.SHARES: "count in shares",
+    TransferKind.REFUSED: "rejected a test transfer",
+    TransferKind.FEE: "charge a fee",
     TransferKind.IRREGULAR: "are irregular",
 }
 
 
 def _back(undoable: int) -> str:
-    return f"the last {undoable:,} can be taken back" if undoable else ""
+    return f"the last {undoable:,} can be undone" if undoable else ""
 
 
 def _holdings(summary: Summary) -> ListView:
@@ -140,7 +131,7 @@ def _holdings(summary: Summary) -> ListView:
         (printable(each.protocol), each.family, f"{each.pools:,}", f"${each.depth_usd:,.0f}")
         for each in summary.holdings
     )
-    return ListView(columns=("protocol", "family", "pools", "depth, about"), rows=rows, documents=())
+    return ListView(columns=("protocol", "family", "pools", "depth (approx.)"), rows=rows, documents=())
 
 
 def _row(summary: Summary, now_s: float) -> tuple[str, ...]:

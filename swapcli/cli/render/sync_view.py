@@ -1,4 +1,4 @@
-"""What a sync came to, and each step after it: for programs and for people."""
+"""The result of a sync and of each step of --watch: as JSON and as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from swapcli.store import Summary
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What is held now, how many pools of it are `new`, what was left out, and how long it took."""
+    """The store after a sync, the number of new pools, the skipped entries, and the duration."""
 
     summary: Summary
     new_pools: int
@@ -25,35 +25,35 @@ class SyncResult:
 
     @property
     def pools_per_s(self) -> float:
-        """New ones."""
+        """Return the rate of new pools."""
         return self.new_pools / self.seconds if self.seconds > 0 else 0.0
 
 
-def sync_document(synced: SyncResult, now_s: float) -> dict[str, object]:
-    """What is held as `swapcli market info` tells it, and what the sync was."""
+def sync_document(result: SyncResult, now_s: float) -> dict[str, object]:
+    """Return the JSON of `swapcli market info` with the result of the sync."""
     return {
-        **store_document(synced.summary, now_s),
-        "newPools": synced.new_pools,
+        **store_document(result.summary, now_s),
+        "newPools": result.new_pools,
         "leftOut": [
-            {"reason": each.reason, "count": each.count, "examples": list(each.examples)} for each in synced.skipped
+            {"reason": each.reason, "count": each.count, "examples": list(each.examples)} for each in result.skipped
         ],
-        "seconds": round(synced.seconds, 3),
-        "poolsPerSecond": round(synced.pools_per_s, 1),
+        "seconds": round(result.seconds, 3),
+        "poolsPerSecond": round(result.pools_per_s, 1),
     }
 
 
-def build_sync_details(synced: SyncResult, now_s: float) -> DetailView:
-    """The same for people."""
-    rate = f"{synced.pools_per_s:,.0f} pools a second" if synced.new_pools else ""
-    facts = (Fact("New pools", f"{synced.new_pools:,}"), Fact("Took", f"{synced.seconds:,.1f} s", rate))
-    rows = tuple((printable(each.reason), f"{each.count:,}", printable(each.examples[0])) for each in synced.skipped)
-    listings = (ListView(columns=("left out because", "count", "such as"), rows=rows, documents=()),) if rows else ()
-    title = f"{printable(synced.summary.network)}, synced"
-    return build_store_details(title, synced.summary, now_s, more=facts, listings=listings)
+def build_sync_details(result: SyncResult, now_s: float) -> DetailView:
+    """Build the details of the store with the result of the sync."""
+    rate = f"{result.pools_per_s:,.0f} pools per second" if result.new_pools else ""
+    facts = (Fact("New pools", f"{result.new_pools:,}"), Fact("Took", f"{result.seconds:,.1f} s", rate))
+    rows = tuple((printable(each.reason), f"{each.count:,}", printable(each.examples[0])) for each in result.skipped)
+    listings = (ListView(columns=("skipped because", "count", "example"), rows=rows, documents=()),) if rows else ()
+    title = f"{printable(result.summary.network)}, synced"
+    return build_store_details(title, result.summary, now_s, more=facts, listings=listings)
 
 
 def advance_document(network: str, advance: Advance) -> dict[str, object]:
-    """A step to a new block, with the keys of pools."""
+    """Return the JSON of a step to a new block, with the keys of pools."""
     return {
         "network": network,
         "block": advance.block.number,
@@ -68,20 +68,20 @@ def advance_document(network: str, advance: Advance) -> dict[str, object]:
 
 
 def format_advance(advance: Advance) -> str:
-    """The same on a line."""
+    """Describe a step to a new block on one line."""
     return f"block {advance.block.number}: " + ", ".join(_changes(advance))
 
 
 def _changes(advance: Advance) -> Iterator[str]:
     if advance.rewound_to is not None:
         yield f"rewound to {advance.rewound_to}"
-    yield f"{_pools(advance.touched)} read anew"
+    yield f"{_pools(advance.touched)} read again"
     if advance.added:
         yield f"{_pools(advance.added)} new"
     if advance.removed:
         yield f"{_pools(advance.removed)} gone"
     if advance.drifted:
-        yield f"{_pools(advance.drifted)} had changed without an event and {_were(advance.drifted)} corrected"
+        yield f"{_pools(advance.drifted)} changed without an event and {_were(advance.drifted)} corrected"
 
 
 def _pools(keys: Sequence[str]) -> str:

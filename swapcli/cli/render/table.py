@@ -1,4 +1,4 @@
-"""Tables for a terminal, which fold what does not fit and never cut. But for `progress`, only this imports rich."""
+"""Tables for a terminal; long cells are folded, never cut. Only this module and `progress` import rich."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROMINENT_FACTS = ("You receive", "You sell")
 
 
 def print_route(view: RouteView, console: Console) -> None:
-    """A route: title, its hops with their pools, addresses, and at the end, where the eye rests, the figures."""
+    """Print a route: title, hops with their pools, addresses. The facts come last, next to the prompt."""
     console.print(_title(view))
     console.print()
     console.print(_hops(view.rows))
@@ -37,12 +37,12 @@ def print_route(view: RouteView, console: Console) -> None:
 
 
 def print_payload(view: PayloadView, console: Console) -> None:
-    """A payload: what it does, then what is signed. Values are for copying and never break."""
+    """Print transactions. Their values never wrap, because users copy them."""
     if view.title:
         console.print(Text(view.title, NAME), soft_wrap=True)
         console.print()
         console.print(_facts(view.facts, console.width))
-        _print_copyable("Paid to", view.recipient, console)
+        _print_copyable("Recipient", view.recipient, console)
         console.print()
     for number, block in enumerate(view.transactions):
         if number:
@@ -54,24 +54,24 @@ def print_payload(view: PayloadView, console: Console) -> None:
 
 
 def _print_copyable(name: str, value: str, console: Console) -> None:
-    """A value that is for copying and never breaks."""
+    """Print a named value without wrapping it."""
     console.print(Text.assemble((f"{name:<{NAME_WIDTH}} ", NAME), value), soft_wrap=True)
 
 
 def print_list(listing: ListView, console: Console) -> None:
-    """A list with its column titles. One that is wider than the terminal is left to it to wrap: nothing is cut."""
+    """Print a list with its column titles. Nothing is cut: the terminal wraps rows that are too wide."""
     table = Table(box=None, header_style=NAME, pad_edge=False, padding=COLUMN_GAP)
     for column in listing.columns:
         table.add_column(column, no_wrap=True)
     for row in listing.rows:
         table.add_row(*map(Text, row))
-    everything = Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum
-    console.width = max(console.width, everything)
+    full_width = Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum
+    console.width = max(console.width, full_width)
     console.print(table)
 
 
 def print_details(sheet: DetailView, console: Console) -> None:
-    """A thing in figures, then its lists."""
+    """Print facts, then lists."""
     console.print(Text(sheet.title, NAME), soft_wrap=True)
     console.print()
     console.print(_facts(sheet.facts, console.width))
@@ -83,7 +83,7 @@ def print_details(sheet: DetailView, console: Console) -> None:
 
 
 def new_console(color: str, stream: TextIO | None = None, width: int | None = None) -> Console:
-    """A console on `stream` (stdout): `color` is auto, always or never."""
+    """Return a console on `stream` (default stdout); `color` is auto, always or never."""
     return Console(
         file=stream or sys.stdout,
         width=width,
@@ -92,7 +92,7 @@ def new_console(color: str, stream: TextIO | None = None, width: int | None = No
         emoji=False,
         force_terminal=True if color == "always" else None,
         color_system=None if color == "never" else "auto",
-        # An option goes before NO_COLOR, which rich itself respects.
+        # rich respects NO_COLOR; the option overrides it.
         no_color=False if color == "always" else None,
     )
 
@@ -130,7 +130,7 @@ def _facts(facts: tuple[Fact, ...], width: int) -> Table:
 
 
 def _pools(pools: tuple[PoolRow, ...], width: int) -> Text:
-    """A pool a line: mark and address, which is for copying and never breaks; name and tokens again where they fit."""
+    """Lay out one pool per line: mark and address, which never wraps; name and tokens as well if they fit."""
     marks, addresses = (max(map(len, column)) for column in zip(*((p.mark, p.address) for p in pools), strict=True))
     lines = [f"{pool.mark:<{marks}} {pool.address:<{addresses}} {pool.note}".rstrip() for pool in pools]
     names = [f"{pool.name}, {pool.pair}" for pool in pools]

@@ -1,4 +1,4 @@
-"""Words that every form of output shares, and that need no arithmetic: what the state behind an answer is."""
+"""Text that all formats share: printable names, times, and the state source in words."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from swapcli.model.state_source import StateSource
 
 
 def printable(text: str) -> str:
-    """Text from a market without control characters: names must not steer a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    """Replace control characters in text from markets, which must not control the terminal."""
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def format_time(unix_s: int) -> str:
-    """A time in ISO 8601; of one beyond all calendars the seconds."""
+    """Format a time as ISO 8601, or as seconds if it is outside the calendar."""
     try:
         return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z")
     except (OverflowError, ValueError, OSError):
@@ -22,19 +22,19 @@ def format_time(unix_s: int) -> str:
 
 
 def describe_origin(state_source: StateSource) -> str:
-    """What the state is, briefly: how old, that its prices are not real, and which service quoted."""
+    """Describe the state briefly: kind, age, whether its prices are live, and the service."""
     quoted_by = f"quoted by {printable(state_source.service_url)}" if state_source.service_url else ""
     if state_source.provenance is None:
         return quoted_by or printable(state_source.description)
-    fresh = how_old(state_source.age_s) if state_source.age_s is not None else ""
-    words = [f"{state_source.provenance.value} state", fresh if state_source.is_live else NOT_LIVE, quoted_by]
-    return ", ".join(filter(None, words))
+    age = how_old(state_source.age_s) if state_source.age_s is not None else ""
+    parts = [f"{state_source.provenance.value} state", age if state_source.is_live else NOT_LIVE, quoted_by]
+    return ", ".join(filter(None, parts))
 
 
 def describe_block(state_source: StateSource) -> str:
-    """Return the block for people, with what is not certain about it; empty where there is none."""
+    """Describe the block and any uncertainty about it; empty without a block."""
     if state_source.block is None:
         return ""
     proposed = " (proposed, not yet final)" if state_source.is_proposed else ""
-    unpinned = ", which the node does not prove it answered from" if state_source.pinned is False else ""
+    unpinned = " (not proven by the node)" if state_source.pinned is False else ""
     return f"block {state_source.block}{proposed}{unpinned}"

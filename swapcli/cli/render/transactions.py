@@ -1,4 +1,4 @@
-"""The transactions that a payload takes, in the order to send them, whatever the network writes them in."""
+"""The transactions of a swap in the order to send them, for EVM networks and Starknet alike."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class RenderedTransaction(NamedTuple):
 
     @property
     def signed_fields(self) -> dict[str, object]:
-        """What is signed, by name."""
-        named = {"to": self.to, "entrypoint": self.entrypoint, "calldata": self.calldata, "value": self.value}
-        return {name: value for name, value in named.items() if value is not None}
+        """Return the fields to sign, by name."""
+        fields = {"to": self.to, "entrypoint": self.entrypoint, "calldata": self.calldata, "value": self.value}
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 def render_swap(payload: UnsignedTransaction, network: Network) -> RenderedTransaction:
-    """The swap alone."""
+    """Render the swap alone."""
     to, value = display_address(payload.to, network.kind), str(payload.value)
     if network.kind is Kind.EVM:
         return RenderedTransaction(SWAP, to, payload.calldata, value)
@@ -41,7 +41,7 @@ def render_swap(payload: UnsignedTransaction, network: Network) -> RenderedTrans
 def render_transactions(
     payload: UnsignedTransaction, network: Network, allowance: int = 0
 ) -> list[RenderedTransaction]:
-    """The swap, and before it what lets the router take the input, where that needs leave beyond its `allowance`."""
+    """Render the swap, after the approvals that the router needs beyond its present `allowance`."""
     if network.kind is Kind.STARKNET:
         return [*_approvals_on_starknet(payload, network), render_swap(payload, network)]
     return [*_approvals(payload, network, allowance), render_swap(payload, network)]

@@ -67,7 +67,7 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(
 def test_a_block_that_lies_ahead_is_refused(scene: Scene) -> None:
     ran = scene.sync("--from-block", "999999999", "--json")
     assert (ran.exit_code, ran.error["code"], scene.file.exists()) == (2, "INVALID_OPTION", False)
-    assert "lies ahead, the newest is" in ran.error["message"]
+    assert "does not exist yet; the newest block is" in ran.error["message"]
     assert scene.sync("--from-block", "1").exit_code == 0
 
 
@@ -133,7 +133,7 @@ def test_a_node_that_begins_to_fail_leaves_a_whole_block_and_the_next_run_goes_o
     if ran.exit_code:
         kinds = [line.partition(":")[0] for line in ran.stderr.splitlines()]
         assert kinds in (["error", "hint"], ["note", "error", "hint"])
-        assert ("; the same command goes on from there\n" in ran.stderr) == ("note" in kinds)
+        assert ("; run the same command again to continue\n" in ran.stderr) == ("note" in kinds)
     scene.proxy.faults, scene.proxy.always = [], None
     assert scene.sync().exit_code == 0
     scene.check_fresh()
@@ -160,7 +160,7 @@ def test_an_interrupted_sync_says_how_far_it_got_and_goes_on(scene: Scene, numbe
     else:
         assert err.startswith("error: interrupted; ")
         assert kept in err
-        assert err.endswith("hint:  the same command goes on from there\n")
+        assert err.endswith("hint:  run the same command again to continue\n")
     scene.proxy.faults, scene.proxy.always = [], None
     assert scene.sync().exit_code == 0
     scene.check_fresh()

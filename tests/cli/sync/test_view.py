@@ -68,16 +68,16 @@ def test_a_sync_in_words_cannot_steer_the_terminal(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("advance", "words"),
     [
-        (Advance(BLOCK), "block 123: 0 pools read anew"),
-        (Advance(BLOCK, ("a",), ("b", "c")), "block 123: 1 pool read anew, 2 pools new"),
+        (Advance(BLOCK), "block 123: 0 pools read again"),
+        (Advance(BLOCK, ("a",), ("b", "c")), "block 123: 1 pool read again, 2 pools new"),
         (
             Advance(BLOCK, ("a", "b"), (), ("c",), ("d",), 120),
-            "block 123: rewound to 120, 2 pools read anew, 1 pool gone, "
-            "1 pool had changed without an event and was corrected",
+            "block 123: rewound to 120, 2 pools read again, 1 pool gone, "
+            "1 pool changed without an event and was corrected",
         ),
         (
             Advance(BLOCK, drifted=("a", "b")),
-            "block 123: 0 pools read anew, 2 pools had changed without an event and were corrected",
+            "block 123: 0 pools read again, 2 pools changed without an event and were corrected",
         ),
     ],
 )

@@ -44,7 +44,7 @@ def test_a_watch_tells_people_on_stderr_and_survives_what_passes(scene: Scene) -
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert failed.startswith("note: no connection to http://127.0.0.1:")
-    assert failed.endswith("trying again in 2 s, 1 of 30 failures in a row\n")
+    assert failed.endswith("retrying in 2 s (1 of 30 consecutive failures)\n")
     check_shown(failed + told + out + err)
     while told.startswith("note: "):
         told, _, err = err.partition("\n")
