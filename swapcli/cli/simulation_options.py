@@ -34,7 +34,7 @@ class PayloadChecker(NamedTuple):
 
     def check_quoted(self, answer: QuoteResult, payload: UnsignedTransaction) -> Checked:
         """Check the transaction of a quote. Raises the errors of `check_payload`."""
-        order, quote = answer.order, answer.quote
+        order = answer.order
         tokens = order.token_in, order.token_out
         from swapcli.engine.tradable_tokens import is_rounded
 

@@ -49,8 +49,8 @@ def calldata(
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
     words = require_order(token_in, token_out, amount)
     context = open_quote_context(session, network, order, source)
-    terms = context.options.terms
-    terms = swap_terms(terms.recipient, terms.slippage_ppm, context.source.network)
+    quote_terms = context.options.terms
+    terms = swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.source.network)
     checker = open_checker(session, context.source.network, payload)
     answer, transaction = context.source.quote_and_build(context.build_request(context.parse_order(*words)), terms)
     check_impact(impact_of(answer), answer.state_source, session.settings.max_impact_ppm)

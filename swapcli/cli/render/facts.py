@@ -120,9 +120,10 @@ def _split_gain(more: int, best: int) -> str:
 
 
 def _gas(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
-    quote, result, native = answer.quote, answer.result, answer.network.native
+    result, native = answer.result, answer.network.native
     value_usd = "" if result.gas_usd is None else format_usd(result.gas_usd)
-    if quote is not None:
+    if isinstance(answer, LocalQuote):
+        quote = answer.quote
         yield Fact(
             "Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [*_gas_costs(quote, native), value_usd]))
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import ceil
 
 from swapcli.api.route import render
-from swapcli.engine.quote import QuoteResult
+from swapcli.engine.quote import LocalQuote, QuoteResult
 from swapcli.model.route import NO_PROOF_BPS, Certificate, Quote
 from swapcli.model.state_source import StateSource
 from swapcli.model.warning import QuoteWarning
@@ -28,7 +28,10 @@ def warnings_field(warnings: Iterable[QuoteWarning]) -> dict[str, object]:
 def quote_fields(answer: QuoteResult) -> dict[str, object]:
     """Return the fields that the interface lacks: `network`, `market` (the state source), `l1Fee` if there is one (the
     part of the gas cost that pays for L1 data, in wei), and `certificate` if requested."""
-    placeholders = {answer.pools[key].address for key in answer.placeholder_pools}
+    quote = answer.quote if isinstance(answer, LocalQuote) else None
+    placeholders = (
+        {answer.pools[key].address for key in answer.placeholder_pools} if isinstance(answer, LocalQuote) else set()
+    )
     shown = [display_address(address, answer.network.kind) for address in sorted(placeholders)]
     document: dict[str, object] = {
         "network": answer.network.name,

@@ -10,8 +10,9 @@ from swapcli.api.route_result import ResultSegment, ResultSwap
 from swapcli.cli.render.facts import Fact, build_facts, symbol
 from swapcli.cli.render.numbers import apportion, format_share, format_short_amount, format_significant
 from swapcli.cli.render.text import describe_origin, printable
-from swapcli.engine.quote import QuoteResult, RemoteQuote
+from swapcli.engine.quote import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.warnings import INVENTED
+from swapcli.model.pool import Pool
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token, whole_tokens
 from swapcli.model.warning import QuoteWarning
@@ -136,10 +137,15 @@ def _key(swap: ResultSwap) -> FlowKey:
 
 def _pool_name(answer: QuoteResult, swap: ResultSwap) -> str:
     """Return the protocol and the fee. Services report the fee of some protocols only."""
-    pool = answer.pools.get(swap.pool_key)
+    pool = _pool(answer, swap.pool_key)
     fee_ppm = pool.fee_ppm if pool else swap.extra.get("fee")
     fee = f" {format_significant(Decimal(fee_ppm).scaleb(-4), 6)}%" if isinstance(fee_ppm, int) and fee_ppm else ""
     return f"{printable(swap.pool_name)}{fee}"
+
+
+def _pool(answer: QuoteResult, key: str) -> Pool | None:
+    """Return the state of a pool of the route; None if only a service has it."""
+    return answer.pools.get(key) if isinstance(answer, LocalQuote) else None
 
 
 def _marks(answer: QuoteResult) -> dict[str, str]:
@@ -155,7 +161,7 @@ def _pools(answer: QuoteResult) -> Iterator[PoolRow]:
         swap, pool = first_uses[key], _pool(answer, key)
         address = display_address(key, answer.network.kind) if key == swap.pool_address else key
         tokens_of_pool = pool.tokens if pool else (swap.token_in, swap.token_out)
-        note = INVENTED if key in answer.placeholder_pools else ""
+        note = INVENTED if isinstance(answer, LocalQuote) and key in answer.placeholder_pools else ""
         yield PoolRow(
             mark, address, _pool_name(answer, swap), "/".join(symbol(tokens[a]) for a in tokens_of_pool), note
         )
