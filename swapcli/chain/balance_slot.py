@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from swapcli.chain.abi import WORD, calldata, word
+from swapcli.chain.contract_functions import encode_call
 from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 from swapcli.chain.sender_balances import BALANCE
+from swapcli.encoding.abi import WORD, encode_word
 from swapcli.networks.address import keccak256
 
 _FIRST_SLOTS: Final = range(64)
@@ -53,17 +54,17 @@ def _marked(token: str, wanted: int, places: list[int]) -> StateOverride:
 
 
 def _places(owner: str) -> Iterator[int]:
-    key = word(owner)
+    key = encode_word(owner)
     for place in (*_FIRST_SLOTS, *_BEHIND_GAPS, _NAMESPACED):
-        yield int.from_bytes(keccak256(key + word(place)))
+        yield int.from_bytes(keccak256(key + encode_word(place)))
     yield int.from_bytes(keccak256(key[12:] + bytes(8) + _SOLADY_SEED))
     for place in _FIRST_SLOTS:
-        yield int.from_bytes(keccak256(word(place) + key))
+        yield int.from_bytes(keccak256(encode_word(place) + key))
 
 
 def _balances(node: StateOverrideNode, at: BlockId, owner: str, tokens: list[StateOverride]) -> list[int | None]:
     """What each token, so changed, says that the owner holds."""
-    question = calldata(BALANCE, owner)
+    question = encode_call(BALANCE, owner)
     calls = [HypotheticalCall(owner, ContractCall(each.address, question), (each,)) for each in tokens]
     return [_number(answer) for answer in node.simulate(calls, at)]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from swapcli.chain.abi import calldata, nonsense, read_word
 from swapcli.chain.batch_read import BatchRead
+from swapcli.chain.contract_functions import encode_call, invalid_response, read_word
 from swapcli.chain.node import ContractCall
 from swapcli.evm.l1_fee import L1FeeParams
 
@@ -15,10 +15,10 @@ _SCALAR_BITS = 32
 def read_l1_fee_params(oracle: str) -> BatchRead[L1FeeParams | None]:
     """One round; None where the contract does not exist, or does not tell all of it."""
     names = (*_FEES, *_SCALARS)
-    answers = yield [ContractCall(oracle, calldata(name)) for name in names]
+    answers = yield [ContractCall(oracle, encode_call(name)) for name in names]
     if not all(answers):
         return None
     terms = L1FeeParams(*(read_word(answer, name) for answer, name in zip(answers, names, strict=True)))
     if max(terms.base_fee_scalar, terms.blob_base_fee_scalar) >> _SCALAR_BITS:
-        raise nonsense(_SCALARS[0], "a scalar of more than 32 bits")
+        raise invalid_response(_SCALARS[0], "a scalar of more than 32 bits")
     return terms

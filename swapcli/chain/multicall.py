@@ -17,17 +17,18 @@ from operator import itemgetter
 from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
 
-from swapcli.chain.abi import WORD, calldata, nonsense, word
+from swapcli.chain.contract_functions import encode_call, invalid_response
 from swapcli.chain.node import BlockHeader, BlockId, ContractCall, Node, ReturnData, block_number
+from swapcli.encoding.abi import WORD, decode_bytes, decode_word, encode_word
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
 _PORTION: Final = 400
 _LEAST_PORTION: Final = 12
-_YES: Final = word(1)
-_CALL_OFFSET: Final = word(3 * WORD)
-_PREFIX: Final = calldata(_NAME) + word(WORD)
-_PROBES: Final = (calldata("getBlockNumber()"), calldata("getLastBlockHash()"))
+_YES: Final = encode_word(1)
+_CALL_OFFSET: Final = encode_word(3 * WORD)
+_PREFIX: Final = encode_call(_NAME) + encode_word(WORD)
+_PROBES: Final = (encode_call("getBlockNumber()"), encode_call("getLastBlockHash()"))
 _NUMBER_CODE: Final = bytes.fromhex("4360005260206000f3")
 """EVM code that returns the number of the block that it runs on: NUMBER, MSTORE at 0, RETURN 32 bytes."""
 _CODE_SIZE: Final = b"\x73%s\x3b\x60\x00\x52\x60\x20\x60\x00\xf3"
@@ -220,31 +221,28 @@ def encode_aggregate(calls: Sequence[ContractCall]) -> bytes:
     offsets, tuples = [], []
     at = WORD * len(calls)
     for to, data, _ in calls:
-        entry = b"".join((word(to), _YES, _CALL_OFFSET, word(len(data)), data, bytes(-len(data) % WORD)))
-        offsets.append(word(at))
+        entry = b"".join((encode_word(to), _YES, _CALL_OFFSET, encode_word(len(data)), data, bytes(-len(data) % WORD)))
+        offsets.append(encode_word(at))
         tuples.append(entry)
         at += len(entry)
-    return b"".join((_PREFIX, word(len(calls)), *offsets, *tuples))
+    return b"".join((_PREFIX, encode_word(len(calls)), *offsets, *tuples))
 
 
 def decode_aggregate(raw: bytes, count: int) -> list[ReturnData]:
-    """What `aggregate3` returned for `count` calls. Raises `InvalidUpstreamResponse`."""
-    start = _number(raw, 0)
-    if _number(raw, start) != count:
-        raise nonsense(_NAME, f"answers for {_number(raw, start)} calls instead of {count}")
+    """Return the results of `count` calls from the return data of `aggregate3`. Raises `InvalidUpstreamResponse`."""
+    start = _word_at(raw, 0)
+    length = _word_at(raw, start)
+    if length != count:
+        raise invalid_response(_NAME, f"results of {length} calls instead of {count}")
     base = start + WORD
-    return [_entry(raw, base + _number(raw, base + WORD * k)) for k in range(count)]
+    return [_decode_result(raw, base + _word_at(raw, base + WORD * k)) for k in range(count)]
 
 
-def _entry(raw: bytes, at: int) -> ReturnData:
-    succeeded, content = _number(raw, at), at + _number(raw, at + WORD)
-    length, first = _number(raw, content), content + WORD
-    if first + length > len(raw):
-        raise nonsense(_NAME, "the answer ends in the middle")
-    return raw[first : first + length] if succeeded else None
+def _decode_result(raw: bytes, position: int) -> ReturnData:
+    succeeded, content = _word_at(raw, position), position + _word_at(raw, position + WORD)
+    data = decode_bytes(raw, _NAME, invalid_response, content)
+    return data if succeeded else None
 
 
-def _number(raw: bytes, at: int) -> int:
-    if at + WORD > len(raw):
-        raise nonsense(_NAME, "the answer ends in the middle")
-    return int.from_bytes(raw[at : at + WORD])
+def _word_at(raw: bytes, position: int) -> int:
+    return decode_word(raw, _NAME, invalid_response, position)

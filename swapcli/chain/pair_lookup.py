@@ -11,8 +11,8 @@ from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from swapcli.chain.abi import calldata, nonsense, read_address, read_list
 from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
+from swapcli.chain.contract_functions import encode_call, invalid_response, read_address, read_list
 from swapcli.chain.loaders.uniswap_v4 import extsload_call, pool_slot, price_and_tick, read_extsload
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall, ReturnData
@@ -115,12 +115,12 @@ def _of_pair(way: _Way, pair: _Pair) -> BatchRead[_Found]:
         return ()
     place = yield from read_pool_ref(way.home, address)
     if place.tokens != pair:
-        raise nonsense(address, "a pool of other tokens than those that were asked for")
+        raise invalid_response(address, "a pool of other tokens than those that were asked for")
     return (place,)
 
 
 def _asked(way: _Way, pair: _Pair) -> ContractCall:
-    return ContractCall(way.home.address, calldata(way.name, *pair, *way.key))
+    return ContractCall(way.home.address, encode_call(way.name, *pair, *way.key))
 
 
 def _in_manager(home: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Found]:
@@ -157,7 +157,7 @@ def _ways(home: Factory, pair: _Pair) -> BatchRead[Sequence[_Way]]:
     if home.kind is ContractKind.UNISWAP_V3:
         return (yield from _concentrated_ways(home, pair))
     if home.kind not in _NAMES:
-        raise nonsense(home.kind, "such pools cannot be asked for by their tokens")
+        raise invalid_response(home.kind, "such pools cannot be asked for by their tokens")
     keys: list[tuple[int, ...]] = [()]
     if home.kind is ContractKind.SOLIDLY:
         keys = [(stable,) for stable, protocol in enumerate((home.protocol, home.stable_protocol)) if protocol]
@@ -171,12 +171,15 @@ def _concentrated_ways(home: Factory, pair: _Pair) -> BatchRead[Sequence[_Way]]:
     tried = [_Way(home, name, (COMMON_FEES[0],)) for name in _NAMES[home.kind]]
     if home.protocol and _SPACING_KEY in home.protocol.extra_keys:
         tried.reverse()
-    *answers, listed = yield [*_trials(tried, pair), ContractCall(home.address, calldata(_SPACINGS), may_revert=True)]
+    *answers, listed = yield [
+        *_trials(tried, pair),
+        ContractCall(home.address, encode_call(_SPACINGS), may_revert=True),
+    ]
     name = _first_answered(tried, answers)
     if name == _BY_SPACING:
         return [_Way(home, name, (spacing,)) for spacing in _spacings(listed)]
     fees = sorted({*home.fee_tiers, *USUAL_FEES})
-    told = yield [ContractCall(home.address, calldata(_SPACING_OF, fee)) for fee in fees]
+    told = yield [ContractCall(home.address, encode_call(_SPACING_OF, fee)) for fee in fees]
     enabled = [fee for fee, answer in zip(fees, told, strict=True) if answer and any(answer)]
     return [_Way(home._replace(fee_ppm=fee), name, (fee,)) for fee in enabled or home.fee_tiers or COMMON_FEES]
 
@@ -191,7 +194,7 @@ def _first_answered(tried: Sequence[_Way], answers: Sequence[ReturnData]) -> str
         if answer:
             read_address(answer, way.name)
             return way.name
-    raise nonsense(tried[0].name, "the factory does not answer")
+    raise invalid_response(tried[0].name, "the factory does not answer")
 
 
 def _spacings(answer: ReturnData) -> Sequence[int]:

@@ -9,22 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from swapcli.chain.abi import (
-    WORD,
-    as_address,
-    calldata,
-    nonsense,
+from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
+from swapcli.chain.contract_functions import (
+    encode_call,
+    invalid_response,
     read_address,
     read_list,
     read_signed,
     read_word,
     read_words,
-    signed,
+    to_address,
 )
-from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall, Log, LogFilter
 from swapcli.chain.pool_ref import ContractKind, PoolRef, contract_kind
+from swapcli.encoding.abi import WORD, to_signed
 from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
@@ -140,27 +139,27 @@ def read_listed_pools(view: BlockReader, listing: PoolList, first: int, last: in
 
 def _list_of(home: Factory) -> BatchRead[PoolList]:
     """One round."""
-    answers = yield [ContractCall(home.address, calldata(length)) for length, _ in _LISTS]
+    answers = yield [ContractCall(home.address, encode_call(length)) for length, _ in _LISTS]
     for answer, (length, entry) in zip(answers, _LISTS, strict=True):
         if answer:
             return PoolList(home, read_word(answer, length), entry)
-    raise nonsense(home.address, "the factory keeps no list of its pools")
+    raise invalid_response(home.address, "the factory keeps no list of its pools")
 
 
 def _listed(home: Factory, entry: str, number: int) -> BatchRead[PoolRef]:
     """Two rounds: its address, then what never changes of it."""
-    (answer,) = yield [ContractCall(home.address, calldata(entry, number))]
+    (answer,) = yield [ContractCall(home.address, encode_call(entry, number))]
     return (yield from read_pool_ref(home, read_address(answer, entry)))
 
 
 def read_pool_ref(home: Factory, address: str) -> BatchRead[PoolRef]:
     """One round: a pool of a home, by what it says of itself that never changes."""
-    told = yield [ContractCall(address, calldata(name)) for name in (*_TOKENS, *_TRAITS.get(home.kind, ()))]
+    told = yield [ContractCall(address, encode_call(name)) for name in (*_TOKENS, *_TRAITS.get(home.kind, ()))]
     tokens = (read_address(told[0], _TOKENS[0]), read_address(told[1], _TOKENS[1]))
     trait = read_signed(told[2], _TRAITS[home.kind][0]) if len(told) > len(_TOKENS) else 0
     protocol = home.stable_protocol if home.kind is ContractKind.SOLIDLY and trait else home.protocol
     if protocol is None:
-        raise nonsense(address, "the catalogue has no protocol for it")
+        raise invalid_response(address, "the catalogue has no protocol for it")
     place = _place(address, protocol, home.kind, tokens)._replace(fee_ppm=home.fee_ppm)
     if home.kind is ContractKind.SOLIDLY:
         return place._replace(factory=home.address)
@@ -189,7 +188,7 @@ def read_created_pools(
 
 def _created(home: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
     if home.protocol is None or len(log.topics) < 3:
-        raise nonsense(home.address, "an event of another kind")
+        raise invalid_response(home.address, "an event of another kind")
     if home.kind is ContractKind.WEIGHTED:
         return (yield from _registered(home, home.protocol, log))
     return _from_event(home, home.protocol, log, wrapped_native)
@@ -199,51 +198,53 @@ def _from_event(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native:
     kind, values = log.topics[0], [int(topic, 16) for topic in log.topics[1:]]
     if kind == INITIALIZE and len(values) == 3:
         return _initialized(home, protocol, log, wrapped_native)
-    tokens = (as_address(values[0], "token0"), as_address(values[1], "token1"))
+    tokens = (to_address(values[0], "token0"), to_address(values[1], "token1"))
     if kind == POOL_CREATED and len(values) == 3:
         spacing, pool = read_words(log.data, 2, "PoolCreated")
-        place = _place(as_address(pool, "PoolCreated"), protocol, home.kind, tokens)
-        return place._replace(fee_ppm=values[2], tick_spacing=signed(spacing))
+        place = _place(to_address(pool, "PoolCreated"), protocol, home.kind, tokens)
+        return place._replace(fee_ppm=values[2], tick_spacing=to_signed(spacing))
     pool = read_word(log.data, "the event of its creation")
-    place = _place(as_address(pool, "the event of its creation"), protocol, home.kind, tokens)
+    place = _place(to_address(pool, "the event of its creation"), protocol, home.kind, tokens)
     if kind == POOL_CREATED_SLIPSTREAM and len(values) == 3:
-        return place._replace(tick_spacing=signed(values[2]))
+        return place._replace(tick_spacing=to_signed(values[2]))
     if kind == POOL and home.kind is ContractKind.ALGEBRA:
         return place
-    raise nonsense(home.address, "an event of another kind")
+    raise invalid_response(home.address, "an event of another kind")
 
 
 def _initialized(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
     """Hooks may do anything in a swap, and a dynamic fee is theirs to set."""
-    first, second = (as_address(int(topic, 16), "currency") for topic in log.topics[2:4])
+    first, second = (to_address(int(topic, 16), "currency") for topic in log.topics[2:4])
     fee, spacing, hooks, _, tick = read_words(log.data, 5, "Initialize")
     if hooks:
-        raise nonsense("hooks", f"only pools without hooks are supported, this has {as_address(hooks, 'hooks')}")
+        raise invalid_response(
+            "hooks", f"only pools without hooks are supported, this has {to_address(hooks, 'hooks')}"
+        )
     if fee == _DYNAMIC_FEE:
-        raise nonsense("fee", "only pools with a constant fee are supported")
+        raise invalid_response("fee", "only pools with a constant fee are supported")
     native = first == ZERO_ADDRESS
     if native:
         if wrapped_native is None:
-            raise nonsense("currency0", "the network has no wrapped form of the native token")
+            raise invalid_response("currency0", "the network has no wrapped form of the native token")
         first = wrapped_native
     return _place(home.address, protocol, home.kind, (first, second))._replace(
-        fee_ppm=fee, tick_spacing=signed(spacing), pool_id=log.topics[1], native=native, last_tick=signed(tick)
+        fee_ppm=fee, tick_spacing=to_signed(spacing), pool_id=log.topics[1], native=native, last_tick=to_signed(tick)
     )
 
 
 def _registered(home: Factory, protocol: ProtocolInfo, log: Log) -> BatchRead[PoolRef]:
     """One round. The vault registers pools of all kinds; those with constant weights are told by what they answer."""
-    pool_id, address = log.topics[1], as_address(int(log.topics[2], 16), "PoolRegistered")
+    pool_id, address = log.topics[1], to_address(int(log.topics[2], 16), "PoolRegistered")
     held, weights, changing = yield [
-        ContractCall(home.address, calldata(_HELD, pool_id)),
-        ContractCall(address, calldata(_WEIGHTS)),
-        ContractCall(address, calldata(_CHANGING)),
+        ContractCall(home.address, encode_call(_HELD, pool_id)),
+        ContractCall(address, encode_call(_WEIGHTS)),
+        ContractCall(address, encode_call(_CHANGING)),
     ]
     if not weights or changing:
-        raise nonsense(address, "its weights change" if weights else "no weighted pool")
-    tokens = tuple(as_address(each, _HELD) for each in read_list(held, _HELD))
+        raise invalid_response(address, "its weights change" if weights else "no weighted pool")
+    tokens = tuple(to_address(each, _HELD) for each in read_list(held, _HELD))
     if len(read_list(weights, _WEIGHTS)) != len(tokens):
-        raise nonsense(address, "no weighted pool")
+        raise invalid_response(address, "no weighted pool")
     return _place(address, protocol, home.kind, tokens)._replace(pool_id=pool_id, factory=home.address)
 
 

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from swapcli.chain.abi import WORD, as_address, read_text, read_word, read_words, signed
+from swapcli.chain.contract_functions import read_text, read_word, read_words, to_address
 from swapcli.chain.tokens import sanitize_text
+from swapcli.encoding.abi import WORD, to_signed
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.evm.router import read_artifact
 from swapcli.networks.address import keccak256
@@ -64,8 +65,8 @@ def _told(known: _Known, arguments: bytes) -> str:
 
 def _shown(kind: str, value: int) -> str:
     if kind == "address":
-        return as_address(value, kind)
-    return str(signed(value) if kind.startswith("int") else value)
+        return to_address(value, kind)
+    return str(to_signed(value) if kind.startswith("int") else value)
 
 
 @lru_cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from swapcli.chain.abi import calldata, read_word
+from swapcli.chain.contract_functions import encode_call, read_word
 from swapcli.chain.node import Account, BlockId, ContractCall, StateOverrideNode
 from swapcli.evm.simulation import SimulatedCall
 from swapcli.model.order import ZERO_ADDRESS
@@ -27,6 +27,6 @@ def read_sender_balances(node: StateOverrideNode, at: BlockId, owner: str, swap:
     account = node.account(owner, at)
     if swap.token_in == ZERO_ADDRESS:
         return SenderBalances(account, account.balance_wei, None)
-    asked = calldata(BALANCE, owner), calldata(_ALLOWANCE, owner, swap.router)
+    asked = encode_call(BALANCE, owner), encode_call(_ALLOWANCE, owner, swap.router)
     balance, allowance = node.batch([ContractCall(swap.token_in, each) for each in asked], at)
     return SenderBalances(account, read_word(balance, BALANCE), read_word(allowance, _ALLOWANCE))

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Final
 from unicodedata import category
 
-from swapcli.chain.abi import calldata, nonsense, read_text, read_word
 from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
+from swapcli.chain.contract_functions import encode_call, invalid_response, read_text, read_word
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall
 from swapcli.errors import InvalidUpstreamResponse
@@ -18,7 +18,7 @@ MAX_DECIMALS: Final = 36
 """Whatever has more is no token that anybody trades."""
 
 _SYMBOL, _NAME, _DECIMALS = "symbol()", "name()", "decimals()"
-_CALLDATA: Final = tuple(calldata(name) for name in (_DECIMALS, _SYMBOL, _NAME))
+_CALLDATA: Final = tuple(encode_call(name) for name in (_DECIMALS, _SYMBOL, _NAME))
 _MOST_SYMBOL: Final = 32
 _MOST_NAME: Final = 64
 _PORTION: Final = 500
@@ -36,10 +36,10 @@ def _token(address: str) -> BatchRead[Token]:
     decimals, symbol, name = yield [ContractCall(address, each) for each in _CALLDATA]
     places = read_word(decimals, _DECIMALS)
     if places > MAX_DECIMALS:
-        raise nonsense(_DECIMALS, f"{places} of them" if places < 1 << 64 else "an absurd number of them")
+        raise invalid_response(_DECIMALS, f"{places} of them" if places < 1 << 64 else "an absurd number of them")
     label = sanitize_text(read_text(symbol, _SYMBOL), _MOST_SYMBOL)
     if not label:
-        raise nonsense(_SYMBOL, "nothing that can be shown")
+        raise invalid_response(_SYMBOL, "nothing that can be shown")
     try:
         title = sanitize_text(read_text(name, _NAME), _MOST_NAME)
     except InvalidUpstreamResponse:

@@ -18,18 +18,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple, NoReturn
 
-from swapcli.errors import InvalidInput
-from swapcli.evm.words import (
+from swapcli.encoding.abi import (
     WORD,
-    Reader,
-    address_word,
-    bytes32_word,
-    bytes_words,
-    int_word,
-    refuse,
-    uint_word,
-    unhex,
+    AbiReader,
+    encode_address,
+    encode_bytes,
+    encode_bytes32,
+    encode_int,
+    encode_uint,
+    invalid_field,
+    parse_hex,
 )
+from swapcli.errors import InvalidInput
 from swapcli.model.route import RATE_SCALE
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 
@@ -65,7 +65,7 @@ def encode_call(call: RouterCall) -> str:
         return f"0x{SWAP}{route}{_offset(_ROUTE_WORDS + 1)}{swaps}"
     head = _ROUTE_WORDS + 2
     offsets = _offset(head) + f"{head * WORD + len(swaps) // 2:064x}"
-    return f"0x{SWAP_INTEGRATOR}{route}{offsets}{swaps}{bytes_words(call.integrator_data)}"
+    return f"0x{SWAP_INTEGRATOR}{route}{offsets}{swaps}{encode_bytes(call.integrator_data)}"
 
 
 def decode_call(calldata: str) -> RouterCall:
@@ -85,11 +85,11 @@ def decode_call(calldata: str) -> RouterCall:
     reader.offset((_ROUTE_WORDS + 2) * WORD, "swaps")
     integrator_offset = reader.uint(256, "integrator_data offset")
     swaps = _read_list(reader)
-    if integrator_offset != reader.at:
-        refuse("integrator_data offset", f"expected {reader.at}, not {integrator_offset}")
+    if integrator_offset != reader.position:
+        raise invalid_field("integrator_data offset", f"expected {reader.position}, not {integrator_offset}")
     integrator_data = reader.content("integrator_data")
     if not integrator_data:
-        refuse("integrator_data", "empty, although the call is swapIntegrator")
+        raise invalid_field("integrator_data", "empty, although the call is swapIntegrator")
     reader.end("calldata")
     return RouterCall(route, swaps, integrator_data)
 
@@ -97,7 +97,7 @@ def decode_call(calldata: str) -> RouterCall:
 def encode_permit_call(call: RouterCall, permit: Permit) -> str:
     """Calldata of `swapWithPermit`: hex with 0x. It has no place for integrator data. Raises `InvalidInput`."""
     if call.integrator_data:
-        refuse("integrator_data", "swapWithPermit does not take any")
+        raise invalid_field("integrator_data", "swapWithPermit does not take any")
     route, offset, swaps = _route_words(call.route), _offset(_ROUTE_WORDS + 5), _list_words(call.swaps)
     return f"0x{SWAP_WITH_PERMIT}{route}{offset}{_permit_words(permit)}{swaps}"
 
@@ -121,22 +121,22 @@ def _offset(words: int) -> str:
 
 def _route_words(route: RouterRouteParam) -> str:
     return (
-        address_word(route.token_in, "token_in")
-        + address_word(route.token_out, "token_out")
-        + uint_word(route.amount_in, 256, "amount_in")
-        + uint_word(route.amount_out, 256, "amount_out")
-        + uint_word(route.min_received, 256, "min_received")
-        + address_word(route.recipient, "destination")
-        + uint_word(_known_type(route.swap_type), 8, "swap_type")
+        encode_address(route.token_in, "token_in")
+        + encode_address(route.token_out, "token_out")
+        + encode_uint(route.amount_in, 256, "amount_in")
+        + encode_uint(route.amount_out, 256, "amount_out")
+        + encode_uint(route.min_received, 256, "min_received")
+        + encode_address(route.recipient, "destination")
+        + encode_uint(_known_type(route.swap_type), 8, "swap_type")
     )
 
 
 def _permit_words(permit: Permit) -> str:
     return (
-        uint_word(permit.deadline, 256, "deadline")
-        + uint_word(permit.v, 8, "v")
-        + bytes32_word(permit.r, "r")
-        + bytes32_word(permit.s, "s")
+        encode_uint(permit.deadline, 256, "deadline")
+        + encode_uint(permit.v, 8, "v")
+        + encode_bytes32(permit.r, "r")
+        + encode_bytes32(permit.s, "s")
     )
 
 
@@ -155,26 +155,26 @@ def _list_words(swaps: Sequence[RouterSwapParam]) -> str:
 
 def _swap_words(swap: RouterSwapParam) -> str:
     return (
-        address_word(swap.token_in, "token_in")
-        + address_word(swap.token_out, "token_out")
-        + uint_word(_possible_rate(swap.rate), 32, "rate")
-        + int_word(swap.protocol_id, 24, "protocol_id")
-        + address_word(swap.pool_address, "pool_address")
-        + uint_word(_known_type(swap.swap_type), 8, "swap_type")
+        encode_address(swap.token_in, "token_in")
+        + encode_address(swap.token_out, "token_out")
+        + encode_uint(_possible_rate(swap.rate), 32, "rate")
+        + encode_int(swap.protocol_id, 24, "protocol_id")
+        + encode_address(swap.pool_address, "pool_address")
+        + encode_uint(_known_type(swap.swap_type), 8, "swap_type")
         + _offset(_SWAP_WORDS)
-        + bytes_words(swap.extra_data)
+        + encode_bytes(swap.extra_data)
     )
 
 
-def _open(calldata: str) -> tuple[str, Reader]:
+def _open(calldata: str) -> tuple[str, AbiReader]:
     """The selector in hex, and a reader of the arguments."""
-    raw = unhex(calldata, "calldata")
+    raw = parse_hex(calldata, "calldata")
     if len(raw) < _SELECTOR_BYTES:
-        refuse("selector", f"expected {_SELECTOR_BYTES} bytes, not {len(raw)}")
-    return raw[:_SELECTOR_BYTES].hex(), Reader(raw[_SELECTOR_BYTES:])
+        raise invalid_field("selector", f"expected {_SELECTOR_BYTES} bytes, not {len(raw)}")
+    return raw[:_SELECTOR_BYTES].hex(), AbiReader(raw[_SELECTOR_BYTES:])
 
 
-def _read_route(reader: Reader) -> RouterRouteParam:
+def _read_route(reader: AbiReader) -> RouterRouteParam:
     return RouterRouteParam(
         token_in=reader.address("token_in"),
         token_out=reader.address("token_out"),
@@ -186,25 +186,25 @@ def _read_route(reader: Reader) -> RouterRouteParam:
     )
 
 
-def _read_list(reader: Reader) -> tuple[RouterSwapParam, ...]:
+def _read_list(reader: AbiReader) -> tuple[RouterSwapParam, ...]:
     count = reader.uint(256, "swaps length")
-    if count > reader.left // _LEAST_SWAP_BYTES:
-        refuse("swaps length", f"{count} entries do not fit the {reader.left} bytes that are left")
-    start = reader.at
+    if count > reader.remaining // _LEAST_SWAP_BYTES:
+        raise invalid_field("swaps length", f"{count} entries do not fit the {reader.remaining} bytes that are left")
+    start = reader.position
     offsets = [reader.uint(256, f"swaps[{k}] offset") for k in range(count)]
     return tuple(_read_entry(reader, k, offset, start) for k, offset in enumerate(offsets))
 
 
-def _read_entry(reader: Reader, k: int, offset: int, start: int) -> RouterSwapParam:
-    if offset != reader.at - start:
-        refuse(f"swaps[{k}] offset", f"expected {reader.at - start}, not {offset}")
+def _read_entry(reader: AbiReader, k: int, offset: int, start: int) -> RouterSwapParam:
+    if offset != reader.position - start:
+        raise invalid_field(f"swaps[{k}] offset", f"expected {reader.position - start}, not {offset}")
     try:
         return _read_swap(reader)
     except InvalidInput as error:
         _refuse_entry(k, error)
 
 
-def _read_swap(reader: Reader) -> RouterSwapParam:
+def _read_swap(reader: AbiReader) -> RouterSwapParam:
     token_in, token_out = reader.address("token_in"), reader.address("token_out")
     rate = _possible_rate(reader.uint(32, "rate"))
     protocol_id = reader.signed(24, "protocol_id")
@@ -219,20 +219,20 @@ def _read_swap(reader: Reader) -> RouterSwapParam:
 def _possible_rate(rate: int) -> int:
     """The router refuses the others (`RateZero`, `RateExceedsMaximum`)."""
     if not 0 < rate <= RATE_SCALE:
-        refuse("rate", f"expected 1 to {RATE_SCALE}, not {rate}")
+        raise invalid_field("rate", f"expected 1 to {RATE_SCALE}, not {rate}")
     return rate
 
 
 def _known_type(number: int) -> SwapType:
     known = _SWAP_TYPES.get(number)
     if known is None:
-        refuse("swap_type", f"expected 0, 1 or 2, not {number}")
+        raise invalid_field("swap_type", f"expected 0, 1 or 2, not {number}")
     return known
 
 
 def _refuse_selector(selector: str, known: dict[str, str]) -> NoReturn:
     expected = " or ".join(f"0x{each} ({name})" for each, name in known.items())
-    refuse("selector", f"expected {expected}, not 0x{selector}")
+    raise invalid_field("selector", f"expected {expected}, not 0x{selector}")
 
 
 def _refuse_entry(k: int, error: InvalidInput) -> NoReturn:

@@ -29,7 +29,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from swapcli.evm.words import address_word, int_word, refuse, uint_word
+from swapcli.encoding.abi import encode_address, encode_int, encode_uint, invalid_field
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 
@@ -83,23 +83,23 @@ def _concentrated(use: PoolUse) -> bytes:
 
 def _fee(fee_ppm: int) -> bytes:
     if fee_ppm < 0 or fee_ppm >> _FEE_BITS:
-        refuse("fee", f"{fee_ppm} does not fit uint{_FEE_BITS}")
+        raise invalid_field("fee", f"{fee_ppm} does not fit uint{_FEE_BITS}")
     return fee_ppm.to_bytes(3 if fee_ppm >> 16 else 2)
 
 
 def _tick_spacing(spacing: int) -> bytes:
     if not -_INT16_LIMIT <= spacing < _INT16_LIMIT:
-        refuse("tickSpacing", f"{spacing} does not fit int16")
+        raise invalid_field("tickSpacing", f"{spacing} does not fit int16")
     return spacing.to_bytes(2, signed=True)
 
 
 def _pool_key(traits: Mapping[str, int | str]) -> bytes:
     return bytes.fromhex(
-        address_word(str(traits["token0"]), "token0")
-        + address_word(str(traits["token1"]), "token1")
-        + uint_word(int(traits["fee"]), _FEE_BITS, "fee")
-        + int_word(int(traits["tickSpacing"]), 24, "tickSpacing")
-        + address_word(str(traits["hooks"]), "hooks")
+        encode_address(str(traits["token0"]), "token0")
+        + encode_address(str(traits["token1"]), "token1")
+        + encode_uint(int(traits["fee"]), _FEE_BITS, "fee")
+        + encode_int(int(traits["tickSpacing"]), 24, "tickSpacing")
+        + encode_address(str(traits["hooks"]), "hooks")
     )
 
 

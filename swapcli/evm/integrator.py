@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from swapcli.evm.words import Reader, address_word, uint_word
+from swapcli.encoding.abi import AbiReader, encode_address, encode_uint
 from swapcli.model.swap_terms import Integrator
 
 
@@ -24,9 +24,9 @@ def encode_integrator_data(integrator: Integrator | None) -> bytes:
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return b""
     return bytes.fromhex(
-        address_word(integrator.address, "integrator")
-        + uint_word(integrator.fee_bps, 256, "fee_bps")
-        + uint_word(integrator.surplus_bps, 256, "surplus_bps")
+        encode_address(integrator.address, "integrator")
+        + encode_uint(integrator.fee_bps, 256, "fee_bps")
+        + encode_uint(integrator.surplus_bps, 256, "surplus_bps")
     )
 
 
@@ -34,7 +34,7 @@ def decode_integrator_data(integrator_data: bytes) -> IntegratorShares | None:
     """The inverse; None for empty data. Raises `InvalidInput` for anything but three proper words."""
     if not integrator_data:
         return None
-    reader = Reader(integrator_data)
+    reader = AbiReader(integrator_data)
     address = reader.address("integrator")
     shares = IntegratorShares(address, reader.uint(256, "fee_bps"), reader.uint(256, "surplus_bps"))
     reader.end("integrator_data")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from swapcli.encoding.abi import encode_address, encode_uint
 from swapcli.evm.calldata import encode_call
 from swapcli.evm.router_params import check_native
-from swapcli.evm.words import address_word, uint_word
 from swapcli.model.network import Network
 from swapcli.model.transaction import RouterCall, SwapType, Transaction, UnsignedTransaction
 
@@ -20,22 +20,22 @@ def build_transaction(call: RouterCall, network: Network, router: str) -> Unsign
     Raises `InvalidInput` for a value that the router's ABI cannot hold, `InvalidRoute` where the call would send or
     expect the native token in the name of another one.
     """
-    address_word(router, "router")
+    encode_address(router, "router")
     check_native(call.route, network)
     return UnsignedTransaction(call, router, _value_wei(call), encode_call(call))
 
 
 def build_approval(token: str, spender: str, amount: int) -> Transaction:
     """Lets `spender` take `amount` base units of an ERC-20 token. Raises `InvalidInput`."""
-    address_word(token, "token")
-    return Transaction(token, f"0x{APPROVE}{address_word(spender, 'spender')}{uint_word(amount, 256, 'amount')}", 0)
+    encode_address(token, "token")
+    return Transaction(token, f"0x{APPROVE}{encode_address(spender, 'spender')}{encode_uint(amount, 256, 'amount')}", 0)
 
 
 def build_transactions(payload: UnsignedTransaction, allowance: int = 0) -> tuple[Transaction, ...]:
     """In the order to send them: an approval of exactly the input, then the swap, which goes alone where the input is
     native, or the router may take enough already.
 
-    An `allowance` that is too small is taken back first: some tokens refuse another on top of it.
+    An `allowance` that is too small is taken back first: some tokens invalid_field another on top of it.
     """
     swap = Transaction(payload.to, payload.calldata, payload.value)
     route = payload.call.route

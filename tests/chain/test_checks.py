@@ -219,7 +219,7 @@ def test_a_token_that_is_not_there_is_nonsense(desk: Desk, node: RpcNode) -> Non
     trade = desk.quoted(Order(desk.world.tokens["DAI"], desk.world.tokens["USDC"], 10**18))
     call = trade.payload.call
     payload = trade.payload._replace(call=call._replace(route=call.route._replace(token_in="0x" + "66" * 20)))
-    with pytest.raises(InvalidUpstreamResponse, match=r"^balanceOf\(address\): the contract returns 0 bytes"):
+    with pytest.raises(InvalidUpstreamResponse, match=r"^balanceOf\(address\): returned 0 bytes"):
         check_payload(node, Wanted(sender=POOR), payload, live(node), ends_of(desk, trade))
 
 

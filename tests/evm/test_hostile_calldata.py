@@ -135,9 +135,9 @@ NAMED: list[tuple[int, int, str]] = [
     (14, 1 << 200, f"swaps[0].pool_address: {ADDRESS}"),
     (15, 7, "swaps[0].swap_type: expected 0, 1 or 2, not 7"),
     (16, 0, "swaps[0].extra_data offset: expected 224, not 0"),
-    (17, 33, "swaps[0].extra_data length: 33 bytes do not fit the 32 that are left"),
-    (17, 2**256 - 1, f"swaps[0].extra_data length: {2**256 - 1} bytes do not fit the 32 that are left"),
-    (17, 1, "swaps[0].extra_data: the bytes that fill its last word are not zero"),
+    (17, 33, "swaps[0].extra_data length: 33 bytes do not fit the remaining 32"),
+    (17, 2**256 - 1, f"swaps[0].extra_data length: {2**256 - 1} bytes do not fit the remaining 32"),
+    (17, 1, "swaps[0].extra_data: the padding of its last word is not zero"),
 ]
 
 
@@ -157,7 +157,7 @@ OTHERS: list[tuple[Callable[[str], object], str, str]] = [
     (decode_call, "0x86 19 b0 4e", "calldata: not pairs of hexadecimal digits"),
     (decode_call, "0x", "selector: expected 4 bytes, not 0"),
     (decode_call, "0x8619b0", "selector: expected 4 bytes, not 3"),
-    (decode_call, "0x8619b04e", "token_in: the input ends before it"),
+    (decode_call, "0x8619b04e", "token_in: the data ends before it"),
     (
         decode_call,
         "0xdeadbeef" + "00" * 320,

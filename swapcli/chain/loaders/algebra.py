@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.abi import calldata, nonsense, read_word, read_words, signed
 from swapcli.chain.batch_read import BatchRead, with_prefetch
+from swapcli.chain.contract_functions import encode_call, invalid_response, read_word, read_words
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, initialized_ticks, state_fields
 from swapcli.chain.loaders.uniswap_v3 import read_nets, read_spacing, tick_calls
 from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
+from swapcli.encoding.abi import to_signed
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated_state import ALGEBRA_INTEGRAL
 
@@ -43,10 +44,10 @@ def _guesses(place: PoolRef) -> Sequence[ContractCall]:
 
 
 def _load(place: PoolRef) -> BatchRead[Pool]:
-    answers = yield [ContractCall(place.address, calldata(name)) for name in _NAMES]
+    answers = yield [ContractCall(place.address, encode_call(name)) for name in _NAMES]
     price, tick = read_words(answers[0], 2, _NAMES[0])
     liquidity, fee, root = (read_word(answers[k], _NAMES[k]) for k in (1, 2, 4))
-    position = PriceState(price, signed(tick), liquidity, fee)
+    position = PriceState(price, to_signed(tick), liquidity, fee)
     ladder = yield from _ladder(place.address, root)
     state = {**state_fields(position, read_spacing(answers[3]), ladder), "variant": ALGEBRA_INTEGRAL}
     return build_pool(place, fee, state)
@@ -58,7 +59,7 @@ def _ladder(pool: str, root: int) -> BatchRead[dict[int, int]]:
     leaves = yield from _words(pool, _LEAF, [bit + _FIRST_LEAF for bit in initialized_ticks(branches, 1)])
     ticks = initialized_ticks(leaves, 1)
     if len(ticks) > _MOST_TICKS:
-        raise nonsense(_LEAF, f"{len(ticks)} ticks where {_MOST_TICKS} are the most that are read")
+        raise invalid_response(_LEAF, f"{len(ticks)} ticks where {_MOST_TICKS} are the most that are read")
     if not ticks:
         return {}
     answers = yield tick_calls(pool, ticks)
@@ -73,4 +74,4 @@ def _words(pool: str, name: str, numbers: list[int]) -> BatchRead[dict[int, int]
 
 
 def _word_calls(pool: str, name: str, numbers: Sequence[int]) -> list[ContractCall]:
-    return [ContractCall(pool, calldata(name, number)) for number in numbers]
+    return [ContractCall(pool, encode_call(name, number)) for number in numbers]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swapcli.chain.abi import nonsense
+from swapcli.chain.contract_functions import invalid_response
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity
@@ -25,5 +25,5 @@ def fee_in_ppm(fee: int, whole: int, name: str) -> int:
     """A fee of `whole` in parts per million. Raises `InvalidUpstreamResponse` for one that is finer than that."""
     ppm, rest = divmod(fee * PPM, whole)
     if rest:
-        raise nonsense(name, f"a fee of {fee} in {whole} is no whole number of parts per million")
+        raise invalid_response(name, f"a fee of {fee} in {whole} is no whole number of parts per million")
     return ppm

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from swapcli.chain.abi import calldata, read_address, read_word, read_words
 from swapcli.chain.batch_read import BatchRead
+from swapcli.chain.contract_functions import encode_call, read_address, read_word, read_words
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
@@ -21,12 +21,12 @@ def load(place: PoolRef) -> BatchRead[Pool]:
     """One round; two where the factory is not known."""
     factory = place.factory
     if not factory:
-        (answer,) = yield [ContractCall(place.address, calldata(_FACTORY))]
+        (answer,) = yield [ContractCall(place.address, encode_call(_FACTORY))]
         factory = read_address(answer, _FACTORY)
     stable = place.family == _STABLE
     reserves, fee = yield [
-        ContractCall(place.address, calldata(_RESERVES)),
-        ContractCall(factory, calldata(_FEE, place.address, stable)),
+        ContractCall(place.address, encode_call(_RESERVES)),
+        ContractCall(factory, encode_call(_FEE, place.address, stable)),
     ]
     state: dict[str, object] = {"reserves": read_words(reserves, 2, _RESERVES)}
     if not stable:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.abi import calldata, nonsense, read_list, read_word
 from swapcli.chain.batch_read import BatchRead
+from swapcli.chain.contract_functions import encode_call, invalid_response, read_list, read_word
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
@@ -27,10 +27,10 @@ _WAD = 10**18
 
 def load(place: PoolRef) -> BatchRead[Pool]:
     """One round."""
-    newer = [ContractCall(place.address, calldata(name), may_revert=True) for name in _NEWER_NAMES]
-    balances = [ContractCall(place.address, calldata(_BALANCE, k)) for k in range(len(place.tokens))]
+    newer = [ContractCall(place.address, encode_call(name), may_revert=True) for name in _NEWER_NAMES]
+    balances = [ContractCall(place.address, encode_call(_BALANCE, k)) for k in range(len(place.tokens))]
     amp, fee, precise, goal, multiplier, rates, *held = yield [
-        *(ContractCall(place.address, calldata(name)) for name in _NAMES),
+        *(ContractCall(place.address, encode_call(name)) for name in _NAMES),
         *newer,
         *balances,
     ]
@@ -50,7 +50,7 @@ def _constant_amp(amp: int, precise: ReturnData, goal: ReturnData) -> int:
         return amp
     now = read_word(precise, "A_precise()")
     if now != amp * _A_PRECISION or (goal and read_word(goal, "future_A()") != now):
-        raise nonsense("A()", "the amplification is changing")
+        raise invalid_response("A()", "the amplification is changing")
     return amp
 
 
@@ -60,8 +60,8 @@ def _rates(place: PoolRef, answer: ReturnData) -> Sequence[int]:
         return [_WAD] * len(place.tokens)
     rates = read_list(answer, _RATES)
     if len(rates) != len(place.tokens):
-        raise nonsense(_RATES, f"{len(rates)} rates for {len(place.tokens)} coins")
+        raise invalid_response(_RATES, f"{len(rates)} rates for {len(place.tokens)} coins")
     plain = [divmod(rate, to_18_decimals(places)) for rate, places in zip(rates, place.decimals, strict=True)]
     if any(rest for _, rest in plain):
-        raise nonsense(_RATES, "a rate is finer than its coin's decimals allow")
+        raise invalid_response(_RATES, "a rate is finer than its coin's decimals allow")
     return [rate for rate, _ in plain]

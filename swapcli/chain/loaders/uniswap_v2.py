@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from swapcli.chain.abi import calldata, read_words
 from swapcli.chain.batch_read import BatchRead
+from swapcli.chain.contract_functions import encode_call, read_words
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 
 _RESERVES = "getReserves()"
-_CALLDATA = calldata(_RESERVES)
+_CALLDATA = encode_call(_RESERVES)
 
 
 def load(place: PoolRef) -> BatchRead[Pool]:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.abi import calldata, read_word, read_words, signed
 from swapcli.chain.batch_read import BatchRead, with_prefetch
+from swapcli.chain.contract_functions import encode_call, read_word, read_words
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
+from swapcli.encoding.abi import to_signed
 from swapcli.model.pool import Pool
 
 _POSITION = ("slot0()", "liquidity()", "fee()")
@@ -25,7 +26,7 @@ def load(place: PoolRef) -> BatchRead[Pool]:
     """Three rounds, one where the place knows price and ticks well enough; one more where it knows no spacing."""
     spacing = place.tick_spacing
     if not spacing:
-        (answer,) = yield [ContractCall(place.address, calldata(_SPACING))]
+        (answer,) = yield [ContractCall(place.address, encode_call(_SPACING))]
         spacing = read_spacing(answer)
     source = _Pool(place.address)
     position, state = yield from with_prefetch(
@@ -41,12 +42,12 @@ def read_spacing(answer: ReturnData) -> int:
 
 def read_nets(ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
     """The second word that `ticks` returns: the liquidity that a tick adds on the way up."""
-    return [signed(read_words(answer, 2, f"ticks({tick})")[1]) for tick, answer in zip(ticks, answers, strict=True)]
+    return [to_signed(read_words(answer, 2, f"ticks({tick})")[1]) for tick, answer in zip(ticks, answers, strict=True)]
 
 
 def tick_calls(pool: str, ticks: Sequence[int]) -> list[ContractCall]:
     """The questions that `read_nets` reads."""
-    return [ContractCall(pool, calldata(_TICKS, tick)) for tick in ticks]
+    return [ContractCall(pool, encode_call(_TICKS, tick)) for tick in ticks]
 
 
 class _Pool:
@@ -56,15 +57,15 @@ class _Pool:
         self._address = address
 
     def position_calls(self) -> Sequence[ContractCall]:
-        return [ContractCall(self._address, calldata(name)) for name in _POSITION]
+        return [ContractCall(self._address, encode_call(name)) for name in _POSITION]
 
     def read_position(self, answers: Sequence[ReturnData]) -> PriceState:
         slot0, liquidity, fee = answers
         price, tick = read_words(slot0, 2, _POSITION[0])
-        return PriceState(price, signed(tick), read_word(liquidity, _POSITION[1]), read_word(fee, _POSITION[2]))
+        return PriceState(price, to_signed(tick), read_word(liquidity, _POSITION[1]), read_word(fee, _POSITION[2]))
 
     def word_calls(self, words: Sequence[int]) -> Sequence[ContractCall]:
-        return [ContractCall(self._address, calldata(_BITMAP, number)) for number in words]
+        return [ContractCall(self._address, encode_call(_BITMAP, number)) for number in words]
 
     def read_words(self, words: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
         return [read_word(answer, f"tickBitmap({n})") for n, answer in zip(words, answers, strict=True)]

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from swapcli.chain.abi import list_calldata, nonsense, read_list, signed, word
 from swapcli.chain.batch_read import BatchRead, with_prefetch
+from swapcli.chain.contract_functions import encode_list_call, invalid_response, read_list
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
+from swapcli.encoding.abi import encode_word, to_signed
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool
 from swapcli.networks.address import keccak256
@@ -67,7 +68,7 @@ class _InManager:
 
     def read_nets(self, ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
         """The upper half of a tick's first word; the lower half is its gross liquidity."""
-        return [signed(each) >> 128 for each in read_extsload(answers[0], len(ticks))]
+        return [to_signed(each) >> 128 for each in read_extsload(answers[0], len(ticks))]
 
 
 def pool_slot(pool_id: str) -> int:
@@ -77,14 +78,14 @@ def pool_slot(pool_id: str) -> int:
 
 def extsload_call(manager: str, slots: Sequence[int]) -> ContractCall:
     """Asks for words of the manager's storage."""
-    return ContractCall(manager, list_calldata(_EXTSLOAD, slots))
+    return ContractCall(manager, encode_list_call(_EXTSLOAD, slots))
 
 
 def read_extsload(answer: ReturnData, count: int) -> tuple[int, ...]:
     """The words that `extsload_call` asked for. Raises `InvalidUpstreamResponse`."""
     words = read_list(answer, _EXTSLOAD)
     if len(words) != count:
-        raise nonsense(_EXTSLOAD, f"{len(words)} words instead of {count}")
+        raise invalid_response(_EXTSLOAD, f"{len(words)} words instead of {count}")
     return words
 
 
@@ -95,7 +96,7 @@ def price_and_tick(slot0: int) -> tuple[int, int]:
 
 def _hashed(key: int, slot: int) -> int:
     """Where a mapping at `slot` keeps what belongs to `key`."""
-    return int.from_bytes(keccak256(word(key) + word(slot % _WRAP)))
+    return int.from_bytes(keccak256(encode_word(key) + encode_word(slot % _WRAP)))
 
 
 def _narrow(value: int, bits: int) -> int:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from swapcli.chain.abi import as_address, calldata, nonsense, read_address, read_list, read_word
 from swapcli.chain.batch_read import BatchRead
+from swapcli.chain.contract_functions import (
+    encode_call,
+    invalid_response,
+    read_address,
+    read_list,
+    read_word,
+    to_address,
+)
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
@@ -21,17 +28,17 @@ def load(place: PoolRef) -> BatchRead[Pool]:
     """One round; two where vault and pool id are not known."""
     pool_id, vault = place.pool_id, place.factory
     if not (pool_id and vault):
-        first, second = yield [ContractCall(place.address, calldata(name)) for name in ("getPoolId()", "getVault()")]
+        first, second = yield [ContractCall(place.address, encode_call(name)) for name in ("getPoolId()", "getVault()")]
         pool_id, vault = f"0x{read_word(first, 'getPoolId()'):064x}", read_address(second, "getVault()")
     names = (_WEIGHTS, _FEE, _PAUSED, _SINCE_VERSION_2)
     held, weights, fee, paused, later = yield [
-        ContractCall(vault, calldata(_HELD, pool_id)),
-        *(ContractCall(place.address, calldata(name), may_revert=name == _SINCE_VERSION_2) for name in names),
+        ContractCall(vault, encode_call(_HELD, pool_id)),
+        *(ContractCall(place.address, encode_call(name), may_revert=name == _SINCE_VERSION_2) for name in names),
     ]
     if read_word(paused, _PAUSED):
-        raise nonsense(_PAUSED, "the pool is paused")
-    if [as_address(each, _HELD) for each in read_list(held, _HELD)] != list(place.tokens):
-        raise nonsense(_HELD, "the pool holds other tokens")
+        raise invalid_response(_PAUSED, "the pool is paused")
+    if [to_address(each, _HELD) for each in read_list(held, _HELD)] != list(place.tokens):
+        raise invalid_response(_HELD, "the pool holds other tokens")
     state: dict[str, object] = {
         "reserves": read_list(held, _HELD, 1),
         "weights": read_list(weights, _WEIGHTS),

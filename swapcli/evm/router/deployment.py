@@ -14,8 +14,8 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from swapcli.encoding.abi import encode_address, encode_uint
 from swapcli.errors import ConfigError
-from swapcli.evm.words import address_word, uint_word
 from swapcli.model.network import Kind as NetworkKind
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
@@ -89,9 +89,9 @@ def build_deployment(network: Network) -> RouterDeployment:
     kinds = pool_kinds_by_protocol(network)
     words = (_table(kinds, first) for first in range(0, PROTOCOL_IDS, _IDS_A_WORD))
     arguments = (
-        address_word(network.wrapped_native.address, "wrapped_native"),
-        address_word(_pool_manager(network), _POOL_MANAGER),
-        *(uint_word(word, 256, "kinds") for word in words),
+        encode_address(network.wrapped_native.address, "wrapped_native"),
+        encode_address(_pool_manager(network), _POOL_MANAGER),
+        *(encode_uint(word, 256, "kinds") for word in words),
     )
     return RouterDeployment(network.chain_id, read_artifact().bytecode + "".join(arguments))
 

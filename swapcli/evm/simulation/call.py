@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from swapcli.evm.words import WORD, Reader, address_word, bytes_words, uint_word, unhex
+from swapcli.encoding.abi import WORD, AbiReader, encode_address, encode_bytes, encode_uint, parse_hex
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 
@@ -57,7 +57,7 @@ class SimulatedCall(NamedTuple):
             recipient=route.recipient,
             amount_in=route.amount_in,
             value_wei=payload.value,
-            calldata=unhex(payload.calldata, "calldata"),
+            calldata=parse_hex(payload.calldata, "calldata"),
         )
 
 
@@ -83,21 +83,21 @@ def encode_simulate(swap: SimulatedCall) -> bytes:
     """Calldata of `simulate`. Raises `InvalidInput` for a value that does not fit."""
     words = (
         f"{WORD:064x}",
-        address_word(swap.router, "router"),
-        address_word(swap.token_in, "sold"),
-        address_word(swap.token_out, "bought"),
-        address_word(swap.recipient, "receiver"),
-        uint_word(swap.amount_in, 256, "amount"),
-        uint_word(swap.value_wei, 256, "value"),
+        encode_address(swap.router, "router"),
+        encode_address(swap.token_in, "sold"),
+        encode_address(swap.token_out, "bought"),
+        encode_address(swap.recipient, "receiver"),
+        encode_uint(swap.amount_in, 256, "amount"),
+        encode_uint(swap.value_wei, 256, "value"),
         f"{_SWAP_WORDS * WORD:064x}",
-        bytes_words(swap.calldata),
+        encode_bytes(swap.calldata),
     )
     return bytes.fromhex(SIMULATE + "".join(words))
 
 
 def decode_run(answer: bytes, swap: SimulatedCall) -> SimulationRun:
     """What `simulate` returned. Raises `InvalidInput` for anything else."""
-    reader = Reader(answer)
+    reader = AbiReader(answer)
     outcome = SimulationStatus(reader.uint(2, "outcome"))
     found, left, gas = reader.uint(256, "found"), reader.uint(256, "left"), reader.uint(64, "gas")
     reader.offset(_RUN_WORDS * WORD, "output")
@@ -117,4 +117,4 @@ def _transaction_gas(call_gas: int, swap: SimulatedCall) -> int:
 @lru_cache
 def _compiled() -> bytes:
     with open(os.path.join(os.path.dirname(__file__), "artifact.json"), encoding="utf-8") as file:
-        return unhex(json.load(file)["runtime"], "runtime")
+        return parse_hex(json.load(file)["runtime"], "runtime")

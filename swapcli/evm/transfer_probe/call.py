@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from swapcli.evm.words import WORD, Reader, address_word, refuse, uint_word, unhex
+from swapcli.encoding.abi import WORD, AbiReader, encode_address, encode_uint, invalid_field, parse_hex
 from swapcli.model.transfer_behaviour import (
     IRREGULAR,
     ORDINARY,
@@ -101,7 +101,7 @@ def _fee_ppm(transfer: TrialTransfer) -> int:
 def runtime_code() -> bytes:
     """Return the contract's code."""
     with open(os.path.join(os.path.dirname(__file__), "artifact.json"), encoding="utf-8") as file:
-        return unhex(json.load(file)["runtime"], "runtime")
+        return parse_hex(json.load(file)["runtime"], "runtime")
 
 
 def delegating_code(probe: str) -> bytes:
@@ -128,16 +128,16 @@ def encode_try_all(questions: Sequence[TransferTrial], wallets: tuple[str, str])
     """Return calldata of `tryAll`. Raises `InvalidInput` for what is no address."""
     words = [
         f"{3 * WORD:064x}",
-        *(address_word(wallet, "wallet") for wallet in wallets),
-        uint_word(len(questions), 256, "questions"),
-        *(address_word(each, "question") for question in questions for each in question),
+        *(encode_address(wallet, "wallet") for wallet in wallets),
+        encode_uint(len(questions), 256, "questions"),
+        *(encode_address(each, "question") for question in questions for each in question),
     ]
     return bytes.fromhex(TRY_ALL + "".join(words))
 
 
 def decode_trials(answer: bytes, count: int) -> list[TrialResult]:
     """Return what `tryAll` returned for so many questions. Raises `InvalidInput` for anything else."""
-    reader = Reader(answer)
+    reader = AbiReader(answer)
     reader.offset(WORD, "trials")
     _check_length(reader, count, "trials")
     trials = [TrialResult(tuple(_transfer(reader) for _ in range(_TRANSFERS))) for _ in range(count)]
@@ -145,20 +145,20 @@ def decode_trials(answer: bytes, count: int) -> list[TrialResult]:
     return trials
 
 
-def _transfer(reader: Reader) -> TrialTransfer:
+def _transfer(reader: AbiReader) -> TrialTransfer:
     is_done, amount = reader.uint(1, "done") == 1, reader.uint(256, "amount")
     return TrialTransfer(is_done, amount, reader.signed(256, "lost"), reader.signed(256, "gained"))
 
 
 def encode_codes(addresses: Sequence[str]) -> bytes:
     """Return calldata of `codes`. Raises `InvalidInput` for what is no address."""
-    words = (f"{WORD:064x}", f"{len(addresses):064x}", *(address_word(each, "address") for each in addresses))
+    words = (f"{WORD:064x}", f"{len(addresses):064x}", *(encode_address(each, "address") for each in addresses))
     return bytes.fromhex(CODES + "".join(words))
 
 
 def decode_codes(answer: bytes, count: int) -> list[bytes]:
     """Return what `codes` returned for so many addresses. Raises `InvalidInput` for anything else."""
-    reader = Reader(answer)
+    reader = AbiReader(answer)
     reader.offset(WORD, "codes")
     _check_length(reader, count, "codes")
     for _ in range(count):
@@ -168,7 +168,7 @@ def decode_codes(answer: bytes, count: int) -> list[bytes]:
     return codes
 
 
-def _check_length(reader: Reader, count: int, field: str) -> None:
+def _check_length(reader: AbiReader, count: int, field: str) -> None:
     found = reader.uint(64, f"{field} length")
     if found != count:
-        refuse(f"{field} length", f"expected {count}, not {found}")
+        raise invalid_field(f"{field} length", f"expected {count}, not {found}")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from swapcli.chain.abi import WORD
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import (
     Account,
@@ -21,6 +20,7 @@ from swapcli.chain.node import (
     ReturnData,
     block_number,
 )
+from swapcli.encoding.abi import WORD
 from swapcli.errors import UpstreamError
 from tests.contracts.evm import AnyChain, Artifact, Chain, RevertedError, parse_bytecode, run_solc
 

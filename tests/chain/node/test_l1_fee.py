@@ -57,7 +57,7 @@ def test_a_contract_that_tells_something_else_is_not_believed() -> None:
         del calls
         return [b"short"] * 4
 
-    for asked, reason in ((ask, "32 bits"), (ask_briefly, "returns 5 bytes")):
+    for asked, reason in ((ask, "32 bits"), (ask_briefly, "returned 5 bytes")):
         (found,) = run_batched([("l1", read_l1_fee_params(ORACLE))], asked)
         assert isinstance(found, SkippedItem)
         assert reason in found.reason

@@ -264,7 +264,7 @@ def test_a_place_without_a_contract_is_skipped_and_the_others_are_read() -> None
     chain = real.world.chain
     found = list(load_pools(view_of(chain, deploy_multicall(chain)), [nobody, place, token]))
     assert [isinstance(each, SkippedItem) for each in found] == [True, False, True]
-    assert found[0] == SkippedItem(nobody.key, "getReserves(): the contract returns 0 bytes where 64 are the least")
+    assert found[0] == SkippedItem(nobody.key, "getReserves(): returned 0 bytes, expected at least 64")
     assert found[2] == SkippedItem(token.key, "getReserves(): the contract reverts")
 
 

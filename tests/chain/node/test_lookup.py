@@ -243,9 +243,9 @@ def test_a_pool_that_a_factory_gives_for_every_fee_is_found_once(scene: Scene, o
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ("0x" + "77" * 20, "token0(): the contract returns 0 bytes where 32 are the least"),
+        ("0x" + "77" * 20, "token0(): returned 0 bytes, expected at least 32"),
         ("token", "token0(): the contract reverts"),
-        ("0x" + "77" * 32, "getPair(address,address): not an address"),
+        ("0x" + "77" * 32, "getPair(address,address): not an address: its upper 12 bytes are not zero"),
         (None, "getPair(address,address): the factory does not answer"),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from swapcli.chain.abi import calldata
+from swapcli.chain.contract_functions import encode_call
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, BlockId, ContractCall, ReturnData
 from swapcli.errors import Unreachable, UpstreamRejected
@@ -14,7 +14,7 @@ from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.contracts.evm import Chain
 
 NOWHERE = "0x" + "77" * 20
-FAILING, ANSWERING = calldata("token0()"), calldata("token1()")
+FAILING, ANSWERING = encode_call("token0()"), encode_call("token1()")
 
 
 class Strict(EvmNode):

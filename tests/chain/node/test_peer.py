@@ -11,9 +11,10 @@ import requests
 from web3 import HTTPProvider, Web3
 from web3.exceptions import BlockNotFound, ContractLogicError, Web3RPCError
 
-from swapcli.chain.abi import SELECTORS, word
+from swapcli.chain.contract_functions import SELECTORS
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, ContractCall, Log, LogFilter, ReturnData
+from swapcli.encoding.abi import encode_word
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.node.test_anvil import node_of
@@ -86,7 +87,7 @@ def random_calls(rng: Random, peers: Peers) -> list[ContractCall]:
     every = [bytes.fromhex(code) for code in SELECTORS.values()]
     calls = []
     for _ in range(CALLS):
-        words = [word(rng.choice([*numbers, rng.getrandbits(256)])) for _ in range(rng.randint(0, 4))]
+        words = [encode_word(rng.choice([*numbers, rng.getrandbits(256)])) for _ in range(rng.randint(0, 4))]
         calldata = rng.choice([rng.choice(known), rng.choice(known), rng.choice(every)]) + b"".join(words)
         calls.append(ContractCall(rng.choice(peers.contracts), rng.choice([calldata] * 8 + [rng.randbytes(40), b""])))
     return calls

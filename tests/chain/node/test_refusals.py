@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.abi import SELECTORS
 from swapcli.chain.batch_read import SkippedItem
+from swapcli.chain.contract_functions import SELECTORS
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.loaders.tick_bitmap import (
     PriceState,

@@ -67,12 +67,12 @@ def test_a_token_without_a_usable_name_goes_by_its_symbol(chain: Chain, name: by
     ("symbol", "decimals", "reason"),
     [
         (text("A"), None, "decimals(): the contract reverts"),
-        (text("A"), b"", "decimals(): the contract returns 0 bytes where 32 are the least"),
+        (text("A"), b"", "decimals(): returned 0 bytes, expected at least 32"),
         (text("A"), number(37), "decimals(): 37 of them"),
         (text("A"), number(2**255), "decimals(): an absurd number of them"),
         (None, number(18), "symbol(): the contract reverts"),
         (text(" \u202e\x00 "), number(18), "symbol(): nothing that can be shown"),
-        (number(32) + number(2**200), number(18), "symbol(): the contract returns 64 bytes where "),
+        (number(32) + number(2**200), number(18), "symbol(): returned 64 bytes, expected at least "),
         (bytes(32), number(18), "symbol(): nothing that can be shown"),
     ],
 )
@@ -90,7 +90,7 @@ def test_what_cannot_be_used_is_skipped_with_the_reason(
 def test_an_address_without_a_contract_is_no_token(chain: Chain) -> None:
     nowhere = "0x" + "ab" * 20
     (skipped,) = loaded(chain, nowhere)
-    assert skipped == SkippedItem(nowhere, "decimals(): the contract returns 0 bytes where 32 are the least")
+    assert skipped == SkippedItem(nowhere, "decimals(): returned 0 bytes, expected at least 32")
 
 
 def test_no_token_takes_another_one_with_it_by_burning_gas(chain: Chain) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.chain.abi import calldata, word
+from swapcli.chain.contract_functions import encode_call
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData, block_number
+from swapcli.encoding.abi import encode_word
 from swapcli.engine.sync import follow
 from swapcli.errors import UpstreamError
 from swapcli.model.pool import Pool
@@ -41,12 +42,12 @@ class Pairs:
 
     def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         if not calls[0].to:  # code that returns the number of the block that it runs on
-            return [word(block_number(at))]
+            return [encode_word(block_number(at))]
         assert block_number(at) == self.number
-        assert {call.calldata for call in calls} == {calldata("getReserves()")}
+        assert {call.calldata for call in calls} == {encode_call("getReserves()")}
         self.asked += len(calls)
         self.read |= {call.to for call in calls}
-        return [2 * word(self.reserve)] * len(calls)
+        return [2 * encode_word(self.reserve)] * len(calls)
 
     def use_spare(self, error: UpstreamError) -> bool:
         del error

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from swapcli.encoding.abi import encode_uint
 from swapcli.evm import build_call, build_transaction
-from swapcli.evm.words import uint_word
 from swapcli.model.market import Market
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator
@@ -103,7 +103,7 @@ def tokens_of(swaps: Iterable[RouterSwapParam]) -> set[str]:
 def error(signature: str, *numbers: int | str) -> bytes:
     """A custom error's bytes."""
     words = (int(each, 16) if isinstance(each, str) else each for each in numbers)
-    return selector(signature) + bytes.fromhex("".join(uint_word(word, 256, "argument") for word in words))
+    return selector(signature) + bytes.fromhex("".join(encode_uint(word, 256, "argument") for word in words))
 
 
 def refusal(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> bytes:

@@ -1,0 +1,139 @@
+"""Calls of the contract functions that pools and tokens are read with: calldata, and return data.
+
+Contract return data is untrusted: the expected words are read and trailing bytes are ignored. Every reader raises
+`InvalidUpstreamResponse`, whose message begins with the name of the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from swapcli.chain.node import ReturnData
+from swapcli.encoding.abi import WORD, decode_list, decode_text, decode_word, decode_words, encode_word, to_signed
+from swapcli.encoding.abi import to_address as address_of_word
+from swapcli.errors import InvalidUpstreamResponse
+
+SELECTORS: Final[dict[str, str]] = {
+    "A()": "f446c1d0",
+    "A_precise()": "76a2f0f0",
+    "N_COINS()": "29357750",
+    "aggregate3((address,bool,bytes)[])": "82ad56cb",
+    "allowance(address,address)": "dd62ed3e",
+    "allPairs(uint256)": "1e3dd18b",
+    "allPairsLength()": "574f2ba3",
+    "allPools(uint256)": "41d1de97",
+    "allPoolsLength()": "efde4e64",
+    "balanceOf(address)": "70a08231",
+    "balances(uint256)": "4903b0d1",
+    "baseFeeScalar()": "c5985918",
+    "blobBaseFee()": "f8206140",
+    "blobBaseFeeScalar()": "68d5dca6",
+    "coins(uint256)": "c6610657",
+    "decimals()": "313ce567",
+    "extsload(bytes32[])": "dbd035ff",
+    "factory()": "c45a0155",
+    "fee()": "ddca3f43",
+    "feeAmountTickSpacing(uint24)": "22afcccb",
+    "future_A()": "b4b577ad",
+    "getBlockNumber()": "42cbb15c",
+    "getFee(address,bool)": "cc56b2c5",
+    "getGradualWeightUpdateParams()": "7beed220",
+    "getLastBlockHash()": "27e86d6e",
+    "getLastPostJoinExitInvariant()": "b1096278",
+    "getNormalizedWeights()": "f89f27ed",
+    "getPair(address,address)": "e6a43905",
+    "getPair(address,address,bool)": "6801cc30",
+    "getPausedState()": "1c0de051",
+    "getPool(address,address,bool)": "79bc57d5",
+    "getPool(address,address,int24)": "28af8d0b",
+    "getPool(address,address,uint24)": "1698ee82",
+    "getPoolId()": "38fff2d0",
+    "getPoolTokens(bytes32)": "f94d4668",
+    "getReserves()": "0902f1ac",
+    "getSwapFeePercentage()": "55c67628",
+    "getVault()": "8d928af8",
+    "globalState()": "e76c01e4",
+    "l1BaseFee()": "519b4bd3",
+    "liquidity()": "1a686502",
+    "name()": "06fdde03",
+    "offpeg_fee_multiplier()": "8edfdd5f",
+    "poolByPair(address,address)": "d9a641e1",
+    "slot0()": "3850c7bd",
+    "stable()": "22be3de1",
+    "stored_rates()": "fd0684b1",
+    "symbol()": "95d89b41",
+    "tickBitmap(int16)": "5339c296",
+    "tickSpacing()": "d0c93a7c",
+    "tickSpacings()": "9cbbbe86",
+    "tickTable(int16)": "c677e3e0",
+    "tickTreeRoot()": "578b9a36",
+    "tickTreeSecondLayer(int16)": "d8619037",
+    "ticks(int24)": "f30dba93",
+    "token0()": "0dfe1681",
+    "token1()": "d21220a7",
+}
+"""The first four bytes of the Keccak-256 hash of each signature. A table, since hashing costs an import and time."""
+
+_SELECTOR_BYTES: Final = {signature: bytes.fromhex(selector) for signature, selector in SELECTORS.items()}
+
+
+def encode_call(signature: str, *arguments: int | str) -> bytes:
+    """Return the calldata of a function whose arguments are single words.
+
+    Arguments are numbers of any sign, booleans, addresses, or 32 bytes in hex.
+    Example: `encode_call("balanceOf(address)", "0x" + "12" * 20)`.
+    """
+    return _SELECTOR_BYTES[signature] + b"".join(map(encode_word, arguments))
+
+
+def encode_list_call(signature: str, entries: Sequence[int]) -> bytes:
+    """Return the calldata of a function whose only argument is a list of words."""
+    words = (encode_word(WORD), encode_word(len(entries)), *map(encode_word, entries))
+    return b"".join((_SELECTOR_BYTES[signature], *words))
+
+
+def read_words(data: ReturnData, count: int, name: str) -> tuple[int, ...]:
+    """Return the first `count` words as unsigned numbers."""
+    return decode_words(_require_success(data, name), count, name, invalid_response)
+
+
+def read_word(data: ReturnData, name: str) -> int:
+    """Return the first word as an unsigned number."""
+    return decode_word(_require_success(data, name), name, invalid_response)
+
+
+def read_signed(data: ReturnData, name: str) -> int:
+    """Return the first word as a number in two's complement."""
+    return to_signed(read_word(data, name))
+
+
+def read_address(data: ReturnData, name: str) -> str:
+    """Return the first word as an address in canonical form."""
+    return to_address(read_word(data, name), name)
+
+
+def read_list(data: ReturnData, name: str, index: int = 0) -> tuple[int, ...]:
+    """Return the list of words whose offset is in the word number `index`."""
+    return decode_list(_require_success(data, name), name, invalid_response, index)
+
+
+def read_text(data: ReturnData, name: str) -> str:
+    """Return a string, or 32 bytes padded with zeros, as old tokens return them."""
+    return decode_text(_require_success(data, name), name, invalid_response)
+
+
+def to_address(value: int, name: str) -> str:
+    """Return an unsigned word as an address in canonical form."""
+    return address_of_word(value, name, invalid_response)
+
+
+def invalid_response(name: str, problem: str) -> InvalidUpstreamResponse:
+    """Return the error for return data that does not have the expected form."""
+    return InvalidUpstreamResponse(f"{name}: {problem}")
+
+
+def _require_success(data: ReturnData, name: str) -> bytes:
+    if data is None:
+        raise invalid_response(name, "the contract reverts")
+    return data
