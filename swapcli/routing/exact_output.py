@@ -1,4 +1,4 @@
-"""Exact output: the least input whose replayed output reaches what is wanted."""
+"""Exact output: the least input whose replayed output reaches the requested amount."""
 
 from __future__ import annotations
 
@@ -16,27 +16,30 @@ from swapcli.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.routing.solver.liquidity_bound import max_input
 from swapcli.routing.solver.roots import least_integer
 
-_ROUNDS = 16
-_MORE_ROUNDS = 6  # once an input is known that is enough
-_NEAR = 2e-2  # of the wanted output: routes found for such outputs are tried for the exact one
-_CLOSE = 1e-7  # of the input: a route finished this close to the input it was found for is the best there
-_MAX_GROWTH = 64.0  # of the input from one search to the next, while more of it brings more
-_NEAR_GROWTH = 4.0  # once it brings most of what is wanted
+_ROUNDS = 16  # searches for result order. Empirical: max_guess need three
+_MORE_ROUNDS = 6  # further searches once a sufficient input is known
+_NEAR = 2e-2  # of the requested output: routes this close to it are finished for exactly it
+_CLOSE = 1e-7  # of the input: a route finished this close to its own input needs no further search
+_MAX_GROWTH = 64.0  # of the input per search, while more input brings more output
+_NEAR_GROWTH = 4.0  # the same once the output is `_MOSTLY` of the requested result
 _MOSTLY = 0.9
 _MIN_GROWTH = 1.0001
-_FLAT, _FLAT_GROWTH = 2e-3, 1.4  # elasticity below which how percents fall hides what more input brings, and a way on
-_LITTLE = 1e-3  # of what is missing: an input that adds no more than this has drained the pools, if any has
-_PLATEAU = 0.3  # of what is wanted: where less than this comes of much input, it is a dust pool that is drained
-_PLATEAU_STEPS = (1.05, 1.2, 1.6, 2.5, 4.0)  # of the input from there on, where whole percents overflow ever more pools
-_APART = 1.5  # ratio of two inputs from which their outputs tell a rate: routes are rounded to whole percents
-_WIDE = 1.1  # ratio of an input that is enough to one that falls short, which leaves something to find
-_STEEP = 0.05  # elasticity from which the least input of a good route is the least input
-_ABSURD = 2.0  # elasticity: a marginal rate that is so far above the average is none
+_FLAT, _FLAT_GROWTH = (
+    2e-3,
+    1.4,
+)  # elasticity below which rounding to percents hides the gain of more input, and the step then
+_LITTLE = 1e-3  # of the missing output: an input that adds less has drained the pools
+_PLATEAU = 0.3  # of the requested output: below it, only a dust pool is drained
+_PLATEAU_STEPS = (1.05, 1.2, 1.6, 2.5, 4.0)  # factors on the input once the output stagnates
+_APART = 1.5  # ratio of two inputs above which rounding to percents hardly disturbs the slope between them
+_WIDE = 1.1  # ratio of a sufficient to an insufficient input above which the gap is worth halving
+_STEEP = 0.05  # elasticity above which the least input of a good route is close to the optimum
+_ABSURD = 2.0  # elasticity: a marginal rate this far above the average rate is an artefact
 _AMOUNT_LIMIT = 1 << 256
 
 
 class Shortfall(NamedTuple):
-    """No input was found that brings the wanted output: `amount_out` is the most that one did, 0 if none did."""
+    """The result of a search without a sufficient input: the largest output found, 0 for none."""
 
     amount_out: int
 
@@ -46,8 +49,8 @@ def route_for_output(
 ) -> SearchResult | Shortfall:
     """Return the route that delivers `amount_out` for the least input found. `first` estimates that input.
 
-    Each route that comes near `amount_out` gets its own least input for it, found in integers. The next search is for
-    that input. The search ends when no route gets cheaper.
+    Each route that comes near `amount_out` gets its own least input for it, found in integers. The next search uses
+    that input, until no route gets cheaper.
     """
     problem = search_for(first).problem
     value = problem.spot.value(problem.spec.source)
@@ -60,18 +63,18 @@ def route_for_output(
     return search.best or Shortfall(search.short_output)
 
 
-def _search_inputs(search_for: Callable[[int], RouteSearch], hunt: _InputSearch, amount: int) -> None:
-    """Let `hunt` see what comes of one input after the other, from `amount` on. Raises `SearchTimeUp`."""
-    left, wanted = _ROUNDS, hunt.amount_out
+def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch, amount: int) -> None:
+    """Try inputs from `amount` on, until `state` expects nothing better. Raises `SearchTimeUp`."""
+    left, amount_out = _ROUNDS, state.amount_out
     while left > 0 and 0 < amount < _AMOUNT_LIMIT:
-        left = min(left - 1, _MORE_ROUNDS) if hunt.best else left - 1
+        left = min(left - 1, _MORE_ROUNDS) if state.best else left - 1
         search = search_for(amount)
-        outcome = search.run()
+        result = search.run()
         finished = None
-        if outcome and wanted - outcome.best.replay.amount_out <= _NEAR * wanted:
-            finished = _with_least_input(search, outcome, wanted)
-        following = hunt.next_amount(amount, outcome, finished)
-        if outcome and not outcome.is_complete:
+        if result and amount_out - result.best.replay.amount_out <= _NEAR * amount_out:
+            finished = _with_least_input(search, result, amount_out)
+        following = state.next_amount(amount, result, finished)
+        if result and not result.is_complete:
             raise SearchTimeUp
         if following is None:
             break
@@ -79,11 +82,11 @@ def _search_inputs(search_for: Callable[[int], RouteSearch], hunt: _InputSearch,
 
 
 class _InputSearch:
-    """The bracket of the least input: above `short`, which brought `short_output`, and below `excess`, which no route
-    took."""
+    """The bracket of the least input: above `short`, which brought `short_output`, and below `excess`, which is too
+    large for any route."""
 
-    def __init__(self, problem: RoutingProblem, wanted: int) -> None:
-        self._problem, self.amount_out = problem, wanted
+    def __init__(self, problem: RoutingProblem, amount_out: int) -> None:
+        self._problem, self.amount_out = problem, amount_out
         self.best: SearchResult | None = None
         self.short = self.short_output = 0
         self.excess = _AMOUNT_LIMIT
@@ -92,16 +95,18 @@ class _InputSearch:
         self._max_input_cache: int | None = None
         self._tried = set[int]()
 
-    def next_amount(self, amount: int, outcome: SearchResult | None, finished: SearchResult | None) -> int | None:
-        """The input to try after `amount`, which had `outcome`, `finished` in integers if it came near; None where
-        nothing better is to be expected."""
-        guess = self._guess(amount, outcome)
-        delivered = outcome.best.replay.amount_out if outcome else 0
+    def next_amount(self, amount: int, result: SearchResult | None, finished: SearchResult | None) -> int | None:
+        """Return the input to try after `amount`; None where nothing better is expected.
+
+        `result` is that of `amount`, `finished` the same finished in integers if it came near.
+        """
+        guess = self._guess(amount, result)
+        delivered = result.best.replay.amount_out if result else 0
         self.best = _cheaper(self.best, finished)
         if delivered < self.amount_out and amount > self.short and (self.best or delivered >= self.short_output):
             self.short, self.short_output = amount, max(delivered, self.short_output)
         if self.best:
-            return self._next_below(self.best.best.amount_in, amount, outcome)
+            return self._next_below(self.best.best.amount_in, amount, result)
         if not delivered:
             self.excess = min(self.excess, amount if self.short_output else self._max_input())
         if self._plateau_steps_tried > len(_PLATEAU_STEPS):
@@ -109,12 +114,12 @@ class _InputSearch:
         following = guess if guess < self.excess else _midpoint(self.short, self.excess)
         return following if following > self.short else None
 
-    def _next_below(self, enough: int, amount: int, outcome: SearchResult | None) -> int | None:
-        """The input to try after `amount`, which had `outcome`, once `take_until` is known to be enough.
+    def _next_below(self, enough: int, amount: int, result: SearchResult | None) -> int | None:
+        """Return the input to try after `amount`, once the input `enough` suffices; None to stop.
 
-        Where more input brings next to nothing, how well the percents fall decides, and the gap is halved.
+        Where more input brings next to nothing, rounding to percents decides, and the gap is halved.
         """
-        if enough > _WIDE * self.short and not _STEEP < _elasticity(outcome, amount) < _ABSURD:
+        if enough > _WIDE * self.short and not _STEEP < _elasticity(result, amount) < _ABSURD:
             return _midpoint(self.short, enough)
         if abs(enough - amount) <= _CLOSE * amount or enough in self._tried:
             return None
@@ -122,79 +127,77 @@ class _InputSearch:
         return enough
 
     def _max_input(self) -> int:
-        """About the most that the pools can take."""
+        """Return an upper bound on the input that the pools can take."""
         if self._max_input_cache is None:
             problem = self._problem
-            most = max_input(problem.graph, problem.spec.endpoints, problem.spec.max_hops, check=problem.spec.check)
-            self._max_input_cache = int(min(most, _AMOUNT_LIMIT))
+            spec = problem.spec
+            bound = max_input(problem.graph, spec.endpoints, spec.max_hops, check=spec.check)
+            self._max_input_cache = int(min(bound, _AMOUNT_LIMIT))
         return self._max_input_cache
 
-    def _guess(self, amount: int, outcome: SearchResult | None) -> int:
-        """The input that would bring the wanted output if all pools together were one of constant product.
+    def _guess(self, amount: int, result: SearchResult | None) -> int:
+        """Return the input that would bring the requested output if the pools together were one constant-product pool.
 
-        For such a pool input / output is a line over the input, and for a whole market it is close to one, from a
-        vanishing order to one that drains the pools.
+        For such a pool, input / output is linear in the input. For a whole market it is nearly so, from tiny orders to
+        those that drain the pools.
         """
-        delivered = outcome.best.replay.amount_out if outcome else 0
-        is_flat = outcome is None or delivered - self.short_output <= _LITTLE * min(
-            self.amount_out - delivered, delivered
-        )
+        delivered = result.best.replay.amount_out if result else 0
+        little = _LITTLE * min(self.amount_out - delivered, delivered)
+        is_flat = result is None or delivered - self.short_output <= little
         if is_flat and max(delivered, self.short_output) < _PLATEAU * self.amount_out:
             self._growth *= _MAX_GROWTH
             return int(min(amount * self._growth, 2.0**256))
-        if outcome is None or is_flat:
+        if result is None or is_flat:
             self._plateau_steps_tried += 1
-            return (
-                int(max(amount, self.short) * _PLATEAU_STEPS[min(self._plateau_steps_tried, len(_PLATEAU_STEPS)) - 1])
-                + 1
-            )
+            step = _PLATEAU_STEPS[min(self._plateau_steps_tried, len(_PLATEAU_STEPS)) - 1]
+            return int(max(amount, self.short) * step) + 1
         cost = amount / delivered
-        elasticity = _elasticity(outcome, amount)
+        elasticity = _elasticity(result, amount)
         if self.short_output and (amount > _APART * self.short or elasticity > _ABSURD):
             rise = (cost - self.short / self.short_output) / (amount - self.short)
         else:
             rise = (1.0 - elasticity) / delivered
         rise = max(rise, 0.0)
         start, left = cost - rise * amount, 1.0 - rise * self.amount_out
-        most = amount * (_NEAR_GROWTH if delivered > _MOSTLY * self.amount_out else _MAX_GROWTH)
-        guess = min(start * self.amount_out / left, most) if left > 0.0 else most
-        least = _FLAT_GROWTH if self.short_output and elasticity < _FLAT else _MIN_GROWTH
-        return int(max(guess, amount * least)) + 1
+        max_guess = amount * (_NEAR_GROWTH if delivered > _MOSTLY * self.amount_out else _MAX_GROWTH)
+        guess = min(start * self.amount_out / left, max_guess) if left > 0.0 else max_guess
+        min_growth = _FLAT_GROWTH if self.short_output and elasticity < _FLAT else _MIN_GROWTH
+        return int(max(guess, amount * min_growth)) + 1
 
 
-def _elasticity(outcome: SearchResult | None, amount: int) -> float:
-    """The marginal rate at the outcome of `amount` as a part of the average one; 0.0 without an outcome."""
-    if outcome is None:
+def _elasticity(result: SearchResult | None, amount: int) -> float:
+    """Return the marginal rate at the result of `amount` divided by the average rate; 0.0 without a result."""
+    if result is None:
         return 0.0
-    return outcome.prices[outcome.problem.spec.source] * amount / outcome.best.replay.amount_out
+    return result.prices[result.problem.spec.source] * amount / result.best.replay.amount_out
 
 
 def _midpoint(low: int, high: int) -> int:
-    """Between the two, in orders of magnitude where they are far apart."""
+    """Return the middle of the two, geometric where they are far apart."""
     return isqrt(low * high) if 0 < 2 * low < high else (low + high) // 2
 
 
-def _cheaper(one: SearchResult | None, other: SearchResult | None) -> SearchResult | None:
-    found = [outcome for outcome in (one, other) if outcome]
-    return min(found, key=lambda outcome: outcome.best.amount_in, default=None)
+def _cheaper(result: SearchResult | None, other: SearchResult | None) -> SearchResult | None:
+    found = [result for result in (result, other) if result]
+    return min(found, key=lambda result: result.best.amount_in, default=None)
 
 
-def _with_least_input(search: RouteSearch, outcome: SearchResult, amount_out: int) -> SearchResult | None:
-    """`outcome` with its route's least input for `amount_out`."""
-    amount = least_input(search.pools, outcome.best.route, amount_out, outcome.best.amount_in, search.spec.check)
-    found = search.score_route(outcome.best.route, amount) if amount is not None else None
+def _with_least_input(search: RouteSearch, result: SearchResult, amount_out: int) -> SearchResult | None:
+    """Return `result` with the least input of its route for `amount_out`; None if the route cannot reach it."""
+    amount = least_input(search.pools, result.best.route, amount_out, result.best.amount_in, search.spec.check)
+    found = search.score_route(result.best.route, amount) if amount is not None else None
     if amount is None or found is None:
         return None
-    single = search.score_route(outcome.best_single_path.route, amount) if outcome.best_single_path else None
-    return outcome._replace(best=found, best_single_path=single)
+    single = search.score_route(result.best_single_path.route, amount) if result.best_single_path else None
+    return result._replace(best=found, best_single_path=single)
 
 
 def least_input(
     pools: Mapping[str, Pool], route: Route, amount_out: int, first_guess: int, check: CancelCheck = no_cancellation
 ) -> int | None:
-    """The least input with which `route` replays to at least `amount_out`, searched around `near`; None when none does.
+    """Return the least input for which `route` replays to at least `amount_out`.
 
-    Asks `check` once a replay.
+    The search starts around `first_guess`. None if there is none. Calls `check` once per replay.
     """
 
     swaps = flatten(route)
@@ -207,7 +210,7 @@ def least_input(
 
 
 def _delivered(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: int) -> int:
-    """Output of the replay; 0 where it reverts."""
+    """Return the output of the replay; 0 if it reverts."""
     if amount_in <= 0:
         return 0
     try:

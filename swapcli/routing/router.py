@@ -1,4 +1,4 @@
-"""Quotes orders on one market: the front of the routing core."""
+"""Quotes orders on one market: the entry point of the routing core."""
 
 from __future__ import annotations
 
@@ -24,18 +24,16 @@ from swapcli.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
 
 if TYPE_CHECKING:
-    from swapcli.routing.exact_output import Shortfall
-
-if TYPE_CHECKING:
     from swapcli.routing.candidate_pools import PoolGains
+    from swapcli.routing.exact_output import Shortfall
     from swapcli.routing.known_routes import KnownRoute
 
-_MAX_CACHED_FILTERS = 8
-_MAX_UNITS = 2.0**256
+_MAX_CACHED_FILTERS = 8  # sets of excluded protocols; bounds the memory of a long-running service
+_MAX_UNITS = 2.0**256  # no token has more base units
 
 
 class Router:
-    """Keeps what is the same for many orders on a state: the graph, and spot prices by output token and size.
+    """Quotes orders on one market, and caches what they share: the graph, and spot prices by output token and size.
 
     Example: `Router(market).quote(Order(weth, usdc, 10**18)).amount_out`.
     """
@@ -45,18 +43,18 @@ class Router:
         self._dust_filters: dict[frozenset[str], DustFilter] = {}
 
     def with_changes(self, market: Market, changed: Set[str]) -> Router:
-        """The router once its market has become `market`, which differs in the pools with the keys `changed` alone."""
-        router, scales = Router(market), self._dust_filters.get(frozenset())
+        """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
+        router, dust_filter = Router(market), self._dust_filters.get(frozenset())
         addresses = tuple(market.tokens)
-        if scales and addresses[: len(scales.graph.addresses)] == scales.graph.addresses:
+        if dust_filter and addresses[: len(dust_filter.graph.addresses)] == dust_filter.graph.addresses:
             before, after = (_pools_with_keys(each, changed) for each in (self.market, market))
             router._dust_filters[frozenset()] = router._new_dust_filter(
-                scales.graph.with_changes(before, after, addresses)
+                dust_filter.graph.with_changes(before, after, addresses)
             )
         return router
 
     def warm(self) -> None:
-        """Build what all orders share, ahead of the first one."""
+        """Build the data that all orders share, before the first one."""
         graph = self._graph(frozenset())
         _ = graph.core_rate_out, graph.core_rate_in, self._reference_values
 
@@ -69,14 +67,15 @@ class Router:
         is_cancelled: Callable[[], bool] | None = None,
         is_time_up: Callable[[], bool] | None = None,
     ) -> Quote:
-        """The best route for `order` with exact amounts; `time_s` is left at 0.
+        """Return the best route for `order` with exact amounts; `time_s` is left at 0.
 
-        `gas_price_wei` overrides the market's; 0 ranks by gross output. `is_cancelled` is asked every millisecond or
-        so; once it says yes, `Cancelled` is raised. Once `is_time_up` says yes, the best route found so far is
-        returned and marked, or `NoRoute` raised where there is none. Raises `NoRoute`, `SameToken`, `UnknownToken`.
+        `gas_price_wei` overrides the market's; 0 ranks routes by gross output. `is_cancelled` and `is_time_up` are
+        called about every millisecond. Once the first returns True, `Cancelled` is raised. Once the second does, the
+        best route so far is returned and marked, or `NoRoute` raised if there is none. Raises `NoRoute`, `SameToken`,
+        `UnknownToken`.
         """
-        outcome = self.search(order, gas_price_wei=gas_price_wei, is_cancelled=is_cancelled, is_time_up=is_time_up)
-        return self.build_quote(order, outcome, gas_price_wei=gas_price_wei, certify=certify)
+        result = self.search(order, gas_price_wei=gas_price_wei, is_cancelled=is_cancelled, is_time_up=is_time_up)
+        return self.build_quote(order, result, gas_price_wei=gas_price_wei, certify=certify)
 
     def search(
         self,
@@ -87,9 +86,9 @@ class Router:
         is_time_up: Callable[[], bool] | None = None,
         known_routes: Iterable[KnownRoute] = (),
     ) -> SearchResult:
-        """Return what a search for the best route ended with, for `build_quote` and `bids`. Raises as `quote`.
+        """Return the result of a search for the best route, for `build_quote` and `pool_gains`. Raises as `quote`.
 
-        `candidates` are routes that were found on other state: the outcome is no worse than any of them on this one.
+        `known_routes` were found on other state: the result is no worse than any of them on this one.
         """
         graph = self._graph(order.excluded_protocols)
         return self._search(
@@ -99,23 +98,23 @@ class Router:
     def build_quote(
         self, order: Order, result: SearchResult, *, gas_price_wei: int | None = None, certify: bool = False
     ) -> Quote:
-        """Return the quote that the outcome of a search for `order` on this market makes. Raises nothing."""
+        """Build the quote of a search result for `order` on this market. Raises nothing."""
         certificate = _certificate(self._graph(order.excluded_protocols), result) if certify else None
         return self._quote(order, result, self._gas_price(gas_price_wei), certificate)
 
     def pool_gains(
         self, order: Order, result: SearchResult, known_pools: Set[str], margin: float, *, all_paths: bool = False
     ) -> PoolGains:
-        """Return what this market's pools beside those `taken` could add to the outcome; see `considered.bids`.
+        """Return what pools outside `known_pools` could add to the result; see `candidate_pools.pool_gains`.
 
-        The outcome may be of another market that knows the same tokens.
+        The result may be of another market with the same tokens.
         """
         from swapcli.routing.candidate_pools import pool_gains
 
         return pool_gains(self._graph(order.excluded_protocols), result, known_pools, margin, all_paths=all_paths)
 
     def closest_pools(self, order: Order, result: SearchResult, known_pools: Set[str], limit: int) -> tuple[str, ...]:
-        """Return the keys of this market's pools beside those `taken` that miss the best rates by least."""
+        """Return the keys of at most `limit` pools outside `known_pools` with rates closest to the best."""
         from swapcli.routing.candidate_pools import closest_pools
 
         return closest_pools(self._graph(order.excluded_protocols), result, known_pools, limit)
@@ -124,7 +123,7 @@ class Router:
         return self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
 
     def deepest_anchor_pools(self, addresses: Iterable[str]) -> tuple[str, ...]:
-        """Keys of the deepest pool of each of these tokens with each that prices begin at, as far as there are."""
+        """Return the keys of the deepest pool of each of these tokens with each stablecoin and the wrapped native."""
         graph, network = self._graph(frozenset()), self.market.network
         wrapped = (network.wrapped_native.address,) if network.wrapped_native else ()
         index = graph.token_index
@@ -133,49 +132,54 @@ class Router:
         return tuple(dict.fromkeys(max(arcs, key=lambda arc: arc.depth).pool.key for arcs in pairs if arcs))
 
     def _search(
-        self, order: Order, graph: MarketGraph, gas_price_wei: int, check: CancelCheck, candidates: Iterable[KnownRoute]
+        self,
+        order: Order,
+        graph: MarketGraph,
+        gas_price_wei: int,
+        check: CancelCheck,
+        known_routes: Iterable[KnownRoute],
     ) -> SearchResult:
         source, target = _token_number(graph, order.token_in), _token_number(graph, order.token_out)
         if source == target:
             raise SameToken()
         max_hops = 1 if order.direct else order.max_hops
-        scales = self._dust_filter(order.excluded_protocols)
-        gas_value = gas_price_wei * self._native_value(scales, target, max_hops, gas_price_wei)
+        dust_filter = self._dust_filter(order.excluded_protocols)
+        gas_value = gas_price_wei * self._native_value(dust_filter, target, max_hops, gas_price_wei)
 
         def search_for(amount: int) -> RouteSearch:
-            scaled = scales.filtered_market(source, target, float(amount), max_hops)
-            task = SwapSpec(source, target, amount, max_hops, gas_value, check)
-            return RouteSearch(RoutingProblem(scaled.graph, scaled.spot, task), self.market.pools)
+            market = dust_filter.filtered_market(source, target, float(amount), max_hops)
+            spec = SwapSpec(source, target, amount, max_hops, gas_value, check)
+            return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.market.pools)
 
-        path = scales.spot_prices(target, max_hops).path(source)
+        path = dust_filter.spot_prices(target, max_hops).path(source)
         if not path:
             from swapcli.routing.no_route import tokens_not_connected
 
             raise tokens_not_connected(order, graph)
         with suppress(SearchTimeUp):
             _check_liquidity(order, graph, path, max_hops, check)
-        found: SearchResult | Shortfall | None
+        answer: SearchResult | Shortfall | None
         if order.reverse:
-            found = _for_output(search_for, order.amount, scales.equivalent_amount(order.amount, target, source))
+            answer = _for_output(search_for, order.amount, dust_filter.equivalent_amount(order.amount, target, source))
         else:
-            found = search_for(order.amount).run() or self._search_unfiltered(search_for(order.amount).problem, graph)
-        if candidates:
+            answer = search_for(order.amount).run() or self._search_unfiltered(search_for(order.amount).problem, graph)
+        if known_routes:
             from swapcli.routing.known_routes import best_of
 
-            outcome = found if isinstance(found, SearchResult) else None
-            found = best_of(order, outcome, candidates, search_for) or found
-        if isinstance(found, SearchResult):
-            return found
+            result = answer if isinstance(answer, SearchResult) else None
+            answer = best_of(order, result, known_routes, search_for) or answer
+        if isinstance(answer, SearchResult):
+            return answer
         from swapcli.routing.no_route import no_route_found, search_timed_out
 
         try:
-            refused = no_route_found(order, graph, (source, target), max_hops, check, found.amount_out if found else 0)
+            error = no_route_found(order, graph, (source, target), max_hops, check, answer.amount_out if answer else 0)
         except SearchTimeUp:
-            refused = search_timed_out(order)
-        raise refused
+            error = search_timed_out(order)
+        raise error
 
     def _search_unfiltered(self, problem: RoutingProblem, graph: MarketGraph) -> SearchResult | None:
-        """Search the whole `graph` for an order that found no route in its scaled market."""
+        """Search the whole `graph` for an order that found no route in its filtered market."""
         return (
             RouteSearch(problem._replace(graph=graph), self.market.pools).run() if graph is not problem.graph else None
         )
@@ -184,12 +188,12 @@ class Router:
         return self._dust_filter(excluded).graph
 
     def _dust_filter(self, excluded: frozenset[str]) -> DustFilter:
-        scales = self._dust_filters.get(excluded)
-        if scales is None:
+        dust_filter = self._dust_filters.get(excluded)
+        if dust_filter is None:
             pools = (pool for pool in self.market.pools.values() if pool.protocol not in excluded)
-            scales = self._dust_filters[excluded] = self._new_dust_filter(MarketGraph(pools, self.market.tokens))
+            dust_filter = self._dust_filters[excluded] = self._new_dust_filter(MarketGraph(pools, self.market.tokens))
             drop_oldest(self._dust_filters, _MAX_CACHED_FILTERS)
-        return scales
+        return dust_filter
 
     def _new_dust_filter(self, graph: MarketGraph) -> DustFilter:
         return DustFilter(graph, lambda: self._reference_values)
@@ -198,41 +202,43 @@ class Router:
     def _reference_values(self) -> dict[int, float]:
         return reference_values(self._graph(frozenset()), self._usd)
 
-    def _native_value(self, scales: DustFilter, target: int, max_hops: int, gas_price_wei: int) -> float:
-        """Return the worth of one wei of the native token in base units of the output token, at about the size of a
-        transaction's gas; 0.0 where no path tells."""
+    def _native_value(self, dust_filter: DustFilter, target: int, max_hops: int, gas_price_wei: int) -> float:
+        """Return the value of one wei of the native token in base units of the output token; 0.0 where unknown.
+
+        It is the value at about the size of a transaction's gas.
+        """
         wrapped = self.market.network.wrapped_native
-        number = scales.graph.token_index.get(wrapped.address) if wrapped else None
+        number = dust_filter.graph.token_index.get(wrapped.address) if wrapped else None
         if number is None or not gas_price_wei:
             return 0.0
-        return scales.token_value(number, target, float(gas_price_wei * BASE_GAS), max_hops)
+        return dust_filter.token_value(number, target, float(gas_price_wei * BASE_GAS), max_hops)
 
-    def _quote(self, order: Order, outcome: SearchResult, gas_price_wei: int, certificate: Certificate | None) -> Quote:
-        found, single = outcome.best, outcome.best_single_path
+    def _quote(self, order: Order, result: SearchResult, gas_price_wei: int, certificate: Certificate | None) -> Quote:
+        best, single = result.best, result.best_single_path
         native = self.market.network.wrapped_native or self.market.network.native
         price_in, price_out, price_native = self.usd_prices(order.token_in, order.token_out, native)
-        sold = _value_usd(found.amount_in, order.token_in, price_in)
-        bought = _value_usd(found.replay.amount_out, order.token_out, price_out)
+        value_in = _value_usd(best.amount_in, order.token_in, price_in)
+        value_out = _value_usd(best.replay.amount_out, order.token_out, price_out)
         return Quote(
             order=order,
-            route=found.route,
-            steps=found.replay.steps,
-            amount_in=found.amount_in,
-            amount_out=found.replay.amount_out,
-            gas_units=found.gas_units,
+            route=best.route,
+            steps=best.replay.steps,
+            amount_in=best.amount_in,
+            amount_out=best.replay.amount_out,
+            gas_units=best.gas_units,
             gas_price_wei=gas_price_wei,
             wei_usd=None if price_native is None else price_native / 10**native.decimals,
             price_in_usd=price_in,
             price_out_usd=price_out,
-            price_impact=_price_impact(sold, bought),
+            price_impact=_price_impact(value_in, value_out),
             best_single_path_out=single.replay.amount_out if single else None,
             time_s=0.0,
             certificate=certificate,
-            is_search_complete=outcome.is_complete,
+            is_search_complete=result.is_complete,
         )
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
-        """USD per whole token, None where no pool tells."""
+        """Return USD per whole token, None where no pool gives a price."""
         index = self._graph(frozenset()).token_index
         prices = (self._usd.get(index.get(token.address, -1)) for token in tokens)
         return tuple(p and p * 10**token.decimals for p, token in zip(prices, tokens, strict=True))
@@ -244,7 +250,7 @@ class Router:
         return usd_prices(graph, self._anchors(graph))
 
     def _anchors(self, graph: MarketGraph) -> dict[int, float]:
-        """USD per base unit of the tokens that all other prices start from."""
+        """Return USD per base unit of the tokens that all other prices start from."""
         tokens = self.market.tokens
         stablecoins = [a for a in self.market.network.stablecoins if a in tokens]
         per_token = dict.fromkeys(stablecoins, 1.0) or {
@@ -258,13 +264,13 @@ def _pools_with_keys(market: Market, keys: Iterable[str]) -> list[Pool]:
 
 
 def _build_check(is_cancelled: Callable[[], bool] | None, is_time_up: Callable[[], bool] | None) -> CancelCheck:
-    """Return what long work calls: it raises `Cancelled` or `SearchTimeUp`."""
+    """Return the check that long work calls: it raises `Cancelled` or `SearchTimeUp`."""
     if is_cancelled is None and is_time_up is None:
         return no_cancellation
 
     def check() -> None:
         if is_cancelled is not None and is_cancelled():
-            raise Cancelled("nobody waits for this quote any more")
+            raise Cancelled("the quote was cancelled")
         if is_time_up is not None and is_time_up():
             raise SearchTimeUp
 
@@ -276,7 +282,7 @@ def _value_usd(amount: int, token: Token, price_usd: float | None) -> float | No
 
 
 def _price_impact(sold_usd: float | None, bought_usd: float | None) -> float | None:
-    """The part of the worth at mid prices that is lost, pool fees included; None where a price is unknown."""
+    """Return the part of the value at mid prices that is lost, pool fees included; None where a price is unknown."""
     if not sold_usd or bought_usd is None:
         return None
     return 1.0 - bought_usd / sold_usd
@@ -290,20 +296,20 @@ def _for_output(
     return route_for_output(search_for, amount_out, first)
 
 
-def _certificate(graph: MarketGraph, outcome: SearchResult) -> Certificate:
+def _certificate(graph: MarketGraph, result: SearchResult) -> Certificate:
     from swapcli.routing.certificate import build_certificate
 
-    task = outcome.problem.spec._replace(check=no_cancellation)  # the time of a search does not bound its proof
-    outcome = outcome._replace(problem=outcome.problem._replace(spec=task))
-    problem, found = outcome.problem, outcome.best
-    order = (*problem.spec.endpoints, float(found.amount_in))
+    spec = result.problem.spec._replace(check=no_cancellation)  # the time limit of a search does not apply to its proof
+    result = result._replace(problem=result.problem._replace(spec=spec))
+    problem, best = result.problem, result.best
+    order = (*problem.spec.endpoints, float(best.amount_in))
 
-    used = {(step.pool, graph.token_index[step.token_in]) for step in found.replay.steps}
+    used = {(step.pool, graph.token_index[step.token_in]) for step in best.replay.steps}
 
     def usable(arc: Arc) -> bool:
-        return problem.is_usable(arc, outcome.exclusions) or (arc.pool.key, arc.token_in) in used
+        return problem.is_usable(arc, result.exclusions) or (arc.pool.key, arc.token_in) in used
 
-    return build_certificate(graph, problem.graph, outcome.bounding_prices(), order, found.replay.amount_out, usable)
+    return build_certificate(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
 
 
 def _check_liquidity(order: Order, graph: MarketGraph, path: Sequence[int], max_hops: int, check: CancelCheck) -> None:
@@ -312,25 +318,25 @@ def _check_liquidity(order: Order, graph: MarketGraph, path: Sequence[int], max_
         return
     from swapcli.routing.no_route import exceeds_liquidity
 
-    refused = exceeds_liquidity(order, graph, (path[0], path[-1]), max_hops, check)
-    if refused:
-        raise refused
+    error = exceeds_liquidity(order, graph, (path[0], path[-1]), max_hops, check)
+    if error:
+        raise error
 
 
 def _looks_feasible(graph: MarketGraph, path: Sequence[int], order: Order) -> bool:
-    """Whether one pool per hop along the tokens of `path` takes what is sold, or can pay what is wanted.
+    """Return whether one pool per hop of `path` takes the input, or can pay the output of an order in reverse.
 
-    A quick look, so that only orders that are large for their pools are held against all the liquidity there is.
+    A cheap test, so that only orders that are large for their pools need the bound on all liquidity.
     """
-    held = inf if order.reverse else float(order.amount)
+    amount = inf if order.reverse else float(order.amount)
     for i, j in pairwise(path):
         curves = (arc.curve for arc in graph.arcs_by_pair[i][j])
         if order.reverse:
-            held = max(curve.amount_out(min(held, curve.capacity, _MAX_UNITS)) for curve in curves)
+            amount = max(curve.amount_out(min(amount, curve.capacity, _MAX_UNITS)) for curve in curves)
         else:
-            curve = next((curve for curve in curves if curve.capacity >= held), None)
-            held = curve.amount_out(held) if curve else 0.0
-    return held > (order.amount if order.reverse else 0.0)
+            curve = next((curve for curve in curves if curve.capacity >= amount), None)
+            amount = curve.amount_out(amount) if curve else 0.0
+    return amount > (order.amount if order.reverse else 0.0)
 
 
 def _token_number(graph: MarketGraph, token: Token) -> int:

@@ -1,4 +1,4 @@
-"""Grows the neighbourhood of an order: solve over few tokens, and over more as long as the prices call for them."""
+"""Column generation: solve over few tokens, then add those on detours that pay at the solution's prices, and repeat."""
 
 from __future__ import annotations
 
@@ -13,28 +13,31 @@ from swapcli.routing.search.flow import flow_values
 from swapcli.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
 from swapcli.routing.solver.hop import Hop
 
-_ROUNDS = 10
-_FIRST_TOKENS, _MOST_TOKENS = 6, 48  # each round may add twice as many as the last, up to a point
-_OUTSIDE_HOPS = 3
-_CHANCES = 2  # times that a token may be added: alone it may carry nothing, and later with others
-_MIDDLES = 4
-_NEARLY_FULL = 0.99
-_LEAST_RATE = 1e-6
+_MAX_ROUNDS = 10  # two to four are typical
+_FIRST_TOKENS, _MAX_TOKENS = 6, 48  # added in the first round, doubled in each further one, up to the limit. Empirical
+_MAX_OUTSIDE = 3  # outside tokens in a row on one detour. Empirical: longer ones gained nothing
+_MAX_ATTEMPTS = 2  # additions of one token: it may carry nothing alone, and later added together with others
+_INTERMEDIATES = 4  # deepest tokens between source and target that may carry the start path. Empirical
+_NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zero
+_MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
 
 
 def expand_active_set(problem: RoutingProblem, paths: list[list[int]]) -> list[CandidateSolution]:
-    """Solutions over growing neighbourhoods; the last one is fine. `paths` are ways that the order could go."""
+    """Solve over a growing token set and return all solutions; the last one uses the `FINE` tolerance.
+
+    `paths` are candidates for the path that the start prices come from.
+    """
     prices = start_prices(problem, paths)
     stages = [_solve_over(problem, prices, ROUGH)]
-    tried: Counter[int] = Counter()
-    for growth in range(_ROUNDS):
+    attempts: Counter[int] = Counter()
+    for round_number in range(_MAX_ROUNDS):
         known = stages[-1].solution.prices
-        more = _tokens_to_add(problem, stages[-1], min(_FIRST_TOKENS << growth, _MOST_TOKENS), tried)
-        if not more:
+        added = _tokens_to_add(problem, stages[-1], min(_FIRST_TOKENS << round_number, _MAX_TOKENS), attempts)
+        if not added:
             break
-        tried.update(more.keys())
+        attempts.update(added.keys())
         used = set(problem.spec.endpoints).union(*flow_values(stages[-1].solution))
-        prices = {t: price for t, price in known.items() if t in used} | more
+        prices = {t: price for t, price in known.items() if t in used} | added
         stages.append(_solve_over(problem, prices, ROUGH))
     last = stages[-1]
     stages[-1] = CandidateSolution(problem.solve(last.arcs, last.solution.prices, FINE), last.arcs)
@@ -49,32 +52,34 @@ def _solve_over(problem: RoutingProblem, prices: Prices, tolerance: float) -> Ca
 def _tokens_to_add(
     problem: RoutingProblem, stage: CandidateSolution, max_tokens: int, attempts: Counter[int]
 ) -> Prices:
-    """Tokens worth adding, with prices to start from: over one outside token, else over several in a row."""
-    prices, task = stage.solution.prices, problem.spec
+    """Return tokens to add, with start prices: those on detours over one outside token, else over several in a row."""
+    prices, spec = stage.solution.prices, problem.spec
     budget = _hop_budget(problem, stage)
-    for outside in (1, _OUTSIDE_HOPS):
-        offers = profitable_detours(problem.graph, prices, task.endpoints, problem.order_value(prices), outside, budget)
-        new = [t for t in offers if attempts[t] < _CHANCES and t not in problem.avoided_tokens]
+    for outside in (1, _MAX_OUTSIDE):
+        offers = profitable_detours(problem.graph, prices, spec.endpoints, problem.order_value(prices), outside, budget)
+        new = [t for t in offers if attempts[t] < _MAX_ATTEMPTS and t not in problem.avoided_tokens]
         if new:
             best = nlargest(max_tokens, new, key=lambda t: (offers[t].gain, offers[t].depth))
-            chosen = dict.fromkeys(
+            tokens = dict.fromkeys(
                 t for x in best for t in (x, *offers[x].outside_path) if t not in problem.avoided_tokens
             )
-            return {t: offers[t].price for t in chosen}
+            return {t: offers[t].price for t in tokens}
     return {}
 
 
 def _hop_budget(problem: RoutingProblem, stage: CandidateSolution) -> HopBudget:
-    """How far the tokens of a stage are from the ends, over its own hops."""
-    links = {(arc.token_in, arc.token_out) for arc in stage.arcs}
+    """Return the distances of a stage's tokens from the endpoints, over its own hops."""
+    pairs = {(arc.token_in, arc.token_out) for arc in stage.arcs}
     source, target = problem.spec.endpoints
-    back = edge_distances([(j, i) for i, j in links], target)
-    return HopBudget(edge_distances(links, source), back, problem.spec.max_hops, problem.spot.hops_to_target)
+    back = edge_distances([(j, i) for i, j in pairs], target)
+    return HopBudget(edge_distances(pairs, source), back, problem.spec.max_hops, problem.spot.hops_to_target)
 
 
 def start_prices(problem: RoutingProblem, paths: list[list[int]]) -> Prices:
-    """Prices at which one path's pools alone would carry the order: the path that carries it best among `paths`, the
-    direct one and those over the deepest tokens between the two."""
+    """Return the prices at which the pools of one path alone carry the order.
+
+    It is the best among `paths`, the direct path, and those over the deepest intermediates.
+    """
     source, target = problem.spec.endpoints
     paths = list(paths)
     if target in problem.graph.arcs_by_pair[source]:
@@ -85,27 +90,27 @@ def start_prices(problem: RoutingProblem, paths: list[list[int]]) -> Prices:
 
 
 def _deepest_intermediates(problem: RoutingProblem) -> list[int]:
-    """Tokens between the two whose pools move most value at vanishing size."""
+    """Return the tokens traded with both endpoints whose pools are deepest at their spot rates."""
     graph, (source, target) = problem.graph, problem.spec.endpoints
 
     def depth(token: int) -> float:
         arriving = graph.pair_depth(source, token) * graph.best_rate_out[source][token]
         return min(arriving, graph.pair_depth(token, target)) * graph.best_rate_out[token][target]
 
-    middles = [
+    intermediates = [
         t for t in graph.best_rate_out[source] if t in graph.best_rate_in[target] and t not in problem.avoided_tokens
     ]
-    return nlargest(_MIDDLES, middles, key=depth)
+    return nlargest(_INTERMEDIATES, intermediates, key=depth)
 
 
 def _path_prices(problem: RoutingProblem, path: list[int]) -> tuple[float, Prices]:
-    """What the pools of `path` pay for the order, and the prices at which they do."""
+    """Return the output of the pools of `path` for the order, and the marginal prices of its tokens then."""
     amount = float(problem.spec.amount)
     rates = []
     for i, j in pairwise(path):
         hop = Hop(problem.graph.arcs_by_pair[i][j])
         amount = min(amount, hop.capacity * _NEARLY_FULL)
-        rates.append(max(hop.rate(amount), problem.graph.best_rate_out[i][j] * _LEAST_RATE))
+        rates.append(max(hop.rate(amount), problem.graph.best_rate_out[i][j] * _MIN_RATE_RATIO))
         amount = hop.amount_out(amount)
     prices = {path[-1]: 1.0}
     for token, after, rate in zip(path[-2::-1], path[:0:-1], rates[::-1], strict=True):

@@ -1,6 +1,6 @@
-"""Finds the route for one order on one graph: the continuous optimum, its rounding, and what gas makes of it.
+"""Finds the route for each order on each graph: the continuous optimum, its rounding, and pruning for gas.
 
-Every candidate is judged by its exact replay, net of gas.
+The exact replay of every candidate route, net of gas, decides.
 """
 
 from __future__ import annotations
@@ -29,28 +29,25 @@ from swapcli.routing.search.rounding import build_route, hop_losses, whole_perce
 from swapcli.routing.search.single_path import best_single_path, better_single_path, single_route
 from swapcli.routing.solver.newton import Solution
 
-_NEAR_MARGINAL = 0.99  # of a hop's marginal rate: pools that a little more input would wake up
-_MAX_IDLE_POOLS = 3
-_CAPACITY_MARGINS = (
-    1 - 2e-4,
-    0.997,
-    *[0.98] * 4,
-)  # of a hop's capacity: rounding the hops before it changes what arrives
-_MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded: their gas is only estimated before
-_MAX_DETOUR_ROUNDS = 3
-_MAX_REJECTED_POOLS = 8  # pools that refuse their part of the best path, one after the other
-_LOW_PRECISION_UNITS = 30_000  # an intermediate balance of fewer units loses more by rounding down than a route may
-_ROUNDING_LOSS = 3e-5
-_BOUND_MAX_HOPS = 40  # for a bound on any routing, whose paths have no limit
-_BOUND_ITERATIONS = 12  # over the whole market: where it holds much arbitrage a better bound is worth no minutes
-_MAX_SHORTFALL = 5e-4  # a route that delivers less by this part drains its pools, or rounds badly
-_MAX_RESIDUAL = 1e-2  # a residual above which earlier, smaller neighbourhoods are tried as well
+_NEAR_MARGINAL = 0.99  # of a hop's marginal rate: idle pools above it would trade for a little more input
+_MAX_IDLE_POOLS = 3  # of those per hop that rounding may use. Empirical
+_CAPACITY_MARGINS = (1 - 2e-4, 0.997, *[0.98] * 4)
+"""Of a hop's capacity, by attempt: rounding earlier hops changes what arrives, by up to a percent of the order."""
+_MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
+_MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
+_MAX_REJECTED_POOLS = 8  # pools of the best path that reject its amount, before the search for a single path ends
+_LOW_PRECISION_UNITS = 30_000  # a balance of fewer units loses more than `_ROUNDING_LOSS` by rounding down
+_ROUNDING_LOSS = 3e-5  # 0.3 basis points: 1 / `_LOW_PRECISION_UNITS`
+_BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
+_BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
+_MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
+_MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
 
 class ScoredRoute(NamedTuple):
-    """A route with its exact replay, and its worth after gas in base units of the target.
+    """A route with its exact replay. `net` is its output minus gas, in base units of the target.
 
-    `rerouted_percent` is the percent that only paths with too many hops would have carried.
+    `rerouted_percent` is the percent that only paths with too many hops could have carried.
     """
 
     route: Route
@@ -62,9 +59,9 @@ class ScoredRoute(NamedTuple):
 
 
 class SearchResult(NamedTuple):
-    """What a search ended with: the best route, the best with one pool per hop, and prices to certify it.
+    """The result of a search: the best route, the best with one pool per hop, and prices to certify it.
 
-    `is_complete` is False where the search ran out of time.
+    `is_complete` is False if the search ran out of time.
     """
 
     problem: RoutingProblem
@@ -80,8 +77,11 @@ class SearchResult(NamedTuple):
         return self.solution.prices
 
     def bounding_prices(self) -> list[Prices]:
-        """Return prices for a certificate: refined over the arcs that the route may use, and solved for over the whole
-        market, without and with what leads back into the source or on from the target."""
+        """Return prices for a certificate: those of the route's arcs refined, and those solved over
+        the whole market.
+
+        The latter come without and with arcs into the source and out of the target.
+        """
         problem, graph = self.problem, self.problem.graph
         source, target = problem.spec.endpoints
         fine = problem.solve(problem.arcs_between(self.prices, self.exclusions), self.prices, FINEST, _BOUND_ITERATIONS)
@@ -95,7 +95,10 @@ class SearchResult(NamedTuple):
 
 
 class RouteSearch:
-    """One order; `pools` by key execute the replays."""
+    """The search for one order; `pools` by key execute the replays.
+
+    Example: `RouteSearch(problem, market.pools).run()`.
+    """
 
     def __init__(self, problem: RoutingProblem, pools: Mapping[str, Pool]) -> None:
         self.problem, self.pools = problem, pools
@@ -103,44 +106,46 @@ class RouteSearch:
 
     @property
     def spec(self) -> SwapSpec:
-        """What is asked."""
+        """The swap to find a route for."""
         return self.problem.spec
 
     def run(self) -> SearchResult | None:
-        """Return the route with the best output net of gas, or the best one so far once the task's time is up; None
-        when no route carries the order."""
+        """Return the route with the best output net of gas; the best so far once time is up.
+
+        None when no route carries the order.
+        """
         try:
             return self._search()
         except SearchTimeUp:
             return self._best_so_far._replace(is_complete=False) if self._best_so_far else None
 
     def _search(self) -> SearchResult | None:
-        """Where a route loses by passing through a token of which it moves only a few units, try ways around it."""
-        best = outcome = self._search_avoiding(self.problem)
+        """Search, again without tokens where the best route loses by rounding, and reallocate shares at the end."""
+        best_result = result = self._search_avoiding(self.problem)
         problem = self.problem
         for _ in range(_MAX_DETOUR_ROUNDS):
-            coarse = low_precision_tokens(outcome) if outcome else frozenset[int]()
-            if not coarse:
+            low_precision = low_precision_tokens(result) if result else frozenset[int]()
+            if not low_precision:
                 break
-            problem = problem.without_tokens(coarse)
-            if best and problem.spot_output() <= best.best.net:
+            problem = problem.without_tokens(low_precision)
+            if best_result and problem.spot_output() <= best_result.best.net:
                 break
-            outcome = self._search_avoiding(problem)
-            best = max((one for one in (best, outcome) if one), key=lambda one: one.best.net)
-        return self._reallocate(best) if best else None
+            result = self._search_avoiding(problem)
+            best_result = max((each for each in (best_result, result) if each), key=lambda each: each.best.net)
+        return self._reallocate(best_result) if best_result else None
 
-    def _reallocate(self, outcome: SearchResult) -> SearchResult:
-        """`outcome` with its percents moved to where they bring more, if its route falls short of its solution."""
-        found, solution = outcome.best, outcome.solution
+    def _reallocate(self, result: SearchResult) -> SearchResult:
+        """Return `result` with its percents reallocated if its route falls short of its solution."""
+        found, solution = result.best, result.solution
         if found.replay.amount_out >= solution.value * (1.0 - _MAX_SHORTFALL):
-            return outcome
+            return result
         from swapcli.routing.search.share_reallocation import reallocate_shares
 
-        better = self.score_route(reallocate_shares(outcome.problem, found.route, solution), found.amount_in)
-        return outcome._replace(best=better) if better and better.net > found.net else outcome
+        better = self.score_route(reallocate_shares(result.problem, found.route, solution), found.amount_in)
+        return result._replace(best=better) if better and better.net > found.net else result
 
     def _search_avoiding(self, problem: RoutingProblem) -> SearchResult | None:
-        """Search on `problem`, which may avoid tokens."""
+        """Search on `problem`, which may avoid tokens, and share the best result so far."""
         search = self
         if problem is not self.problem:
             search = RouteSearch(problem, self.pools)
@@ -154,30 +159,30 @@ class RouteSearch:
         path = self._first_path()
         if len(path) < 2:
             return None
-        outcome = self._search_from([path])
-        better = self._find_better_single_path(outcome.best if outcome else None)
+        result = self._search_from([path])
+        better = self._find_better_single_path(result.best if result else None)
         if better is None:
-            return outcome
+            return result
         again = self._search_from([path, self._tokens_of_first_path(better.route)], better)
-        return max((one for one in (outcome, again) if one), key=lambda one: one.best.net)
+        return max((each for each in (result, again) if each), key=lambda each: each.best.net)
 
     def _first_path(self) -> list[int]:
-        """Return the best path at spot prices; where that needs pools that are dust to the order, the best without."""
-        graph, spot, task = self.problem.graph, self.problem.spot, self.spec
-        path = spot.path(task.source)
+        """Return the best path at spot prices, without pools that are dust to the order."""
+        graph, spot, spec = self.problem.graph, self.problem.spot, self.spec
+        path = spot.path(spec.source)
         if all(j in graph.arcs_by_pair[i] for i, j in pairwise(path)):
             return path
-        return SpotPrices(graph, task.target, task.max_hops, spot.slices, self.problem.avoided_tokens).path(task.source)
+        return SpotPrices(graph, spec.target, spec.max_hops, spot.slices, self.problem.avoided_tokens).path(spec.source)
 
     def _search_from(self, paths: list[list[int]], floor: ScoredRoute | None = None) -> SearchResult | None:
-        """The best of what the neighbourhood that grows from `paths` has to offer, and of `floor`."""
+        """Return the best route over an active set that grows from `paths`, or `floor` if that is better."""
         if self._best_so_far is None:
             self._record_single_path(paths[0])
         stages = expand_active_set(self.problem, paths)
         single = found = floor or self._best_single_path(stages[-1].arcs)
         candidates = acyclic_candidates(self.problem, stages[-1])
         if max(candidates[0].solution.residual, stages[-1].solution.residual) > _MAX_RESIDUAL:
-            candidates += [one for stage in stages[-2:-1] for one in acyclic_candidates(self.problem, stage)]
+            candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
         best_candidate = candidates[0]
         for candidate in candidates:
             if found and candidate.solution.value <= found.net:
@@ -185,33 +190,29 @@ class RouteSearch:
             for route in self._routes(candidate):
                 if route and (found is None or route.net > found.net):
                     found, best_candidate = route, candidate
-                    self._record_best(
-                        SearchResult(self.problem, found, single, best_candidate.solution, best_candidate.exclusions)
-                    )
-        return (
-            SearchResult(self.problem, found, single, best_candidate.solution, best_candidate.exclusions)
-            if found
-            else None
-        )
+                    self._record_best(self._result(found, single, candidate))
+        return self._result(found, single, best_candidate) if found else None
 
-    def _record_best(self, outcome: SearchResult) -> None:
-        """Keep `outcome` for when time is up, if it is the best so far."""
-        if self._best_so_far is None or outcome.best.net > self._best_so_far.best.net:
-            self._best_so_far = outcome
+    def _result(self, best: ScoredRoute, single: ScoredRoute | None, candidate: CandidateSolution) -> SearchResult:
+        return SearchResult(self.problem, best, single, candidate.solution, candidate.exclusions)
+
+    def _record_best(self, result: SearchResult) -> None:
+        """Record `result` as the answer when time is up, if it is the best so far."""
+        if self._best_so_far is None or result.best.net > self._best_so_far.best.net:
+            self._best_so_far = result
 
     def _record_single_path(self, path: list[int]) -> None:
-        """Have a first answer before anything is solved: the best pools of one path."""
+        """Record the best pools of one path as a first answer, before anything is solved."""
         graph = self.problem.graph
         arcs = [arc for i, j in pairwise(path) for arc in graph.arcs_by_pair[i][j]]
         found = self._best_single_path(arcs)
         if found:
             prices = start_prices(self.problem, [path])
-            self._record_best(
-                SearchResult(self.problem, found, found, Solution(prices, [], found.net, 0.0, 0), Exclusions())
-            )
+            solution = Solution(prices, [], found.net, 0.0, 0)
+            self._record_best(SearchResult(self.problem, found, found, solution, Exclusions()))
 
     def score_route(self, route: Route, amount_in: int) -> ScoredRoute | None:
-        """`route` with its exact amounts for `amount_in`; None where a pool refuses."""
+        """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount."""
         try:
             return self._score(route, amount_in, replay(self.pools, route, amount_in))
         except PoolError:
@@ -221,56 +222,59 @@ class RouteSearch:
         path = best_single_path(self.problem, arcs)
         return self.score_route(single_route(self.problem.graph, path), self.spec.amount) if path else None
 
-    def _routes(self, solved: CandidateSolution) -> Iterator[ScoredRoute | None]:
-        """Routes that follow a solution, and cheaper ones over fewer of its pools."""
-        rounded = self._round_and_replay(solved)
+    def _routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
+        """Yield routes that follow a solution, and cheaper ones over fewer of its pools."""
+        rounded = self._round_and_replay(candidate)
         yield rounded
-        shorter = shorten_paths(self.problem, solved) if rounded is None or rounded.rerouted_percent else None
+        shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted_percent else None
         if shorter:
             rounded = self._round_and_replay(shorter)
             yield rounded
         if self.spec.gas_value > 0.0:
-            yield from self._cheaper_routes(shorter or solved, rounded)
+            yield from self._cheaper_routes(shorter or candidate, rounded)
 
-    def _cheaper_routes(self, solved: CandidateSolution, best: ScoredRoute | None) -> Iterator[ScoredRoute]:
-        """Routes over fewer pools as long as they may beat `best`."""
-        for stage in prune_for_gas(self.problem, solved, _MAX_PRUNED_CANDIDATES):
+    def _cheaper_routes(self, candidate: CandidateSolution, best: ScoredRoute | None) -> Iterator[ScoredRoute]:
+        """Yield routes over fewer pools while they may beat `best`."""
+        for stage in prune_for_gas(self.problem, candidate, _MAX_PRUNED_CANDIDATES):
             if best and estimated_net_output(self.problem, stage) <= best.net:
                 break
             found = self._round_and_replay(stage)
             if found:
                 yield found
-                best = max(best or found, found, key=lambda one: one.net)
+                best = max(best or found, found, key=lambda each: each.net)
 
     def _find_better_single_path(self, found: ScoredRoute | None) -> ScoredRoute | None:
-        """A path with one pool per hop anywhere in the market that beats `found`; None where there is none."""
-        task, refused = self.spec, set[str]()
-        least = found.net + BASE_GAS * task.gas_value if found else -inf
+        """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none."""
+        spec, rejected_pools = self.spec, set[str]()
+        min_net = found.net + BASE_GAS * spec.gas_value if found else -inf
         for _ in range(_MAX_REJECTED_POOLS):
-            task.check()
-            path = better_single_path(self.problem, least, refused)
+            spec.check()
+            path = better_single_path(self.problem, min_net, rejected_pools)
             if not path:
                 break
             try:
                 route = single_route(self.problem.graph, path)
-                better = self._score(route, task.amount, replay(self.pools, route, task.amount))
+                better = self._score(route, spec.amount, replay(self.pools, route, spec.amount))
                 return better if found is None or better.net > found.net else None
             except PoolError as error:
-                refused.add(str(error.details.get("pool")))
+                rejected_pools.add(str(error.details.get("pool")))
         return None
 
     def _tokens_of_first_path(self, route: Route) -> list[int]:
-        """The tokens that the first path of `route` passes through."""
+        """Return the tokens of the first path of `route`."""
         index, hops = self.problem.graph.token_index, route.segments[0].hops
         return [index[hops[0][0].token_in], *(index[hop[0].token_out] for hop in hops)]
 
     # --- rounding
 
-    def _round_and_replay(self, solved: CandidateSolution) -> ScoredRoute | None:
-        """The solution on the wire's precision. Where a pool refuses its share, hops are filled less, or without it."""
-        refused: set[str] = set()
-        for headroom in _CAPACITY_MARGINS:
-            rounded = self._round(solved, refused, headroom)
+    def _round_and_replay(self, candidate: CandidateSolution) -> ScoredRoute | None:
+        """Return the route of a solution, rounded and replayed.
+
+        If a pool rejects its share, hops are filled less, and finally without it. None if no attempt succeeds.
+        """
+        rejected_pools: set[str] = set()
+        for capacity_margin in _CAPACITY_MARGINS:
+            rounded = self._round(candidate, rejected_pools, capacity_margin)
             if rounded is None:
                 return None
             route, rerouted = rounded
@@ -278,52 +282,55 @@ class RouteSearch:
                 found = self._score(route, self.spec.amount, replay(self.pools, route, self.spec.amount))
                 return found._replace(rerouted_percent=rerouted)
             except PoolError as error:
-                if headroom == _CAPACITY_MARGINS[-1]:
-                    refused.add(str(error.details.get("pool")))
+                if capacity_margin == _CAPACITY_MARGINS[-1]:
+                    rejected_pools.add(str(error.details.get("pool")))
         return None
 
-    def _round(self, solved: CandidateSolution, refused: set[str], headroom: float) -> tuple[Route, int] | None:
-        solution, amount = solved.solution, float(self.spec.amount)
-        nearby = {link: arcs for link, arcs in self._usable_arcs(solved, refused) if arcs}
-        values = {link: value for link, value in notable_flow(self.problem, solution).items() if link in nearby}
-        flow = continuous_flow(values, nearby, self.spec.endpoints, amount, solution.prices, MIN_HOP_FRACTION)
+    def _round(
+        self, candidate: CandidateSolution, rejected_pools: set[str], capacity_margin: float
+    ) -> tuple[Route, int] | None:
+        solution, amount = candidate.solution, float(self.spec.amount)
+        usable_arcs = {pair: arcs for pair, arcs in self._usable_arcs(candidate, rejected_pools) if arcs}
+        values = {pair: value for pair, value in notable_flow(self.problem, solution).items() if pair in usable_arcs}
+        flow = continuous_flow(values, usable_arcs, self.spec.endpoints, amount, solution.prices, MIN_HOP_FRACTION)
         if not flow.hops:
             return None
-        losses = hop_losses(flow, solution.prices, headroom)
+        losses = hop_losses(flow, solution.prices, capacity_margin)
         percents = whole_percents(flow, solution.prices, losses, self.spec.check)
-        return build_route(percents, losses, flow, self.problem.graph, amount, self.spec.max_hops, headroom)
+        return build_route(percents, losses, flow, self.problem.graph, amount, self.spec.max_hops, capacity_margin)
 
-    def _usable_arcs(self, solved: CandidateSolution, refused: set[str]) -> Iterator[tuple[TokenPair, list[Arc]]]:
-        """Per hop in use: the pools that trade, and with free gas those that a little more input would wake up."""
-        solution = solved.solution
+    def _usable_arcs(
+        self, candidate: CandidateSolution, rejected_pools: set[str]
+    ) -> Iterator[tuple[TokenPair, list[Arc]]]:
+        """Yield the arcs of each used hop: those that trade and, with free gas, those close to trading."""
+        solution = candidate.solution
         allowed: dict[TokenPair, list[Arc]] = {}
-        for arc in solved.arcs:
+        for arc in candidate.arcs:
             allowed.setdefault((arc.token_in, arc.token_out), []).append(arc)
-        taken = {trade.arc.pool.key for trade in solution.trades} | refused
-        weaker = arcs_reusing_a_pool(
-            solution.trades, solution.prices
-        )  # too small for the solution to have been without them
-        for link, trades in trades_by_pair(solution.trades).items():
-            arcs = [t.arc for t in trades if t.arc.pool.key not in refused and id(t.arc) not in weaker]
+        used_pools = {trade.arc.pool.key for trade in solution.trades} | rejected_pools
+        # Too small to be excluded when cycles were broken.
+        weaker = arcs_reusing_a_pool(solution.trades, solution.prices)
+        for pair, trades in trades_by_pair(solution.trades).items():
+            arcs = [t.arc for t in trades if t.arc.pool.key not in rejected_pools and id(t.arc) not in weaker]
             if self.spec.gas_value == 0.0:
-                rate = solution.prices[link[0]] / solution.prices[link[1]] * _NEAR_MARGINAL
-                idle = [arc for arc in allowed[link] if arc.rate > rate and arc.pool.key not in taken]
+                rate = solution.prices[pair[0]] / solution.prices[pair[1]] * _NEAR_MARGINAL
+                idle = [arc for arc in allowed[pair] if arc.rate > rate and arc.pool.key not in used_pools]
                 arcs += idle[:_MAX_IDLE_POOLS]
-                taken.update(arc.pool.key for arc in idle[:_MAX_IDLE_POOLS])
-            yield link, arcs
+                used_pools.update(arc.pool.key for arc in idle[:_MAX_IDLE_POOLS])
+            yield pair, arcs
 
-    def _score(self, route: Route, amount_in: int, result: Replay) -> ScoredRoute:
-        gas = route_gas(self.pools, result)
-        return ScoredRoute(route, amount_in, result, gas, result.amount_out - gas * self.spec.gas_value)
+    def _score(self, route: Route, amount_in: int, done: Replay) -> ScoredRoute:
+        gas = route_gas(self.pools, done)
+        return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 
 
-def low_precision_tokens(outcome: SearchResult) -> frozenset[int]:
-    """Tokens between the ends of which the route moves too few units, if the route falls short of the solution."""
-    if outcome.best.replay.amount_out > outcome.solution.value * (1 - _ROUNDING_LOSS):
+def low_precision_tokens(result: SearchResult) -> frozenset[int]:
+    """Return intermediate tokens of few units, if the route falls short of its solution."""
+    if result.best.replay.amount_out > result.solution.value * (1 - _ROUNDING_LOSS):
         return frozenset()
-    moved: dict[str, int] = {}
-    for step in outcome.best.replay.steps:
-        moved[step.token_out] = moved.get(step.token_out, 0) + step.amount_out
-    index = outcome.problem.graph.token_index
-    coarse = {index[address] for address, amount in moved.items() if amount < _LOW_PRECISION_UNITS}
-    return frozenset(coarse - {outcome.problem.spec.target})
+    units: dict[str, int] = {}
+    for step in result.best.replay.steps:
+        units[step.token_out] = units.get(step.token_out, 0) + step.amount_out
+    index = result.problem.graph.token_index
+    low_precision = {index[address] for address, amount in units.items() if amount < _LOW_PRECISION_UNITS}
+    return frozenset(low_precision - {result.problem.spec.target})

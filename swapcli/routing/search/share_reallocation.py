@@ -1,8 +1,8 @@
-"""Moves percents between a route's paths while the route delivers more.
+"""Local search over a rounded route: moves percents between its paths while the output grows.
 
-`rounding` decides on whole percents as if a percent were worth the same along any path up to a token, which holds while
-an order is small beside its pools. Where it drains them a percent over a thin pool brings almost nothing, and pools
-that could carry much get nothing at all. Here every change is judged by what then flows through each hop.
+`rounding` values a percent the same along any path to a token, which holds while an order is small beside its pools.
+When an order drains them, a percent over a thin pool brings almost nothing, and pools that could carry more get
+nothing. Here the resulting flow through every hop decides on each move.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from swapcli.routing.search.rounding import route_along, split_in_shares
 from swapcli.routing.solver.hop import Hop
 from swapcli.routing.solver.newton import Solution
 
-_STEPS = (16, 4, 1)  # percents moved at once
-_MAX_PATHS = 200
-_MAX_WORK = 60_000  # links looked at and pools filled, the latter counted twice: some 3 microseconds each
-_TAKERS = 40  # paths, those with the best marginal rates, that are tried with more
-_FEW_TAKERS = 8  # while nothing shows that any exchange pays
-_DRAINED = 0.8  # of what the order would bring at the rates of a vanishing one: below, exchanges pay as a rule
-_PROMISING = 32  # pairs of paths that are tried before all are looked at again
-_GAIN = 1e-9
-_HEADROOM = 1.0 - 2e-4  # of a hop's capacity, for what rounding the hops before changes
-_COARSE = 1e-4  # of what is delivered: shares of pools that lose more by rounding are rounded in every look
+_STEPS = (16, 4, 1)  # percents moved at once, coarse to fine
+_MAX_PATHS = 200  # candidates beside the route's own. Bounds the work; the shortest come first
+_MAX_WORK = 60_000  # hops evaluated and, counted twice, pools filled: some 3 microseconds each, 0.2 s in all
+_TAKERS = 40  # paths with the best marginal rates that are tried with more. Empirical
+_FEW_TAKERS = 8  # the same while no move has paid yet
+_DRAINED = 0.8  # of the output at spot prices: below it, moves usually pay. Empirical
+_MAX_MOVES = 32  # moves tried before all are ranked again. Empirical
+_MIN_GAIN = 1e-9  # relative: smaller gains are rounding errors, which could make moves cycle
+_CAPACITY_MARGIN = 1.0 - 2e-4  # of a hop's capacity: rounding earlier hops changes what arrives
+_MAX_ROUNDING_LOSS = 1e-4  # of the output: if rounding pool shares loses more, the search repeats with rounded shares
 
 Path = tuple[int, ...]
-"""Numbers of links in a row."""
+"""Numbers of consecutive hops."""
 
 
 def reallocate_shares(problem: RoutingProblem, route: Route, solution: Solution) -> Route:
-    """`route`, which follows `solution`, with its percents on the paths where they bring most.
+    """Return `route`, which follows `solution`, with its percents moved to where they bring limit.
 
-    With free gas these are all paths over the links that the solution trades on, and all its pools there; else those
-    over the route's own pools. A route that uses a pool twice stays as it is. Asks the problem's check on the way.
+    With free gas, candidates are all paths and pools that the solution trades on; otherwise those of the route. Returns
+    a route that uses a pool twice unchanged. Calls the problem's check regularly.
     """
     uses = {(swap.pool, swap.token_in, swap.token_out) for swap in _swaps(route)}
     if len({pool for pool, _, _ in uses}) < len(uses):
@@ -48,24 +48,24 @@ def reallocate_shares(problem: RoutingProblem, route: Route, solution: Solution)
 
 
 class _Reallocation:
-    """Links and tokens are numbered in flow order, so that all that flows into a token is known before what leaves it:
-    the source is token 0, the target the last one."""
+    """The state of the search. Hops and tokens are numbered in topological order, from the source to the target: all
+    inflows of a token are known before its outflows."""
 
     def __init__(self, problem: RoutingProblem, route: Route, solution: Solution) -> None:
         self._problem, self._amount = problem, float(problem.spec.amount)
         hops = {(hop.token_in, hop.token_out): hop for hop in _hops(problem, route, solution)}
         place = {token: k for k, token in enumerate(topological_order(hops) or [])}
-        self._links = sorted(hops, key=lambda link: place[link[0]])
-        self._hops = [hops[link] for link in self._links]
-        self._limits = [hop.capacity * _HEADROOM for hop in self._hops]
-        number = {link: k for k, link in enumerate(self._links)}
+        self._pairs = sorted(hops, key=lambda pair: place[pair[0]])
+        self._hops = [hops[pair] for pair in self._pairs]
+        self._limits = [hop.capacity * _CAPACITY_MARGIN for hop in self._hops]
+        number = {pair: k for k, pair in enumerate(self._pairs)}
         self._leaving = [
-            (token, [(number[link], place[link[1]]) for link in links])
-            for token, links in groupby(self._links, key=lambda link: place[link[0]])
+            (token, [(number[pair], place[pair[1]]) for pair in pairs])
+            for token, pairs in groupby(self._pairs, key=lambda pair: place[pair[0]])
         ]
         self._percents: dict[Path, int] = {}
         for segment in route.segments:
-            path = tuple(number[link] for link in _links(problem, segment))
+            path = tuple(number[pair] for pair in _pairs(problem, segment))
             self._percents[path] = self._percents.get(path, 0) + segment.percent
         for path in self._paths():
             self._percents.setdefault(path, 0)
@@ -77,24 +77,25 @@ class _Reallocation:
         self._best = self._output(self._carried)
 
     def best_route(self) -> Route:
-        """The route after all exchanges that pay."""
-        start, carried = self._percents.copy(), self._carried.copy()
-        if self._best < _DRAINED * self._problem.spot_output() or self._move_percents(
-            1, self._best_takers(_FEW_TAKERS)
-        ):
+        """Return the route after all moves that pay."""
+        start_percents, start_carried = self._percents.copy(), self._carried.copy()
+        is_drained = self._best < _DRAINED * self._problem.spot_output()
+        if is_drained or self._move_percents(1, self._best_takers(_FEW_TAKERS)):
             self._improve(_STEPS)
-        promised = self._best
+        unrounded_output = self._best
         self._is_rounded, self._output_cache = True, [{} for _ in self._hops]
         self._best = self._output(self._carried)
-        if abs(self._best - promised) > _COARSE * abs(promised):
-            begun = self._output(carried)
-            if begun > self._best:
-                self._best, self._carried, self._percents = begun, carried, start
+        if abs(self._best - unrounded_output) > _MAX_ROUNDING_LOSS * abs(unrounded_output):
+            start_output = self._output(start_carried)
+            if start_output > self._best:
+                self._best, self._carried, self._percents = start_output, start_carried, start_percents
             self._work = _MAX_WORK // 2
             self._improve(_STEPS[1:])
-        paths = [([self._links[k] for k in path], percent) for path, percent in self._percents.items() if percent]
-        hops = dict(zip(self._links, self._hops, strict=True))
-        return route_along(paths, hops, self._problem.graph, (self._problem.spec.source, self._amount), _HEADROOM)
+        paths = [([self._pairs[k] for k in path], percent) for path, percent in self._percents.items() if percent]
+        hops = dict(zip(self._pairs, self._hops, strict=True))
+        return route_along(
+            paths, hops, self._problem.graph, (self._problem.spec.source, self._amount), _CAPACITY_MARGIN
+        )
 
     def _improve(self, steps: Sequence[int]) -> None:
         for step in steps:
@@ -104,28 +105,28 @@ class _Reallocation:
                 self._problem.spec.check()
 
     def _move_percents(self, step: int, takers: Sequence[Path]) -> bool:
-        """Move `step` percents between those paths for which that promises most; False if nothing paid."""
+        """Move `step` percents between the limit promising pairs of paths; return whether any move paid."""
         givers = [
             (self._delivered_after(path, -step), path) for path, percent in self._percents.items() if percent >= step
         ]
         gains = [(self._delivered_after(path, step), path) for path in takers]
-        pairs = ((lost + won, giver, taker) for lost, giver in givers for won, taker in gains if giver != taker)
+        pairs = ((lost + gained, giver, taker) for lost, giver in givers for gained, taker in gains if giver != taker)
         has_paid = False
-        for _, giver, taker in nlargest(_PROMISING, pairs):
+        for _, giver, taker in nlargest(_MAX_MOVES, pairs):
             if self._percents[giver] < step:
                 continue
             carried = self._carried.copy()
             _add(carried, giver, -step)
             _add(carried, taker, step)
             delivered = self._output(carried)
-            if delivered > self._best + _GAIN * abs(self._best):
+            if delivered > self._best + _MIN_GAIN * abs(self._best):
                 self._best, self._carried, has_paid = delivered, carried, True
                 self._percents[giver] -= step
                 self._percents[taker] += step
         return has_paid
 
     def _best_takers(self, count: int = _TAKERS) -> list[Path]:
-        """`count` paths on which one more unit brings most."""
+        """Return the `count` paths with the best marginal rates."""
         if len(self._percents) <= count:
             return list(self._percents)
         amounts, _ = self._amounts(self._carried)
@@ -133,49 +134,52 @@ class _Reallocation:
         return nlargest(count, self._percents, key=lambda path: prod([rates[k] for k in path]))
 
     def _delivered_after(self, path: Path, change: int) -> float:
-        """What the route would deliver with so many percents more on one path."""
+        """Return the output with `change` more percents on one path."""
         carried = self._carried.copy()
         _add(carried, path, change)
         return self._output(carried)
 
     def _output(self, carried: Sequence[int]) -> float:
-        """What reaches the target when each link carries its percents; less than 0 by what hops would overflow by."""
+        """Return the output when each hop carries its percents; minus the relative overflow if hops exceed capacity."""
         self._work += len(carried)
         amounts, delivered = self._amounts(carried)
-        overflow = sum([x / most - 1.0 for x, most in zip(amounts, self._limits, strict=True) if x > most])
+        overflow = sum([x / limit - 1.0 for x, limit in zip(amounts, self._limits, strict=True) if x > limit])
         return -overflow if overflow else delivered
 
     def _amounts(self, carried: Sequence[int]) -> tuple[list[float], float]:
-        """What flows into each link, and into the target."""
-        held = [0.0] * (len(self._leaving) + 1)
-        held[0] = self._amount * sum([carried[k] for k, _ in self._leaving[0][1]]) / SHARES_PER_ROUTE
+        """Return the input of each hop, and the output."""
+        balances = [0.0] * (len(self._leaving) + 1)
+        balances[0] = self._amount * sum([carried[k] for k, _ in self._leaving[0][1]]) / SHARES_PER_ROUTE
         amounts = [0.0] * len(carried)
         for token, leaving in self._leaving:
             total = sum([carried[k] for k, _ in leaving])
             for k, onward in leaving if total else ():
                 if carried[k]:
-                    amounts[k] = amount = held[token] * carried[k] / total
-                    held[onward] += self._hop_output(k, min(amount, self._limits[k]))
-        return amounts, held[-1]
+                    amounts[k] = amount = balances[token] * carried[k] / total
+                    balances[onward] += self._hop_output(k, min(amount, self._limits[k]))
+        return amounts, balances[-1]
 
     def _hop_output(self, k: int, amount: float) -> float:
-        """What link `k` pays for `amount`."""
+        """Return the output of hop `k` for `amount`."""
         known = self._output_cache[k]
         paid = known.get(amount)
         if paid is None:
             hop = self._hops[k]
             self._work += 2 * len(hop.arcs)
-            paid = split_in_shares(hop, amount, _HEADROOM)[1] if self._is_rounded else hop.amount_out(amount)
+            paid = split_in_shares(hop, amount, _CAPACITY_MARGIN)[1] if self._is_rounded else hop.amount_out(amount)
             known[amount] = paid
         return paid
 
     def _paths(self) -> Iterator[Path]:
-        """Paths over the links within the hop limit, the shortest first, about as many as are looked at."""
+        """Yield paths within the hop limit, the shortest first, up to about `_MAX_PATHS`.
+
+        An enumeration, not a relaxation: every path is a candidate, not the best one per token.
+        """
         leaving, target = dict(self._leaving), len(self._leaving)
         found = 0
         front: list[tuple[Path, int]] = [((), 0)]
         for _ in range(self._problem.spec.max_hops):
-            onward = [((*path, k), token) for path, held in front for k, token in leaving.get(held, ())]
+            onward = [((*path, k), token) for path, last in front for k, token in leaving.get(last, ())]
             yield from (path for path, token in onward if token == target)
             front = [(path, token) for path, token in onward if token != target][:_MAX_PATHS]
             found += len(onward) - len(front)
@@ -184,8 +188,8 @@ class _Reallocation:
 
 
 def _hops(problem: RoutingProblem, route: Route, solution: Solution) -> list[Hop]:
-    """The hops that flow may go through, without a cycle and each pool in one of them."""
-    index, pairs = problem.graph.token_index, problem.graph.arcs_by_pair
+    """Return the hops that may carry flow, acyclic and each pool in one of them."""
+    index, arcs_by_pair = problem.graph.token_index, problem.graph.arcs_by_pair
     uses: dict[str, TokenPair] = {}
     for swap in _swaps(route):
         uses[swap.pool] = (index[swap.token_in], index[swap.token_out])
@@ -194,17 +198,17 @@ def _hops(problem: RoutingProblem, route: Route, solution: Solution) -> list[Hop
         for trade in solution.trades:
             uses.setdefault(trade.arc.pool.key, (trade.arc.token_in, trade.arc.token_out))
         flow = flow_values(solution) | flow
-    links = set(uses.values()) - feedback_arcs(flow)
-    links -= unreachable_within(links, problem.spec.endpoints, problem.spec.max_hops)
-    arcs = {(i, j): [arc for arc in pairs[i][j] if uses.get(arc.pool.key) == (i, j)] for i, j in links}
-    return [Hop(arcs[link]) for link in sorted(links)]
+    pairs = set(uses.values()) - feedback_arcs(flow)
+    pairs -= unreachable_within(pairs, problem.spec.endpoints, problem.spec.max_hops)
+    arcs = {(i, j): [arc for arc in arcs_by_pair[i][j] if uses.get(arc.pool.key) == (i, j)] for i, j in pairs}
+    return [Hop(arcs[pair]) for pair in sorted(pairs)]
 
 
 def _swaps(route: Route) -> Iterator[Swap]:
     return (swap for segment in route.segments for hop in segment.hops for swap in hop)
 
 
-def _links(problem: RoutingProblem, segment: Segment) -> list[TokenPair]:
+def _pairs(problem: RoutingProblem, segment: Segment) -> list[TokenPair]:
     index = problem.graph.token_index
     return [(index[hop[0].token_in], index[hop[0].token_out]) for hop in segment.hops]
 
