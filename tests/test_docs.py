@@ -30,7 +30,7 @@ from tests.support.service_process import ServiceProcess, run_service
 
 ROOT = Path(__file__).parents[1]
 HOME = TemporaryDirectory()
-"""Of whoever makes keys."""
+"""The home directory for commands that create API keys."""
 README = (ROOT / "README.md").read_text()
 TOPIC_COMMAND = re.compile(r"^  \$ (.+)$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
@@ -81,8 +81,8 @@ def _run(command: str, columns: int, *, patience: int) -> subprocess.CompletedPr
     env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": str(columns)} | (
         {"XDG_CONFIG_HOME": HOME.name} if "swapcli keys" in command else {}
     )
-    with TemporaryDirectory() as kept:
-        env["XDG_DATA_HOME"] = kept
+    with TemporaryDirectory() as data_folder:
+        env["XDG_DATA_HOME"] = data_folder
         return subprocess.run(["bash", "-c", function + command], capture_output=True, text=True, env=env, check=False)
 
 
@@ -99,14 +99,14 @@ def on_terminal(command: str) -> str:
 
 
 def _read(reader: IO[bytes]) -> bytes:
-    """What is there; a terminal that nobody holds any more says so with an error."""
+    """Read what is available. A closed terminal raises an error instead of returning nothing."""
     try:
         return reader.read(65_536)
     except OSError:
         return b""
 
 
-def test_the_readme_opens_with_the_two_commands_that_do_all_set_up() -> None:
+def test_the_readme_opens_with_the_two_set_up_commands() -> None:
     first = re.search(r"```sh\n(.*?)```", README, re.DOTALL)
     assert first is not None
     assert first[1].splitlines() == ["pip install . && swapcli route base ETH USDC 1.5", "make test"]
@@ -134,7 +134,7 @@ def test_every_command_in_the_docs_works(command: str, service: ServiceProcess, 
 
 
 def test_the_picture_shows_what_the_command_prints_today() -> None:
-    """Amounts, and which pools carry them, follow market and router; what is told, and how, does not."""
+    """Amounts and pools depend on the market and the router; titles and facts do not."""
     command, shown = picture()
     printed = shell(f"{command} --table").stdout
     if os.environ.get("UPDATE_SNAPSHOTS"):
@@ -166,12 +166,12 @@ def masked(text: str) -> list[str]:
 
 
 def test_the_pools_of_the_picture_are_in_the_market() -> None:
-    held = open_market("base", network).market
+    market = open_market("base", network).market
     drawn = Picture(picture()[1])
     named = {swap["mark"]: swap["pool"] for swap in drawn.swaps}
     assert [mark for mark, _ in drawn.pools] == [f"#{number}" for number in range(1, len(named) + 1)]
     for mark, address in drawn.pools:
-        protocol = held.network.protocol(held.pools[address.lower()].protocol)
+        protocol = market.network.protocol(market.pools[address.lower()].protocol)
         assert protocol is not None
         assert named[mark].startswith(f"{protocol.display_name} ")
 
@@ -256,7 +256,7 @@ def test_every_make_target_that_the_readme_names_exists() -> None:
     assert set(re.findall(r"\bmake ([a-z-]+)", README)) <= targets
 
 
-def test_the_example_settings_are_the_ones_that_init_writes_and_change_nothing() -> None:
+def test_the_example_settings_are_those_of_init_and_defaults() -> None:
     file = ROOT / "config.example.yaml"
     assert file.read_text() == example_config()
     shown = run_swapcli("config", "show", "--json", "--config", str(file)).json

@@ -47,7 +47,7 @@ ONE_SHOT = {
 
 
 def loaded_after(*arguments: str, stdin: str = "") -> set[str]:
-    """The modules of a fresh interpreter after a command line of somebody without settings."""
+    """The modules of a fresh interpreter after a command line without settings."""
     script = (
         "import sys, json\n"
         "from swapcli.cli.app import run\n"
@@ -55,9 +55,9 @@ def loaded_after(*arguments: str, stdin: str = "") -> set[str]:
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
         "sys.exit(status)"
     )
-    nobody = {"HOME": "/nonexistent", "PATH": os.defpath}
+    env = {"HOME": "/nonexistent", "PATH": os.defpath}
     ran = subprocess.run(
-        [sys.executable, "-I", "-c", script], env=nobody, input=stdin, capture_output=True, text=True, check=True
+        [sys.executable, "-I", "-c", script], env=env, input=stdin, capture_output=True, text=True, check=True
     )
     return set(json.loads(ran.stderr.splitlines()[-1]))
 
@@ -87,7 +87,7 @@ def test_what_answers_here_loads_no_service_and_no_client(command: str) -> None:
 
 @pytest.mark.parametrize("command", ["calldata", "execute"])
 def test_a_payload_loads_little_more_than_a_quote(command: str) -> None:
-    """The hash of addresses that are not in the market: the receiver's and the router's are told with checksums."""
+    """The hash function, for one: the checksums of recipient and router are not in the catalogue."""
     own = {name for name in loaded_by(command) - loaded_by("route") if name.startswith("swapcli.")}
     allowed = {"cli", "evm", "api", "engine", "encoding"}
     assert {name.split(".")[1] for name in own} <= allowed
@@ -95,7 +95,7 @@ def test_a_payload_loads_little_more_than_a_quote(command: str) -> None:
 
 
 @pytest.mark.parametrize("reason", UNNEEDED)
-def test_a_quote_for_programs_loads_no_module_that_it_has_no_use_for(loaded: frozenset[str], reason: str) -> None:
+def test_a_json_quote_loads_no_unneeded_module(loaded: frozenset[str], reason: str) -> None:
     unneeded = {f"swapcli.{name}" for name in UNNEEDED[reason]}
     assert all(find_spec(name) for name in unneeded), "the list names modules that exist"
     assert not loaded & unneeded

@@ -33,7 +33,7 @@ def test_whole_tokens_are_read_in_base_units(text: str, expected: int) -> None:
     assert parse_amount(text, 6, "USDC") == expected
 
 
-NONSENSE = [
+INVALID_AMOUNTS = [
     "",
     " ",
     ".",
@@ -55,8 +55,8 @@ NONSENSE = [
 ]
 
 
-@pytest.mark.parametrize("text", NONSENSE)
-def test_nonsense_is_not_an_amount(text: str) -> None:
+@pytest.mark.parametrize("text", INVALID_AMOUNTS)
+def test_invalid_text_is_not_an_amount(text: str) -> None:
     with pytest.raises(InvalidAmount, match="is not an amount"):
         parse_amount(text, 6, "USDC")
     with pytest.raises(InvalidAmount, match="is not an amount"):

@@ -21,9 +21,9 @@ from tests.support.testnet import write_market_file
 PROCESS = [sys.executable, "-m", "swapcli"]
 
 
-def test_the_version_is_told_in_process_and_by_the_short_cut() -> None:
-    told = subprocess.run([*PROCESS, "--version"], capture_output=True, text=True, check=True).stdout
-    assert told == run_swapcli("--version").stdout == f"swapcli {__version__}\n"
+def test_the_version_is_the_same_with_and_without_imports() -> None:
+    reported = subprocess.run([*PROCESS, "--version"], capture_output=True, text=True, check=True).stdout
+    assert reported == run_swapcli("--version").stdout == f"swapcli {__version__}\n"
 
 
 def test_the_overview_groups_commands_by_purpose() -> None:
@@ -80,7 +80,7 @@ def test_errors_are_json_where_the_settings_ask_for_it(arguments: list[str], spe
 
 
 @pytest.mark.parametrize("text", ["output: json\nslippage: abc\n", "output: json\nnonsense: 1\n", "[output"])
-def test_faulty_settings_are_told_in_the_form_that_they_ask_for(text: str, tmp_path: Path) -> None:
+def test_errors_in_settings_use_the_requested_format(text: str, tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(text)
     ran = run_swapcli("networks", "--config", str(file))
@@ -108,13 +108,13 @@ def test_a_home_that_is_no_folder_holds_no_settings(home: str) -> None:
         (("route", "base", "ETH", "USDC", "1", "--max-hops", "x"), "--max-hops"),
     ],
 )
-def test_a_wrong_value_is_told_with_the_option_as_it_is_spelled(words: tuple[str, ...], option: str) -> None:
+def test_an_invalid_value_names_its_option(words: tuple[str, ...], option: str) -> None:
     ran = run_swapcli(*words)
     assert (ran.exit_code, ran.stderr.startswith(f"error: {option}: expected ")) == (2, True)
 
 
 @pytest.mark.parametrize("amount", ["-1", "-1.5", "-.5", "-0"])
-def test_a_negative_amount_is_told_as_such_and_not_as_an_option(amount: str) -> None:
+def test_a_negative_amount_is_not_taken_for_an_option(amount: str) -> None:
     ran = run_swapcli("route", "base", "ETH", "USDC", amount)
     assert (ran.exit_code, ran.stderr) == (2, 'error: amounts are written without a sign\nhint:  for example "1.5"\n')
 
@@ -143,7 +143,7 @@ def test_a_defect_is_one_sentence_without_a_traceback(broken: list[BaseException
     assert "Traceback" in run_swapcli("--debug", "networks").stderr
 
 
-def test_an_error_raised_on_purpose_tells_its_status(broken: list[BaseException]) -> None:
+def test_an_error_of_the_tree_has_its_exit_status(broken: list[BaseException]) -> None:
     broken.append(UpstreamError("the node is silent", details={"node": "x"}))
     assert run_swapcli("networks").exit_code == 5
 
@@ -153,7 +153,7 @@ def test_an_interruption_is_status_130(broken: list[BaseException]) -> None:
     assert (run_swapcli("networks").exit_code, run_swapcli("networks").stderr) == (130, "error: interrupted\n")
 
 
-def test_an_interruption_while_the_program_is_read_leaves_no_traceback() -> None:
+def test_an_interrupt_during_imports_leaves_no_traceback() -> None:
     script = """
 import sys
 class Interrupted:
@@ -183,7 +183,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
         assert process.wait() == 0
 
 
-def test_letters_that_a_terminal_cannot_show_are_escaped() -> None:
+def test_characters_that_a_stream_cannot_encode_are_escaped() -> None:
     command = [*PROCESS, "route", "base", "🦄", "USDC", "1"]
     env = {"PYTHONIOENCODING": "ascii", "HOME": "/nonexistent", "PATH": ""}
     ran = subprocess.run(command, capture_output=True, env=env, check=False)
@@ -198,7 +198,7 @@ def shell(command: str) -> subprocess.CompletedProcess[bytes]:
 
 
 @pytest.mark.parametrize("streams", [">&-", "2>&-", ">&- 2>&-", "2>/dev/full"])
-def test_closed_streams_swallow(streams: str) -> None:
+def test_closed_streams_discard_output(streams: str) -> None:
     ran = shell(f"swapcli networks --json {streams}")
     assert (ran.returncode, ran.stderr) == (0, b"")
 
@@ -210,12 +210,12 @@ def test_a_closed_stdin_is_empty(command: str) -> None:
     assert b"internal" not in ran.stderr
 
 
-def test_a_full_disk_is_said_so() -> None:
+def test_a_full_disk_is_an_io_error() -> None:
     ran = shell("swapcli networks --json >/dev/full")
     assert ran.returncode == 1
     assert json.loads(ran.stderr)["message"] == "cannot read or write: No space left on device"
 
 
-def test_an_error_that_nobody_can_read_keeps_its_status() -> None:
+def test_an_unreadable_error_keeps_its_status() -> None:
     assert shell("swapcli tokens nowhere 2>/dev/full").returncode == 2
     assert shell("swapcli tokens nowhere 2>&-").returncode == 2

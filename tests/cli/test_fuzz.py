@@ -1,4 +1,4 @@
-"""Whatever is typed: a known exit status, no traceback, and with --json one JSON object where something is wrong."""
+"""Any input gives a known exit status, no traceback, and with --json one JSON object for an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--api-url`: a service answers instead of this process, and what is told is the same. The service is a real one."""
+"""`--api-url`: a real service returns the same output as this process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def service() -> Iterator[ServiceProcess]:
         yield running
 
 
-def asked(service: ServiceProcess, *words: str, **more: Any) -> CommandResult:
+def run_with_service(service: ServiceProcess, *words: str, **more: Any) -> CommandResult:
     return run_swapcli(*words, "--api-url", service.url, **more)
 
 
@@ -56,7 +56,7 @@ ORDERS = [
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_service_gives_the_same_route(service: ServiceProcess, order: tuple[str, ...]) -> None:
-    there, here = asked(service, "route", *order, "--json"), run_swapcli("route", *order, "--json")
+    there, here = run_with_service(service, "route", *order, "--json"), run_swapcli("route", *order, "--json")
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
         assert timeless(there.json) == timeless(here.json)
@@ -67,7 +67,7 @@ def test_a_service_gives_the_same_route(service: ServiceProcess, order: tuple[st
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_service_gives_the_same_payload(service: ServiceProcess, order: tuple[str, ...]) -> None:
     words = ("calldata", *order, "--destination", WALLET, "--with-approval", "--json")
-    there, here = asked(service, *words), run_swapcli(*words)
+    there, here = run_with_service(service, *words), run_swapcli(*words)
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
         fields = ("to", "calldata", "value", "transactions")
@@ -78,21 +78,21 @@ def test_a_service_gives_the_same_payload(service: ServiceProcess, order: tuple[
 def test_a_service_builds_from_a_route(service: ServiceProcess, version: str) -> None:
     route = run_swapcli("route", "base", "ETH", "USDC", "3", "--api-version", version, "--json").stdout.encode()
     words = ("execute", "--destination", WALLET, "--get", "calldata")
-    assert asked(service, *words, stdin=route).stdout == run_swapcli(*words, stdin=route).stdout
+    assert run_with_service(service, *words, stdin=route).stdout == run_swapcli(*words, stdin=route).stdout
 
 
 def test_people_are_told_who_answered(service: ServiceProcess) -> None:
-    ran = asked(service, "route", "base", "ETH", "USDC", "3")
+    ran = run_with_service(service, "route", "base", "ETH", "USDC", "3")
     assert ran.stdout.rstrip().endswith(f"not live prices, quoted by {service.url}")
     assert ran.stderr == "warning: the state of the pools is modelled: these are not live prices\n"
-    table = asked(service, "route", "base", "ETH", "USDC", "3", "--table")
+    table = run_with_service(service, "route", "base", "ETH", "USDC", "3", "--table")
     assert "quoted by" in table.stdout
 
 
 def test_a_batch_can_be_asked_of_a_service(service: ServiceProcess) -> None:
     order = {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": str(10**18)}
     lines = "\n".join(json.dumps(order | {"id": number}) for number in range(3)).encode()
-    ran = asked(service, "route", "base", "--batch", "-", stdin=lines)
+    ran = run_with_service(service, "route", "base", "--batch", "-", stdin=lines)
     here = run_swapcli("route", "base", "--batch", "-", stdin=lines)
     assert [timeless(json.loads(line)["result"]) for line in ran.stdout.splitlines()] == [
         timeless(json.loads(line)["result"]) for line in here.stdout.splitlines()
@@ -100,21 +100,21 @@ def test_a_batch_can_be_asked_of_a_service(service: ServiceProcess) -> None:
 
 
 def test_the_health_of_a_service_is_its_own(service: ServiceProcess) -> None:
-    ran = asked(service, "health", "base", "starknet", "--json")
+    ran = run_with_service(service, "health", "base", "starknet", "--json")
     assert ran.exit_code == 0
     assert [(each["network"], each["healthy"], each["status"]) for each in ran.json] == [
         ("base", True, 200), ("starknet", True, 200),
     ]  # fmt: skip
-    assert asked(service, "health", "base", "monad").exit_code == 8
+    assert run_with_service(service, "health", "base", "monad").exit_code == 8
 
 
-def test_where_no_network_is_named_those_of_the_service_are_checked(service: ServiceProcess) -> None:
-    ran = asked(service, "health", "--json")
+def test_health_checks_the_networks_of_the_service(service: ServiceProcess) -> None:
+    ran = run_with_service(service, "health", "--json")
     assert ran.exit_code == 0
     assert [each["network"] for each in ran.json] == service.ready_message["networks"]
 
 
-def test_a_service_that_lists_no_networks_is_asked_about_all_and_one_that_fails_is_not_healthy() -> None:
+def test_health_of_a_service_without_a_list_of_networks() -> None:
     with loopback_server(respond_with(http_response(404, "{}"))) as silent:
         ran = run_swapcli("health", "--api-url", silent.url, "--json", "--retries", "0")
     assert [each["network"] for each in ran.json] == list(network_names())
@@ -138,19 +138,19 @@ def test_a_setting_names_the_service_too(service: ServiceProcess) -> None:
 
 
 def test_a_market_does_not_fit_a_service(service: ServiceProcess, market_file: str) -> None:
-    ran = asked(service, "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json")
+    ran = run_with_service(service, "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
-    assert asked(service, "route", "base", "ETH", "USDC", "1", "--skip-bad-pools").exit_code == 2
+    assert run_with_service(service, "route", "base", "ETH", "USDC", "1", "--skip-bad-pools").exit_code == 2
 
 
-def test_what_the_command_line_says_goes_before_what_the_settings_say(
-    service: ServiceProcess, market_file: str
-) -> None:
+def test_options_override_the_settings(service: ServiceProcess, market_file: str) -> None:
     here = run_swapcli(
         "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json", env={"SWAPCLI_API_URL": service.url}
     )
     assert here.json["market"]["service"] is None
-    there = asked(service, "route", "base", "ETH", "USDC", "1", "--json", env={"SWAPCLI_MARKET": market_file})
+    there = run_with_service(
+        service, "route", "base", "ETH", "USDC", "1", "--json", env={"SWAPCLI_MARKET": market_file}
+    )
     assert there.json["market"]["service"] == service.url
     both = {"SWAPCLI_API_URL": service.url, "SWAPCLI_MARKET": market_file}
     assert run_swapcli("route", "base", "ETH", "USDC", "1", env=both).exit_code == 2
@@ -158,7 +158,7 @@ def test_what_the_command_line_says_goes_before_what_the_settings_say(
 
 @pytest.mark.parametrize("option", [["--certify"], ["--gas-price", "1"], ["--max-hops", "2"], ["--reverse"]])
 def test_what_a_service_cannot_be_asked_is_refused(service: ServiceProcess, option: list[str]) -> None:
-    ran = asked(service, "route", "base", "ETH", "USDC", "1", *option, "--json")
+    ran = run_with_service(service, "route", "base", "ETH", "USDC", "1", *option, "--json")
     assert (ran.exit_code, ran.stdout) == (2, "")
 
 
@@ -203,9 +203,9 @@ def test_keys_are_sent_and_never_shown(tmp_path: Path) -> None:
     earning = ("--integrator-address", "0x" + "9" * 40, "--integrator-fee-bps", "10", "--json")
     words = ("route", "base", "ETH", "USDC", "1", *earning)
     with run_service("--networks", "base", *keys) as service:
-        fine = asked(service, *words, "--api-key-file", str(tmp_path / "key"))
+        fine = run_with_service(service, *words, "--api-key-file", str(tmp_path / "key"))
         assert fine.json["integratorFeePercentageBps"] == 10
-        refused = asked(service, *words, env={"SWAPCLI_API_KEY": KEY})
+        refused = run_with_service(service, *words, env={"SWAPCLI_API_KEY": KEY})
         assert (refused.exit_code, refused.error["code"]) == (4, "UNAUTHORIZED")
         service.stop()
         for text in (fine.stdout, fine.stderr, refused.stdout, refused.stderr, service.stderr):

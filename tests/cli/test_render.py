@@ -71,11 +71,11 @@ def test_a_table_fits_its_terminal() -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_a_table_of_any_width_tells_every_fact(width: int) -> None:
-    letters = squeezed(drawn(VIEW, width))
-    assert "…" not in letters
-    said_again = sum(len(squeezed(f"{pool.name},{pool.pair}")) for pool in VIEW.pools)
+    characters = squeezed(drawn(VIEW, width))
+    assert "…" not in characters
+    repeated = sum(len(squeezed(f"{pool.name},{pool.pair}")) for pool in VIEW.pools)
     whole = len(squeezed(drawn(VIEW, 400)))
-    assert len(letters) == (whole if width >= 80 else whole - said_again)
+    assert len(characters) == (whole if width >= 80 else whole - repeated)
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 132])
@@ -104,7 +104,7 @@ def test_colour_is_a_matter_of_choice() -> None:
     assert "\x1b[" not in drawn(VIEW, 80, "auto")
 
 
-def test_the_pools_of_a_hop_stand_in_order_of_their_shares_with_their_own_amounts() -> None:
+def test_the_pools_of_a_hop_are_sorted_by_share() -> None:
     answer = build_quote()
     turned = tuple(s._replace(hops=tuple(hop[::-1] for hop in s.hops)) for s in answer.result.segments)
     again = answer._replace(result=answer.result._replace(segments=turned))
@@ -142,7 +142,7 @@ def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: boo
     assert provenance in view.origin
 
 
-def test_fresh_state_says_how_long_it_is_good_for() -> None:
+def test_live_state_shows_how_long_it_is_valid() -> None:
     fresh, stale = (
         build_route_view(build_quote(build_testnet_market(provenance="synced")), SwapTerms(0, ttl_s=t))
         for t in (7_230, 7_200)
@@ -158,7 +158,7 @@ def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) 
 
 
 @pytest.mark.parametrize(
-    ("invented", "said"),
+    ("placeholders", "message"),
     [
         ([], "these are not live prices"),
         ([FIRST_V2], "these are not live prices; invented pool addresses: 1 of 4"),
@@ -166,18 +166,18 @@ def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) 
         ([DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2], "these are not live prices; invented pool addresses: 4 of 4"),
     ],
 )
-def test_invented_addresses_are_marked_where_they_stand(invented: list[str], said: str) -> None:
+def test_invented_addresses_are_marked_where_they_stand(placeholders: list[str], message: str) -> None:
     document = build_market_document(provenance="modelled")
     for entry in document["pools"]:
-        if entry["address"] in invented:
+        if entry["address"] in placeholders:
             entry["address_modelled"] = True
     answer = build_quote(build_testnet_market(pools=document["pools"], provenance="modelled"))
-    used = sorted({DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2} & set(invented))
+    used = sorted({DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2} & set(placeholders))
     view = build_route_view(answer, SwapTerms(0))
     (warning,) = warnings_on(answer, 60)
-    assert warning.message.endswith(said)
-    told = [line.split() for line in [*drawn(view, 80).splitlines(), *route_text(view).splitlines()]]
-    for line in told:
+    assert warning.message.endswith(message)
+    reported = [line.split() for line in [*drawn(view, 80).splitlines(), *route_text(view).splitlines()]]
+    for line in reported:
         if line and line[0].startswith("#"):
             assert ("invented" in line) == (line[1].lower() in used)
     market: Any = route_document(answer)["market"]
@@ -193,7 +193,7 @@ def test_a_market_without_block_and_time_has_no_age() -> None:
     assert json.loads(json.dumps(document))["market"]["age"] is None
 
 
-def test_the_json_says_where_the_state_comes_from_and_how_old_it_is() -> None:
+def test_the_json_has_the_state_source_and_its_age() -> None:
     document = route_document(build_quote())
     assert document["market"] == {
         "service": None,
@@ -216,18 +216,18 @@ def from_service(api_version: ApiVersion = ApiVersion.V2) -> RemoteQuote:
     return RemoteQuote(quote.order, quote.result, quote.network, quote.tokens, state_source, quote.timestamp_ms)
 
 
-def test_of_a_service_everything_is_shown_that_it_tells_and_nothing_else() -> None:
+def test_a_remote_quote_shows_what_the_service_returned() -> None:
     answer = from_service()
-    told, known = build_route_view(answer, SwapTerms(5_000)), build_route_view(build_quote(), SwapTerms(5_000))
-    assert [(r.segment, r.hop, r.mark, r.share) for r in told.rows] == [
+    reported, known = build_route_view(answer, SwapTerms(5_000)), build_route_view(build_quote(), SwapTerms(5_000))
+    assert [(r.segment, r.hop, r.mark, r.share) for r in reported.rows] == [
         (r.segment, r.hop, r.mark, r.share) for r in known.rows
     ]
-    assert [pool.address for pool in told.pools] == [pool.address for pool in known.pools]
-    assert {row.amount for row in told.rows} == {""}
+    assert [pool.address for pool in reported.pools] == [pool.address for pool in known.pools]
+    assert {row.amount for row in reported.rows} == {""}
     same = {fact.name: fact for fact in known.facts}
-    left_out = set(same) - {fact.name for fact in told.facts}
+    left_out = set(same) - {fact.name for fact in reported.facts}
     assert left_out == {"Single path"}
-    differing = {fact.name for fact in told.facts if fact != same[fact.name]}
+    differing = {fact.name for fact in reported.facts if fact != same[fact.name]}
     assert differing == {"Price impact", "Gas", "State"}
 
 
@@ -237,7 +237,7 @@ def test_gas_from_a_service_is_in_the_units_of_its_generation(api_version: ApiVe
     assert (facts["Gas"].value, facts["Gas"].note) == (gas, "$0.0082")
 
 
-def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() -> None:
+def test_the_l1_data_fee_is_part_of_the_gas_cost() -> None:
     answer = build_quote()
     quote = answer.quote._replace(l1_fee_wei=2 * 10**12)
     charged = answer._replace(quote=quote, result=with_gas(answer.result, quote))
@@ -252,7 +252,7 @@ def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() 
 
 
 @pytest.mark.parametrize(
-    ("percent", "told"),
+    ("percent", "reported"),
     [
         (80, "splitting gains 2,500.00 bps"),
         (100, "splitting gains nothing"),
@@ -260,16 +260,16 @@ def test_a_fee_for_data_on_l1_is_told_beside_the_gas_and_counted_in_its_worth() 
         (None, "no single path can fill the order"),
     ],
 )
-def test_what_splitting_is_good_for_is_told(percent: int | None, told: str) -> None:
+def test_the_gain_from_splitting_is_shown(percent: int | None, reported: str) -> None:
     answer = build_quote()
     out = 10**9
     best = None if percent is None else out * percent // 100
     quote = answer.quote._replace(amount_out=out, best_single_path_out=best)
     facts = {fact.name: fact for fact in build_route_view(answer._replace(quote=quote), SwapTerms(0)).facts}
-    assert facts["Single path"].note == told
+    assert facts["Single path"].note == reported
 
 
-def test_a_service_is_named_and_said_not_to_tell_its_state() -> None:
+def test_a_service_without_a_state_source_is_named() -> None:
     view = build_route_view(from_service(), SwapTerms(0))
     assert view.origin == "quoted by https://quotes.example"
     assert view.facts[-1].note == "https://quotes.example does not report it"

@@ -11,7 +11,7 @@ SERVICE = "http://127.0.0.1:1"
 
 
 @pytest.mark.parametrize(
-    ("options", "status", "said"),
+    ("options", "status", "message"),
     [
         (("--offline", "--api-url", SERVICE), 2, "--offline does not fit --api-url"),
         (("--offline", "--rpc-url", NODE), 2, "--offline asks no node"),
@@ -23,10 +23,10 @@ SERVICE = "http://127.0.0.1:1"
         (("--rpc-url", NODE), 5, "no connection to http://127.0.0.1:1/…"),
     ],
 )
-def test_options_that_do_not_fit_are_refused_in_a_sentence(options: tuple[str, ...], status: int, said: str) -> None:
+def test_options_that_do_not_fit_are_refused_in_a_sentence(options: tuple[str, ...], status: int, message: str) -> None:
     ran = run_swapcli("route", "base", "ETH", "USDC", "1", *options)
     assert ran.exit_code == status
-    assert said in ran.stderr
+    assert message in ran.stderr
     assert not ran.stdout
     assert "secret" not in ran.stderr
 

@@ -26,7 +26,7 @@ def marked(folder: Path, **changes: Any) -> str:
     return str(file)
 
 
-def test_an_order_for_a_token_with_a_fee_ends_with_its_code_and_the_fee(tmp_path: Path) -> None:
+def test_an_order_for_a_fee_token_fails_with_the_fee(tmp_path: Path) -> None:
     refused = run_swapcli("route", *ORDER, "--market", marked(tmp_path), "--json")
     assert (refused.exit_code, refused.error["code"]) == (3, "FEE_ON_TRANSFER")
     assert refused.error["message"] == (
@@ -35,7 +35,7 @@ def test_an_order_for_a_token_with_a_fee_ends_with_its_code_and_the_fee(tmp_path
     assert refused.error["details"] == {"token": USDC, **FEE, "transfer_fee_ppm": 0}
 
 
-def test_the_tokens_of_a_market_tell_how_they_transfer(tmp_path: Path) -> None:
+def test_tokens_lists_transfer_behaviour(tmp_path: Path) -> None:
     file = marked(tmp_path)
     listed = {entry["symbol"]: entry for entry in run_swapcli("tokens", "testnet", "--market", file, "--json").json}
     assert listed["USDC"]["transfers"] == FEE
@@ -45,8 +45,8 @@ def test_the_tokens_of_a_market_tell_how_they_transfer(tmp_path: Path) -> None:
     assert run_swapcli("market", "import", file, "--store", stores).exit_code == 0
     stored = {entry["symbol"]: entry for entry in run_swapcli("tokens", "testnet", "--store", stores, "--json").json}
     assert stored["USDC"]["transfers"] == FEE
-    (told,) = run_swapcli("market", "info", "--store", stores, "--json").json
-    assert told["transfers"] == {"unknown": len(build_market_document()["tokens"]) - 1, "fee": 1}
+    (reported,) = run_swapcli("market", "info", "--store", stores, "--json").json
+    assert reported["transfers"] == {"unknown": len(build_market_document()["tokens"]) - 1, "fee": 1}
     assert json.loads(run_swapcli("market", "export", "testnet", "--store", stores).stdout)["tokens"] == [
         {**entry, **({"transfers": FEE} if entry["address"] == USDC else {})}
         for entry in build_market_document()["tokens"]
@@ -75,8 +75,8 @@ def test_the_settings_may_mark_a_token_with_a_fee(tmp_path: Path, address: str) 
 
 
 def test_the_settings_may_mark_a_token_that_keeps_shares(tmp_path: Path) -> None:
-    told = settled(tmp_path, f"share_tokens: [{USDC}]")
-    assert told.exit_code == 0
-    (warning,) = (each for each in told.json["warnings"] if each["code"] == "SHARE_TOKEN")
+    reported = settled(tmp_path, f"share_tokens: [{USDC}]")
+    assert reported.exit_code == 0
+    (warning,) = (each for each in reported.json["warnings"] if each["code"] == "SHARE_TOKEN")
     assert warning["message"].startswith("USDC keeps shares: each transfer can lose up to 2 units")
-    assert int(told.json["outputAmount"]) > 0
+    assert int(reported.json["outputAmount"]) > 0

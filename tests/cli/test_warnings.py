@@ -101,7 +101,7 @@ def test_what_is_allowed_is_built_and_warned_of_once() -> None:
     assert document["calldata"].startswith("0x")
 
 
-def test_the_route_of_a_refused_order_can_be_executed_where_that_is_allowed() -> None:
+def test_max_impact_allows_a_route_that_was_refused() -> None:
     route = run_swapcli("route", *TOO_MUCH, "--json")
     document = execute(route, "--max-impact", "100", "--json").json
     assert codes(document) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED", "ROUTER_UNVERIFIED"]
@@ -138,7 +138,7 @@ def unpriced(tmp_path: Path) -> Callable[..., CommandResult]:
     return lambda *words: run_swapcli(*words, "--market", str(file))
 
 
-def test_without_prices_in_usd_the_pools_of_the_route_tell_the_impact(unpriced: Callable[..., CommandResult]) -> None:
+def test_without_usd_prices_the_impact_comes_from_the_pools(unpriced: Callable[..., CommandResult]) -> None:
     small, large = (unpriced("route", "testnet", "ETH", "USDC", amount, "--json").json for amount in ("0.01", "3000"))
     assert small["inputToken"]["price"] is None
     assert ["PRICE_IMPACT_HIGH" in codes(each) for each in (small, large)] == [False, True]
@@ -150,7 +150,7 @@ def test_without_prices_in_usd_the_pools_of_the_route_tell_the_impact(unpriced: 
 # A service.
 
 
-def test_a_payload_of_a_service_on_modelled_state_warns_as_one_made_here(service: ServiceProcess) -> None:
+def test_a_remote_payload_on_modelled_state_warns_as_well(service: ServiceProcess) -> None:
     there = ("--api-url", service.url)
     route = run_swapcli("route", *LITTLE, "--json")
     for words in ((), ("--json",), ("--get", "calldata")):
@@ -195,7 +195,7 @@ def test_a_service_without_prices_is_said_to_give_none() -> None:
 
 
 @pytest.mark.parametrize("amount", ["100000000", "1000000000"])
-def test_a_service_cannot_hide_what_an_exchange_of_dollars_loses_behind_prices(amount: str) -> None:
+def test_a_service_cannot_hide_the_impact_of_a_stable_swap(amount: str) -> None:
     def worthless(_: str, document: Any) -> Any:
         for found in (document, document.get("route", {})):
             if "inputToken" in found:

@@ -1,4 +1,4 @@
-"""`swapcli market`: markets come into a store and out of it unchanged, and what is kept is told."""
+"""`swapcli market`: import and export keep a market unchanged, and info describes it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stored(folder: Path, **changes: Any) -> None:
 
 
 @pytest.mark.parametrize("name", embedded_names())
-def test_what_is_exported_imported_and_exported_again_has_the_same_bytes(name: str, folder: Path) -> None:
+def test_export_import_export_keeps_the_bytes(name: str, folder: Path) -> None:
     embedded = market(folder, "export", name)
     assert embedded.exit_code == 0
     assert market(folder, "import", "-", stdin=embedded.stdout.encode()).exit_code == 0
@@ -69,7 +69,7 @@ def test_quotes_rest_on_the_store_from_then_on(folder: Path, file: str, tmp_path
     assert run_swapcli(*order, env=elsewhere[1]).json["outputAmount"] == by_file["outputAmount"]
 
 
-def test_a_store_that_holds_pools_is_replaced_only_when_that_is_said(folder: Path) -> None:
+def test_import_replaces_stored_pools_only_with_replace(folder: Path) -> None:
     stored(folder)
     before = market(folder, "export", "testnet").stdout
     other = json.dumps(build_market_document(source="another", pools=build_market_document()["pools"][:1])).encode()
@@ -82,7 +82,7 @@ def test_a_store_that_holds_pools_is_replaced_only_when_that_is_said(folder: Pat
     assert len(json.loads(market(folder, "export", "testnet").stdout)["pools"]) == 1
 
 
-def test_a_store_that_nothing_has_come_into_yet_stands_in_nobodys_way(folder: Path) -> None:
+def test_an_empty_store_is_ignored(folder: Path) -> None:
     folder.mkdir(parents=True)
     create_store(str(folder / "base.sqlite"), network("base"), network).close()
     order = ("route", "base", "ETH", "USDC", "1", "--json")
@@ -120,14 +120,14 @@ def test_what_was_taken_is_told_in_every_form(folder: Path, file: str) -> None:
 
 def test_the_figures_are_those_of_the_store(folder: Path) -> None:
     market(folder, "import", "-", stdin=market(folder, "export", "base").stdout.encode())
-    told = market(folder, "info", "base", "--json").json
+    reported = market(folder, "info", "base", "--json").json
     with open_store(str(folder / "base.sqlite"), network) as store:
         summary = store.summary()
-    assert [(each["pools"], each["depthUsd"]) for each in told["protocols"]] == [
+    assert [(each["pools"], each["depthUsd"]) for each in reported["protocols"]] == [
         (holding.pools, round(holding.depth_usd, 2)) for holding in summary.holdings
     ]
-    assert all(each["depthUsd"] > 0 for each in told["protocols"])
-    assert told["bytes"] == os.path.getsize(folder / "base.sqlite")
+    assert all(each["depthUsd"] > 0 for each in reported["protocols"])
+    assert reported["bytes"] == os.path.getsize(folder / "base.sqlite")
 
 
 @pytest.mark.parametrize("timestamp", [None, 0, 10**12, 2**63 - 1])
@@ -195,7 +195,7 @@ def test_there_may_be_no_store(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "stdin", "said"),
+    ("arguments", "stdin", "message"),
     [
         (("-",), b"", "the JSON ends early"),
         (("-",), b"[]", "expected a JSON object"),
@@ -207,11 +207,11 @@ def test_there_may_be_no_store(folder: Path) -> None:
     ],
 )
 def test_what_is_no_market_file_of_the_network_is_refused(
-    folder: Path, arguments: tuple[str, ...], stdin: bytes, said: str
+    folder: Path, arguments: tuple[str, ...], stdin: bytes, message: str
 ) -> None:
     ran = market(folder, "import", *arguments, "--json", stdin=stdin)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert said in ran.error["message"]
+    assert message in ran.error["message"]
     assert not folder.exists()
 
 
@@ -234,7 +234,7 @@ def test_a_network_may_be_called_what_no_file_can_be(folder: Path, name: str) ->
     assert market(folder, "info", name, "--json").json["network"] == name
 
 
-def test_a_name_that_is_too_long_for_a_file_is_told_in_a_sentence(folder: Path) -> None:
+def test_a_name_too_long_for_a_file_is_a_plain_error(folder: Path) -> None:
     document = build_market_document()
     document["network"]["name"] = "x" * 400
     ran = market(folder, "import", "-", "--json", stdin=json.dumps(document).encode())
@@ -254,10 +254,15 @@ def test_an_export_to_a_file_is_told_and_replaces_what_was_there(folder: Path, t
     stored(folder)
     to_stdout, file = market(folder, "export", "testnet").stdout, tmp_path / "out.json"
     file.write_text("before")
-    told = market(folder, "export", "testnet", str(file), "--json").json
+    reported = market(folder, "export", "testnet", str(file), "--json").json
     assert file.read_text() == to_stdout == market(folder, "export", "testnet", "-").stdout
-    assert (told["file"], told["bytes"], told["pools"], told["tokens"]) == (str(file), len(to_stdout), 5, 6)
-    assert told["market"]["provenance"] == "synthetic"
+    assert (reported["file"], reported["bytes"], reported["pools"], reported["tokens"]) == (
+        str(file),
+        len(to_stdout),
+        5,
+        6,
+    )
+    assert reported["market"]["provenance"] == "synthetic"
     for form in ("--plain", "--table"):
         words = market(folder, "export", "testnet", str(file), form).stdout
         assert words.startswith("testnet, exported\n")
@@ -291,7 +296,7 @@ def test_a_market_on_stdout_has_one_form(form: str) -> None:
     assert run_swapcli("market", "export", "base", "--json").stdout == run_swapcli("market", "export", "base").stdout
 
 
-def test_what_is_exported_does_not_hang_on_a_market_file_in_the_settings(folder: Path, file: str) -> None:
+def test_export_ignores_the_market_file_of_the_settings(folder: Path, file: str) -> None:
     stored(folder)
     env = {"SWAPCLI_MARKET": "/nonexistent.json"}
     assert market(folder, "export", "testnet", env=env).stdout == market(folder, "export", "testnet").stdout

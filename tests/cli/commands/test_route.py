@@ -260,7 +260,7 @@ def test_what_cannot_be_done_is_one_json_object_on_stderr(
     assert ran.error["exit_code"] == status
 
 
-def test_an_address_that_is_none_is_told_with_its_option(route: Route) -> None:
+def test_an_invalid_address_names_its_option(route: Route) -> None:
     assert route("ETH", "USDC", "1", "--destination", "0x12").stderr.startswith(
         'error: --destination: "0x12" is not an'
     )

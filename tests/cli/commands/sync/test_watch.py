@@ -8,11 +8,11 @@ from random import Random
 
 from tests.chain.modes import check_shown
 from tests.chain.node.server import hangs_up
-from tests.cli.sync.scene import Scene, wait_for
+from tests.cli.commands.sync.scene import Scene, wait_for
 from tests.support.service_process import TIMEOUT_S
 
 
-def test_a_watch_tells_each_step_as_a_line_of_json_until_it_is_told_to_stop(scene: Scene) -> None:
+def test_watch_prints_one_json_line_per_block_until_stopped(scene: Scene) -> None:
     with scene.running("--watch", "--json") as process:
         assert process.stdout is not None
         synced = json.loads(process.stdout.readline())
@@ -40,15 +40,15 @@ def test_a_watch_tells_people_on_stderr_and_survives_what_passes(scene: Scene) -
         failed = process.stderr.readline()
         scene.proxy.always = None
         scene.village.happen(Random(5))
-        told = process.stderr.readline()
+        reported = process.stderr.readline()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert failed.startswith("note: no connection to http://127.0.0.1:")
     assert failed.endswith("retrying in 2 s (1 of 30 consecutive failures)\n")
-    check_shown(failed + told + out + err)
-    while told.startswith("note: "):
-        told, _, err = err.partition("\n")
-    assert told.startswith("block ")
+    check_shown(failed + reported + out + err)
+    while reported.startswith("note: "):
+        reported, _, err = err.partition("\n")
+    assert reported.startswith("block ")
     assert process.returncode == 0
     assert scene.sync().exit_code == 0
     scene.check_fresh()

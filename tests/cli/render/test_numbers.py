@@ -37,7 +37,7 @@ def test_whole_tokens_are_exact(amount: int, places: int) -> None:
 
 
 @given(amounts, decimals)
-def test_short_tokens_never_promise_more_and_lose_less_than_a_millionth(amount: int, places: int) -> None:
+def test_short_amounts_are_rounded_down_by_under_a_millionth(amount: int, places: int) -> None:
     short, exact = value(format_short_amount(amount, places)), Fraction(amount, 10**places)
     assert exact * (1 - Fraction(1, 10**5)) <= short <= exact
 
@@ -76,9 +76,9 @@ def test_percentages(fraction: float, shown: str) -> None:
 
 
 @given(st.floats(-1e9, 1e9))
-def test_a_proven_gap_is_never_told_smaller_than_it_is(gap: float) -> None:
-    told, exact = value(format_bps_rounded_up(gap)), max(Fraction(repr(gap)), Fraction(0))
-    assert exact <= told < exact + Fraction(1, 100)
+def test_a_proven_gap_is_never_rounded_down(gap: float) -> None:
+    reported, exact = value(format_bps_rounded_up(gap)), max(Fraction(repr(gap)), Fraction(0))
+    assert exact <= reported < exact + Fraction(1, 100)
 
 
 def test_gaps_have_two_decimals() -> None:

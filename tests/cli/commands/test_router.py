@@ -13,7 +13,7 @@ EVM = [name for name in network_names() if network(name).kind is Kind.EVM]
 
 
 @pytest.mark.parametrize("name", EVM)
-def test_the_payload_is_the_contract_with_what_it_must_know_of_the_network(name: str) -> None:
+def test_the_deployment_has_the_contract_and_its_arguments(name: str) -> None:
     printed = run_swapcli("router", "deploy-payload", name, "--json").json
     known = network(name)
     assert printed == {
@@ -35,7 +35,7 @@ def test_in_a_pipe_every_value_is_whole() -> None:
     assert values["calldata"] == build_deployment(network("base")).calldata
 
 
-def test_a_network_without_contracts_of_the_evm_has_no_such_router() -> None:
+def test_starknet_has_no_router_to_deploy() -> None:
     ran = run_swapcli("router", "deploy-payload", "starknet")
     assert ran.exit_code == 2
     assert ran.stderr.startswith("error: starknet runs no contracts of the EVM")

@@ -12,7 +12,7 @@ from swapcli.networks.catalogue import network
 from tests.chain.modes import check_shown
 from tests.chain.node.server import hangs_up
 from tests.chain.settings import url_of
-from tests.cli.sync.scene import Scene
+from tests.cli.commands.sync.scene import Scene
 from tests.support.command import run_swapcli
 
 FACTS = ("tokens", "pools", "protocols", "gasPrice", "network")
@@ -20,17 +20,17 @@ FACTS = ("tokens", "pools", "protocols", "gasPrice", "network")
 
 def test_a_store_is_made_with_its_folder_and_holds_what_is_told(scene: Scene) -> None:
     ran = scene.sync("--json")
-    told = ran.json
+    reported = ran.json
     assert (ran.exit_code, ran.stderr) == (0, "")
-    assert told["store"] == str(scene.file)
-    assert (told["pools"], told["newPools"]) == (len(scene.held()["pools"]),) * 2
-    assert told["market"]["provenance"] == "synced"
-    assert {each["amm_name"] for each in told["protocols"]} == {"uniswapV2", "uniswapV3", "uniswapV4"}
-    assert sum(each["pools"] for each in told["protocols"]) == told["pools"] >= 5
-    assert told["seconds"] > 0
-    assert told["poolsPerSecond"] == pytest.approx(told["pools"] / told["seconds"], rel=0.2)
+    assert reported["store"] == str(scene.file)
+    assert (reported["pools"], reported["newPools"]) == (len(scene.held()["pools"]),) * 2
+    assert reported["market"]["provenance"] == "synced"
+    assert {each["amm_name"] for each in reported["protocols"]} == {"uniswapV2", "uniswapV3", "uniswapV4"}
+    assert sum(each["pools"] for each in reported["protocols"]) == reported["pools"] >= 5
+    assert reported["seconds"] > 0
+    assert reported["poolsPerSecond"] == pytest.approx(reported["pools"] / reported["seconds"], rel=0.2)
     info = run_swapcli("market", "info", "anvil", "--json", env=scene.env).json
-    assert {name: told[name] for name in FACTS} == {name: info[name] for name in FACTS}
+    assert {name: reported[name] for name in FACTS} == {name: info[name] for name in FACTS}
     scene.check_fresh()
 
 
@@ -44,11 +44,17 @@ def test_what_is_left_out_is_told_with_its_reason(scene: Scene) -> None:
 
 
 def test_the_forms_tell_the_same(scene: Scene) -> None:
-    told = scene.sync("--json").json
+    reported = scene.sync("--json").json
     for form in ("--plain", "--table"):
         ran = scene.sync(form)
         assert (ran.exit_code, ran.stderr) == (0, "")
-        for fact in (told["market"]["block"], told["store"], told["leftOut"][0]["reason"], "uniswapV3", "synced"):
+        for fact in (
+            reported["market"]["block"],
+            reported["store"],
+            reported["leftOut"][0]["reason"],
+            "uniswapV3",
+            "synced",
+        ):
             assert str(fact) in ran.stdout
         check_shown(ran.stdout)
 
@@ -93,8 +99,8 @@ def test_quotes_rest_on_the_store(scene: Scene) -> None:
 def test_a_node_on_the_command_line_goes_before_the_settings(scene: Scene) -> None:
     scene.proxy.always = hangs_up
     url = url_of(scene.village.chain)
-    told = scene.sync("--rpc-url", url, "--json").json
-    assert told["market"]["source"] == url
+    reported = scene.sync("--rpc-url", url, "--json").json
+    assert reported["market"]["source"] == url
 
 
 def test_without_a_node_a_public_one_is_asked_and_named() -> None:

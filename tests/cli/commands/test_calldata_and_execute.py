@@ -1,4 +1,4 @@
-"""`swapcli calldata` and `swapcli execute`: what is signed is what the replay gives, however it is asked for."""
+"""`swapcli calldata` and `swapcli execute`: the transaction to sign has the amounts of the replay."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_the_json_of_v1_is_the_endpoints_own(build: Run, execute: Run, found: Ca
     assert at_once["route"]["min_received"] == replayed["route"]["min_received"]
 
 
-def test_hyperevm_tells_the_transaction_that_its_endpoint_leaves_out() -> None:
+def test_hyperevm_json_has_the_whole_transaction() -> None:
     route = run_swapcli("route", "hyperevm", "HYPE", "USDT0", "1", "--api-version", "v1", "--json").stdout.encode()
     document = run_swapcli("execute", *TO_WALLET, "--json", stdin=route).json
     assert decode_call(document["calldata"]).route.amount_in == int(document["value"]) == 10**18
@@ -207,7 +207,7 @@ def test_what_is_no_route_is_told_so(execute: Run, route: bytes, code: str, stat
     assert (ran.error["code"], ran.exit_code, ran.stdout) == (code, status, "")
 
 
-def test_nobody_waits_at_a_terminal_for_a_route(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_execute_does_not_wait_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swapcli.cli.commands.execute.is_stdin_terminal", lambda: True)
     ran = run_swapcli("execute", *TO_WALLET)
     assert ran.exit_code == 2
@@ -219,8 +219,8 @@ def changed(route: bytes, **values: Any) -> bytes:
 
 
 def issued_at(unix_s: float) -> dict[str, str]:
-    moment = datetime.fromtimestamp(unix_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return {"apiVersion": "2.0", "timestamp": moment}
+    timestamp = datetime.fromtimestamp(unix_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {"apiVersion": "2.0", "timestamp": timestamp}
 
 
 def test_an_old_route_is_refused_and_how_old_is_a_setting(execute: Run, found: Callable[..., bytes]) -> None:
@@ -230,7 +230,7 @@ def test_an_old_route_is_refused_and_how_old_is_a_setting(execute: Run, found: C
     assert execute(old, env={"SWAPCLI_ROUTE_TTL_S": "200"}).exit_code == 0
 
 
-def test_a_route_that_promises_more_than_the_market_gives_is_refused(execute: Run, found: Callable[..., bytes]) -> None:
+def test_a_route_above_the_replayed_output_is_refused(execute: Run, found: Callable[..., bytes]) -> None:
     route = found("ETH", "USDC", "1")
     promised = int(json.loads(route)["outputAmount"])
     greedy = changed(route, outputAmount=str(promised * 102 // 100))
@@ -252,16 +252,18 @@ def test_an_unknown_pool_is_an_invalid_route(execute: Run, found: Callable[..., 
 
 
 @pytest.mark.parametrize("command", ["calldata", "execute"])
-def test_nobody_is_paid_by_default(market: str, found: Callable[..., bytes], command: str) -> None:
+def test_there_is_no_default_recipient(market: str, found: Callable[..., bytes], command: str) -> None:
     words = ["testnet", "ETH", "USDC", "1"] if command == "calldata" else ["-"]
     ran = run_swapcli(command, *words, "--market", market, stdin=found("ETH", "USDC", "1"))
     assert ran.exit_code == 2
     assert ran.stderr == ("error: a transaction needs a recipient\nhint:  add --destination ADDRESS\n")
 
 
-@pytest.mark.parametrize("nobody", ["0x" + "0" * 40, "0x" + "e" * 40, "0x" + "E" * 40])
-def test_what_nobody_holds_the_key_of_is_not_paid(market: str, nobody: str) -> None:
-    ran = run_swapcli("calldata", "testnet", "ETH", "USDC", "1", "--market", market, "--destination", nobody, "--json")
+@pytest.mark.parametrize("unusable", ["0x" + "0" * 40, "0x" + "e" * 40, "0x" + "E" * 40])
+def test_what_nobody_holds_the_key_of_is_not_paid(market: str, unusable: str) -> None:
+    ran = run_swapcli(
+        "calldata", "testnet", "ETH", "USDC", "1", "--market", market, "--destination", unusable, "--json"
+    )
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_ADDRESS")
 
 

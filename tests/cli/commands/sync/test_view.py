@@ -13,7 +13,7 @@ from swapcli.cli.render.sync_view import SyncResult, advance_document, build_syn
 from swapcli.engine.sync import Advance, Omission
 from swapcli.store import open_store
 from tests.chain.modes import check_shown
-from tests.cli.sync.scene import Scene
+from tests.cli.commands.sync.scene import Scene
 from tests.store.build import only
 from tests.support.service_process import TIMEOUT_S
 from tests.support.testnet import NOW_S
@@ -34,10 +34,10 @@ def test_on_a_terminal_bars_are_drawn_on_stderr_alone(scene: Scene, color: str) 
         finally:
             os.close(ours)
         assert process.wait(timeout=TIMEOUT_S) == 0
-    told = json.loads(out)
+    reported = json.loads(out)
     text = drawn.decode()
     assert "creation events" in text
-    assert f"{told['pools']:,} pools of {told['tokens']:,} tokens, block {told['market']['block']}" in text
+    assert f"{reported['pools']:,} pools of {reported['tokens']:,} tokens, block {reported['market']['block']}" in text
     assert ("\x1b[3" in text) == (color == "always")
     check_shown(text)
 
@@ -53,8 +53,8 @@ def synced(scene: Scene) -> SyncResult:
 
 
 def test_a_sync_in_words_cannot_steer_the_terminal(scene: Scene) -> None:
-    held = synced(scene)
-    document, sheet = sync_document(held, NOW_S), build_sync_details(held, NOW_S)
+    result = synced(scene)
+    document, sheet = sync_document(result, NOW_S), build_sync_details(result, NOW_S)
     assert document["poolsPerSecond"] == 2.0
     assert document["leftOut"] == [
         {"reason": OMISSIONS[0].reason, "count": 1_200, "examples": ["0xa\x1b", "0xb"]},
@@ -62,7 +62,7 @@ def test_a_sync_in_words_cannot_steer_the_terminal(scene: Scene) -> None:
     ]
     assert sheet.lists[-1].rows == (("no ?[31mreason", "1,200", "0xa?"), ("thin", "1", "0xc"))
     assert json.loads(json.dumps(document)) == document
-    assert sync_document(replace(held, seconds=0.0), NOW_S)["poolsPerSecond"] == 0.0
+    assert sync_document(replace(result, seconds=0.0), NOW_S)["poolsPerSecond"] == 0.0
 
 
 @pytest.mark.parametrize(

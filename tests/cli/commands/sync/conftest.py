@@ -10,7 +10,7 @@ import pytest
 from tests.chain.anvil import running_anvil
 from tests.chain.living import Village
 from tests.chain.proxy import Proxy, proxying
-from tests.cli.sync.scene import Scene
+from tests.cli.commands.sync.scene import Scene
 
 
 @pytest.fixture(scope="package")

@@ -27,29 +27,29 @@ def test_protocols_lists_a_networks_protocols(name: str) -> None:
     ]
 
 
-def test_tokens_lists_a_market_with_the_tokens_in_most_pools_first(market_file: str) -> None:
+def test_tokens_in_the_most_pools_are_listed_first(market_file: str) -> None:
     listed = run_swapcli("tokens", "testnet", "--market", market_file, "--json").json
     assert [(entry["symbol"], entry["pools"]) for entry in listed[:3]] == [("ETH", 4), ("WETH", 4), ("USDC", 3)]
     assert listed[-1]["address"].lower() in (LONELY, USDC[:2] + "55" * 20)
 
 
 @pytest.fixture(params=["base", "citrea", "starknet"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
+def stored_market(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     """A network, and a folder where the embedded market is in its store."""
     exported = run_swapcli("market", "export", request.param).stdout.encode()
     assert run_swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported).exit_code == 0
     return request.param, str(tmp_path)
 
 
-def test_the_tokens_of_a_store_are_those_of_its_market(kept: tuple[str, str]) -> None:
-    name, folder = kept
+def test_the_tokens_of_a_store_are_those_of_its_market(stored_market: tuple[str, str]) -> None:
+    name, folder = stored_market
     assert (
         run_swapcli("tokens", name, "--json", "--store", folder).stdout == run_swapcli("tokens", name, "--json").stdout
     )
 
 
-def test_protocols_tell_how_many_pools_of_each_are_in_the_store(kept: tuple[str, str]) -> None:
-    name, folder = kept
+def test_protocols_tell_how_many_pools_of_each_are_in_the_store(stored_market: tuple[str, str]) -> None:
+    name, folder = stored_market
     without, listed = (
         run_swapcli("protocols", name, "--json").json,
         run_swapcli("protocols", name, "--json", "--store", folder).json,
@@ -63,8 +63,8 @@ def test_protocols_tell_how_many_pools_of_each_are_in_the_store(kept: tuple[str,
     assert [int(row.split()[-1]) for row in rows] == [entry["pools"] for entry in listed]
 
 
-def test_a_market_file_goes_before_a_store(kept: tuple[str, str], market_file: str) -> None:
-    listed = run_swapcli("tokens", "testnet", "--market", market_file, "--store", kept[1], "--json")
+def test_a_market_file_goes_before_a_store(stored_market: tuple[str, str], market_file: str) -> None:
+    listed = run_swapcli("tokens", "testnet", "--market", market_file, "--store", stored_market[1], "--json")
     assert listed.json == run_swapcli("tokens", "testnet", "--market", market_file, "--json").json
 
 

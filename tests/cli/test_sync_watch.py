@@ -1,4 +1,4 @@
-"""Following a chain: the pauses between steps, failures that pass and those that do not, and being told to stop."""
+"""The loop of `sync --watch`: pauses, transient and lasting failures, and signals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from swapcli.errors import ChainReorganized, ConfigError, SwapcliError, Unreacha
 
 
 class Chain:
-    """Fails where it is told so; ends as somebody who presses Ctrl-C when there is nothing left to do."""
+    """Fails where the test says so, and raises `KeyboardInterrupt` after the last step."""
 
     def __init__(self, outcomes: list[SwapcliError | None]) -> None:
         self._outcomes: Iterator[SwapcliError | None] = iter(outcomes)
@@ -33,7 +33,7 @@ class Chain:
             raise error
 
     def watch(self, block_time_s: float | None) -> None:
-        watch_chain(self.step, lambda *told: self.failures.append(told), self.pauses.append, block_time_s)
+        watch_chain(self.step, lambda *reported: self.failures.append(reported), self.pauses.append, block_time_s)
 
 
 outcomes = st.lists(st.booleans(), max_size=3 * MAX_CONSECUTIVE_FAILURES)
@@ -46,9 +46,9 @@ def test_failures_are_told_and_end_it_only_when_they_go_on(fails: list[bool], bl
     longest = max(map(len, "".join("x" if fail else " " for fail in fails).split()), default=0)
     with pytest.raises(UpstreamError if longest >= MAX_CONSECUTIVE_FAILURES else KeyboardInterrupt) as ended:
         chain.watch(block_time_s)
-    told = [error for error, _, _ in chain.failures]
+    reported = [error for error, _, _ in chain.failures]
     given_up_at = errors.index(ended.value) if isinstance(ended.value, Unreachable) else len(errors)
-    assert told == [error for error in errors[:given_up_at] if error]
+    assert reported == [error for error in errors[:given_up_at] if error]
     assert all(1 <= count < MAX_CONSECUTIVE_FAILURES for _, count, _ in chain.failures)
 
 
@@ -86,7 +86,7 @@ def test_a_signal_breaks_a_pause_off(number: signal.Signals) -> None:
 
 
 class Stretch:
-    """Tells this process to stop by each of some signals, with some work after each."""
+    """Send signals to this process, with some work after each."""
 
     def __init__(self, *signals: signal.Signals, error: SwapcliError | None = None) -> None:
         self._signals, self._error = signals, error
@@ -109,7 +109,7 @@ def test_a_whole_stretch_is_ended_first_and_then_it_stops(number: signal.Signals
     assert stretch.done == 1
 
 
-def test_a_whole_stretch_that_fails_stops_too_where_that_was_told() -> None:
+def test_a_failing_uninterrupted_block_still_stops() -> None:
     with graceful_interrupts() as interruption, pytest.raises(KeyboardInterrupt):
         Stretch(signal.SIGTERM, error=Unreachable("the node is silent")).run(interruption)
 

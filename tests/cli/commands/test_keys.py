@@ -75,5 +75,5 @@ def test_the_file_is_an_option_a_setting_or_beside_the_settings(tmp_path: Path) 
     run_swapcli("keys", "create", "a", "--config", str(config), env=setting)
     run_swapcli("keys", "create", "b", "--config", str(config), "--keys-file", str(by_option), env=setting)
     run_swapcli("keys", "create", "c", "--config", str(config))
-    held = {file: json.loads(file.read_text())["keys"][0]["name"] for file in (by_setting, by_option, beside)}
-    assert list(held.values()) == ["a", "b", "c"]
+    stored_names = {file: json.loads(file.read_text())["keys"][0]["name"] for file in (by_setting, by_option, beside)}
+    assert list(stored_names.values()) == ["a", "b", "c"]

@@ -14,7 +14,7 @@ from tests.chain import proxy as faults
 from tests.chain.modes import check_shown
 from tests.chain.node.server import SECRET, Fault, hangs_up
 from tests.chain.settings import write_settings
-from tests.cli.sync.scene import Scene, wait_for
+from tests.cli.commands.sync.scene import Scene, wait_for
 from tests.support.command import run_swapcli
 from tests.support.service_process import TIMEOUT_S
 from tests.support.testnet import build_market_document, raise_unknown_network
@@ -71,7 +71,7 @@ def test_a_block_that_lies_ahead_is_refused(scene: Scene) -> None:
     assert scene.sync("--from-block", "1").exit_code == 0
 
 
-def test_a_folder_that_cannot_be_made_and_stores_that_cannot_be_used_are_told(scene: Scene) -> None:
+def test_unusable_folders_and_stores_are_errors(scene: Scene) -> None:
     file = scene.folder / "file"
     file.write_text("")
     no_folder = scene.sync("--store", str(file / "below"), "--json")
@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_be_made_and_stores_that_cannot_be_used_are_told(sc
 
 
 @pytest.mark.parametrize("name", ["testnet", "anvil"])
-def test_a_store_of_another_network_or_of_no_chain_is_left_as_it_is(scene: Scene, name: str) -> None:
+def test_a_store_of_another_network_is_not_changed(scene: Scene, name: str) -> None:
     document = build_market_document()
     document["network"]["name"] = name
     stores = ("--store", str(scene.file.parent))
@@ -124,7 +124,7 @@ def test_another_chain_is_named(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("after", [1, 5, *(pytest.param(after, marks=pytest.mark.slow) for after in (3, 7, 9, 11))])
-def test_a_node_that_begins_to_fail_leaves_a_whole_block_and_the_next_run_goes_on(scene: Scene, after: int) -> None:
+def test_a_failing_node_leaves_a_whole_block_to_continue_from(scene: Scene, after: int) -> None:
     scene.proxy.faults = [faults.passes_on] * after
     scene.proxy.always = hangs_up
     ran = scene.sync()
@@ -152,14 +152,14 @@ def test_an_interrupted_sync_says_how_far_it_got_and_goes_on(scene: Scene, numbe
         process.send_signal(number)
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out) == (130, "")
-    kept = "pools of"
+    stored_market = "pools of"
     if form == "--json":
-        told = json.loads(err)
-        assert (told["code"], told["exit_code"]) == ("INTERRUPTED", 130)
-        assert kept in told["message"]
+        reported = json.loads(err)
+        assert (reported["code"], reported["exit_code"]) == ("INTERRUPTED", 130)
+        assert stored_market in reported["message"]
     else:
         assert err.startswith("error: interrupted; ")
-        assert kept in err
+        assert stored_market in err
         assert err.endswith("hint:  run the same command again to continue\n")
     scene.proxy.faults, scene.proxy.always = [], None
     assert scene.sync().exit_code == 0

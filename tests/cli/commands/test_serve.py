@@ -21,7 +21,7 @@ from tests.support.testnet import USDC, WETH
 
 
 def get(url: str, **headers: str) -> tuple[int, object]:
-    """Status and JSON of an answer, whatever it is."""
+    """Return the status and the JSON of a response, also of an error."""
     try:
         with urlopen(Request(url, headers=headers), timeout=TIMEOUT_S) as reply:
             return reply.status, json.loads(reply.read())
@@ -117,14 +117,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("options", "said"), REFUSED)
-def test_what_cannot_be_served_is_one_error_before_anything_is_printed(options: list[str], said: str) -> None:
+@pytest.mark.parametrize(("options", "message"), REFUSED)
+def test_invalid_options_fail_before_anything_is_printed(options: list[str], message: str) -> None:
     command = [*SWAPCLI_COMMAND, "serve", "--port", "0", *options, "--json"]
     ran = subprocess.run(
         command, capture_output=True, text=True, env=clean_environment(), timeout=TIMEOUT_S, check=False
     )
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert said in json.loads(ran.stderr)["message"]
+    assert message in json.loads(ran.stderr)["message"]
 
 
 def test_a_market_file_is_served_for_its_network_alone(market_file: str) -> None:
@@ -166,7 +166,7 @@ networks:
 """
 
 
-def test_a_network_without_a_market_is_known_but_not_quoted_on_and_holds_nothing_up(tmp_path: Path) -> None:
+def test_a_network_without_a_market_is_listed_but_not_quoted(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text(OWN_NETWORK)
     with run_service("--config", str(config), "--networks", "mine,monad") as service:
@@ -177,10 +177,10 @@ def test_a_network_without_a_market_is_known_but_not_quoted_on_and_holds_nothing
             get(service.url + f"/mine/route?amount=1&tokenInAddress={'0x' + '78' * 20}&tokenOutAddress={WETH}")[0]
             == 503
         )
-        status, said = get(service.url + "/mine/healthcheck")
+        status, message = get(service.url + "/mine/healthcheck")
         assert status == 503
-        assert isinstance(said, dict)
-        assert "swapcli sync mine" in said["message"]
+        assert isinstance(message, dict)
+        assert "swapcli sync mine" in message["message"]
         assert get(service.url + "/monad/healthcheck")[0] == 200
         assert get(service.url + "/readyz") == (200, {"ready": True, "missing": []})
         assert service.stop() == 0
@@ -214,9 +214,7 @@ def reloads(service: ServiceProcess, count: int) -> list[dict[str, object]]:
     raise AssertionError("it was not reloaded")
 
 
-def test_a_hangup_reloads_keys_limits_and_sites_and_bad_settings_change_nothing(
-    market_file: str, tmp_path: Path
-) -> None:
+def test_sighup_reloads_valid_settings_only(market_file: str, tmp_path: Path) -> None:
     config, keys = tmp_path / "config.yaml", tmp_path / "other-keys.json"
     key = run_swapcli("keys", "create", "acme", "--keys-file", str(keys)).stdout.strip()
     config.write_text("service: {limit_loopback: true}\n")
@@ -226,11 +224,11 @@ def test_a_hangup_reloads_keys_limits_and_sites_and_bad_settings_change_nothing(
             """Status, limit and the site that may call."""
             try:
                 with urlopen(Request(service.url + "/testnet/tokens", headers=headers), timeout=TIMEOUT_S) as reply:
-                    status, told = reply.status, reply.headers
+                    status, reported = reply.status, reply.headers
             except HTTPError as error:
                 with error:
-                    status, told = error.code, error.headers
-            return status, told["RateLimit-Limit"], told["Access-Control-Allow-Origin"]
+                    status, reported = error.code, error.headers
+            return status, reported["RateLimit-Limit"], reported["Access-Control-Allow-Origin"]
 
         origin = {"Origin": "https://app.example"}
         assert sent(**origin) == (200, "200", None)
@@ -257,15 +255,15 @@ def test_a_hangup_reloads_keys_limits_and_sites_and_bad_settings_change_nothing(
 
 def test_hangups_under_load_lose_no_request(market_file: str) -> None:
     with run_service("--market", market_file) as service, ThreadPoolExecutor(4) as pool:
-        asking = [pool.submit(lambda: [get(service.url + ORDER)[0] for _ in range(40)]) for _ in range(4)]
-        while not all(each.done() for each in asking):
+        clients = [pool.submit(lambda: [get(service.url + ORDER)[0] for _ in range(40)]) for _ in range(4)]
+        while not all(each.done() for each in clients):
             service.process.send_signal(signal.SIGHUP)
             time.sleep(0.01)
-        assert [status for each in asking for status in each.result()] == [200] * 160
+        assert [status for each in clients for status in each.result()] == [200] * 160
         assert service.stop() == 0
 
 
-def test_a_log_that_nobody_reads_stops_neither_the_service_nor_its_end(market_file: str) -> None:
+def test_an_unread_log_does_not_block_the_service(market_file: str) -> None:
     command = [*SWAPCLI_COMMAND, "serve", "--port", "0", "--market", market_file, "--host", "0.0.0.0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment())
     assert process.stdout is not None
@@ -291,7 +289,7 @@ def test_a_log_that_nobody_reads_stops_neither_the_service_nor_its_end(market_fi
 
 @pytest.fixture
 def stores(tmp_path: Path) -> Path:
-    """A folder with a store of base, which somebody has imported."""
+    """A folder with an imported store of base."""
     exported = run_swapcli("market", "export", "base")
     imported = run_swapcli("market", "import", "-", "--store", str(tmp_path), stdin=exported.stdout.encode())
     assert (exported.exit_code, imported.exit_code) == (0, 0)
@@ -318,8 +316,8 @@ def test_the_store_of_a_network_goes_before_the_embedded_market(stores: Path) ->
 
 def test_state_of_no_moment_is_never_young_enough() -> None:
     with run_service("--once", "--networks", "base", "--max-age", "60") as service:
-        said = "the state of the pools of base is modelled, of no moment, and 60 seconds are allowed"
-        assert health(service) == (503, said)
+        message = "the state of the pools of base is modelled, of no moment, and 60 seconds are allowed"
+        assert health(service) == (503, message)
 
 
 def test_a_store_that_cannot_be_used_stops_the_start(stores: Path) -> None:
@@ -338,7 +336,7 @@ def test_a_network_that_only_its_store_knows_is_served_by_name(market_file: str,
     assert run_swapcli("serve", "--networks", "testnet", "--store", str(tmp_path / "none")).exit_code == 2
 
 
-def test_no_node_is_asked_offline_and_one_that_is_none_stops_the_start() -> None:
+def test_offline_contacts_no_node() -> None:
     env = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "http://127.0.0.1:1"}
     with run_service("--max-requests", "1", "--networks", "base", "--offline", env=env) as service:
         assert health(service)[0] == 200
@@ -350,7 +348,7 @@ def test_no_node_is_asked_offline_and_one_that_is_none_stops_the_start() -> None
     assert "starknet" in ran.stderr
 
 
-def test_without_an_answer_of_its_node_a_network_is_not_quoted_on() -> None:
+def test_a_network_with_a_silent_node_is_not_quoted() -> None:
     env = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "http://user:secret@127.0.0.1:1/secret"}
     with run_service("--max-requests", "6", "--networks", "base,monad", env=env) as service:
         assert health(service) == (503, "the pools of base could not be read yet")
