@@ -56,15 +56,25 @@ from typing import ClassVar
 
 
 class SwapcliError(Exception):
-    """Base of all errors raised on purpose."""
+    """Base of all errors raised on purpose.
+
+    `place` is set by a caller that knows where the error is, for example the name of a file; the message begins with
+    it.
+    """
 
     code: ClassVar[str] = "ERROR"
+    place: str | None = None
 
     def __init__(self, message: str, *, hint: str | None = None, details: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
-        self.message = message
+        self._sentence = message
         self.hint = hint
         self.details: dict[str, object] = dict(details or {})
+
+    @property
+    def message(self) -> str:
+        """What went wrong, as a sentence without its full stop."""
+        return f"{self.place}: {self._sentence}" if self.place else self._sentence
 
 
 class InvalidInput(SwapcliError):
@@ -83,6 +93,17 @@ class InvalidAddress(InvalidInput):
     """Not an address of the network."""
 
     code = "INVALID_ADDRESS"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        details: Mapping[str, object] | None = None,
+        has_wrong_checksum: bool = False,
+    ) -> None:
+        super().__init__(message, hint=hint, details=details)
+        self.has_wrong_checksum = has_wrong_checksum
 
 
 class UnknownNetwork(InvalidInput):

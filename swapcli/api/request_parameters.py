@@ -148,7 +148,7 @@ def parse_address_parameter(name: str, value: object, kind: Kind) -> str:
     try:
         return parse_address(value, kind)
     except InvalidAddress as error:
-        wrong = ", but its checksum is wrong" if "checksum" in error.message else ""
+        wrong = ", but its checksum is wrong" if error.has_wrong_checksum else ""
         raise InvalidAddress(problem + wrong, hint=error.message, details={**error.details, "field": name}) from None
 
 

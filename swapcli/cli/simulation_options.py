@@ -76,7 +76,7 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     sender = None if options.sender is None else parse_address_option(options.sender, network, "--from")
     node = session.node(network)
     if node is None:
-        problem = "--offline excludes it" if session.offline else "none is set"
+        problem = "--offline excludes it" if session.is_offline else "none is set"
         hint = f"set networks.{network.name}.rpc_url"
         raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=hint)
     from swapcli.engine.payload_checks import Wanted

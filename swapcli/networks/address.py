@@ -102,7 +102,8 @@ def _parse_evm(text: str) -> str:
         raise _invalid(text, "not an EVM address: expected 0x and 40 hexadecimal digits")
     digits, canonical = text[2:], text.lower()
     if digits not in (digits.lower(), digits.upper()) and digits != _with_checksum(canonical)[2:]:
-        raise _invalid(text, "an address with a wrong checksum: check it, or write it in lower case")
+        problem = "an address with a wrong checksum: check it, or write it in lower case"
+        raise _invalid(text, problem, has_wrong_checksum=True)
     return canonical
 
 
@@ -114,9 +115,9 @@ def _parse_starknet(text: str) -> str:
     return "0x" + text[2:].lower().zfill(64)
 
 
-def _invalid(text: str, problem: str) -> InvalidAddress:
+def _invalid(text: str, problem: str, *, has_wrong_checksum: bool = False) -> InvalidAddress:
     shown = truncate(text, _SHOWN_CHARACTERS)
-    return InvalidAddress(f'"{shown}" is {problem}', details={"address": shown})
+    return InvalidAddress(f'"{shown}" is {problem}', details={"address": shown}, has_wrong_checksum=has_wrong_checksum)
 
 
 def _with_checksum(address: str) -> str:

@@ -16,7 +16,7 @@ SERVICE = "http://127.0.0.1:1"
         (("--offline", "--api-url", SERVICE), 2, "--offline does not fit --api-url"),
         (("--offline", "--rpc-url", NODE), 2, "--offline asks no node"),
         (("--market", "nowhere.json", "--rpc-url", NODE), 2, "--rpc-url does not fit --market"),
-        (("--api-url", SERVICE, "--rpc-url", NODE), 2, "--rpc-url does not fit --api-url"),
+        (("--api-url", SERVICE, "--rpc-url", NODE), 2, "--rpc-url has no effect with --api-url"),
         (("--rpc-url", "ftp://user:secretword@127.0.0.1/secretkey"), 2, "--rpc-url: expected an http"),
         (("--max-age", "-1"), 2, "--max-age: expected a whole number"),
         (("--offline", "--max-age", "5"), 6, "is modelled, of no moment"),

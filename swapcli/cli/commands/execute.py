@@ -122,9 +122,8 @@ def _read(file: str) -> dict[str, object]:
     try:
         document = parse_json(read_file(file))
     except InvalidInput as error:
-        error.message = f"{name} {error.message.removeprefix('the body ')}"
-        error.hint = PIPE
-        raise
+        problem = error.details.get("problem", error.message)
+        raise InvalidInput(f"{name} {problem}", hint=PIPE, details=error.details) from None
     if not isinstance(document, dict):
         raise InvalidInput(f"{name} does not contain a route", hint=PIPE)
     return document

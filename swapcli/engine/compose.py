@@ -1,0 +1,431 @@
+"""Decide what answers orders: a market file, a store, the embedded market, a node, or a remote service.
+
+This is the one place that decides it, for commands, for the HTTP service and for the library. Nothing is printed here:
+warnings go to a callback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from swapcli.config import Secret, Settings, network_names_from, networks_from, node_url
+from swapcli.config.sources import FLAG_ORIGIN
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.pool_sources import check_fresh
+from swapcli.errors import ConfigError, InvalidInput, InvalidOption, InvalidPoolState, MarketError, UnknownNetwork
+from swapcli.model.network import Kind, Network
+
+if TYPE_CHECKING:
+    from swapcli.chain.rpc_node import RpcNode
+    from swapcli.engine.market_follower import Kept
+    from swapcli.engine.pool_sources import Holder
+    from swapcli.engine.sources.quote_source import QuoteSource
+    from swapcli.markets.format import ParsedMarket
+    from swapcli.model.market import Market
+    from swapcli.store import Store
+
+REMOTE_RETRIES = 2
+STDIN = "-"
+"""The name of a market file that is read from the standard input."""
+
+Warn = Callable[[str], object]
+
+
+def read_file(name: str) -> bytes:
+    """Return the contents of a file. Raises `InvalidInput` if it cannot be read."""
+    try:
+        return Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput(f"cannot read {name}: {reason}", details={"file": name}) from error
+
+
+class QuoteSources:
+    """Opens sources of quotes, markets, stores and nodes as the settings say.
+
+    `data_dir` holds the stores unless the settings name another folder. `rpc_url` replaces the nodes of the settings;
+    `is_offline` forbids all connections. `warn` receives warnings as sentences. `read` returns the contents of a file
+    by its name, and `environ` names the HTTP proxies.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        data_dir: Path,
+        *,
+        warn: Warn,
+        read: Callable[[str], bytes] = read_file,
+        environ: Mapping[str, str] | None = None,
+        rpc_url: Secret | None = None,
+        is_offline: bool = False,
+    ) -> None:
+        self.settings = settings
+        self.data_dir = data_dir
+        self.rpc_url = rpc_url
+        self.is_offline = is_offline
+        self._warn = warn
+        self._read = read
+        self._environ = environ or {}
+
+    def api_key(self) -> Secret | None:
+        """Return the API key from the settings or from the file that they name. Raises `InvalidInput`."""
+        if self.settings.api_key is not None or self.settings.api_key_file is None:
+            return self.settings.api_key
+        key = self._read(str(self.settings.api_key_file)).decode(errors="replace").strip()
+        return Secret(key) if key else None
+
+    def network(self, name: str) -> Network:
+        """Return the network called `name`. Raises `UnknownNetwork`."""
+        return networks_from(self.settings)(name)
+
+    def chain_id(self, name: str) -> int | None:
+        """Return the chain id of the network called `name`, None for an unknown network."""
+        try:
+            return self.network(name).chain_id
+        except UnknownNetwork:
+            return None
+
+    @property
+    def service_url(self) -> str | None:
+        """The remote service that answers, None if this process answers.
+
+        If both a service and a market file are set, the one from the command line wins. Raises `InvalidOption` if both
+        come from the command line, or both do not.
+        """
+        settings = self.settings
+        if self.is_offline:
+            if settings.origin("api_url") == FLAG_ORIGIN:
+                raise InvalidOption(
+                    "a service is reached over the network, so --offline does not fit --api-url",
+                    hint="give one of them",
+                )
+            return None
+        if settings.api_url is None or settings.market is None:
+            return settings.api_url
+        by_flag = [settings.origin(key) == FLAG_ORIGIN for key in ("api_url", "market")]
+        if by_flag[0] == by_flag[1]:
+            raise InvalidOption(
+                "a service quotes on its own market, so --api-url and --market do not fit together",
+                hint="give one of them",
+            )
+        return settings.api_url if by_flag[0] else None
+
+    def open(self, name: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> QuoteSource:
+        """Return the source that answers orders on the network called `name`.
+
+        That is the service if one is set; otherwise the market file, the store or the embedded market, in this order,
+        with the pools of an order read from the node if one is set. Raises `InvalidInput`, `UnknownNetwork`.
+        """
+        url = self.service_url
+        if url is None:
+            return self._open_local(name, skip_bad_pools)
+        if skip_bad_pools:
+            raise InvalidOption("a service quotes on its own market, so --skip-bad-pools does not fit --api-url")
+        if self.rpc_url is not None:
+            raise InvalidOption("--rpc-url has no effect with --api-url: the service uses its own node")
+        from swapcli.engine.sources.remote import RemoteSource
+
+        key, timeout_s = self.api_key(), self.settings.timeout_s
+        network = self.network(name)
+        return RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
+
+    def _open_local(self, name: str, skip_bad_pools: bool) -> QuoteSource:
+        settings = self.settings
+        if settings.market is not None and self.rpc_url is not None:
+            raise InvalidOption(
+                "a market file is quoted as it is, so --rpc-url does not fit --market", hint="give one of them"
+            )
+        pool_source = self._open_pool_source(name, skip_bad_pools)
+        network = pool_source.network
+        node = self.node(network) if settings.market is None else None
+        if node is not None:
+            from swapcli.engine.sources.live import LiveSource
+
+            max_age_s, ttl_s = settings.max_age_s, settings.route_ttl_s
+            return LiveSource(pool_source, node, SYSTEM_CLOCK, max_age_s=max_age_s, route_ttl_s=ttl_s)
+        if settings.max_age_s is not None:
+            check_fresh(pool_source.state_source, network, settings.max_age_s)
+        return pool_source
+
+    def _open_pool_source(self, name: str, skip_bad_pools: bool) -> Holder:
+        """Return the market file, else the store if there is one, else the embedded market."""
+        ttl_s = self.settings.route_ttl_s
+        store = self.stored(name) if self.settings.market is None else None
+        if store is not None:
+            from swapcli.engine.sources.stored import StoreSource
+
+            return StoreSource(store, SYSTEM_CLOCK, route_ttl_s=ttl_s)
+        from swapcli.engine.sources.in_memory import MarketSource
+
+        return MarketSource(self.market(name, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK, route_ttl_s=ttl_s)
+
+    def service_networks(self, retries: int = REMOTE_RETRIES) -> tuple[str, ...] | None:
+        """Return the names of the service's networks that are known here; None if there is no service, or it does not
+        list its networks.
+
+        Raises `UpstreamError` for an invalid response, `UnknownNetwork` if none of its networks is known.
+        """
+        url = self.service_url
+        if url is None:
+            return None
+        from swapcli.engine.sources.remote import served_networks
+
+        names = served_networks(url, api_key=self.api_key(), timeout_s=self.settings.timeout_s, retries=retries)
+        known = None if names is None else tuple(name for name in names if self.chain_id(name) is not None)
+        if names and not known:
+            raise UnknownNetwork(f"the service serves {', '.join(names)}, none of which is known here")
+        return known
+
+    @property
+    def stores_folder(self) -> Path:
+        """The folder of the stores, one file a network."""
+        return self.settings.store_dir or self.data_dir
+
+    def store_file(self, name: str) -> Path:
+        """Return the path of the store of the network called `name`."""
+        try:
+            stem = self.network(name).name
+        except UnknownNetwork:
+            # Only a store may know the network, and its name may be no file name.
+            from urllib.parse import quote
+
+            stem = quote(name.lower(), safe="")
+        return self.stores_folder / f"{stem}.sqlite"
+
+    def store_files(self) -> list[Path]:
+        """Return the paths of all stores in alphabetical order."""
+        return sorted(self.stores_folder.glob("*.sqlite"))
+
+    def stored(self, name: str) -> Store | None:
+        """Open the store of the network called `name`; return None if there is none, or it is still empty.
+
+        Raises `ConfigError` if it cannot be opened or belongs to another network, `MarketError` if it is damaged.
+        """
+        file = self.store_file(name)
+        if not _may_exist(file):
+            return None
+        from swapcli.store import open_store
+
+        store = open_store(str(file), self.network, name)
+        if store.register.head() is not None or store.register.counts()[0]:
+            return store
+        store.close()
+        return None
+
+    def open_store(self, name: str) -> Store:
+        """Open the store of the network called `name`. Raises as `stored`, and `ConfigError` if there is none."""
+        store = self.stored(name)
+        if store is not None:
+            return store
+        from swapcli.store import open_store
+
+        # An unknown network raises its own error.
+        return open_store(str(self.store_file(self.network(name).name)), self.network, name)
+
+    def create_store(self, network: Network) -> Store:
+        """Open the store of a network; create it and its folder if necessary.
+
+        Raises `ConfigError` if that fails or the store belongs to another network, `MarketError` if it is damaged.
+        """
+        from swapcli.store import create_store
+
+        file = self.store_file(network.name)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ConfigError(
+                f"cannot make the folder {file.parent}: {reason}",
+                hint="name one that can be written to with --store",
+                details={"folder": str(file.parent)},
+            ) from None
+        return create_store(str(file), network, networks_from(self.settings))
+
+    def node(self, network: Network, warn: Warn | None = None) -> RpcNode | None:
+        """Return the node of a network; None if none is set, or offline.
+
+        If the settings name several, each replaces the one before it when that fails, and `warn` says why. Raises
+        `ConfigError` for an invalid URL, `InvalidOption` for a network whose nodes have no EVM interface.
+        """
+        if self.is_offline:
+            return None
+        if self.rpc_url is not None:
+            return self._connect([self.rpc_url], network, {}, warn)
+        own = self.settings.networks.get(network.name)
+        urls = [url for url in (own.rpc_url, *own.rpc_urls) if url] if own else []
+        headers = {name: value.reveal() for name, value in ((own and own.rpc_headers) or {}).items()}
+        return self._connect(urls, network, headers, warn) if urls else None
+
+    def any_node(self, network: Network) -> RpcNode:
+        """Return the node of a network, else the public nodes of the catalogue, with a warning.
+
+        Raises as `node`, and `InvalidOption` if there is no node at all.
+        """
+        node = self.node(network)
+        if node is not None:
+            return node
+        setting = f"networks.{network.name}.rpc_url"
+        if not network.rpc_urls:
+            raise InvalidOption(f"no node of {network.name} is known", hint=f"give --rpc-url, or set {setting}")
+        node = self._connect([node_url(setting, url) for url in network.rpc_urls], network, {})
+        self._warn(f"no node of {network.name} is set, so a public one is asked, which may allow little: {node.shown}")
+        return node
+
+    def _connect(
+        self, urls: Sequence[Secret], network: Network, headers: Mapping[str, str], warn: Warn | None = None
+    ) -> RpcNode:
+        check_has_nodes(network)
+        from swapcli.chain.http_proxy import find_proxy
+        from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
+
+        first_url, *others = urls
+        # A WebSocket node cannot replace another one. If it is the first, the node itself raises an error.
+        urls = [first_url, *(url for url in others if url.reveal().startswith("http"))]
+        shown = dict(zip(urls, _number_duplicates([url.shown for url in urls]), strict=True))
+        first, *spares = (
+            RpcEndpoint(url.reveal(), shown[url], headers, find_proxy(url.reveal(), self._environ)) for url in shown
+        )
+        return RpcNode(
+            first.url,
+            shown=first.shown,
+            chain_id=network.chain_id,
+            timeout_s=self.settings.timeout_s,
+            headers=first.headers,
+            proxy=first.proxy,
+            spares=spares,
+            report=warn or self._warn,
+        )
+
+    def market(self, name: str, *, skip_bad_pools: bool = False) -> Market:
+        """Return the market of the network called `name`: the market file of the settings, else the embedded market.
+
+        Warns of skipped pools. Raises `InvalidInput` for an invalid file.
+        """
+        from swapcli.engine.load_market import open_market
+
+        file, networks = self.settings.market, networks_from(self.settings)
+        if file is not None:
+            return self._read_market(
+                lambda document: open_market(name, networks, document=document, skip_bad_pools=skip_bad_pools)
+            )
+        return open_market(name, networks).market
+
+    def file_market(self, *, skip_bad_pools: bool = False) -> Market | None:
+        """Return the market of the market file, of any network; None if no file is set."""
+        from swapcli.markets.format import parse_market
+
+        networks = networks_from(self.settings)
+        if self.settings.market is None:
+            return None
+        return self._read_market(
+            lambda document: parse_market(document, networks=networks, skip_bad_pools=skip_bad_pools)
+        )
+
+    def _read_market(self, parse: Callable[[bytes], ParsedMarket]) -> Market:
+        file = str(self.settings.market)
+        try:
+            parsed = parse(self._read(file))
+        except MarketError as error:
+            error.place = "stdin" if file == STDIN else file
+            if isinstance(error, InvalidPoolState):
+                error.hint = "--skip-bad-pools goes on without it"
+            raise
+        for bad in parsed.skipped:
+            self._warn(f"skipped {bad.message}")
+        return parsed.market
+
+
+class ServicePools(NamedTuple):
+    """Where the pools of each network of an HTTP service come from.
+
+    `networks` have paths; `openers` by network return markets that stay as they are; `followed` have to be kept
+    current; `check_nodes` by network are for balance checks alone, since a node belongs to one thread.
+    """
+
+    networks: list[Network]
+    openers: dict[str, Callable[[], Market]]
+    followed: list[Kept]
+    check_nodes: dict[str, RpcNode]
+
+
+def choose_service_pools(
+    sources: QuoteSources,
+    names: Sequence[str],
+    *,
+    skip_bad_pools: bool,
+    warn_of_node: Callable[[str, str], object],
+) -> ServicePools:
+    """Choose the pools of a service: those of the market file, for its network alone; else, of each of the networks
+    called `names`, those of its store, else those of the embedded market. No names mean all networks.
+
+    `warn_of_node` receives the network and the reason when another node replaces one that fails. Raises
+    `InvalidOption`, `InvalidInput`, `UnknownNetwork`.
+    """
+    market = sources.file_market(skip_bad_pools=skip_bad_pools)
+    if market is None:
+        return _choose_by_network(sources, names or network_names_from(sources.settings), warn_of_node)
+    network = market.network
+    if any(name.lower() not in (network.name.lower(), str(network.chain_id)) for name in names):
+        raise InvalidOption(f"the market file is of {network.name} alone", hint="leave --networks out")
+    return ServicePools([network], {network.name: lambda: market}, [], {})
+
+
+def _choose_by_network(
+    sources: QuoteSources, names: Iterable[str], warn_of_node: Callable[[str, str], object]
+) -> ServicePools:
+    from functools import partial
+
+    from swapcli.engine.market_follower import Kept
+    from swapcli.markets.embedded import embedded_names
+
+    chosen = ServicePools([], {}, [], {})
+    for name in names:
+        network, store_file = _network_and_store(sources, name)
+        chosen.networks.append(network)
+        market = partial(sources.market, network.name) if network.name in embedded_names() else None
+        warn = partial(warn_of_node, network.name)
+        pools, node = store_file or market, sources.node(network, warn)
+        if pools is None:
+            continue  # the service lists its tokens and protocols, and refuses orders
+        if not isinstance(pools, Path) and node is None:
+            chosen.openers[network.name] = pools
+            continue
+        chosen.followed.append(Kept(network, sources.network, pools, node))
+        check_node = sources.node(network, warn)
+        if check_node is not None:
+            chosen.check_nodes[network.name] = check_node
+    return chosen
+
+
+def _network_and_store(sources: QuoteSources, name: str) -> tuple[Network, Path | None]:
+    """Return a network and the path of its store, if any. A network that only its store knows comes from there."""
+    store = sources.stored(name)
+    if store is None:
+        return sources.network(name), None
+    with store:
+        return store.network, Path(store.path)
+
+
+def check_has_nodes(network: Network) -> None:
+    """Raise `InvalidOption` for a network whose nodes have no EVM interface."""
+    if network.kind is not Kind.EVM:
+        raise InvalidOption(f"{network.name} is no EVM network, and of others no node can be asked")
+
+
+def _number_duplicates(names: Sequence[str]) -> list[str]:
+    """Return the names, with a number behind those that occur several times."""
+    numbered = [f"{name} ({names[:at].count(name) + 1})" for at, name in enumerate(names)]
+    return [whole if names.count(name) > 1 else name for name, whole in zip(names, numbered, strict=True)]
+
+
+def _may_exist(file: Path) -> bool:
+    """Return whether a file exists; True also if its folder may not be read, so that opening it raises the error."""
+    try:
+        file.stat()
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True

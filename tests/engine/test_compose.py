@@ -1,0 +1,63 @@
+"""Which source answers: file, store, embedded market, node or service; see also `tests/cli/test_sources.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from swapcli.config import Settings, load_settings
+from swapcli.engine.compose import QuoteSources, choose_service_pools
+from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.errors import InvalidOption, MarketError, UnknownNetwork
+from swapcli.markets.embedded import embedded_names
+
+
+def settings_with(folder: Path, **flags: object) -> Settings:
+    return load_settings(flags=flags, environ={}, config_path=None, home=folder)
+
+
+def sources(folder: Path, warnings: list[str] | None = None, **flags: object) -> QuoteSources:
+    return QuoteSources(settings_with(folder, **flags), folder, warn=(warnings if warnings is not None else []).append)
+
+
+def test_the_embedded_market_answers_by_default(tmp_path: Path) -> None:
+    source = sources(tmp_path).open("base")
+    assert isinstance(source, MarketSource)
+    assert source.network.name == "base"
+
+
+def test_an_unknown_network_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNetwork):
+        sources(tmp_path).open("nowhere")
+    assert sources(tmp_path).chain_id("nowhere") is None
+    assert sources(tmp_path).chain_id("base") == 8453
+
+
+def test_a_service_and_a_market_file_exclude_each_other(tmp_path: Path) -> None:
+    both = sources(tmp_path, api_url="https://quotes.example", market=str(tmp_path / "market.json"))
+    with pytest.raises(InvalidOption, match="--api-url and --market"):
+        both.open("base")
+
+
+def test_errors_of_a_market_file_name_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "market.json"
+    file.write_text("{}")
+    with pytest.raises(MarketError) as caught:
+        sources(tmp_path, market=str(file)).open("base")
+    assert caught.value.message.startswith(f"{file}: ")
+
+
+def test_a_created_store_is_found_once_it_has_pools(tmp_path: Path) -> None:
+    composed = sources(tmp_path)
+    composed.create_store(composed.network("base")).close()
+    assert composed.store_files() == [tmp_path / "base.sqlite"]
+    assert composed.stored("base") is None
+    assert isinstance(composed.open("base"), MarketSource)
+
+
+def test_a_service_without_nodes_serves_the_embedded_markets(tmp_path: Path) -> None:
+    pools = choose_service_pools(sources(tmp_path), (), skip_bad_pools=False, warn_of_node=lambda *_: None)
+    assert set(pools.openers) == set(embedded_names())
+    assert (pools.followed, pools.check_nodes) == ([], {})
+    assert pools.openers["base"]().network.name == "base"
