@@ -1,4 +1,4 @@
-"""The pools that a route could want if the state were different from what is known, and what each could add at most."""
+"""The pools that could improve a route if their state differed from the known one, and by how much at most."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from swapcli.routing.graph.paths import extend_prices
 from swapcli.routing.search.route_search import SearchResult
 
 PRICE_MARGIN = 0.01
-"""Logarithm of a rate: further than that rates have rarely moved since they were stored."""
+"""Logarithm of a rate. Rates rarely move by more than 1% between the reading of stored state and a quote."""
 
 
 class PoolGains(NamedTuple):
-    """What the pools beside a route could add to it, keys in order of that.
+    """Upper bounds on what pools outside a route could add to it; keys with the largest gain first.
 
-    `gains` are parts of its output. `left(n)` bounds what all pools but the first n could add together.
+    `gains` are fractions of its output. `remaining(n)` bounds what all pools but the first n could add together.
     """
 
     keys: tuple[str, ...]
     gains: tuple[float, ...]
 
     def remaining(self, count: int) -> float:
-        """Return the sum of what the pools from number `count` on could add."""
+        """Return the total gain of the pools from number `count` on."""
         return sum(self.gains[count:])
 
     def take_until(self, tolerance: float, limit: int) -> tuple[str, ...]:
-        """Return the first pools, as many as leave no more than `tolerance` to the others; `limit` at most."""
+        """Return the first pools, at most `limit`, that leave a remaining gain of no more than `tolerance`."""
         left, count = self.remaining(0), 0
         while count < min(limit, len(self.keys)) and left > tolerance:
             left -= self.gains[count]
@@ -38,20 +38,19 @@ class PoolGains(NamedTuple):
 
 
 def route_pools(result: SearchResult) -> tuple[str, ...]:
-    """Return the keys of the pools of the outcome's route, each once, in its order."""
+    """Return the keys of the pools of the route, each once, in order."""
     return tuple(dict.fromkeys(step.pool for step in result.best.replay.steps))
 
 
 def pool_gains(
     graph: MarketGraph, result: SearchResult, known_pools: Set[str], margin: float, *, all_paths: bool = False
 ) -> PoolGains:
-    """Return what the pools of `graph` beside those `taken` could add to the outcome, were their rates a little better.
+    """Return what the pools of `graph` outside `known_pools` could add if their rates were a little better.
 
-    At the dual prices of a solution any pool adds at most the surplus of its best trade. No pool of an acyclic route
-    trades more than about the whole order, so it also adds at most the order at the advantage of its first unit.
-    `margin` is how much better a rate may have become, as a logarithm. Tokens without a price in the solution have
-    none here either, or with `whole` the best that they bring in terms of the priced ones: then the sum is a bound
-    over all paths.
+    At the dual prices of a solution, a pool adds at most the surplus of its best trade. No pool of an acyclic route
+    trades much more than the whole order, so that it also adds at most the order's value times the advantage of its
+    spot rate. `margin` is how much better a rate may be, as a logarithm. Tokens without a price in the solution have no
+    gain; with `all_paths` they get the best value in terms of priced ones, and the sum bounds all paths.
     """
     task = result.problem.spec
     prices = extend_prices(graph, result.prices, task.target) if all_paths else result.prices
@@ -69,13 +68,13 @@ def pool_gains(
 
 
 def _order_value(result: SearchResult, prices: Mapping[int, float]) -> float:
-    """Return the order's worth in units of the target, of its input or of its output where that is more."""
-    found, task = result.best, result.problem.spec
-    return max(found.amount_in * prices.get(task.source, 0.0), float(found.replay.amount_out))
+    """Return the value of the input or of the output, the larger, in units of the target."""
+    best_ratios, task = result.best, result.problem.spec
+    return max(best_ratios.amount_in * prices.get(task.source, 0.0), float(best_ratios.replay.amount_out))
 
 
 def _gain(arc: Arc, prices: Prices, margin: float, max_input_value: float) -> float:
-    """Return the worth of the arc's best trade, of at most `most` in input, in units of the target."""
+    """Return the surplus of the best trade with at most `max_input_value` of input, in units of the target."""
     price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0) * exp(margin)
     advantage = price_out * arc.rate - price_in
     if price_in <= 0.0 or advantage <= 0.0:
@@ -85,13 +84,13 @@ def _gain(arc: Arc, prices: Prices, margin: float, max_input_value: float) -> fl
 
 
 def closest_pools(graph: MarketGraph, result: SearchResult, known_pools: Set[str], limit: int) -> tuple[str, ...]:
-    """Return the keys of at most `limit` pools beside those `taken`, those first that miss the best rates by least."""
+    """Return the keys of at most `limit` pools outside `known_pools`, those with rates closest to the best first."""
     spot, task = result.problem.spot, result.problem.spec
-    found: dict[str, float] = {}
+    best_ratios: dict[str, float] = {}
     for arc in graph.arcs():
         key = arc.pool.key
         if key not in known_pools and arc.token_out != task.source and arc.token_in != task.target:
             value_in = spot.value(arc.token_in)
-            near = arc.rate * spot.value(arc.token_out) / value_in if value_in else 0.0
-            found[key] = max(found.get(key, 0.0), near)
-    return tuple(nlargest(limit, found, key=lambda key: found[key]))
+            ratio = arc.rate * spot.value(arc.token_out) / value_in if value_in else 0.0
+            best_ratios[key] = max(best_ratios.get(key, 0.0), ratio)
+    return tuple(nlargest(limit, best_ratios, key=lambda key: best_ratios[key]))

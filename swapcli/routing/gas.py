@@ -1,9 +1,9 @@
-"""Gas estimates: a transaction's base, what each swap costs by its pool, and what sets routes apart beside that.
+"""Gas estimates: the base of a transaction, the cost of each swap by its pool, and what else differs between routes.
 
-The figures here and those of the pools are fitted to 2,000 random routes, mined by this project's router contract
-through the published bytecode of the pools: least squares of relative errors. Of routes that were not fitted to, 96.7 %
-are estimated to a tenth. StableSwap is rougher: its bytecode was not at hand. All are gas used, after refunds, which
-are a fifth at most: a limit must be used / 0.8.
+The figures here and in the pools are least-squares fits of relative errors over 2,000 random routes, executed by this
+project's router contract with the published bytecode of the pools. Of other routes, 96.7% are estimated within 10%.
+StableSwap is less accurate, because its bytecode was not available. All figures are gas used after refunds, which are
+at most a fifth: a gas limit must be used / 0.8.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from swapcli.routing.replay import Replay
 BASE_GAS = 90_300
 TOKEN_BETWEEN_GAS = 10_000
 REPEATED_POOL_GAS = -39_400
-"""Added for each further step in a pool, which has been touched already."""
+"""Added for each further step in a pool, whose storage is already warm."""
 NATIVE_GAS: Mapping[SwapType, int] = {
     SwapType.NATIVE_TO_TOKEN: -1_400,
     SwapType.TOKEN_TO_NATIVE: 13_800,
     SwapType.TOKEN_TO_TOKEN: 0,
 }
-"""Added where the router wraps what is sold, or unwraps what is bought."""
+"""Added where the router wraps the input or unwraps the output."""
 
 
 def route_gas(pools: Mapping[str, Pool], result: Replay) -> int:
-    """Gas units of a whole transaction between two tokens, from the pools `before` it by key and its replay."""
+    """Return the gas units of a transaction between two tokens, from the `pools` before it by key and its replay."""
     swaps = sum(pools[key].gas_units(pool) for key, pool in result.pools_after.items())
     again = Counter(step.pool for step in result.steps) - Counter(result.pools_after.keys())
     swaps += sum(uses * (pools[key].gas_units(pools[key]) + REPEATED_POOL_GAS) for key, uses in again.items())

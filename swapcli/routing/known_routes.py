@@ -1,4 +1,4 @@
-"""Routes that were found on other state: each competes, replayed exactly, with what a search has found."""
+"""Routes found on other state: each is replayed exactly and competes with the result of a search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swapcli.routing.solver.newton import Solution
 
 
 class KnownRoute(NamedTuple):
-    """A route, and the input in base units that it was found for."""
+    """A route found on other state, and the input in base units that it was found for."""
 
     route: Route
     amount_in: int
@@ -25,9 +25,9 @@ class KnownRoute(NamedTuple):
 
 
 def is_better(order: Order, found: ScoredRoute, other: ScoredRoute | None, margin: float = 0.0) -> bool:
-    """Return whether `found` is better than `other` by more than the part `by` of its amount.
+    """Return whether `found` is better than `other` by more than the fraction `margin` of its amount.
 
-    Output net of gas counts, or for an order in reverse the input.
+    Compares the output net of gas, or the input of an order in reverse.
     """
     if other is None:
         return True
@@ -42,7 +42,7 @@ def best_of(
     known_routes: Iterable[KnownRoute],
     search_for: Callable[[int], RouteSearch],
 ) -> SearchResult | None:
-    """Return `outcome` with the best of its route and `candidates`, of which those count whose pools are all there."""
+    """Return `result` with the best of its route and the `known_routes` whose pools are all in the market."""
     for candidate in known_routes:
         search = search_for(candidate.amount_in if order.reverse else order.amount)
         found = _score(order, candidate, search) if candidate.pools <= search.pools.keys() else None
@@ -61,7 +61,7 @@ def _score(order: Order, candidate: KnownRoute, search: RouteSearch) -> ScoredRo
 
 
 def _new_result(search: RouteSearch, found: ScoredRoute) -> SearchResult:
-    """Return an outcome where no search had one: spot prices certify it, since any prices do."""
+    """Return a result for a route when the search found none: any prices certify it, so spot prices do."""
     problem = search.problem
     index = problem.graph.token_index
     tokens = {index[token] for step in found.replay.steps for token in (step.token_in, step.token_out)}

@@ -1,4 +1,4 @@
-"""Why an order has no route, and what would have one: told before the search where a bound shows it, else after it."""
+"""The errors for orders without a route: the reason, and what would have a route instead."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.paths import best_spot_rate
 from swapcli.routing.solver.liquidity_bound import max_input, max_output
 
-_FEW_UNITS = 1_000_000  # amounts that a hop or two in a token of few decimals may round to nothing
-_NEAR_HOPS = 2  # paths that are looked at first: most orders that fit, fit there
-_DIGITS = 6  # of a bound, in messages
+_FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token of few decimals
+_NEAR_HOPS = 2  # the first, cheap bound: most orders within the liquidity fit into paths this short
+_DIGITS = 6  # significant digits of a bound in messages
 _OUT_OF_LIQUIDITY = "every path runs out of liquidity"
 
 Ends = tuple[int, int]
@@ -23,9 +23,9 @@ Ends = tuple[int, int]
 def exceeds_liquidity(
     order: Order, graph: MarketGraph, endpoints: Ends, max_hops: int, check: CancelCheck
 ) -> NoRoute | None:
-    """The refusal of an order that is larger than anything the pools can take or pay; None where it may have a route.
+    """Return the error for an order larger than any amount the pools can take or pay; None if it may have a route.
 
-    `ends` are the numbers of the order's tokens in `graph`.
+    `endpoints` are the numbers of the order's tokens in `graph`.
     """
     bound = max_output if order.reverse else max_input
     for hops in (min(_NEAR_HOPS, max_hops), max_hops):
@@ -42,9 +42,9 @@ def exceeds_liquidity(
 def no_route_found(
     order: Order, graph: MarketGraph, endpoints: Ends, max_hops: int, check: CancelCheck, delivered: int = 0
 ) -> NoRoute:
-    """The refusal of an order for which a search between joined tokens found nothing.
+    """Return the error for an order between connected tokens for which a search found no route.
 
-    `delivered` is the most output that a search for a wanted one came to.
+    `delivered` is the largest output found for an order in reverse.
     """
     rate = best_spot_rate(graph, endpoints, max_hops)
     bought, sold = (order.amount, order.amount / rate) if order.reverse else (order.amount * rate, order.amount)
@@ -62,12 +62,12 @@ def no_route_found(
 
 
 def search_timed_out(order: Order) -> NoRoute:
-    """The refusal of an order for which the time of a search was too short."""
+    """Return the error for an order whose search ran out of time."""
     return _no_route(order, "the search ran out of time", "allow more time with the setting solve_time_s")
 
 
 def tokens_not_connected(order: Order, graph: MarketGraph) -> NoRoute:
-    """The refusal of an order whose tokens no path joins within its limits."""
+    """Return the error for an order whose tokens no path connects within its limits."""
     few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
     limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
     without = f" without {', '.join(sorted(order.excluded_protocols))}" if order.excluded_protocols else ""
@@ -96,6 +96,6 @@ def _tokens(order: Order) -> dict[str, object]:
 
 
 def _round_up(amount: float) -> int:
-    """A bound in base units with a few digits."""
+    """Return a bound in base units, rounded up to a few digits."""
     unit = 10 ** max(0, ceil(log10(amount)) - _DIGITS) if amount > 0.0 else 1
     return -(-int(amount) // unit) * unit

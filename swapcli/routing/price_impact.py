@@ -1,8 +1,7 @@
-"""The price impact of a route, measured on its own pools: how much less each unit is paid for than in a small order.
+"""The price impact of a route, measured on its own pools: how much the order's size lowers the price of each unit.
 
-No price in USD is needed, and no pool outside the route counts. Each pool counts by the part of the order that it
-carries, so that one of next to nothing shifts the figure by next to nothing, whatever it pays for its first units. A
-pool off the market shows beside the route's other large segments.
+Needs no USD prices and no pool outside the route. Each pool is weighted by the part of the order that it carries, so
+that a tiny one hardly matters. A mispriced pool shows beside the route's other large segments.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Ro
 from swapcli.routing.replay import FlatSwap, flatten
 
 PROBE_SHARE = 0.05
-"""The part of what a pool or a segment is paid that the whole is compared with. Smaller parts of a route are no measure
-of the rest."""
+"""Part of a pool's or segment's amount whose output gives the price of a small order. Small enough to move no price
+much, large enough to round to few units; smaller parts of a route do not represent its price."""
 
 
 def route_impact(pools: Mapping[str, Pool], route: Route, amount_in: int, amount_out: int) -> float | None:
-    """Return the part of the output that the order's size costs, from 0.0 to 1.0; fees of the pools are not in it.
+    """Return the part of the output that the order's size costs, from 0.0 to 1.0, without pool fees; None if unknown.
 
-    For one constant-product pool the figure is exact: `amount_in / (reserve_in + amount_in)`, with the fee taken from
-    `amount_in`. None where a pool is paid for nothing. `pools` are in the state before the swap.
+    For one constant-product pool it is exact: `amount_in / (reserve_in + amount_in)`, with the fee taken from
+    `amount_in`. `pools` are in the state before the swap. Unknown is the impact where a probe pays nothing.
     """
     swaps = flatten(route)
     flow = _probe_flow(pools, swaps, float(amount_in))
@@ -42,19 +41,18 @@ def route_impact(pools: Mapping[str, Pool], route: Route, amount_in: int, amount
 
 
 def _main_part(segment: Segment) -> Segment:
-    """The segment as the whole of a route, without the pools that get little of a hop."""
+    """Return the segment as a whole route, without pools that get little of a hop."""
     return Segment(SHARES_PER_ROUTE, tuple(_main_pools(hop) for hop in segment.hops))
 
 
 def _main_pools(hop: tuple[Swap, ...]) -> tuple[Swap, ...]:
     largest, *others = sorted(hop, key=lambda swap: -swap.share)
-    kept = [swap for swap in others if swap.share >= SHARES_PER_HOP * PROBE_SHARE]
-    return (largest._replace(share=SHARES_PER_HOP - sum(swap.share for swap in kept)), *kept)
+    large = [swap for swap in others if swap.share >= SHARES_PER_HOP * PROBE_SHARE]
+    return (largest._replace(share=SHARES_PER_HOP - sum(swap.share for swap in large)), *large)
 
 
 class _ProbedFlow(NamedTuple):
-    """What a list of swaps pays in floats, and the part of the order that the size of its swaps costs, None where a
-    probe is paid nothing."""
+    """The output of a list of swaps in floats, and its price impact; None where a probe pays nothing."""
 
     amount_out: float
     impact: float | None
@@ -64,20 +62,20 @@ def _probe_flow(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in:
     source, target = swaps[0].token_in, swaps[-1].token_out
     balances = {source: amount_in}
     parts = {source: 1.0}  # of the order that each token carries
-    kept = {source: 1.0}  # what is left of those parts after the impact of each swap
+    unimpaired = {source: 1.0}  # those parts after the price impact of each swap
     for swap in swaps:
         share = swap.rate / RATE_SCALE
-        spend, part, left = (held[swap.token_in] * share for held in (balances, parts, kept))
+        amount, part, unimpaired_part = (ledger[swap.token_in] * share for ledger in (balances, parts, unimpaired))
         curve = pools[swap.pool].curve(swap.token_in, swap.token_out)
-        paid, probed = curve.amount_out(spend), curve.amount_out(spend * PROBE_SHARE)
-        if probed <= 0.0 < spend:
+        paid, probed = curve.amount_out(amount), curve.amount_out(amount * PROBE_SHARE)
+        if probed <= 0.0 < amount:
             return _ProbedFlow(0.0, None)
-        lost = (1.0 - paid * PROBE_SHARE / probed) / (1.0 - PROBE_SHARE) if spend else 0.0
-        for held, taken, added in (
-            (balances, spend, paid),
+        impact = (1.0 - paid * PROBE_SHARE / probed) / (1.0 - PROBE_SHARE) if amount else 0.0
+        for ledger, removed, added in (
+            (balances, amount, paid),
             (parts, part, part),
-            (kept, left, left * min(max(1.0 - lost, 0.0), 1.0)),
+            (unimpaired, unimpaired_part, unimpaired_part * min(max(1.0 - impact, 0.0), 1.0)),
         ):
-            held[swap.token_in] -= taken
-            held[swap.token_out] = held.get(swap.token_out, 0.0) + added
-    return _ProbedFlow(balances[target], 1.0 - kept[target] / parts[target] if parts[target] else None)
+            ledger[swap.token_in] -= removed
+            ledger[swap.token_out] = ledger.get(swap.token_out, 0.0) + added
+    return _ProbedFlow(balances[target], 1.0 - unimpaired[target] / parts[target] if parts[target] else None)

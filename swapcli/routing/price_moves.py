@@ -1,8 +1,10 @@
-"""How prices have moved between two states of some pools, and where that would have led pools not looked at.
+"""How token prices have all_moves between two states of some pools, and the resulting state of other pools.
 
-Arbitrage keeps the pools of a token together, so most of what happens to one pool has happened to the others: the
-prices of its tokens moved. What is left once the tokens' own moves are taken out is a pool's alone, and its spread says
-how far off a guess at any other pool may be.
+Arbitrage keeps the pools of a token together: most of a pool's price change is its tokens' moves, which all their pools
+share. The rest is the pool's own, and its spread measures the error of a guess at any other pool.
+
+The moves are the least-squares potentials of a graph (Jiang, Lim, Yao, Ye, Statistical ranking and combinatorial Hodge
+theory, 2011), iteratively reweighted with Cauchy weights against outliers.
 """
 
 from __future__ import annotations
@@ -18,18 +20,18 @@ from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.routing.solver.laplacian import Rows, solve_laplacian
 
-_ROUNDS = 4  # of reweighting: outliers, as of drained pools, count for less each time
-_MIN_SPREAD = 1e-6  # a hundredth of a basis point: below it all residuals are rounding
-_MAD_TO_SIGMA = 1.4826  # standard deviations in a median absolute deviation of a normal distribution
-_REGULARIZATION = 1e-9  # weight that ties every token to no move at all, so that the system has one solution
-_MIN_INPUT = 1_000  # base units: less is lost in rounding
-_MIN_MOVE = 1e-7  # a hundredth of what the fee of any pool hides
+_ROUNDS = 4  # of reweighting: weights of outliers, such as drained pools, settle within four
+_MIN_SPREAD = 1e-6  # a hundredth of a basis point: smaller residuals are rounding errors
+_MAD_TO_SIGMA = 1.4826  # ratio of standard deviation to median absolute deviation, normal distribution
+_REGULARIZATION = 1e-9  # weight that ties every token to no move, so that the system has one solution
+_MIN_INPUT = 1_000  # base units: smaller trades are dominated by rounding
+_MIN_MOVE = 1e-7  # smaller moves are far within the fee of any pool
 
 
 class PriceMoves(NamedTuple):
-    """`log_growth` are logarithms of how much each token's price has grown beside the others', by address.
+    """The logarithms of how much each token's price has grown relative to the others, by address.
 
-    `spread` is a robust standard deviation of what pools moved beside that.
+    `spread` is a robust standard deviation of the pools' own moves.
     """
 
     log_growth: Mapping[str, float]
@@ -37,7 +39,7 @@ class PriceMoves(NamedTuple):
 
 
 class _Change(NamedTuple):
-    """A pool's price of `token` in units of `other` has grown by the logarithm `growth`."""
+    """The logarithm of the growth of a pool's price of `token` in units of `other`."""
 
     token: str
     other: str
@@ -45,7 +47,7 @@ class _Change(NamedTuple):
 
 
 def price_moves(before: Mapping[str, Pool], after: Mapping[str, Pool]) -> PriceMoves:
-    """Return how the tokens of the pools that both know have moved: the least squares fit to the pools' mid prices."""
+    """Return the moves of the tokens of pools in both states: a robust least-squares fit to the mid prices."""
     changes = [change for key, pool in after.items() if key in before for change in _changes(before[key], pool)]
     moves: dict[str, float] = {}
     weights = [1.0] * len(changes)
@@ -59,28 +61,28 @@ def price_moves(before: Mapping[str, Pool], after: Mapping[str, Pool]) -> PriceM
 
 
 def _spread(changes: Sequence[_Change], residuals: Sequence[float]) -> float:
-    """Return a standard deviation of the residuals, allowing for what the fit itself takes away.
+    """Return a standard deviation of the residuals, corrected for the degrees of freedom that the fit uses.
 
-    The only pool of a token tells nothing: the token's own move explains it.
+    The only pool of a token has no information: the token's own move explains it.
     """
     degrees = Counter(token for change in changes for token in (change.token, change.other))
-    telling = [
+    informative = [
         (change, residual)
         for change, residual in zip(changes, residuals, strict=True)
         if min(degrees[change.token], degrees[change.other]) > 1
     ]
-    if not telling:
+    if not informative:
         return _MIN_SPREAD
-    fitted = len({token for change, _ in telling for token in (change.token, change.other)}) - 1
-    taken = len(telling) / max(len(telling) - fitted, 1)
-    return max(_MAD_TO_SIGMA * median(residual for _, residual in telling) * sqrt(taken), _MIN_SPREAD)
+    fitted = len({token for change, _ in informative for token in (change.token, change.other)}) - 1
+    correction = len(informative) / max(len(informative) - fitted, 1)
+    return max(_MAD_TO_SIGMA * median(residual for _, residual in informative) * sqrt(correction), _MIN_SPREAD)
 
 
 def shift_market(pools: Mapping[str, Pool], moves: PriceMoves) -> dict[str, Pool]:
     """Return `pools` as arbitrage would have left them after `moves`.
 
-    A token that did not show how it moved is taken to have moved as its neighbours did on average: for a path through
-    it only the moves of the others matter, whatever its own.
+    A token without a known move gets the average move of its neighbours. For a path through it only the moves of the
+    other tokens matter.
     """
     neighbours: dict[str, list[float]] = {}
     for pool in pools.values():
@@ -88,13 +90,13 @@ def shift_market(pools: Mapping[str, Pool], moves: PriceMoves) -> dict[str, Pool
         for token in pool.tokens if known else ():
             if token not in moves.log_growth:
                 neighbours.setdefault(token, []).extend(known)
-    guessed = {token: fmean(found) for token, found in neighbours.items()}
-    moved = moves._replace(log_growth={**moves.log_growth, **guessed})
-    return {key: shift_pool(pool, moved) for key, pool in pools.items()}
+    estimates = {token: fmean(solution) for token, solution in neighbours.items()}
+    all_moves = moves._replace(log_growth={**moves.log_growth, **estimates})
+    return {key: shift_pool(pool, all_moves) for key, pool in pools.items()}
 
 
 def shift_pool(pool: Pool, moves: PriceMoves) -> Pool:
-    """Return `pool` as arbitrage would have left it after `moves`, the pool itself where it does not allow that."""
+    """Return `pool` as arbitrage would have left it after `moves`; unchanged if a swap fails."""
     known = sorted((token for token in pool.tokens if token in moves.log_growth), key=lambda t: moves.log_growth[t])
     for sold, bought in pairwise(known):
         growth = moves.log_growth[bought] - moves.log_growth[sold]
@@ -123,7 +125,7 @@ def _changes(before: Pool, after: Pool) -> Iterator[_Change]:
 
 
 def _log_mid(pool: Pool, token: str, other: str) -> float | None:
-    """Return the logarithm of the rate between those of the two directions; None where one sells nothing."""
+    """Return the logarithm of the mid rate of the two directions; None if one of them sells nothing."""
     try:
         forth, back = pool.curve(token, other).start_rate, pool.curve(other, token).start_rate
         return (log(forth) - log(back)) / 2.0
@@ -132,23 +134,23 @@ def _log_mid(pool: Pool, token: str, other: str) -> float | None:
 
 
 def _fit_moves(changes: Iterable[_Change], weights: Iterable[float]) -> dict[str, float]:
-    """Return the tokens' moves for which the weighted squares of what they leave unexplained sum to the least."""
+    """Return the weighted least-squares fit of token moves to the changes."""
     numbers: dict[str, int] = {}
     off: Rows = []
     diagonal: list[float] = []
-    right: list[float] = []
+    right_side: list[float] = []
     for change, weight in zip(changes, weights, strict=True):
         for address in (change.token, change.other):
             if address not in numbers:
                 numbers[address] = len(numbers)
                 off.append({})
                 diagonal.append(_REGULARIZATION)
-                right.append(0.0)
+                right_side.append(0.0)
         i, j = numbers[change.token], numbers[change.other]
         off[i][j] = off[j][i] = off[i].get(j, 0.0) + weight
         diagonal[i] += weight
         diagonal[j] += weight
-        right[i] += weight * change.growth
-        right[j] -= weight * change.growth
-    found = solve_laplacian(diagonal, off, right)
-    return {address: found[number] for address, number in numbers.items()}
+        right_side[i] += weight * change.growth
+        right_side[j] -= weight * change.growth
+    solution = solve_laplacian(diagonal, off, right_side)
+    return {address: solution[number] for address, number in numbers.items()}

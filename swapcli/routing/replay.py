@@ -1,9 +1,9 @@
 """Executes a route in integers, as the router contract does.
 
-The router holds the input and works through a flat list of swaps; each spends `floor(balance * rate / 1_000_000)` of
-its current balance of the swap's input token. The list merges the segments: for every token that is spent, a pool's
-weight is the sum of segment percent times hop share, tokens come in flow order, and each rate is relative to what the
-earlier swaps of the token left. What the replay delivers is the only amount ever shown or encoded.
+The router holds the input and executes a flat list of swaps. Each spends `floor(balance * rate / 1_000_000)` of the
+current balance of its input token. The list merges the segments: a pool's weight is the sum of segment percent times
+hop share, tokens come in topological order, and each rate is relative to what the token's earlier swaps leave. Only
+replayed amounts are ever shown or encoded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from swapcli.routing.graph.digraph import topological_order
 
 
 class FlatSwap(NamedTuple):
-    """One entry of the router's list, before amounts are known."""
+    """One entry of the flat list, before amounts are known."""
 
     pool: str
     token_in: str
@@ -27,7 +27,7 @@ class FlatSwap(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """`steps` with their amounts, and the touched pools afterwards by key."""
+    """An executed route: its steps with amounts, and the touched pools afterwards by key."""
 
     steps: tuple[Step, ...]
     amount_out: int
@@ -35,7 +35,7 @@ class Replay(NamedTuple):
 
 
 def flatten(route: Route) -> tuple[FlatSwap, ...]:
-    """The router's list for `route`, in time that grows with the number of swaps. Raises `InvalidRoute`."""
+    """Return the flat list of `route`, in time linear in the number of swaps. Raises `InvalidRoute`."""
     _check_shares(route)
     _check_paths(route)
     weights: dict[str, dict[tuple[str, str], int]] = {}
@@ -53,17 +53,17 @@ def flatten(route: Route) -> tuple[FlatSwap, ...]:
 
 def _check_shares(route: Route) -> None:
     if sum(segment.percent for segment in route.segments) != SHARES_PER_ROUTE:
-        raise InvalidRoute("the shares of the segments do not sum to 100 %")
+        raise InvalidRoute("the shares of the segments do not sum to 100%")
     for segment in route.segments:
         if segment.percent <= 0 or not segment.hops:
             raise InvalidRoute("a segment has no share or no hops")
         for hop in segment.hops:
             if not hop or any(swap.share <= 0 for swap in hop) or sum(swap.share for swap in hop) != SHARES_PER_HOP:
-                raise InvalidRoute("the shares of the pools in one hop do not sum to 100 %")
+                raise InvalidRoute("the shares of the pools in one hop do not sum to 100%")
 
 
 def _check_paths(route: Route) -> None:
-    """Every segment is a path from the same token to the same other one, which it does not pass on the way."""
+    """Check that all segments are simple paths between the same two tokens. Raises `InvalidRoute`."""
     first, last = route.segments[0].hops[0][0].token_in, route.segments[0].hops[-1][0].token_out
     for segment in route.segments:
         tokens = _path(segment)
@@ -74,7 +74,7 @@ def _check_paths(route: Route) -> None:
 
 
 def _path(segment: Segment) -> list[str]:
-    """The tokens that a segment passes through."""
+    """Return the tokens that a segment passes through."""
     tokens = [segment.hops[0][0].token_in]
     for hop in segment.hops:
         token_out = hop[0].token_out
@@ -94,19 +94,19 @@ def _execution_order(weights: Mapping[str, Mapping[tuple[str, str], int]], appea
 
 
 def _rates(token: str, weights: Mapping[tuple[str, str], int]) -> Sequence[FlatSwap]:
-    left = sum(weights.values())
+    remaining = sum(weights.values())
     swaps = []
     for (pool, token_out), weight in weights.items():
-        swaps.append(FlatSwap(pool, token, token_out, RATE_SCALE * weight // left))
-        left -= weight
+        swaps.append(FlatSwap(pool, token, token_out, RATE_SCALE * weight // remaining))
+        remaining -= weight
     return swaps
 
 
 def replay(pools: Mapping[str, Pool], route: Route, amount_in: int) -> Replay:
-    """Run `route` on `pools` (by key) with `amount_in` base units of its first token.
+    """Execute `route` on `pools` (by key) with `amount_in` base units of its first token.
 
-    Raises `InvalidRoute` for paths that do not join, an unknown pool or one that does not hold the tokens, whatever the
-    amount, and `PoolError` where a swap would revert, spend nothing or leave input behind.
+    Raises `InvalidRoute` for paths that do not join, an unknown pool or one without the tokens, and `PoolError` where a
+    swap would revert, spend nothing or leave input behind.
     """
     swaps = flatten(route)
     check_pools(pools, swaps)
@@ -114,7 +114,7 @@ def replay(pools: Mapping[str, Pool], route: Route, amount_in: int) -> Replay:
 
 
 def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
-    """Raise `InvalidRoute` unless `pools` has every pool of `swaps`, and each holds the tokens of each of its uses."""
+    """Raise `InvalidRoute` unless `pools` has each pool of `swaps` with the tokens of its swap."""
     for swap in swaps:
         pool = pools.get(swap.pool)
         if pool is None:
@@ -124,7 +124,7 @@ def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
 
 
 def execute(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: int) -> Replay:
-    """Run the list of a valid route. Raises `PoolError` as `replay` does."""
+    """Execute the flat list of a valid route. Raises `PoolError` as `replay` does."""
     balances = {swaps[0].token_in: amount_in}
     touched: dict[str, Pool] = {}
     steps: list[Step] = []
