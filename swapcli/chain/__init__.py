@@ -1,11 +1,12 @@
 """Reads pools, tokens and events from a node of an EVM network.
 
-`node` is the seam that everything here asks through; `rpc` is the one that speaks JSON-RPC, over `http`, `failover`
-between several addresses and `proxies` of the environment. `multicall` puts many calls into few, and checks that all
-are answered from one block; `abi` packs and reads them. `audit` compares events with the `bloom` filters of headers.
-`loaders` hold one reader per family of pools, which `rounds` runs side by side; `tokens` reads tokens; `discovery`,
-`logs` and `lookup` find pools, and `changes` knows which events change them. Nothing here computes an amount: what is
-read becomes state that the families of `swapcli.pools` check and own.
+`node` is the protocol that everything here reads through. `rpc_node` implements it: JSON-RPC (`json_rpc`) over
+`http_connection`, with `failover` between several URLs and `http_proxy` for the proxies of the environment.
+`multicall` packs many calls into few and checks that all results come from one block; `contract_functions` encodes
+calls and decodes return data. `loaders` has one reader per kind of pool contract, and `batch_read` runs many of them
+side by side. `pool_discovery` and `pair_lookup` find pools; `pool_events`, `log_scan` and `log_verification` follow
+their changes. `simulation` and `transfer_trials` run calls on hypothetical state.
 
-Loaded only by who talks to a node.
+Nothing here computes an amount: the state that is read is checked and owned by the families of `swapcli.pools`.
+Imported only by code that talks to a node.
 """

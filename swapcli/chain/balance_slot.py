@@ -29,43 +29,49 @@ _SOLADY_SEED: Final = bytes.fromhex("87a211a2")
 
 
 def find_balance_slot(
-    node: StateOverrideNode, at: BlockId, token: str, owner: str, held: int, wanted: int
+    node: StateOverrideNode, at: BlockId, token: str, owner: str, balance: int, target: int
 ) -> int | None:
-    """The slot to write `wanted` to, so that the owner, who holds less (`held`), holds enough; None where unknown.
+    """The slot to write `target` to, so that the owner, who holds less (`balance`), holds enough; None where unknown.
 
     All places are tried at once, each with a value of its own, so that the balance tells which counts; and once more
     with the values in the opposite order, for the balance may be some function of what is kept. There, each is tried
     alone, in a second round trip. Raises `UpstreamError`.
     """
-    places = list(_places(owner))
-    rising, falling = _balances(node, at, owner, [_marked(token, wanted, each) for each in (places, places[::-1])])
-    for mark, place in enumerate(places):
-        if (rising, falling) == (wanted + mark, wanted + len(places) - 1 - mark):
-            return place
-    if rising == falling == held:
+    places = list(_candidate_slots(owner))
+    rising, falling = _balances(
+        node, at, owner, [_with_marked_slots(token, target, each) for each in (places, places[::-1])]
+    )
+    for mark, slot in enumerate(places):
+        if (rising, falling) == (target + mark, target + len(places) - 1 - mark):
+            return slot
+    if rising == falling == balance:
         return None
-    alone = _balances(node, at, owner, [StateOverride(token, slots=((place, wanted),)) for place in places])
-    enough = [(told, place) for told, place in zip(alone, places, strict=True) if told is not None and told >= wanted]
+    separately = _balances(node, at, owner, [StateOverride(token, slots=((slot, target),)) for slot in places])
+    enough = [
+        (reported, slot)
+        for reported, slot in zip(separately, places, strict=True)
+        if reported is not None and reported >= target
+    ]
     return min(enough)[1] if enough else None
 
 
-def _marked(token: str, wanted: int, places: list[int]) -> StateOverride:
-    return StateOverride(token, slots=tuple((place, wanted + mark) for mark, place in enumerate(places)))
+def _with_marked_slots(token: str, target: int, places: list[int]) -> StateOverride:
+    return StateOverride(token, slots=tuple((slot, target + mark) for mark, slot in enumerate(places)))
 
 
-def _places(owner: str) -> Iterator[int]:
+def _candidate_slots(owner: str) -> Iterator[int]:
     key = encode_word(owner)
-    for place in (*_FIRST_SLOTS, *_BEHIND_GAPS, _NAMESPACED):
-        yield int.from_bytes(keccak256(key + encode_word(place)))
+    for slot in (*_FIRST_SLOTS, *_BEHIND_GAPS, _NAMESPACED):
+        yield int.from_bytes(keccak256(key + encode_word(slot)))
     yield int.from_bytes(keccak256(key[12:] + bytes(8) + _SOLADY_SEED))
-    for place in _FIRST_SLOTS:
-        yield int.from_bytes(keccak256(encode_word(place) + key))
+    for slot in _FIRST_SLOTS:
+        yield int.from_bytes(keccak256(encode_word(slot) + key))
 
 
 def _balances(node: StateOverrideNode, at: BlockId, owner: str, tokens: list[StateOverride]) -> list[int | None]:
     """What each token, so changed, says that the owner holds."""
-    question = encode_call(BALANCE, owner)
-    calls = [HypotheticalCall(owner, ContractCall(each.address, question), (each,)) for each in tokens]
+    call_data = encode_call(BALANCE, owner)
+    calls = [HypotheticalCall(owner, ContractCall(each.address, call_data), (each,)) for each in tokens]
     return [_number(answer) for answer in node.simulate(calls, at)]
 
 

@@ -1,4 +1,4 @@
-"""Reads many things side by side: each says what it must ask next, and all of that goes out as one round."""
+"""Runs many reads side by side: in each round, the calls of all reads go out together."""
 
 from __future__ import annotations
 
@@ -24,50 +24,50 @@ class SkippedItem(NamedTuple):
 
 
 def run_batched(
-    readings: Sequence[tuple[str, BatchRead[T]]], ask: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
+    reads: Sequence[tuple[str, BatchRead[T]]], ask: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
 ) -> list[T | SkippedItem]:
     """What each reading, named by its key, came to, in order. Errors of `ask` itself are raised."""
-    done: dict[int, T | SkippedItem] = {}
-    answers: dict[int, Sequence[ReturnData]] = {}
-    waiting: Sequence[int] = range(len(readings))
-    while waiting:
-        asked: dict[int, Sequence[ContractCall]] = {}
-        for at in waiting:
-            key, reading = readings[at]
+    results: dict[int, T | SkippedItem] = {}
+    received: dict[int, Sequence[ReturnData]] = {}
+    active: Sequence[int] = range(len(reads))
+    while active:
+        pending: dict[int, Sequence[ContractCall]] = {}
+        for index in active:
+            key, read = reads[index]
             try:
-                asked[at] = reading.send(answers[at]) if at in answers else next(reading)
+                pending[index] = read.send(received[index]) if index in received else next(read)
             except StopIteration as end:
-                done[at] = end.value
+                results[index] = end.value
             except SwapcliError as error:
-                done[at] = SkippedItem(key, error.message)
-        answers = _shared_out(asked, ask)
-        waiting = list(asked)
-    return [done[at] for at in range(len(readings))]
+                results[index] = SkippedItem(key, error.message)
+        received = _distribute(pending, ask)
+        active = list(pending)
+    return [results[index] for index in range(len(reads))]
 
 
-def with_prefetch(reading: BatchRead[T], guessed: Sequence[ContractCall]) -> BatchRead[T]:
+def with_prefetch(read: BatchRead[T], prefetched_calls: Sequence[ContractCall]) -> BatchRead[T]:
     """The same reading, with calls that it may make later asked in its first round: where it makes just those, that
     round is all that it takes."""
-    first = next(reading)
-    told = yield [*first, *guessed]
-    known = dict(zip([*first, *guessed], told, strict=True))
-    asked = first
+    first = next(read)
+    results = yield [*first, *prefetched_calls]
+    known_results = dict(zip([*first, *prefetched_calls], results, strict=True))
+    pending = first
     while True:
         try:
-            asked = reading.send([known[call] for call in asked])
+            pending = read.send([known_results[call] for call in pending])
         except StopIteration as end:
-            found: T = end.value
-            return found
-        missing = [call for call in asked if call not in known]
+            result: T = end.value
+            return result
+        missing = [call for call in pending if call not in known_results]
         if missing:
-            told = yield missing
-            known.update(zip(missing, told, strict=True))
+            results = yield missing
+            known_results.update(zip(missing, results, strict=True))
 
 
-def _shared_out(
-    asked: dict[int, Sequence[ContractCall]], ask: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
+def _distribute(
+    pending: dict[int, Sequence[ContractCall]], ask: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
 ) -> dict[int, Sequence[ReturnData]]:
     """The answers to all calls, for each who asked."""
-    calls = [call for some in asked.values() for call in some]
-    told = iter(ask(calls) if calls else ())
-    return {at: list(islice(told, len(some))) for at, some in asked.items()}
+    calls = [call for calls_of_read in pending.values() for call in calls_of_read]
+    results = iter(ask(calls) if calls else ())
+    return {index: list(islice(results, len(calls_of_read))) for index, calls_of_read in pending.items()}

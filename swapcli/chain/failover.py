@@ -1,4 +1,4 @@
-"""Several addresses of nodes of one network: where one fails, the next is asked."""
+"""Several URLs of nodes of one network: if one fails, the next is used."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class FailoverClient:
 
     def __init__(self, rpcs: Sequence[JsonRpcClient], chain_id: int, report: Callable[[str], object]) -> None:
         self._rpcs, self._chain_id, self._report = rpcs, chain_id, report
-        self._at = 0
+        self._current = 0
 
     @property
     def shown(self) -> str:
         """What people may see of the address that is asked now."""
-        return self._rpcs[self._at].shown
+        return self._rpcs[self._current].shown
 
     @property
     def round_trips(self) -> int:
@@ -39,12 +39,12 @@ class FailoverClient:
         for rpc in self._rpcs:
             rpc.close()
 
-    def send(self, requests: Sequence[RpcRequest], witness: ConsistencyCheck | None = None) -> list[RpcResult]:
+    def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
         """As `JsonRpc.ask`. Where all of them fail, it raises the error of the first one that was asked."""
         failure: UpstreamError | None = None
         for _ in self._rpcs:
             try:
-                return self._rpcs[self._at].send(requests, witness)
+                return self._rpcs[self._current].send(requests, check)
             except UpstreamError as error:
                 if len(self._rpcs) == 1 or not self._is_down(error, requests):
                     raise
@@ -56,15 +56,15 @@ class FailoverClient:
 
     def fail_over(self, error: UpstreamError) -> bool:
         """Go on with the next one that is of the chain, because of that error. Return whether there is one."""
-        count, before = len(self._rpcs), self._at
+        count, start = len(self._rpcs), self._current
         for step in range(1, count):
-            at = (before + step) % count
+            index = (start + step) % count
             try:
-                (found,) = self._rpcs[at].send([_CHAIN_ID])
+                (found,) = self._rpcs[index].send([_CHAIN_ID])
             except UpstreamError:
                 continue
             if isinstance(found, str) and found.lower() == hex(self._chain_id):
-                self._at = at
+                self._current = index
                 self._report(f"{error.message}; asking {self.shown} from now on")
                 return True
         return False
@@ -78,7 +78,7 @@ class FailoverClient:
         if not isinstance(error, UpstreamRejected):
             return False
         try:
-            self._rpcs[self._at].send([_CHAIN_ID])
+            self._rpcs[self._current].send([_CHAIN_ID])
         except UpstreamError:
             return True
         return False

@@ -1,7 +1,7 @@
-"""Posts to one address over one connection that is kept, each exchange within its time.
+"""HTTP POST requests to one URL over one persistent connection, each within a deadline.
 
-The standard library's client, because a live quote has some 150 ms for all that it adds: importing web3 takes about a
-second and httpx over 100 ms, this about 25. All that web3 would do here is this post.
+This uses the standard library's client because a live quote can spend about 150 ms on everything it adds: importing
+web3 takes about a second and httpx over 100 ms, this about 25 ms.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from swapcli.encoding.text import ELLIPSIS, single_line
 from swapcli.encoding.url import origin_of, split_url
 from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
 
-_MOST_BYTES = 64 * 2**20
+_MAX_BYTES = 64 * 2**20
 """Of an answer, packed or unpacked: some 100,000 events."""
 _CHUNK_BYTES = 2**18
 _PROXY_PORT = 80
 _SCHEMES = ("http", "https")
-_LEAST_SECRET = 6
+_MIN_SECRET = 6
 """Letters; what is shorter is no key, and may be part of any word."""
 
 
@@ -56,7 +56,7 @@ class HttpConnection:
         self._address = _Address.of(url, shown, headers or {})
         self._proxy = _Proxy.of(proxy) if proxy else None
         self._connection: HTTPConnection | None = None
-        self._let_go: finalize[[], HttpConnection] | None = None
+        self._finalizer: finalize[[], HttpConnection] | None = None
         self._is_late = False
 
     def post(self, body: bytes, timeout_s: float) -> HttpResponse:
@@ -65,11 +65,11 @@ class HttpConnection:
 
         What is posted must bear being sent twice: the other side may have closed a connection that was kept.
         """
-        kept = self._connection is not None
+        is_reused = self._connection is not None
         try:
             return self._exchange(body, timeout_s)
         except Unreachable:
-            if not kept:
+            if not is_reused:
                 raise
             return self._exchange(body, timeout_s)
 
@@ -83,20 +83,20 @@ class HttpConnection:
     def close(self) -> None:
         """Lets go of the connection; the next post opens another."""
         self._connection = None
-        if self._let_go:
-            self._let_go()
+        if self._finalizer:
+            self._finalizer()
 
     def _exchange(self, body: bytes, timeout_s: float) -> HttpResponse:
-        connection = self._connection or self._opened(timeout_s)
+        connection = self._connection or self._open_connection(timeout_s)
         try:
-            with self._within(connection, timeout_s):
+            with self._with_deadline(connection, timeout_s):
                 if connection.sock is None:
                     connection.connect()
                 connection.sock.settimeout(timeout_s)
                 connection.request("POST", self._target(), body, self._headers())
                 response = connection.getresponse()
                 encoding = response.getheader("Content-Encoding", "")
-                content = read_body(self._chunks(response), encoding, max_bytes=_MOST_BYTES)
+                content = read_body(self._chunks(response), encoding, max_bytes=_MAX_BYTES)
         except (OSError, HTTPException) as error:
             self.close()
             raise self._failure(error) from None
@@ -127,18 +127,18 @@ class HttpConnection:
         return self._address.headers | self._proxy.headers
 
     @contextmanager
-    def _within(self, connection: HTTPConnection, timeout_s: float) -> Iterator[None]:
+    def _with_deadline(self, connection: HTTPConnection, timeout_s: float) -> Iterator[None]:
         """A socket's own timeout bounds each wait for a byte; this one bounds the whole."""
         self._is_late = False
-        watch = Timer(timeout_s, self._hang_up, (connection,))
-        watch.daemon = True
-        watch.start()
+        timer = Timer(timeout_s, self._abort, (connection,))
+        timer.daemon = True
+        timer.start()
         try:
             yield
         finally:
-            watch.cancel()
+            timer.cancel()
 
-    def _hang_up(self, connection: HTTPConnection) -> None:
+    def _abort(self, connection: HTTPConnection) -> None:
         self._is_late = True
         if connection.sock is not None:
             try:
@@ -156,17 +156,17 @@ class HttpConnection:
             return Unreachable(through, hint="check the address of the node, the proxy, and NO_PROXY")
         return Unreachable(f"no connection to {self.shown}", hint="check the address of the node, and that it runs")
 
-    def _opened(self, timeout_s: float) -> HTTPConnection:
+    def _open_connection(self, timeout_s: float) -> HTTPConnection:
         host, port, proxy = self._address.host, self._address.port, self._proxy
-        opened = HTTPSConnection if self._address.is_secure else HTTPConnection
+        connection_class = HTTPSConnection if self._address.is_secure else HTTPConnection
         if proxy is None:
-            connection = opened(host, port, timeout=timeout_s)
+            connection = connection_class(host, port, timeout=timeout_s)
         else:
-            connection = opened(proxy.host, proxy.port, timeout=timeout_s)
+            connection = connection_class(proxy.host, proxy.port, timeout=timeout_s)
             if self._address.is_secure:
                 connection.set_tunnel(host, port, proxy.headers)
         self._connection = connection
-        self._let_go = finalize(self, connection.close)
+        self._finalizer = finalize(self, connection.close)
         return connection
 
 
@@ -182,7 +182,7 @@ class _Address(NamedTuple):
     secrets: tuple[str, ...]
 
     @classmethod
-    def of(cls, url: str, shown: str, more: Mapping[str, str]) -> _Address:
+    def of(cls, url: str, shown: str, extra_headers: Mapping[str, str]) -> _Address:
         try:
             parts = split_url(url)
             if parts.scheme not in _SCHEMES or not url.isascii():
@@ -193,14 +193,16 @@ class _Address(NamedTuple):
                 details={"key": "rpc_url"},
             ) from None
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        usual = {
+        default_headers = {
             "Content-Type": "application/json",
             "Accept": "application/json",
             "Accept-Encoding": ACCEPTED_ENCODINGS,
             **_basic("Authorization", parts),
         }
-        replaced = {name.lower() for name in more}
-        headers = {name: value for name, value in usual.items() if name.lower() not in replaced} | dict(more)
+        replaced_names = {name.lower() for name in extra_headers}
+        headers = {name: value for name, value in default_headers.items() if name.lower() not in replaced_names} | dict(
+            extra_headers
+        )
         return cls(
             parts.hostname or "",
             parts.port,
@@ -208,7 +210,7 @@ class _Address(NamedTuple):
             origin_of(parts),
             target,
             headers,
-            _secrets(parts, more.values()),
+            _secrets(parts, extra_headers.values()),
         )
 
 
@@ -252,4 +254,4 @@ def _secrets(parts: SplitResult, headers: Iterable[str]) -> tuple[str, ...]:
     values = [value for _, value in parse_qsl(parts.query)] + words
     written = [parts.username or "", parts.password or "", *parts.path.split("/"), *re.split("[&=]", parts.query)]
     found = {*values, *written, *map(unquote, written)}
-    return tuple(sorted((each for each in found if len(each) >= _LEAST_SECRET), key=len, reverse=True))
+    return tuple(sorted((each for each in found if len(each) >= _MIN_SECRET), key=len, reverse=True))

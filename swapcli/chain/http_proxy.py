@@ -1,7 +1,7 @@
-"""The proxy that the environment names for an address, as other programs read it.
+"""The HTTP proxy that the environment sets for a URL, by the usual conventions.
 
-`http_proxy`, `https_proxy` and `all_proxy`, in small letters or capitals, and `no_proxy`: a list of hosts, domains,
-addresses and `*`. The standard library's reading of them costs an import of 15 ms.
+Reads `http_proxy`, `https_proxy`, `all_proxy` (lower or upper case) and `no_proxy`: a list of hosts, domains, addresses
+and `*`. The standard library's reader of these variables costs an import of 15 ms.
 """
 
 from __future__ import annotations

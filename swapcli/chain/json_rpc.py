@@ -1,8 +1,8 @@
-"""JSON-RPC over a line: many requests in few exchanges, repeated where that can help.
+"""JSON-RPC over one HTTP connection: many requests in few exchanges, with retries.
 
-All that is asked is reading, so everything may be asked again. What is passing (no connection, no answer in time, too
-many requests, a node behind a balancer that has not seen a block yet) is tried again after a pause, a few times in
-all; what the node refuses for good is said at once. Where batches are too large for it, they become smaller.
+All requests only read, so every request can be repeated. Transient failures (no connection, a timeout, too many
+requests, a node behind a load balancer that lacks a block) are retried a few times after a pause; permanent rejections
+are raised at once. If batches are too large for the node, they become smaller.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, 
 
 _FIRST_PAUSE_S: Final = 0.25
 _LONGEST_PAUSE_S: Final = 10.0
-_MOST_REQUESTS: Final = 200
-_MOST_BYTES: Final = 2**20
-_PASSING_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+_MAX_REQUESTS: Final = 200
+_MAX_BYTES: Final = 2**20
+_TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _PERHAPS_TOO_LARGE: Final = frozenset({400, 413, 422})
 _READ_CHARACTERS: Final = 1_000
 _SHOWN_CHARACTERS: Final = 160
@@ -30,7 +30,7 @@ _TOO_MANY_CODE: Final = 429
 _REVERTED: Final = re.compile(
     r"revert|opcode|out ?of ?gas|stack ?(under|over)flow|(bad|invalid) ?jump|\bEVM\b", re.IGNORECASE
 )
-_PASSING: Final = re.compile(
+_TRANSIENT: Final = re.compile(
     r"(rate|request).?limit|rate exceeded|compute units|too many requests|throttl|temporar|busy|overload|try again"
     r"|unavailable|internal( server)? error|header not found|header for hash not found|unknown block|block not found"
     r"|(cannot|could not) find block|BlockOutOfRange",
@@ -60,7 +60,7 @@ class RpcError(NamedTuple):
     @property
     def is_transient(self) -> bool:
         """May it go away by itself?"""
-        return not self.is_revert and (self.code == _TOO_MANY_CODE or bool(_PASSING.search(self.message)))
+        return not self.is_revert and (self.code == _TOO_MANY_CODE or bool(_TRANSIENT.search(self.message)))
 
 
 class NullResult(InvalidUpstreamResponse):
@@ -70,7 +70,7 @@ class NullResult(InvalidUpstreamResponse):
 RpcResult = object
 """What a request gave: JSON, or a `RpcError`."""
 
-_MOST_TIMEOUTS: Final = 2
+_MAX_TIMEOUTS: Final = 2
 
 _MISSING: Final = object()
 """In the place of a result that was not given."""
@@ -88,99 +88,105 @@ class ConsistencyCheck(NamedTuple):
 
 
 class JsonRpcClient:
-    """Asks over `line`. At most `attempts` times in a row for nothing, each of `timeout_s`; `pause` waits the seconds
-    between them.
+    """Sends requests over `connection`.
+
+    Gives up after `attempts` exchanges in a row without a result, each of at most `timeout_s`; `pause` sleeps for the
+    given seconds between them.
 
     `round_trips` counts exchanges.
     """
 
-    def __init__(self, line: HttpConnection, timeout_s: float, attempts: int, pause: Callable[[float], object]) -> None:
-        self._line, self._timeout_s, self._attempts, self._pause = line, timeout_s, attempts, pause
-        self._most_requests = _MOST_REQUESTS
+    def __init__(
+        self, connection: HttpConnection, timeout_s: float, attempts: int, pause: Callable[[float], object]
+    ) -> None:
+        self._connection, self._timeout_s, self._attempts, self._pause = connection, timeout_s, attempts, pause
+        self._max_requests = _MAX_REQUESTS
         self.round_trips = 0
 
     @property
     def shown(self) -> str:
         """What people may see of the address that is asked."""
-        return self._line.shown
+        return self._connection.shown
 
     def close(self) -> None:
         """Let go of the connection."""
-        self._line.close()
+        self._connection.close()
 
-    def send(self, requests: Sequence[RpcRequest], witness: ConsistencyCheck | None = None) -> list[RpcResult]:
+    def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
         """The result of each request, a `RpcError` only for a call that reverts. Raises `UpstreamError`."""
         results: dict[int, RpcResult] = {}
-        in_vain = 0
+        failures = 0
         while True:
             before = len(results)
             try:
-                self._fill(requests, results, witness)
+                self._fill(requests, results, check)
             except _TransientError as error:
-                in_vain = in_vain + 1 if len(results) == before else 1
+                failures = failures + 1 if len(results) == before else 1
                 # Who has waited the whole time once more for nothing need not wait again.
-                most = _MOST_TIMEOUTS if isinstance(error.failure, UpstreamTimeout) else self._attempts
-                if in_vain >= min(most, self._attempts):
+                max_attempts = _MAX_TIMEOUTS if isinstance(error.failure, UpstreamTimeout) else self._attempts
+                if failures >= min(max_attempts, self._attempts):
                     raise error.failure from None
-                wait_s = max(backoff_s(in_vain, _FIRST_PAUSE_S, _LONGEST_PAUSE_S), error.wait_s)
+                wait_s = max(backoff_s(failures, _FIRST_PAUSE_S, _LONGEST_PAUSE_S), error.wait_s)
             else:
                 return [results[k] for k in range(len(requests))]
             self._pause(min(wait_s, _LONGEST_PAUSE_S))
 
     def _fill(
-        self, requests: Sequence[RpcRequest], results: dict[int, RpcResult], witness: ConsistencyCheck | None
+        self, requests: Sequence[RpcRequest], results: dict[int, RpcResult], check: ConsistencyCheck | None
     ) -> None:
         """Asks for what is missing in `results`. Raises `_TransientError` where some of it still is."""
         bodies = {k: _body(k, request) for k, request in enumerate(requests) if k not in results}
-        closing = {len(requests): _body(len(requests), witness.request)} if witness and requests else {}
-        while portion := self._portion(bodies, results, len(closing)):
-            carried = closing if self._most_requests > 1 else {}
-            told = self._exchange(portion | carried)
-            if told is None:
-                self._most_requests = max(len(portion | carried) // 2, 1)
+        closing = {len(requests): _body(len(requests), check.request)} if check and requests else {}
+        while batch := self._next_batch(bodies, results, len(closing)):
+            checks = closing if self._max_requests > 1 else {}
+            response = self._exchange(batch | checks)
+            if response is None:
+                self._max_requests = max(len(batch | checks) // 2, 1)
                 continue
-            if witness and carried:
-                self._hear(witness, told.get(len(requests), _MISSING))
-            self._take({k: (requests[k], told.get(k, _MISSING)) for k in portion}, results)
-        if witness and closing and self._most_requests == 1:
-            told = self._exchange(closing) or {}
-            self._hear(witness, told.get(len(requests), _MISSING))
+            if check and checks:
+                self._verify(check, response.get(len(requests), _MISSING))
+            self._store_results({k: (requests[k], response.get(k, _MISSING)) for k in batch}, results)
+        if check and closing and self._max_requests == 1:
+            response = self._exchange(closing) or {}
+            self._verify(check, response.get(len(requests), _MISSING))
 
-    def _portion(self, bodies: dict[int, bytes], results: dict[int, RpcResult], beside: int) -> dict[int, bytes]:
-        """As many as fit one exchange with `beside` others, at least one while any is left."""
-        portion: dict[int, bytes] = {}
+    def _next_batch(self, bodies: dict[int, bytes], results: dict[int, RpcResult], reserved: int) -> dict[int, bytes]:
+        """As many as fit one exchange with `reserved` others, at least one while any is left."""
+        batch: dict[int, bytes] = {}
         size = 0
         for k, body in bodies.items():
             if k in results:
                 continue
-            if portion and (len(portion) + beside >= self._most_requests or size + len(body) > _MOST_BYTES):
+            if batch and (len(batch) + reserved >= self._max_requests or size + len(body) > _MAX_BYTES):
                 break
-            portion[k] = body
+            batch[k] = body
             size += len(body)
-        return portion
+        return batch
 
-    def _hear(self, witness: ConsistencyCheck, result: RpcResult) -> None:
+    def _verify(self, check: ConsistencyCheck, result: RpcResult) -> None:
         """Raises what it says against the others."""
-        objection = witness.failure(self._accepted(witness.request, result))
+        objection = check.failure(self._accepted(check.request, result))
         if objection:
             raise _TransientError(objection) if result is None else objection
 
-    def _take(self, told: Mapping[int, tuple[RpcRequest, RpcResult]], results: dict[int, RpcResult]) -> None:
+    def _store_results(
+        self, response: Mapping[int, tuple[RpcRequest, RpcResult]], results: dict[int, RpcResult]
+    ) -> None:
         """Puts what was answered into `results`. Raises `_TransientError` where something was not, once the rest is."""
-        passing: _TransientError | None = None
-        for k, (request, result) in told.items():
+        transient: _TransientError | None = None
+        for k, (request, result) in response.items():
             try:
                 results[k] = self._accepted(request, result)
             except _TransientError as error:
-                passing = error
-        if passing:
-            raise passing
+                transient = error
+        if transient:
+            raise transient
 
-    def _exchange(self, portion: dict[int, bytes]) -> dict[int, RpcResult] | None:
+    def _exchange(self, batch: dict[int, bytes]) -> dict[int, RpcResult] | None:
         """What was answered; None where the node does not take so much at once. Raises `UpstreamError` too."""
-        (first, alone), *others = portion.items()
-        body = b"[" + b",".join(portion.values()) + b"]" if others else alone
-        content = self._content(self._posted(body), bool(others))
+        (first, alone), *others = batch.items()
+        body = b"[" + b",".join(batch.values()) + b"]" if others else alone
+        content = self._content(self._post(body), bool(others))
         if isinstance(content, list):
             return dict(self._results(content))
         if content is None:
@@ -189,16 +195,16 @@ class JsonRpcClient:
         if not others:
             return {first: result}
         if isinstance(result, RpcError) and result.is_transient:
-            raise _TransientError(self._refused(result))
+            raise _TransientError(self._rejection(result))
         return None
 
-    def _posted(self, body: bytes) -> HttpResponse:
+    def _post(self, body: bytes) -> HttpResponse:
         self.round_trips += 1
         try:
-            reply = self._line.post(body, self._timeout_s)
+            reply = self._connection.post(body, self._timeout_s)
         except (Unreachable, UpstreamTimeout, InvalidUpstreamResponse) as error:
             raise _TransientError(error) from None
-        if reply.status in _PASSING_STATUSES:
+        if reply.status in _TRANSIENT_STATUSES:
             raise _TransientError(self._bad_status(reply, "try again later, or set another node"), reply.retry_after_s)
         return reply
 
@@ -232,25 +238,25 @@ class JsonRpcClient:
 
     def _accepted(self, request: RpcRequest, result: RpcResult) -> RpcResult:
         if result is _MISSING:
-            raise _TransientError(InvalidUpstreamResponse(f"{self._line.shown} left requests unanswered"))
+            raise _TransientError(InvalidUpstreamResponse(f"{self._connection.shown} left requests unanswered"))
         if result is None and not request.may_be_null:  # so do some that have not seen the block yet
-            raise _TransientError(NullResult(f"{self._line.shown} answered {request.method} with nothing"))
+            raise _TransientError(NullResult(f"{self._connection.shown} answered {request.method} with nothing"))
         if isinstance(result, RpcError) and not (request.method == "eth_call" and result.is_revert):
-            failure = self._refused(result)
+            failure = self._rejection(result)
             raise _TransientError(failure) if result.is_transient else failure
         return result
 
-    def _refused(self, refusal: RpcError) -> UpstreamRejected:
-        kept = self._line.redact(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
+    def _rejection(self, refusal: RpcError) -> UpstreamRejected:
+        kept = self._connection.redact(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
         return UpstreamRejected(
-            f"{self._line.shown} refused: {kept or 'it gives no reason'}", details={"code": refusal.code}
+            f"{self._connection.shown} refused: {kept or 'it gives no reason'}", details={"code": refusal.code}
         )
 
     def _bad_status(self, reply: HttpResponse, hint: str) -> UpstreamRejected:
-        return UpstreamRejected(f"{self._line.shown} answered with status {reply.status}", hint=hint)
+        return UpstreamRejected(f"{self._connection.shown} answered with status {reply.status}", hint=hint)
 
     def _not_rpc(self) -> _TransientError:
-        return _TransientError(InvalidUpstreamResponse(f"{self._line.shown} answered with what is not JSON-RPC"))
+        return _TransientError(InvalidUpstreamResponse(f"{self._connection.shown} answered with what is not JSON-RPC"))
 
 
 class _TransientError(Exception):

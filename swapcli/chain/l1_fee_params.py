@@ -1,4 +1,4 @@
-"""What data costs on L1, as the `GasPriceOracle` of an OP-stack network tells it."""
+"""Reads the L1 data fee parameters from the `GasPriceOracle` of an OP-stack network."""
 
 from __future__ import annotations
 

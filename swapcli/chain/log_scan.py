@@ -1,8 +1,7 @@
 """Events over many blocks, in ranges that fit the node.
 
-Every node has a limit of its own, on blocks or on events, and few say which. So the range that is asked for is halved
-when the node refuses it, and grows again while it answers. A node that refuses whatever it is asked is told apart by
-asking it for a block.
+Every node has its own limit, on blocks or on events, and few document it. The range is halved when the node rejects it,
+and grows again while it succeeds. If the node rejects even a request for a block, the scan stops.
 """
 
 from __future__ import annotations

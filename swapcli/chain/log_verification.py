@@ -1,7 +1,7 @@
-"""Checks a node's events against the headers of blocks: some nodes leave events out without a word.
+"""Checks a node's events against block headers: some nodes silently omit events.
 
-A header's bloom filter proves only what is not in a block. So a filter that holds what no event was told of is a hint,
-which is followed up by reading the pool again, or by asking for all events of that block.
+A header's bloom filter only proves what is not in a block. If it contains more than the returned events explain, that
+is a hint, which is followed up by reading the pool again or by requesting all events of that block.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from swapcli.errors import UpstreamRejected, UpstreamTimeout
 MAX_HEADERS: Final = 256
 """Headers that are read for one range of events: at 15 KB each, 4 MB."""
 
-_AUDITED_HEADERS: Final = 16
-_AUDITED_BLOCKS: Final = 3
-_AUDIT_BLOCKS: Final = 600
+_CHECKED_HEADERS: Final = 16
+_CHECKED_BLOCKS: Final = 3
+_RECHECK_AFTER_BLOCKS: Final = 600
 """A node that has passed is not audited again for so many blocks."""
-_COVERED: Final = 0.75
+_MIN_EXPLAINED: Final = 0.75
 """Of the bits of the headers, how many the events must explain: some networks count events of their own system in,
 which nodes do not tell."""
 
-_audited: Final[WeakKeyDictionary[Node, tuple[str, int]]] = WeakKeyDictionary()
+_verified_nodes: Final[WeakKeyDictionary[Node, tuple[str, int]]] = WeakKeyDictionary()
 """The address that was asked, and the newest block then."""
 
 
@@ -36,21 +36,21 @@ def find_withheld_block(node: Node, head: int) -> int | None:
 
     Asks at most once in some hundred blocks. Raises `UpstreamError`.
     """
-    shown, last = _audited.get(node, ("", 0))
-    if shown == node.shown and 0 <= head - last < _AUDIT_BLOCKS:
+    shown, last = _verified_nodes.get(node, ("", 0))
+    if shown == node.shown and 0 <= head - last < _RECHECK_AFTER_BLOCKS:
         return None
-    first = max(head - _AUDITED_HEADERS + 1, 0)
-    filled = [(at, bloom) for at, bloom in enumerate(node.blooms(first, head), first) if bloom][-_AUDITED_BLOCKS:]
-    wanted = explained = 0
+    first = max(head - _CHECKED_HEADERS + 1, 0)
+    filled = [(at, bloom) for at, bloom in enumerate(node.blooms(first, head), first) if bloom][-_CHECKED_BLOCKS:]
+    bloom_bits = explained_bits = 0
     for number, bloom in filled:
         told = read_block_logs(node, number)
         if told is None:
             return None
-        wanted += bloom.bit_count()
-        explained += (bloom & compute_bloom(told)).bit_count()
-    if explained < wanted * _COVERED:
+        bloom_bits += bloom.bit_count()
+        explained_bits += (bloom & compute_bloom(told)).bit_count()
+    if explained_bits < bloom_bits * _MIN_EXPLAINED:
         return filled[-1][0]
-    _audited[node] = node.shown, head
+    _verified_nodes[node] = node.shown, head
     return None
 
 

@@ -1,7 +1,8 @@
-"""The bloom filter in a block's header: which addresses and topics the events of the block can have.
+"""The bloom filter in a block header: the addresses and topics that the events of the block can have.
 
-Three bits of 2,048 for each (Ethereum's yellow paper, section 4.3.1). What is not in it surely is in no event; what is
-in it may be there by chance, the more likely the fuller it is. A filter of 0 tells nothing: not all networks fill it.
+Each item sets three of 2,048 bits (Ethereum's yellow paper, section 4.3.1). An item that is not in the filter is in no
+event. An item in the filter may be there by chance, more likely so the fuller the filter is. A filter of 0 carries no
+information: not all networks fill it.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from typing import Final
 from swapcli.networks.address import keccak256
 
 BITS: Final = 2_048
-_KEPT: Final = 1 << 15
+_CACHED_MASKS: Final = 1 << 15
 """Masks in memory, of some 300 bytes each."""
 
 
-@lru_cache(_KEPT)
+@lru_cache(_CACHED_MASKS)
 def bloom_mask(item: str) -> int:
     """Return the bits that an address or topic, in hex, sets."""
     digest = keccak256(bytes.fromhex(item[2:]))
     bits = 0
-    for at in (0, 2, 4):
-        bits |= 1 << (int.from_bytes(digest[at : at + 2]) % BITS)
+    for offset in (0, 2, 4):
+        bits |= 1 << (int.from_bytes(digest[offset : offset + 2]) % BITS)
     return bits
 
 

@@ -23,9 +23,9 @@ from swapcli.encoding.abi import WORD, decode_bytes, decode_word, encode_word
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
-_PORTION: Final = 400
-_LEAST_PORTION: Final = 12
-_YES: Final = encode_word(1)
+_BATCH_SIZE: Final = 400
+_MIN_BATCH_SIZE: Final = 12
+_TRUE: Final = encode_word(1)
 _CALL_OFFSET: Final = encode_word(3 * WORD)
 _PREFIX: Final = encode_call(_NAME) + encode_word(WORD)
 _PROBES: Final = (encode_call("getBlockNumber()"), encode_call("getLastBlockHash()"))
@@ -61,16 +61,16 @@ class BlockReader:
         self._may_run_ahead = allow_later_blocks
         self.at, self._multicall = at, multicall
         self._is_verified = True
-        self._portion = _PORTION
+        self._batch_size = _BATCH_SIZE
 
     def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers in the order of the calls. Raises `UpstreamError`."""
         order = sorted(range(len(calls)), key=lambda at: calls[at].may_revert)
-        together = self._together([calls[at] for at in order])
-        answers = [answer for _, answer in sorted(zip(order, together, strict=True), key=itemgetter(0))]
+        grouped = self._call_in_batches([calls[at] for at in order])
+        answers = [answer for _, answer in sorted(zip(order, grouped, strict=True), key=itemgetter(0))]
         failed = [at for at, answer in enumerate(answers) if answer is None and not calls[at].may_revert]
-        again = failed if self._multicall else []
-        for at, answer in zip(again, self._each_alone([calls[at] for at in again]), strict=True):
+        retried = failed if self._multicall else []
+        for at, answer in zip(retried, self._call_separately([calls[at] for at in retried]), strict=True):
             answers[at] = answer
         return answers
 
@@ -98,62 +98,62 @@ class BlockReader:
         _PINNING[self.node] = self.node.shown
         return True
 
-    def _together(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
+    def _call_in_batches(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers; of the calls, those that may revert stand last."""
         while self._multicall and calls:
             try:
-                answers = self._aggregated(calls, self._multicall)
+                answers = self._aggregate(calls, self._multicall)
             except UpstreamRejected:
                 # Too much for the node at once, or too large: it may still answer less, if it answers at all.
-                if self._portion <= _LEAST_PORTION or self.node.block(self.block) is None:
+                if self._batch_size <= _MIN_BATCH_SIZE or self.node.block(self.block) is None:
                     raise
-                self._portion //= 2
+                self._batch_size //= 2
                 continue
             if answers is not None:
                 return answers
             self._check_missing(self._multicall)
             self._multicall = None
-        return self._unaggregated(calls) if calls else []
+        return self._call_directly(calls) if calls else []
 
-    def _aggregated(self, calls: Sequence[ContractCall], multicall: str) -> list[ReturnData] | None:
+    def _aggregate(self, calls: Sequence[ContractCall], multicall: str) -> list[ReturnData] | None:
         """None where there is no Multicall3; calls whose portion ran out of gas count as failed."""
         shared = sum([not call.may_revert for call in calls])
-        portions = [calls[at : min(at + self._portion, shared)] for at in range(0, shared, self._portion)]
-        portions += [[call] for call in calls[shared:]]
-        told = self._run(portions, multicall)
-        if b"" in told and not any(told) and multicall not in _MULTICALLS.get(self.node, ()):
+        batches = [calls[at : min(at + self._batch_size, shared)] for at in range(0, shared, self._batch_size)]
+        batches += [[call] for call in calls[shared:]]
+        results = self._run_aggregates(batches, multicall)
+        if b"" in results and not any(results) and multicall not in _MULTICALLS.get(self.node, ()):
             return None
         answers: list[ReturnData] = []
-        for portion, answer in zip(portions, told, strict=True):
-            answers += [None] * len(portion) if answer is None else self._unpacked(answer, len(portion))
+        for portion, answer in zip(batches, results, strict=True):
+            answers += [None] * len(portion) if answer is None else self._decode_verified(answer, len(portion))
         return answers
 
-    def _each_alone(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
+    def _call_separately(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers to calls that failed in company, each with an aggregate of its own."""
         if not self._multicall or not calls:
             return []
-        told = self._run([[call] for call in calls], self._multicall)
-        return [None if answer is None else self._unpacked(answer, 1)[0] for answer in told]
+        results = self._run_aggregates([[call] for call in calls], self._multicall)
+        return [None if answer is None else self._decode_verified(answer, 1)[0] for answer in results]
 
-    def _run(self, portions: Sequence[Sequence[ContractCall]], multicall: str) -> list[ReturnData]:
+    def _run_aggregates(self, batches: Sequence[Sequence[ContractCall]], multicall: str) -> list[ReturnData]:
         probes = [ContractCall(multicall, probe) for probe in _PROBES]
         return self.node.batch(
-            [ContractCall(multicall, encode_aggregate([*probes, *portion])) for portion in portions], self.at
+            [ContractCall(multicall, encode_aggregate([*probes, *portion])) for portion in batches], self.at
         )
 
-    def _unpacked(self, answer: bytes, count: int) -> list[ReturnData]:
+    def _decode_verified(self, answer: bytes, count: int) -> list[ReturnData]:
         if not answer:
-            raise self._answered_nothing()
+            raise self._empty_response()
         number, before, *answers = decode_aggregate(answer, len(_PROBES) + count)
         _MULTICALLS.setdefault(self.node, set()).add(str(self._multicall))
-        self._check_block(_number_told(number), before)
+        self._check_block(_decode_number(number), before)
         return answers
 
-    def _unaggregated(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
+    def _call_directly(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         answers = self.node.batch(calls, self.at)
         self._is_verified = False
-        silent = {call.to for call, answer in zip(calls, answers, strict=True) if answer == b""}
-        self.contracts_without_output |= silent
+        without_output = {call.to for call, answer in zip(calls, answers, strict=True) if answer == b""}
+        self.contracts_without_output |= without_output
         return answers
 
     def _check_missing(self, multicall: str) -> None:
@@ -164,9 +164,9 @@ class BlockReader:
             return  # it runs contracts only
         if answer is None or (len(answer) == WORD and not any(answer)):
             return
-        raise self._answered_nothing()
+        raise self._empty_response()
 
-    def _answered_nothing(self) -> InvalidUpstreamResponse:
+    def _empty_response(self) -> InvalidUpstreamResponse:
         return InvalidUpstreamResponse(
             f"{self.node.shown} answers calls with nothing at block {self.block}, though there are contracts",
             hint="try again, or set another node",
@@ -193,11 +193,11 @@ class BlockReader:
                     details={"block": self.block},
                 )
 
-    def _mismatch(self, number: int, wanted: int) -> BlockMismatch:
+    def _mismatch(self, number: int, expected: int) -> BlockMismatch:
         return BlockMismatch(
-            f"{self.node.shown} answered from block {number} when it was asked about block {wanted}",
+            f"{self.node.shown} answered from block {number} when it was asked about block {expected}",
             hint="try again; a node that ignores block numbers cannot always be read: set another one",
-            details={"block": wanted, "answered": number},
+            details={"block": expected, "answered": number},
         )
 
 
@@ -207,11 +207,11 @@ def find_answering_block(node: Node, number: int) -> int | None:
         (answer,) = node.batch([ContractCall("", _NUMBER_CODE)], number)
     except UpstreamRejected:
         return None  # it runs contracts only
-    told = _number_told(answer)
-    return told if told is not None and abs(told - number) <= _FAR_BLOCKS else None
+    results = _decode_number(answer)
+    return results if results is not None and abs(results - number) <= _FAR_BLOCKS else None
 
 
-def _number_told(answer: ReturnData) -> int | None:
+def _decode_number(answer: ReturnData) -> int | None:
     """The number of a block, None where none was told."""
     return int.from_bytes(answer) if answer and len(answer) == WORD else None
 
@@ -221,7 +221,7 @@ def encode_aggregate(calls: Sequence[ContractCall]) -> bytes:
     offsets, tuples = [], []
     at = WORD * len(calls)
     for to, data, _ in calls:
-        entry = b"".join((encode_word(to), _YES, _CALL_OFFSET, encode_word(len(data)), data, bytes(-len(data) % WORD)))
+        entry = b"".join((encode_word(to), _TRUE, _CALL_OFFSET, encode_word(len(data)), data, bytes(-len(data) % WORD)))
         offsets.append(encode_word(at))
         tuples.append(entry)
         at += len(entry)

@@ -1,4 +1,4 @@
-"""What is asked of a node. Tests answer from an EVM in process; programs ask over JSON-RPC."""
+"""The protocol of a node. Programs use JSON-RPC; tests use an EVM in process."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from swapcli.errors import UpstreamError
 
 ReturnData = bytes | None
-"""What a contract returned; None where the call reverted. An address without code returns nothing, `b""`."""
+"""The return data of a call; None if it reverted. An address without code returns `b""`."""
 
 
 class ContractCall(NamedTuple):
-    """A question to a contract. `may_revert` tells of one that contracts of the kind need not answer.
+    """A call of a contract. `may_revert` marks calls that some contracts of the kind do not support.
 
-    Where `to` is empty, `calldata` itself is run as code.
+    If `to` is empty, `calldata` itself runs as code.
     """
 
     to: str
@@ -23,7 +23,7 @@ class ContractCall(NamedTuple):
 
 
 class BlockHeader(NamedTuple):
-    """A block's place in the chain. `timestamp` in Unix seconds; `base_fee_wei` 0 where the chain has none."""
+    """A block's header. `timestamp` is in Unix seconds; `base_fee_wei` is 0 if the chain has no base fee."""
 
     number: int
     hash: str
@@ -42,14 +42,14 @@ def block_number(at: BlockId) -> int:
 
 
 class ChainHead(NamedTuple):
-    """The newest block, and what gas costs at it."""
+    """The newest block and its gas price."""
 
     block: BlockHeader
     gas_price_wei: int
 
 
 class Log(NamedTuple):
-    """An event: `topics` are 32 bytes each, the first tells its kind; `log_index` is its place in the block."""
+    """An event. `topics` are 32 bytes each in hex, the first is its kind; `log_index` is its position in the block."""
 
     address: str
     topics: tuple[str, ...]
@@ -59,7 +59,7 @@ class Log(NamedTuple):
 
 
 class LogFilter(NamedTuple):
-    """Which events: of these contracts, of these kinds (all where empty), from block `first` to `last` inclusive."""
+    """The events of these contracts with these first topics (all if empty), from block `first` to `last` inclusive."""
 
     addresses: tuple[str, ...]
     topics: tuple[str, ...]
@@ -68,17 +68,17 @@ class LogFilter(NamedTuple):
 
 
 class Node(Protocol):
-    """A node of one network. Every method raises `UpstreamError` where it gets no proper answer."""
+    """A node of one network. Every method raises `UpstreamError` if the node gives no valid response."""
 
     @property
     def shown(self) -> str:
-        """What people may see of its address."""
+        """Its URL without credentials, for messages."""
 
     def head(self) -> ChainHead:
-        """The newest block, of a chain whose id has just been checked."""
+        """Return the newest block, after checking the chain id."""
 
     def block(self, number: int) -> BlockHeader | None:
-        """A block by its number; None where the chain has not got so far."""
+        """Return a block by its number; None if the chain does not have it yet."""
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """One call on the state after a block. Raises `ChainReorganized` where the chain no longer has that very
@@ -88,7 +88,7 @@ class Node(Protocol):
         """Many calls on the state after a block, answers in their order. Raises `ChainReorganized` as `call` does."""
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """Ask another node from now on, because of what this one answered. Return whether there is one."""
+        """Switch to another node because of this error. Return whether there is one."""
 
     def blooms(self, first: int, last: int) -> list[int]:
         """Return the bloom filters of the events of blocks `first` to `last`, 0 where the network does not fill them.
@@ -104,7 +104,7 @@ class Node(Protocol):
 
 
 class Account(NamedTuple):
-    """What an address holds of the native currency in wei, and the code that it runs: `b""` for none."""
+    """The native balance of an address in wei, and its code: `b""` for none."""
 
     balance_wei: int
     code: bytes
@@ -130,7 +130,7 @@ class HypotheticalCall(NamedTuple):
 
 @runtime_checkable
 class StateOverrideNode(Node, Protocol):
-    """A node that can also be asked what would be if."""
+    """A node that also simulates calls on overridden state."""
 
     def account(self, address: str, at: BlockId) -> Account:
         """An account after a block. Raises `ChainReorganized` as `call` does."""

@@ -1,7 +1,7 @@
-"""Finds the pools among given tokens by asking factories for each pair of them, in few round trips for few tokens.
+"""Finds the pools of given tokens by asking factories for each pair, in few round trips for few tokens.
 
-Lists and events (`discovery`) tell of every pool, but public nodes allow neither at length. What cannot be asked for by
-its tokens is left to them: Balancer's and Curve's pools, and those of Uniswap V3 and V4 with unusual fees.
+Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. Pools that cannot be looked
+up by their tokens are left to them: Balancer's and Curve's pools, and Uniswap V3 and V4 pools with unusual fees.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ _NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
 _SPACING_OF: Final = "feeAmountTickSpacing(uint24)"
 _SPACINGS: Final = "tickSpacings()"
 _SPACING_KEY: Final = "tickSpacing"
-_MOST_SPACING: Final = 16_383
-_MOST_SPACINGS: Final = 32
-_PORTION: Final = 2_000
+_MAX_SPACING: Final = 16_383
+_MAX_SPACINGS: Final = 32
+_BATCH_SIZE: Final = 2_000
 
 _Pair = tuple[str, str]
-_Found = Sequence[PoolRef]
+_Refs = Sequence[PoolRef]
 
 
-class _Way(NamedTuple):
+class _PairQuery(NamedTuple):
     """A question that a home answers for any two tokens: its name, and what it takes besides them."""
 
-    home: Factory
+    factory: Factory
     name: str = ""
     key: tuple[int, ...] = ()
 
 
 def find_pair_pools(
-    view: BlockReader, homes: Sequence[Factory], tokens: Sequence[str], wrapped_native: str | None
+    reader: BlockReader, factories: Sequence[Factory], tokens: Sequence[str], wrapped_native: str | None
 ) -> Iterator[PoolRef | SkippedItem]:
     """The pools of these homes both of whose tokens are among `tokens`, canonical addresses; each pool once.
 
@@ -72,32 +72,34 @@ def find_pair_pools(
     ordered = sorted({*tokens} - {ZERO_ADDRESS})
     if len(ordered) < 2:
         return
-    opened = run_batched([(home.address, _ways(home, (ordered[0], ordered[1]))) for home in homes], view.call)
-    yield from (each for each in opened if isinstance(each, SkippedItem))
-    ways = [way for each in opened if not isinstance(each, SkippedItem) for way in each]
-    waiting = _questions(ways, ordered, wrapped_native)
-    known: set[str] = set()
-    while portion := list(islice(waiting, _PORTION)):
-        for found in run_batched(portion, view.call):
-            if isinstance(found, SkippedItem):
-                yield found
+    factory_queries = run_batched(
+        [(factory.address, _read_queries(factory, (ordered[0], ordered[1]))) for factory in factories], reader.call
+    )
+    yield from (each for each in factory_queries if isinstance(each, SkippedItem))
+    queries = [query for each in factory_queries if not isinstance(each, SkippedItem) for query in each]
+    pending = _pair_reads(queries, ordered, wrapped_native)
+    seen: set[str] = set()
+    while batch := list(islice(pending, _BATCH_SIZE)):
+        for refs_or_skipped in run_batched(batch, reader.call):
+            if isinstance(refs_or_skipped, SkippedItem):
+                yield refs_or_skipped
                 continue
-            yield from (place for place in found if place.key not in known)
-            known.update(place.key for place in found)
+            yield from (ref for ref in refs_or_skipped if ref.key not in seen)
+            seen.update(ref.key for ref in refs_or_skipped)
 
 
-def _questions(
-    ways: Sequence[_Way], tokens: Sequence[str], wrapped_native: str | None
-) -> Iterator[tuple[str, BatchRead[_Found]]]:
+def _pair_reads(
+    queries: Sequence[_PairQuery], tokens: Sequence[str], wrapped_native: str | None
+) -> Iterator[tuple[str, BatchRead[_Refs]]]:
     """One for each way and pair, named by both."""
-    for way in ways:
-        address = way.home.address
-        if way.home.kind is ContractKind.UNISWAP_V4:
+    for query in queries:
+        address = query.factory.address
+        if query.factory.kind is ContractKind.UNISWAP_V4:
             for currencies, pair in _currencies(tokens, wrapped_native):
-                yield f"{address} {' '.join(currencies)}", _in_manager(way.home, currencies, pair)
+                yield f"{address} {' '.join(currencies)}", _read_v4_pools(query.factory, currencies, pair)
         else:
             for pair in combinations(tokens, 2):
-                yield f"{address} {' '.join(pair)}", _of_pair(way, pair)
+                yield f"{address} {' '.join(pair)}", _read_pair(query, pair)
 
 
 def _currencies(tokens: Sequence[str], wrapped_native: str | None) -> Iterator[tuple[_Pair, _Pair]]:
@@ -107,94 +109,96 @@ def _currencies(tokens: Sequence[str], wrapped_native: str | None) -> Iterator[t
         yield from (((ZERO_ADDRESS, each), (wrapped_native, each)) for each in tokens if each != wrapped_native)
 
 
-def _of_pair(way: _Way, pair: _Pair) -> BatchRead[_Found]:
+def _read_pair(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
     """Two rounds; one where there is no pool."""
-    (answer,) = yield [_asked(way, pair)]
-    address = read_address(answer, way.name)
+    (answer,) = yield [_pair_call(query, pair)]
+    address = read_address(answer, query.name)
     if address == ZERO_ADDRESS:
         return ()
-    place = yield from read_pool_ref(way.home, address)
-    if place.tokens != pair:
+    ref = yield from read_pool_ref(query.factory, address)
+    if ref.tokens != pair:
         raise invalid_response(address, "a pool of other tokens than those that were asked for")
-    return (place,)
+    return (ref,)
 
 
-def _asked(way: _Way, pair: _Pair) -> ContractCall:
-    return ContractCall(way.home.address, encode_call(way.name, *pair, *way.key))
+def _pair_call(query: _PairQuery, pair: _Pair) -> ContractCall:
+    return ContractCall(query.factory.address, encode_call(query.name, *pair, *query.key))
 
 
-def _in_manager(home: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Found]:
+def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Refs]:
     """One round: of the pools that two currencies usually have, those that have a price."""
-    assert home.protocol
+    assert factory.protocol
     native = currencies != pair
-    place = PoolRef(
-        home.address, home.protocol.amm_name, home.protocol.family or "", home.kind, pair, (), native=native
+    ref = PoolRef(
+        factory.address, factory.protocol.amm_name, factory.protocol.family or "", factory.kind, pair, (), native=native
     )
-    places = [
-        place._replace(fee_ppm=fee, tick_spacing=spacing, pool_id=v4_pool_id(*currencies, fee, spacing))
-        for fee, spacing in _usual_keys(home)
+    refs = [
+        ref._replace(fee_ppm=fee, tick_spacing=spacing, pool_id=v4_pool_id(*currencies, fee, spacing))
+        for fee, spacing in _usual_keys(factory)
     ]
-    (answer,) = yield [extsload_call(home.address, [pool_slot(place.pool_id) for place in places])]
-    positions = map(price_and_tick, read_extsload(answer, len(places)))
-    return [place._replace(last_tick=tick) for place, (price, tick) in zip(places, positions, strict=True) if price]
+    (answer,) = yield [extsload_call(factory.address, [pool_slot(ref.pool_id) for ref in refs])]
+    positions = map(price_and_tick, read_extsload(answer, len(refs)))
+    return [ref._replace(last_tick=tick) for ref, (price, tick) in zip(refs, positions, strict=True) if price]
 
 
-def _usual_keys(home: Factory) -> list[tuple[int, int]]:
+def _usual_keys(factory: Factory) -> list[tuple[int, int]]:
     """Fees of Uniswap V4 and their tick spacings, which anybody may choose: most take a fiftieth of the fee."""
-    known = [(fee, spacing) for fee, spacing in home.fee_tiers.items() if spacing]
-    return sorted({(100, 1), *known, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
+    seen = [(fee, spacing) for fee, spacing in factory.fee_tiers.items() if spacing]
+    return sorted({(100, 1), *seen, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
 
 
-def _ways(home: Factory, pair: _Pair) -> BatchRead[Sequence[_Way]]:
+def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuery]]:
     """All that there is to ask of a home. With the first pair it is tried whether it answers at all.
 
     One round; two for Uniswap V3's kind.
     """
-    if home.kind is ContractKind.UNISWAP_V4:
-        (answer,) = yield [extsload_call(home.address, [0])]
+    if factory.kind is ContractKind.UNISWAP_V4:
+        (answer,) = yield [extsload_call(factory.address, [0])]
         read_extsload(answer, 1)
-        return [_Way(home)]
-    if home.kind is ContractKind.UNISWAP_V3:
-        return (yield from _concentrated_ways(home, pair))
-    if home.kind not in _NAMES:
-        raise invalid_response(home.kind, "such pools cannot be asked for by their tokens")
+        return [_PairQuery(factory)]
+    if factory.kind is ContractKind.UNISWAP_V3:
+        return (yield from _read_v3_queries(factory, pair))
+    if factory.kind not in _NAMES:
+        raise invalid_response(factory.kind, "such pools cannot be asked for by their tokens")
     keys: list[tuple[int, ...]] = [()]
-    if home.kind is ContractKind.SOLIDLY:
-        keys = [(stable,) for stable, protocol in enumerate((home.protocol, home.stable_protocol)) if protocol]
-    tried = [_Way(home, name, keys[0]) for name in _NAMES[home.kind]]
-    name = _first_answered(tried, (yield _trials(tried, pair)))
-    return [_Way(home, name, key) for key in keys]
+    if factory.kind is ContractKind.SOLIDLY:
+        keys = [(stable,) for stable, protocol in enumerate((factory.protocol, factory.stable_protocol)) if protocol]
+    candidates = [_PairQuery(factory, name, keys[0]) for name in _NAMES[factory.kind]]
+    name = _first_supported(candidates, (yield _trial_calls(candidates, pair)))
+    return [_PairQuery(factory, name, key) for key in keys]
 
 
-def _concentrated_ways(home: Factory, pair: _Pair) -> BatchRead[Sequence[_Way]]:
+def _read_v3_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuery]]:
     """By each fee or each tick spacing that the factory says it has; which of both is for it to answer too."""
-    tried = [_Way(home, name, (COMMON_FEES[0],)) for name in _NAMES[home.kind]]
-    if home.protocol and _SPACING_KEY in home.protocol.extra_keys:
-        tried.reverse()
+    candidates = [_PairQuery(factory, name, (COMMON_FEES[0],)) for name in _NAMES[factory.kind]]
+    if factory.protocol and _SPACING_KEY in factory.protocol.extra_keys:
+        candidates.reverse()
     *answers, listed = yield [
-        *_trials(tried, pair),
-        ContractCall(home.address, encode_call(_SPACINGS), may_revert=True),
+        *_trial_calls(candidates, pair),
+        ContractCall(factory.address, encode_call(_SPACINGS), may_revert=True),
     ]
-    name = _first_answered(tried, answers)
+    name = _first_supported(candidates, answers)
     if name == _BY_SPACING:
-        return [_Way(home, name, (spacing,)) for spacing in _spacings(listed)]
-    fees = sorted({*home.fee_tiers, *USUAL_FEES})
-    told = yield [ContractCall(home.address, encode_call(_SPACING_OF, fee)) for fee in fees]
-    enabled = [fee for fee, answer in zip(fees, told, strict=True) if answer and any(answer)]
-    return [_Way(home._replace(fee_ppm=fee), name, (fee,)) for fee in enabled or home.fee_tiers or COMMON_FEES]
+        return [_PairQuery(factory, name, (spacing,)) for spacing in _spacings(listed)]
+    fees = sorted({*factory.fee_tiers, *USUAL_FEES})
+    results = yield [ContractCall(factory.address, encode_call(_SPACING_OF, fee)) for fee in fees]
+    enabled = [fee for fee, answer in zip(fees, results, strict=True) if answer and any(answer)]
+    return [
+        _PairQuery(factory._replace(fee_ppm=fee), name, (fee,)) for fee in enabled or factory.fee_tiers or COMMON_FEES
+    ]
 
 
-def _trials(tried: Sequence[_Way], pair: _Pair) -> Sequence[ContractCall]:
-    return [_asked(way, pair)._replace(may_revert=len(tried) > 1) for way in tried]
+def _trial_calls(candidates: Sequence[_PairQuery], pair: _Pair) -> Sequence[ContractCall]:
+    return [_pair_call(query, pair)._replace(may_revert=len(candidates) > 1) for query in candidates]
 
 
-def _first_answered(tried: Sequence[_Way], answers: Sequence[ReturnData]) -> str:
+def _first_supported(candidates: Sequence[_PairQuery], answers: Sequence[ReturnData]) -> str:
     """Its name. Raises `InvalidUpstreamResponse`."""
-    for way, answer in zip(tried, answers, strict=True):
+    for query, answer in zip(candidates, answers, strict=True):
         if answer:
-            read_address(answer, way.name)
-            return way.name
-    raise invalid_response(tried[0].name, "the factory does not answer")
+            read_address(answer, query.name)
+            return query.name
+    raise invalid_response(candidates[0].name, "the factory does not answer")
 
 
 def _spacings(answer: ReturnData) -> Sequence[int]:
@@ -203,5 +207,5 @@ def _spacings(answer: ReturnData) -> Sequence[int]:
         listed = read_list(answer, _SPACINGS)
     except InvalidUpstreamResponse:
         listed = ()
-    usable = [spacing for spacing in dict.fromkeys(listed) if 0 < spacing <= _MOST_SPACING]
-    return usable[:_MOST_SPACINGS] or USUAL_SPACINGS
+    usable = [spacing for spacing in dict.fromkeys(listed) if 0 < spacing <= _MAX_SPACING]
+    return usable[:_MAX_SPACINGS] or USUAL_SPACINGS

@@ -1,6 +1,6 @@
-"""Finds the pools of a network: in the lists that factories keep, or in the events of their creation.
+"""Finds the pools of a network: in the lists that factories keep, or in creation events.
 
-What is found is a `Place` without the decimals of its tokens; `with_decimals` adds them once the tokens are known.
+The result is a `PoolRef` without the decimals of its tokens; `with_decimals` adds them once the tokens are known.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ POOL_REGISTERED: Final = "0x3c13bc30b8e878c53fd2a36b679409c073afd75950be43d88587
 
 _ROLES: Final = {ContractKind.UNISWAP_V4: ("pool_manager",), ContractKind.WEIGHTED: ("vault",)}
 _FACTORIES: Final = ("factory", "factory_2")
-_LISTED: Final = (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY)
-_LISTS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
+_ENUMERABLE: Final = (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY)
+_LIST_FUNCTIONS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
 _STABLE: Final = "solidly_stable"
 _TOKENS: Final = ("token0()", "token1()")
 _TRAITS: Final = {ContractKind.SOLIDLY: ("stable()",), ContractKind.UNISWAP_V3: ("tickSpacing()",)}
-_HELD: Final = "getPoolTokens(bytes32)"
+_POOL_TOKENS: Final = "getPoolTokens(bytes32)"
 _WEIGHTS: Final = "getNormalizedWeights()"
-_CHANGING: Final = "getGradualWeightUpdateParams()"
+_WEIGHT_UPDATE: Final = "getGradualWeightUpdateParams()"
 _DYNAMIC_FEE: Final = 0x800000
-_PORTION: Final = 500
+_BATCH_SIZE: Final = 500
 
 
 class Factory(NamedTuple):
@@ -71,24 +71,24 @@ class Factory(NamedTuple):
     @property
     def is_enumerable(self) -> bool:
         """Does it keep a list of its pools? Else only events tell of them."""
-        return self.kind in _LISTED
+        return self.kind in _ENUMERABLE
 
 
 def find_factories(network: Network, protocols: Sequence[str] | None = None) -> tuple[list[Factory], list[SkippedItem]]:
     """Where the pools of these protocols (all where None) come from, and those of which that is not known."""
-    found: dict[str, Factory] = {}
+    factories: dict[str, Factory] = {}
     skipped: list[SkippedItem] = []
     for protocol in network.protocols:
         kind = contract_kind(protocol, network)
         if kind is None or (protocols is not None and protocol.amm_name not in protocols):
             continue
-        problem = _add_homes(found, protocol, kind, network)
+        problem = _add_factories(factories, protocol, kind, network)
         if problem:
             skipped.append(SkippedItem(protocol.amm_name, problem))
-    return list(found.values()), skipped
+    return list(factories.values()), skipped
 
 
-def _add_homes(found: dict[str, Factory], protocol: ProtocolInfo, kind: ContractKind, network: Network) -> str:
+def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: ContractKind, network: Network) -> str:
     """Why there are none, or nothing."""
     problem = "the catalogue knows no contract that its pools come from"
     for deployment in network.deployments:
@@ -101,8 +101,8 @@ def _add_homes(found: dict[str, Factory], protocol: ProtocolInfo, kind: Contract
                 continue
             if fee_ppm is None:
                 return "the catalogue does not know its fee"
-            home = found.get(address) or Factory(address, kind, None, None, fee_ppm, deployment.fee_tiers)
-            found[address] = (
+            home = factories.get(address) or Factory(address, kind, None, None, fee_ppm, deployment.fee_tiers)
+            factories[address] = (
                 home._replace(stable_protocol=protocol)
                 if protocol.family == _STABLE
                 else home._replace(protocol=protocol)
@@ -123,30 +123,30 @@ class PoolList(NamedTuple):
     entry_function: str
 
 
-def read_pool_lists(view: BlockReader, found: Sequence[Factory]) -> list[PoolList | SkippedItem]:
+def read_pool_lists(reader: BlockReader, factories: Sequence[Factory]) -> list[PoolList | SkippedItem]:
     """The lists that these homes keep, in one round for all, or why one cannot be read. Raises `UpstreamError`."""
-    return run_batched([(home.address, _list_of(home)) for home in found], view.call)
+    return run_batched([(home.address, _read_list_length(home)) for home in factories], reader.call)
 
 
-def read_listed_pools(view: BlockReader, listing: PoolList, first: int, last: int) -> Iterator[PoolRef | SkippedItem]:
+def read_listed_pools(reader: BlockReader, listing: PoolList, first: int, last: int) -> Iterator[PoolRef | SkippedItem]:
     """The pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
     home, length, entry = listing
     last = min(last, length)
-    for start in range(first, last, _PORTION):
-        numbers = range(start, min(start + _PORTION, last))
-        yield from run_batched([(f"{home.address} {n}", _listed(home, entry, n)) for n in numbers], view.call)
+    for start in range(first, last, _BATCH_SIZE):
+        numbers = range(start, min(start + _BATCH_SIZE, last))
+        yield from run_batched([(f"{home.address} {n}", _read_entry(home, entry, n)) for n in numbers], reader.call)
 
 
-def _list_of(home: Factory) -> BatchRead[PoolList]:
+def _read_list_length(home: Factory) -> BatchRead[PoolList]:
     """One round."""
-    answers = yield [ContractCall(home.address, encode_call(length)) for length, _ in _LISTS]
-    for answer, (length, entry) in zip(answers, _LISTS, strict=True):
+    answers = yield [ContractCall(home.address, encode_call(length)) for length, _ in _LIST_FUNCTIONS]
+    for answer, (length, entry) in zip(answers, _LIST_FUNCTIONS, strict=True):
         if answer:
             return PoolList(home, read_word(answer, length), entry)
     raise invalid_response(home.address, "the factory keeps no list of its pools")
 
 
-def _listed(home: Factory, entry: str, number: int) -> BatchRead[PoolRef]:
+def _read_entry(home: Factory, entry: str, number: int) -> BatchRead[PoolRef]:
     """Two rounds: its address, then what never changes of it."""
     (answer,) = yield [ContractCall(home.address, encode_call(entry, number))]
     return (yield from read_pool_ref(home, read_address(answer, entry)))
@@ -154,65 +154,65 @@ def _listed(home: Factory, entry: str, number: int) -> BatchRead[PoolRef]:
 
 def read_pool_ref(home: Factory, address: str) -> BatchRead[PoolRef]:
     """One round: a pool of a home, by what it says of itself that never changes."""
-    told = yield [ContractCall(address, encode_call(name)) for name in (*_TOKENS, *_TRAITS.get(home.kind, ()))]
-    tokens = (read_address(told[0], _TOKENS[0]), read_address(told[1], _TOKENS[1]))
-    trait = read_signed(told[2], _TRAITS[home.kind][0]) if len(told) > len(_TOKENS) else 0
+    results = yield [ContractCall(address, encode_call(name)) for name in (*_TOKENS, *_TRAITS.get(home.kind, ()))]
+    tokens = (read_address(results[0], _TOKENS[0]), read_address(results[1], _TOKENS[1]))
+    trait = read_signed(results[2], _TRAITS[home.kind][0]) if len(results) > len(_TOKENS) else 0
     protocol = home.stable_protocol if home.kind is ContractKind.SOLIDLY and trait else home.protocol
     if protocol is None:
         raise invalid_response(address, "the catalogue has no protocol for it")
-    place = _place(address, protocol, home.kind, tokens)._replace(fee_ppm=home.fee_ppm)
+    ref = _make_ref(address, protocol, home.kind, tokens)._replace(fee_ppm=home.fee_ppm)
     if home.kind is ContractKind.SOLIDLY:
-        return place._replace(factory=home.address)
-    return place._replace(tick_spacing=trait)
+        return ref._replace(factory=home.address)
+    return ref._replace(tick_spacing=trait)
 
 
-def creation_filter(found: Iterable[Factory], first: int, last: int) -> LogFilter | None:
+def creation_filter(factories: Iterable[Factory], first: int, last: int) -> LogFilter | None:
     """The events that tell of the pools of all homes that keep no list; None where there is no such home."""
-    addresses = tuple(home.address for home in found if not home.is_enumerable)
+    addresses = tuple(home.address for home in factories if not home.is_enumerable)
     topics = (POOL_CREATED, POOL_CREATED_SLIPSTREAM, POOL, INITIALIZE, POOL_REGISTERED)
     return LogFilter(addresses, topics, first, last) if addresses else None
 
 
 def read_created_pools(
-    view: BlockReader, known: Mapping[str, Factory], logs: Sequence[Log], wrapped_native: str | None
+    reader: BlockReader, factories: Mapping[str, Factory], logs: Sequence[Log], wrapped_native: str | None
 ) -> Iterator[PoolRef | SkippedItem]:
-    """The pools that events of `creation_filter` tell of, in order; `known` are the homes by address.
+    """The pools that events of `creation_filter` tell of, in order; `factories` are the homes by address.
 
     Only of Balancer's pools more must be asked. Raises `UpstreamError`.
     """
-    for start in range(0, len(logs), _PORTION):
-        portion = [log for log in logs[start : start + _PORTION] if log.address in known]
-        readings = [(_name_of(log), _created(known[log.address], log, wrapped_native)) for log in portion]
-        yield from run_batched(readings, view.call)
+    for start in range(0, len(logs), _BATCH_SIZE):
+        batch = [log for log in logs[start : start + _BATCH_SIZE] if log.address in factories]
+        reads = [(_event_key(log), _read_created(factories[log.address], log, wrapped_native)) for log in batch]
+        yield from run_batched(reads, reader.call)
 
 
-def _created(home: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+def _read_created(home: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
     if home.protocol is None or len(log.topics) < 3:
         raise invalid_response(home.address, "an event of another kind")
     if home.kind is ContractKind.WEIGHTED:
-        return (yield from _registered(home, home.protocol, log))
-    return _from_event(home, home.protocol, log, wrapped_native)
+        return (yield from _read_balancer_ref(home, home.protocol, log))
+    return _ref_from_event(home, home.protocol, log, wrapped_native)
 
 
-def _from_event(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
+def _ref_from_event(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
     kind, values = log.topics[0], [int(topic, 16) for topic in log.topics[1:]]
     if kind == INITIALIZE and len(values) == 3:
-        return _initialized(home, protocol, log, wrapped_native)
+        return _ref_of_v4(home, protocol, log, wrapped_native)
     tokens = (to_address(values[0], "token0"), to_address(values[1], "token1"))
     if kind == POOL_CREATED and len(values) == 3:
         spacing, pool = read_words(log.data, 2, "PoolCreated")
-        place = _place(to_address(pool, "PoolCreated"), protocol, home.kind, tokens)
-        return place._replace(fee_ppm=values[2], tick_spacing=to_signed(spacing))
+        ref = _make_ref(to_address(pool, "PoolCreated"), protocol, home.kind, tokens)
+        return ref._replace(fee_ppm=values[2], tick_spacing=to_signed(spacing))
     pool = read_word(log.data, "the event of its creation")
-    place = _place(to_address(pool, "the event of its creation"), protocol, home.kind, tokens)
+    ref = _make_ref(to_address(pool, "the event of its creation"), protocol, home.kind, tokens)
     if kind == POOL_CREATED_SLIPSTREAM and len(values) == 3:
-        return place._replace(tick_spacing=to_signed(values[2]))
+        return ref._replace(tick_spacing=to_signed(values[2]))
     if kind == POOL and home.kind is ContractKind.ALGEBRA:
-        return place
+        return ref
     raise invalid_response(home.address, "an event of another kind")
 
 
-def _initialized(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
+def _ref_of_v4(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
     """Hooks may do anything in a swap, and a dynamic fee is theirs to set."""
     first, second = (to_address(int(topic, 16), "currency") for topic in log.topics[2:4])
     fee, spacing, hooks, _, tick = read_words(log.data, 5, "Initialize")
@@ -227,40 +227,40 @@ def _initialized(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native
         if wrapped_native is None:
             raise invalid_response("currency0", "the network has no wrapped form of the native token")
         first = wrapped_native
-    return _place(home.address, protocol, home.kind, (first, second))._replace(
+    return _make_ref(home.address, protocol, home.kind, (first, second))._replace(
         fee_ppm=fee, tick_spacing=to_signed(spacing), pool_id=log.topics[1], native=native, last_tick=to_signed(tick)
     )
 
 
-def _registered(home: Factory, protocol: ProtocolInfo, log: Log) -> BatchRead[PoolRef]:
+def _read_balancer_ref(home: Factory, protocol: ProtocolInfo, log: Log) -> BatchRead[PoolRef]:
     """One round. The vault registers pools of all kinds; those with constant weights are told by what they answer."""
     pool_id, address = log.topics[1], to_address(int(log.topics[2], 16), "PoolRegistered")
-    held, weights, changing = yield [
-        ContractCall(home.address, encode_call(_HELD, pool_id)),
+    pool_tokens, weights, weight_update = yield [
+        ContractCall(home.address, encode_call(_POOL_TOKENS, pool_id)),
         ContractCall(address, encode_call(_WEIGHTS)),
-        ContractCall(address, encode_call(_CHANGING)),
+        ContractCall(address, encode_call(_WEIGHT_UPDATE)),
     ]
-    if not weights or changing:
+    if not weights or weight_update:
         raise invalid_response(address, "its weights change" if weights else "no weighted pool")
-    tokens = tuple(to_address(each, _HELD) for each in read_list(held, _HELD))
+    tokens = tuple(to_address(each, _POOL_TOKENS) for each in read_list(pool_tokens, _POOL_TOKENS))
     if len(read_list(weights, _WEIGHTS)) != len(tokens):
         raise invalid_response(address, "no weighted pool")
-    return _place(address, protocol, home.kind, tokens)._replace(pool_id=pool_id, factory=home.address)
+    return _make_ref(address, protocol, home.kind, tokens)._replace(pool_id=pool_id, factory=home.address)
 
 
-def with_decimals(place: PoolRef, tokens: Mapping[str, Token]) -> PoolRef | SkippedItem:
+def with_decimals(ref: PoolRef, tokens: Mapping[str, Token]) -> PoolRef | SkippedItem:
     """The place with the decimals of its tokens, or that one of them is not known."""
-    missing = next((address for address in place.tokens if address not in tokens), None)
+    missing = next((address for address in ref.tokens if address not in tokens), None)
     if missing:
-        return SkippedItem(place.key, f"its token {missing} is not known or was skipped")
-    return place._replace(decimals=tuple(tokens[address].decimals for address in place.tokens))
+        return SkippedItem(ref.key, f"its token {missing} is not known or was skipped")
+    return ref._replace(decimals=tuple(tokens[address].decimals for address in ref.tokens))
 
 
-def _place(address: str, protocol: ProtocolInfo, kind: ContractKind, tokens: tuple[str, ...]) -> PoolRef:
+def _make_ref(address: str, protocol: ProtocolInfo, kind: ContractKind, tokens: tuple[str, ...]) -> PoolRef:
     return PoolRef(address, protocol.amm_name, protocol.family or "", kind, tokens, ())
 
 
-def _name_of(log: Log) -> str:
+def _event_key(log: Log) -> str:
     """By what a pool is called that an event tells of: its id, its address, or the place of the event."""
     if log.topics[0] in (INITIALIZE, POOL_REGISTERED) and len(log.topics) > 1:
         return log.topics[1]

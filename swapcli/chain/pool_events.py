@@ -1,7 +1,7 @@
-"""Which events tell that a pool has changed, and of which pool.
+"""The events that signal a change of a pool's state, and the pool that each event is about.
 
-What an event says of the new state is not used: the pool is read anew. So an event that is not one of these, or that a
-stranger made up, can cost a question but never an amount.
+The new state in an event is not used: the pool is read again. So an event of another kind, or one that an untrusted
+contract emits, can cost a request but never change an amount.
 """
 
 from __future__ import annotations

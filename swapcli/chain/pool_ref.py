@@ -1,4 +1,4 @@
-"""Where a pool is, and what of it never changes: all that must be known before its state is read."""
+"""References to pools: everything that must be known before a pool's state is read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Why a call reverted, in words: from what it returned.
+"""Describes why a call reverted, from its return data.
 
-`Error(string)` and `Panic(uint256)` are Solidity's own; the errors of the router contract are known by its ABI, which
-shares those of the published router. Any other is named by its selector.
+`Error(string)` and `Panic(uint256)` are Solidity's own. The router's custom errors are taken from its ABI, which shares
+those of the published router. Any other error is shown by its selector.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from swapcli.networks.address import keccak256
 _SELECTOR_BYTES: Final = 4
 _ERROR: Final = bytes.fromhex("08c379a0")
 _PANIC: Final = bytes.fromhex("4e487b71")
-_MOST_TEXT: Final = 160
+_MAX_TEXT: Final = 160
 _PANICS: Final[Mapping[int, str]] = {
     0x01: "a failed assertion",
     0x11: "arithmetic out of range",
@@ -46,24 +46,27 @@ def describe_revert(output: bytes) -> str:
     selector, arguments = output[:_SELECTOR_BYTES], output[_SELECTOR_BYTES:]
     try:
         if selector == _ERROR and len(arguments) > WORD:
-            return f'"{sanitize_text(read_text(arguments, "Error"), _MOST_TEXT)}"'
+            return f'"{sanitize_text(read_text(arguments, "Error"), _MAX_TEXT)}"'
         if selector == _PANIC:
             code = read_word(arguments, "Panic")
             return f"panic 0x{code:02x}, {_PANICS.get(code, 'of an unknown kind')}"
         if known := _known_errors().get(selector):
-            return _told(known, arguments)
+            return _describe(known, arguments)
     except InvalidUpstreamResponse:
         pass  # it begins like one of those, and ends too soon
     return f"an error with the selector 0x{selector.hex()}"
 
 
-def _told(known: _Known, arguments: bytes) -> str:
+def _describe(known: _Known, arguments: bytes) -> str:
     values = read_words(arguments, len(known.types), known.name)
-    shown = [f"{name} {_shown(kind, value)}" for (name, kind), value in zip(known.types.items(), values, strict=True)]
+    shown = [
+        f"{name} {_format_argument(kind, value)}"
+        for (name, kind), value in zip(known.types.items(), values, strict=True)
+    ]
     return f"{known.name} ({', '.join(shown)})" if shown else known.name
 
 
-def _shown(kind: str, value: int) -> str:
+def _format_argument(kind: str, value: int) -> str:
     if kind == "address":
         return to_address(value, kind)
     return str(to_signed(value) if kind.startswith("int") else value)

@@ -75,9 +75,9 @@ class RpcNode:
         if spares:
             attempts = min(attempts, _ATTEMPTS_WITH_SPARES)
         endpoints = (RpcEndpoint(url, shown, headers or {}, proxy), *spares)
-        lines = [HttpConnection(each.url, each.shown, each.headers, each.proxy) for each in endpoints]
+        connections = [HttpConnection(each.url, each.shown, each.headers, each.proxy) for each in endpoints]
         self._rpc = FailoverClient(
-            [JsonRpcClient(line, timeout_s, attempts, pause) for line in lines], chain_id, report
+            [JsonRpcClient(connection, timeout_s, attempts, pause) for connection in connections], chain_id, report
         )
         self._chain_id = chain_id
         self._newest: BlockHeader | None = None
@@ -122,7 +122,7 @@ class RpcNode:
             return None
         block = self._block(found)
         if block.number != number:
-            self._refuse(_BLOCK, f"block {block.number} instead of {number}")
+            self._fail(_BLOCK, f"block {block.number} instead of {number}")
         return block
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
@@ -137,7 +137,7 @@ class RpcNode:
     def account(self, address: str, at: BlockId) -> Account:
         """As `SimulatingNode.account`, in one round trip."""
         methods, params = ("eth_getBalance", "eth_getCode"), (address, hex(block_number(at)))
-        balance, code = self._rpc.send([RpcRequest(method, params) for method in methods], self._witness(at))
+        balance, code = self._rpc.send([RpcRequest(method, params) for method in methods], self._block_check(at))
         return Account(self._number(balance, methods[0]), self._bytes(code, methods[1]))
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
@@ -153,7 +153,7 @@ class RpcNode:
         found = self._rpc.send([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
         for number, each in zip(numbers, found, strict=True):
             if self._block(each).number != number:
-                self._refuse(_BLOCK, f"another block than {number}")
+                self._fail(_BLOCK, f"another block than {number}")
             kept[number] = self._bloom(each)
         return [kept[number] for number in range(first, last + 1)]
 
@@ -163,31 +163,31 @@ class RpcNode:
         A node behind a balancer that has not seen the last block yet may say that there are no events: what it says
         counts only where it knows that block.
         """
-        wanted: dict[str, object] = {
+        parameters: dict[str, object] = {
             "fromBlock": hex(query.from_block),
             "toBlock": hex(query.to_block),
         }
         if query.topics:
-            wanted["topics"] = [list(query.topics)]
+            parameters["topics"] = [list(query.topics)]
         if query.addresses:
-            wanted["address"] = list(query.addresses)
-        (found,) = self._rpc.send([RpcRequest(_LOGS, (wanted,))], self._reaching(query.to_block))
+            parameters["address"] = list(query.addresses)
+        (found,) = self._rpc.send([RpcRequest(_LOGS, (parameters,))], self._block_known(query.to_block))
         if not isinstance(found, list):
-            self._refuse(_LOGS, "no list")
+            self._fail(_LOGS, "no list")
         logs = [self._log(entry) for entry in found]
         if any(not query.from_block <= log.block_number <= query.to_block for log in logs):
-            self._refuse(_LOGS, "events of blocks that were not asked for")
+            self._fail(_LOGS, "events of blocks that were not asked for")
         return sorted(logs, key=lambda log: (log.block_number, log.log_index))
 
     def _answers(self, requests: Sequence[RpcRequest], at: BlockId) -> list[ReturnData]:
-        results = self._rpc.send(requests, self._witness(at))
+        results = self._rpc.send(requests, self._block_check(at))
         return [None if isinstance(each, RpcError) else self._bytes(each, _CALL) for each in results]
 
-    def _witness(self, at: BlockId) -> ConsistencyCheck | None:
+    def _block_check(self, at: BlockId) -> ConsistencyCheck | None:
         """Where only that very block counts: that the chain still has it."""
-        return self._standing(at) if isinstance(at, BlockHeader) else None
+        return self._same_block(at) if isinstance(at, BlockHeader) else None
 
-    def _standing(self, block: BlockHeader) -> ConsistencyCheck:
+    def _same_block(self, block: BlockHeader) -> ConsistencyCheck:
         """That the chain still has the block."""
 
         def objection(found: RpcResult) -> UpstreamError | None:
@@ -201,10 +201,10 @@ class RpcNode:
 
         return ConsistencyCheck(_block_request(block.number), objection)
 
-    def _reaching(self, number: int) -> ConsistencyCheck:
+    def _block_known(self, number: int) -> ConsistencyCheck:
         """That the chain has got to the block, and where that is the newest one told of, still has it."""
         if self._newest and self._newest.number == number:
-            return self._standing(self._newest)
+            return self._same_block(self._newest)
 
         def objection(found: RpcResult) -> UpstreamError | None:
             return UpstreamRejected(f"{self.shown} does not know block {number}") if found is None else None
@@ -221,7 +221,7 @@ class RpcNode:
 
     def _block(self, found: object) -> BlockHeader:
         if not isinstance(found, dict):
-            self._refuse(_BLOCK, "no block")
+            self._fail(_BLOCK, "no block")
         return BlockHeader(
             number=self._number(found.get("number"), _BLOCK),
             hash=self._word(found.get("hash"), _BLOCK),
@@ -237,12 +237,12 @@ class RpcNode:
 
     def _log(self, entry: object) -> Log:
         if not isinstance(entry, dict):
-            self._refuse(_LOGS, "an event that is no object")
+            self._fail(_LOGS, "an event that is no object")
         address, topics = entry.get("address"), entry.get("topics")
         if not (isinstance(address, str) and _is_address(address)):
-            self._refuse(_LOGS, "an event without an address")
+            self._fail(_LOGS, "an event without an address")
         if not isinstance(topics, list):
-            self._refuse(_LOGS, "an event without topics")
+            self._fail(_LOGS, "an event without topics")
         return Log(
             address=address.lower(),
             topics=tuple([self._word(each, _LOGS) for each in topics]),
@@ -253,22 +253,22 @@ class RpcNode:
 
     def _number(self, value: object, method: str) -> int:
         if not isinstance(value, str) or not _is_quantity(value):
-            self._refuse(method, "something that is no number")
+            self._fail(method, "something that is no number")
         return int(value, 16)
 
     def _word(self, value: object, method: str) -> str:
         if not isinstance(value, str) or not _is_hash(value):
-            self._refuse(method, "something that is no word of 32 bytes")
+            self._fail(method, "something that is no word of 32 bytes")
         return value.lower()
 
     def _bytes(self, value: object, method: str) -> bytes:
         content = _read_hex(value) if isinstance(value, str) else None
         if content is None:
-            self._refuse(method, "something that is no hex")
+            self._fail(method, "something that is no hex")
         return content
 
-    def _refuse(self, method: str, what: str) -> NoReturn:
-        raise InvalidUpstreamResponse(f"{self.shown} answered {method} with {what}")
+    def _fail(self, method: str, problem: str) -> NoReturn:
+        raise InvalidUpstreamResponse(f"{self.shown} answered {method} with {problem}")
 
 
 def _read_hex(text: str) -> bytes | None:

@@ -1,4 +1,4 @@
-"""What a sender has for a swap: the input, the router's leave to take it, and native currency."""
+"""A sender's balances for a swap: the input token, the router's allowance, and native currency."""
 
 from __future__ import annotations
 

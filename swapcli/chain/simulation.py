@@ -1,8 +1,9 @@
-"""A swap as a node would execute it after a block, for its real sender, though nobody has signed it.
+"""Simulates a swap on a node after a block, for its real sender, before anyone signs it.
 
-The contract of `swapcli.evm.simulation` takes the place of the sender's code, lets the router take the input, calls it,
-and tells what the receiver got. What the sender lacks for it is taken for given: native currency, the token, the
-allowance. Not simulated is what a token or a router thinks of senders with code, and what signing would cost.
+The contract of `swapcli.evm.simulation` replaces the sender's code, approves the input for the router, calls the
+router, and reports the amount that the recipient received. If the sender lacks native currency, the token or the
+allowance, the simulation grants them. Not simulated: tokens or routers that treat senders with code differently, and
+the signature.
 """
 
 from __future__ import annotations
@@ -40,20 +41,20 @@ class SwapSimulation(NamedTuple):
 
 
 def simulate_swap(
-    node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, holdings: SenderBalances
+    node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balances: SenderBalances
 ) -> SwapSimulation:
     """One round trip, and one or two before it where the sender lacks the token.
 
     Raises `SimulationError` where the token cannot be given to the sender, or a token does not tell balances;
     `UpstreamRejected` where the node cannot simulate.
     """
-    assumed = tuple(_lacking(swap, holdings))
-    own, elsewhere = _own_code(holdings.account.code)
+    assumed = tuple(_lacking(swap, balances))
+    own, elsewhere = _own_code(balances.account.code)
     native_wei = swap.value_wei if SimulationGrant.NATIVE in assumed else None
     overrides = [StateOverride(sender, native_wei, runtime_code(own)), *elsewhere]
     try:
         if SimulationGrant.TOKEN in assumed:
-            overrides.append(_balance(node, at, swap, sender, holdings.balance_in))
+            overrides.append(_balance(node, at, swap, sender, balances.balance_in))
         call = HypotheticalCall(sender, ContractCall(sender, encode_simulate(swap)), tuple(overrides))
         (answer,) = node.simulate([call], at)
     except UpstreamRejected as error:
@@ -71,11 +72,11 @@ def simulate_swap(
         raise InvalidUpstreamResponse(f"{node.shown} answered a simulation with nonsense: {error.message}") from None
 
 
-def _lacking(swap: SimulatedCall, holdings: SenderBalances) -> list[SimulationGrant]:
-    lacks_input = holdings.balance_in < swap.amount_in
-    if holdings.allowance is None:
+def _lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGrant]:
+    lacks_input = balances.balance_in < swap.amount_in
+    if balances.allowance is None:
         return [SimulationGrant.NATIVE] if lacks_input else []
-    lacks_leave = holdings.allowance < swap.amount_in
+    lacks_leave = balances.allowance < swap.amount_in
     return [SimulationGrant.TOKEN] * lacks_input + [SimulationGrant.ALLOWANCE] * lacks_leave
 
 
@@ -88,8 +89,8 @@ def _own_code(code: bytes) -> tuple[str, list[StateOverride]]:
     return _OWN_CODE, [StateOverride(_OWN_CODE, code=code)]
 
 
-def _balance(node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, held: int) -> StateOverride:
-    slot = find_balance_slot(node, at, swap.token_in, sender, held, swap.amount_in)
+def _balance(node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balance: int) -> StateOverride:
+    slot = find_balance_slot(node, at, swap.token_in, sender, balance, swap.amount_in)
     if slot is None:
         raise SimulationError(
             "to simulate takes a sender who holds the input: how its token keeps balances is not known",

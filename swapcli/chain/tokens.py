@@ -1,4 +1,4 @@
-"""Tokens as their contracts describe themselves: in two ways of writing text, or in none that can be used."""
+"""Reads the symbol, name and decimals of tokens, in both text encodings that tokens use."""
 
 from __future__ import annotations
 
@@ -19,39 +19,45 @@ MAX_DECIMALS: Final = 36
 
 _SYMBOL, _NAME, _DECIMALS = "symbol()", "name()", "decimals()"
 _CALLDATA: Final = tuple(encode_call(name) for name in (_DECIMALS, _SYMBOL, _NAME))
-_MOST_SYMBOL: Final = 32
-_MOST_NAME: Final = 64
-_PORTION: Final = 500
+_MAX_SYMBOL: Final = 32
+_MAX_NAME: Final = 64
+_BATCH_SIZE: Final = 500
 
 
-def load_tokens(view: BlockReader, addresses: Sequence[str]) -> Iterator[Token | SkippedItem]:
+def load_tokens(reader: BlockReader, addresses: Sequence[str]) -> Iterator[Token | SkippedItem]:
     """The tokens at canonical addresses, in order, or why one was left out. Raises `UpstreamError`."""
-    waiting = iter(addresses)
-    while portion := list(islice(waiting, _PORTION)):
-        yield from run_batched([(address, _token(address)) for address in portion], view.call)
+    remaining = iter(addresses)
+    while batch := list(islice(remaining, _BATCH_SIZE)):
+        yield from run_batched([(address, _token(address)) for address in batch], reader.call)
 
 
 def _token(address: str) -> BatchRead[Token]:
     """One round. A name is nice to have; without decimals or a symbol nobody can say an amount of it."""
     decimals, symbol, name = yield [ContractCall(address, each) for each in _CALLDATA]
-    places = read_word(decimals, _DECIMALS)
-    if places > MAX_DECIMALS:
-        raise invalid_response(_DECIMALS, f"{places} of them" if places < 1 << 64 else "an absurd number of them")
-    label = sanitize_text(read_text(symbol, _SYMBOL), _MOST_SYMBOL)
-    if not label:
+    decimal_places = read_word(decimals, _DECIMALS)
+    if decimal_places > MAX_DECIMALS:
+        raise invalid_response(
+            _DECIMALS, f"{decimal_places} of them" if decimal_places < 1 << 64 else "an absurd number of them"
+        )
+    clean_symbol = sanitize_text(read_text(symbol, _SYMBOL), _MAX_SYMBOL)
+    if not clean_symbol:
         raise invalid_response(_SYMBOL, "nothing that can be shown")
     try:
-        title = sanitize_text(read_text(name, _NAME), _MOST_NAME)
+        clean_name = sanitize_text(read_text(name, _NAME), _MAX_NAME)
     except InvalidUpstreamResponse:
-        title = ""
-    return Token(address, label, title or label, places)
+        clean_name = ""
+    return Token(address, clean_symbol, clean_name or clean_symbol, decimal_places)
 
 
-def sanitize_text(text: str, most: int) -> str:
-    """What a stranger's text may show: no control or direction signs, single spaces, at most `most` characters."""
-    kept = "".join(" " if letter.isspace() else letter for letter in text[: 8 * most] if _may_show(letter))
-    return " ".join(kept.split())[:most].strip()
+def sanitize_text(text: str, max_characters: int) -> str:
+    """Return untrusted text without control or direction characters, with single spaces, cut to the limit."""
+    printable = "".join(
+        " " if character.isspace() else character
+        for character in text[: 8 * max_characters]
+        if _is_printable(character)
+    )
+    return " ".join(printable.split())[:max_characters].strip()
 
 
-def _may_show(letter: str) -> bool:
-    return letter.isspace() or not category(letter).startswith("C")
+def _is_printable(character: str) -> bool:
+    return character.isspace() or not category(character).startswith("C")

@@ -1,8 +1,8 @@
-"""Whether what is sent of a token is what arrives: tried out by calls on a state that is supposed, nothing is sent.
+"""Tests whether a token's transfers deliver what was sent, by calls on hypothetical state; nothing is sent.
 
-The contract of `swapcli.evm.transfer_probe` is supposed to stand at the pools that hold a token. It transfers some of
-it to a wallet, from there to another one, and back into the pool, and tells what each balance became. Where a token
-refuses, it is tried once more with pools that answer as they really do, since some tokens look at the pool.
+The contract of `swapcli.evm.transfer_probe` is placed at the pools that hold a token. It transfers some of it to a
+wallet, from there to another one, and back into the pool, and returns the change of each balance. If a token rejects
+the transfers, they are tried once more with pools that keep their own functions, since some tokens call the pool.
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour, worst_o
 MAX_HOLDERS: Final = 3
 """Pools that a token is tried with: a fee may be taken in some alone, and few tokens with a fee are in more."""
 
-_PROBE, _ONE, _OTHER = (f"0x{start}{'5d3e8a61c4f2907b' * 2}" for start in ("a11ce001", "a11ce002", "a11ce003"))
+_PROBE, _WALLET, _OTHER_WALLET = (
+    f"0x{start}{'5d3e8a61c4f2907b' * 2}" for start in ("a11ce001", "a11ce002", "a11ce003")
+)
 """Addresses that were made up: where the contract stands, and two wallets."""
 _OWN_CODE: Final = "a11ce1"
 """What the addresses begin with at which pools' own code stands meanwhile."""
-_QUESTIONS: Final = 32
+_BATCH_SIZE: Final = 32
 """Trials a call: each takes some 400,000 gas, and nodes allow a call 30 million at least, most of them."""
-_GUARDED_QUESTIONS: Final = 8
+_GUARDED_BATCH_SIZE: Final = 8
 """The same, where the code of each pool goes along: up to 24 KiB."""
 
 
@@ -52,8 +54,8 @@ def pool_holder(pool: Pool, network: Network) -> str | None:
     """Return the contract that holds the tokens of a pool: Balancer's vault for its pools, None where it is unknown."""
     if pool.family != "weighted":
         return pool.address
-    homes = (each.addresses for each in network.deployments if pool.protocol in each.protocols)
-    return next((addresses["vault"] for addresses in homes if "vault" in addresses), None)
+    addresses_by_role = (each.addresses for each in network.deployments if pool.protocol in each.protocols)
+    return next((addresses["vault"] for addresses in addresses_by_role if "vault" in addresses), None)
 
 
 def plan_trials(tokens: Iterable[str], pools: Iterable[Pool], network: Network) -> list[TransferTrial]:
@@ -78,12 +80,12 @@ def run_transfer_trials(node: Node, at: BlockId, questions: Sequence[TransferTri
         return TransferReport({})
     if not isinstance(node, StateOverrideNode):
         return TransferReport(dict.fromkeys(tokens, UNKNOWN), f"{node.shown} cannot simulate")
-    bench = _Bench(node, at)
+    runner = _TrialRunner(node, at)
     try:
         found: dict[str, list[TransferBehaviour]] = {token: [] for token in tokens}
-        trials = dict(bench.trials(questions))
+        trials = dict(runner.trials(questions))
         refused = [question for question, trial in trials.items() if trial.is_refused]
-        trials.update(bench.guarded_trials(refused))
+        trials.update(runner.guarded_trials(refused))
     except ChainReorganized:
         raise
     except _NoOverrides as error:
@@ -97,7 +99,7 @@ class _NoOverrides(Exception):
     """The node cannot suppose anything."""
 
 
-class _Bench:
+class _TrialRunner:
     """A node, and the block after which everything is tried."""
 
     def __init__(self, node: StateOverrideNode, at: BlockId) -> None:
@@ -105,43 +107,43 @@ class _Bench:
 
     def trials(self, questions: Sequence[TransferTrial]) -> Iterator[tuple[TransferTrial, TrialResult]]:
         """Try all with pools that do nothing but transfer."""
-        return self._tried([(portion, []) for portion in _portions(questions, _QUESTIONS)])
+        return self._run_batches([(batch, []) for batch in _split_batches(questions, _BATCH_SIZE)])
 
     def guarded_trials(self, questions: Sequence[TransferTrial]) -> Iterator[tuple[TransferTrial, TrialResult]]:
         """Try all with pools that also answer as they do."""
-        portions = _portions(questions, _GUARDED_QUESTIONS)
-        return self._tried([(portion, self._own_codes(portion)) for portion in portions])
+        batches = _split_batches(questions, _GUARDED_BATCH_SIZE)
+        return self._run_batches([(batch, self._read_own_code(batch)) for batch in batches])
 
-    def _tried(
+    def _run_batches(
         self, prepared: list[tuple[Sequence[TransferTrial], list[StateOverride]]]
     ) -> Iterator[tuple[TransferTrial, TrialResult]]:
         while prepared:
-            answers = self._answers([self._call(portion, own) for portion, own in prepared])
-            again: list[tuple[Sequence[TransferTrial], list[StateOverride]]] = []
-            for (portion, own), answer in zip(prepared, answers, strict=True):
+            answers = self._answers([self._call(batch, own_code) for batch, own_code in prepared])
+            retried: list[tuple[Sequence[TransferTrial], list[StateOverride]]] = []
+            for (batch, own_code), answer in zip(prepared, answers, strict=True):
                 if answer is not None:
-                    yield from zip(portion, self._read(answer, portion), strict=True)
-                elif len(portion) > 1:  # too much gas for the node, or one that takes all of it
-                    middle = len(portion) // 2
-                    again += [(portion[:middle], own), (portion[middle:], own)]
-            prepared = again
+                    yield from zip(batch, self._read(answer, batch), strict=True)
+                elif len(batch) > 1:  # too much gas for the node, or one that takes all of it
+                    middle = len(batch) // 2
+                    retried += [(batch[:middle], own_code), (batch[middle:], own_code)]
+            prepared = retried
 
-    def _call(self, questions: Sequence[TransferTrial], own: Sequence[StateOverride]) -> HypotheticalCall:
-        guarded = {each.address for each in own}
+    def _call(self, questions: Sequence[TransferTrial], own_code: Sequence[StateOverride]) -> HypotheticalCall:
+        guarded = {each.address for each in own_code}
         codes = {
             holder: guarding_code(_PROBE, address) if (address := _own_address(holder)) in guarded else plain
             for plain in [delegating_code(_PROBE)]
-            for holder in (*(question.holder for question in questions), _ONE, _OTHER)
+            for holder in (*(question.holder for question in questions), _WALLET, _OTHER_WALLET)
         }
         overrides = [StateOverride(address, code=code) for address, code in codes.items()]
-        call = ContractCall(_PROBE, encode_try_all(questions, (_ONE, _OTHER)))
-        return HypotheticalCall(_ONE, call, (StateOverride(_PROBE, code=runtime_code()), *overrides, *own))
+        call = ContractCall(_PROBE, encode_try_all(questions, (_WALLET, _OTHER_WALLET)))
+        return HypotheticalCall(_WALLET, call, (StateOverride(_PROBE, code=runtime_code()), *overrides, *own_code))
 
-    def _own_codes(self, questions: Sequence[TransferTrial]) -> list[StateOverride]:
+    def _read_own_code(self, questions: Sequence[TransferTrial]) -> list[StateOverride]:
         """What puts the pools' own code where it is found; nothing for what the node does not tell."""
         holders = list(dict.fromkeys(question.holder for question in questions))
         call = HypotheticalCall(
-            _ONE, ContractCall(_PROBE, encode_codes(holders)), (StateOverride(_PROBE, code=runtime_code()),)
+            _WALLET, ContractCall(_PROBE, encode_codes(holders)), (StateOverride(_PROBE, code=runtime_code()),)
         )
         (answer,) = self._answers([call])
         try:
@@ -171,7 +173,7 @@ class _Bench:
             raise _NoOverrides(f"{self._node.shown} answered trial transfers with nonsense: {error.message}") from None
 
 
-def _portions(questions: Sequence[TransferTrial], size: int) -> list[Sequence[TransferTrial]]:
+def _split_batches(questions: Sequence[TransferTrial], size: int) -> list[Sequence[TransferTrial]]:
     return [questions[first : first + size] for first in range(0, len(questions), size)]
 
 

@@ -1,4 +1,4 @@
-"""The body of an answer, read within a bound whatever the answer claims of itself."""
+"""Reads the body of an HTTP response within a size limit, independent of what its headers claim."""
 
 from __future__ import annotations
 

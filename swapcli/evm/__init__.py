@@ -1,4 +1,4 @@
-"""What an EVM network's router is asked to do, and the transactions that ask it. Pure; nothing here asks a node."""
+"""Calls of the router on EVM networks, and the transactions that carry them. Pure; nothing here uses a node."""
 
 from swapcli.evm.calldata import (
     Permit,

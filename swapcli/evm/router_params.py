@@ -1,4 +1,4 @@
-"""From the replay's steps to the router's list: the same swaps, rates and order, in the router's words."""
+"""Builds the router's parameters from the steps of a replay: the same swaps, rates and order."""
 
 from __future__ import annotations
 

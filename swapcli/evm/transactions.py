@@ -1,4 +1,4 @@
-"""The transactions that a payload takes, ready to sign."""
+"""The transactions of a swap, ready to sign: an approval if needed, then the swap."""
 
 from __future__ import annotations
 

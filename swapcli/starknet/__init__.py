@@ -1,4 +1,4 @@
-"""Routes as calls of the router on Starknet: felts, Cairo's serialisation, approvals, batches. Pure."""
+"""Calls of the router on Starknet: felts, Cairo's serialisation, approvals, batches. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One reader per kind of pool contract, each from a place to the pool as it is.
+"""One reader per kind of pool contract, each from a `PoolRef` to the pool.
 
-A kind lands with one line here; its reader is imported when the first pool of it is read.
+A new kind takes one line here. Its reader is imported when the first pool of that kind is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from swapcli.model.pool import Pool
 
 Load = Callable[[PoolRef], BatchRead[Pool]]
 
-_HOMES: dict[ContractKind, str] = {
+_MODULES: dict[ContractKind, str] = {
     ContractKind.UNISWAP_V2: "uniswap_v2",
     ContractKind.SOLIDLY: "solidly",
     ContractKind.UNISWAP_V3: "uniswap_v3",
@@ -26,19 +26,19 @@ _HOMES: dict[ContractKind, str] = {
     ContractKind.STABLESWAP: "stableswap",
     ContractKind.WEIGHTED: "weighted",
 }
-_PORTION = 250
+_BATCH_SIZE = 250
 
 
 def import_loader(kind: ContractKind) -> Load:
     """The reader of a kind, from `swapcli/chain/loaders/<module>.py`."""
-    return cast(Load, import_module(f"{__name__}.{_HOMES[kind]}").load)
+    return cast(Load, import_module(f"{__name__}.{_MODULES[kind]}").load)
 
 
-def load_pools(view: BlockReader, places: Sequence[PoolRef]) -> Iterator[Pool | SkippedItem]:
+def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | SkippedItem]:
     """Every place's pool at the view's block, in order, or why it was left out. Raises `UpstreamError`.
 
     They are read in portions as they are taken, so that memory stays bounded and progress shows.
     """
-    waiting = iter(places)
-    while portion := list(islice(waiting, _PORTION)):
-        yield from run_batched([(place.key, import_loader(place.kind)(place)) for place in portion], view.call)
+    remaining = iter(refs)
+    while batch := list(islice(remaining, _BATCH_SIZE)):
+        yield from run_batched([(ref.key, import_loader(ref.kind)(ref)) for ref in batch], reader.call)

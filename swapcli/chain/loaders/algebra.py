@@ -26,31 +26,31 @@ _LEAF = "tickTable(int16)"
 _FIRST_LEAF = -3466
 """The leaf that the second layer's first bit stands for."""
 _ROOT_BITS = 32
-_MOST_TICKS = 20_000
+_MAX_TICKS = 20_000
 """A contract that claims all bits of its tree would have millions asked."""
 
 
-def load(place: PoolRef) -> BatchRead[Pool]:
+def load(ref: PoolRef) -> BatchRead[Pool]:
     """Four rounds; one where the pool is empty, or the place knows its ticks."""
-    return (yield from with_prefetch(_load(place), _guesses(place)))
+    return (yield from with_prefetch(_load(ref), _guesses(ref)))
 
 
-def _guesses(place: PoolRef) -> Sequence[ContractCall]:
+def _guesses(ref: PoolRef) -> Sequence[ContractCall]:
     """The tree as the known ticks would have it."""
-    leaves = sorted({tick // 256 for tick in place.known_ticks})
+    leaves = sorted({tick // 256 for tick in ref.known_ticks})
     branches = sorted({(leaf - _FIRST_LEAF) // 256 for leaf in leaves})
-    words = [*_word_calls(place.address, _SECOND_LAYER, branches), *_word_calls(place.address, _LEAF, leaves)]
-    return [*words, *tick_calls(place.address, place.known_ticks)]
+    words = [*_word_calls(ref.address, _SECOND_LAYER, branches), *_word_calls(ref.address, _LEAF, leaves)]
+    return [*words, *tick_calls(ref.address, ref.known_ticks)]
 
 
-def _load(place: PoolRef) -> BatchRead[Pool]:
-    answers = yield [ContractCall(place.address, encode_call(name)) for name in _NAMES]
+def _load(ref: PoolRef) -> BatchRead[Pool]:
+    answers = yield [ContractCall(ref.address, encode_call(name)) for name in _NAMES]
     price, tick = read_words(answers[0], 2, _NAMES[0])
     liquidity, fee, root = (read_word(answers[k], _NAMES[k]) for k in (1, 2, 4))
     position = PriceState(price, to_signed(tick), liquidity, fee)
-    ladder = yield from _ladder(place.address, root)
+    ladder = yield from _ladder(ref.address, root)
     state = {**state_fields(position, read_spacing(answers[3]), ladder), "variant": ALGEBRA_INTEGRAL}
-    return build_pool(place, fee, state)
+    return build_pool(ref, fee, state)
 
 
 def _ladder(pool: str, root: int) -> BatchRead[dict[int, int]]:
@@ -58,8 +58,8 @@ def _ladder(pool: str, root: int) -> BatchRead[dict[int, int]]:
     branches = yield from _words(pool, _SECOND_LAYER, initialized_ticks({0: root % (1 << _ROOT_BITS)}, 1))
     leaves = yield from _words(pool, _LEAF, [bit + _FIRST_LEAF for bit in initialized_ticks(branches, 1)])
     ticks = initialized_ticks(leaves, 1)
-    if len(ticks) > _MOST_TICKS:
-        raise invalid_response(_LEAF, f"{len(ticks)} ticks where {_MOST_TICKS} are the most that are read")
+    if len(ticks) > _MAX_TICKS:
+        raise invalid_response(_LEAF, f"{len(ticks)} ticks where {_MAX_TICKS} are the most that are read")
     if not ticks:
         return {}
     answers = yield tick_calls(pool, ticks)

@@ -1,4 +1,4 @@
-"""From what was read to a pool: its family checks it like the state of any market file."""
+"""Builds a pool from the state that was read. Its family checks it like the state of any market file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from swapcli.pools import family
 PPM = 1_000_000
 
 
-def build_pool(place: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
+def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
     """The pool. Raises `InvalidPoolState` naming the field."""
     if not 0 <= fee_ppm < PPM:
         raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {fee_ppm}")
-    identity = PoolIdentity(place.address, place.protocol, place.tokens, place.decimals, fee_ppm)
-    return family(place.family).from_state(identity, state)
+    identity = PoolIdentity(ref.address, ref.protocol, ref.tokens, ref.decimals, fee_ppm)
+    return family(ref.family).from_state(identity, state)
 
 
 def fee_in_ppm(fee: int, whole: int, name: str) -> int:

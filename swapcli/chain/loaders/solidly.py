@@ -17,18 +17,18 @@ _FEE_DENOMINATOR = 10_000
 _STABLE = "solidly_stable"
 
 
-def load(place: PoolRef) -> BatchRead[Pool]:
+def load(ref: PoolRef) -> BatchRead[Pool]:
     """One round; two where the factory is not known."""
-    factory = place.factory
+    factory = ref.factory
     if not factory:
-        (answer,) = yield [ContractCall(place.address, encode_call(_FACTORY))]
+        (answer,) = yield [ContractCall(ref.address, encode_call(_FACTORY))]
         factory = read_address(answer, _FACTORY)
-    stable = place.family == _STABLE
+    stable = ref.family == _STABLE
     reserves, fee = yield [
-        ContractCall(place.address, encode_call(_RESERVES)),
-        ContractCall(factory, encode_call(_FEE, place.address, stable)),
+        ContractCall(ref.address, encode_call(_RESERVES)),
+        ContractCall(factory, encode_call(_FEE, ref.address, stable)),
     ]
     state: dict[str, object] = {"reserves": read_words(reserves, 2, _RESERVES)}
     if not stable:
         state["variant"] = SOLIDLY
-    return build_pool(place, fee_in_ppm(read_word(fee, _FEE), _FEE_DENOMINATOR, _FEE), state)
+    return build_pool(ref, fee_in_ppm(read_word(fee, _FEE), _FEE_DENOMINATOR, _FEE), state)

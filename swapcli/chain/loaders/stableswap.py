@@ -25,23 +25,23 @@ _A_PRECISION = 100
 _WAD = 10**18
 
 
-def load(place: PoolRef) -> BatchRead[Pool]:
+def load(ref: PoolRef) -> BatchRead[Pool]:
     """One round."""
-    newer = [ContractCall(place.address, encode_call(name), may_revert=True) for name in _NEWER_NAMES]
-    balances = [ContractCall(place.address, encode_call(_BALANCE, k)) for k in range(len(place.tokens))]
-    amp, fee, precise, goal, multiplier, rates, *held = yield [
-        *(ContractCall(place.address, encode_call(name)) for name in _NAMES),
+    newer = [ContractCall(ref.address, encode_call(name), may_revert=True) for name in _NEWER_NAMES]
+    balances = [ContractCall(ref.address, encode_call(_BALANCE, k)) for k in range(len(ref.tokens))]
+    amp, fee, precise, goal, multiplier, rates, *balances_read = yield [
+        *(ContractCall(ref.address, encode_call(name)) for name in _NAMES),
         *newer,
         *balances,
     ]
     state: dict[str, object] = {
         "amp": _constant_amp(read_word(amp, "A()"), precise, goal),
-        "reserves": [read_word(each, _BALANCE) for each in held],
-        "rates": _rates(place, rates),
+        "reserves": [read_word(each, _BALANCE) for each in balances_read],
+        "rates": _rates(ref, rates),
     }
     if multiplier:
         state["offpeg_fee_multiplier"] = read_word(multiplier, "offpeg_fee_multiplier()")
-    return build_pool(place, fee_in_ppm(read_word(fee, "fee()"), _FEE_DENOMINATOR, "fee()"), state)
+    return build_pool(ref, fee_in_ppm(read_word(fee, "fee()"), _FEE_DENOMINATOR, "fee()"), state)
 
 
 def _constant_amp(amp: int, precise: ReturnData, goal: ReturnData) -> int:
@@ -54,14 +54,14 @@ def _constant_amp(amp: int, precise: ReturnData, goal: ReturnData) -> int:
     return amp
 
 
-def _rates(place: PoolRef, answer: ReturnData) -> Sequence[int]:
+def _rates(ref: PoolRef, answer: ReturnData) -> Sequence[int]:
     """Without the scaling to 18 decimals, which the contract's rates include."""
-    if not answer or max(place.decimals) > MAX_DECIMALS:
-        return [_WAD] * len(place.tokens)
+    if not answer or max(ref.decimals) > MAX_DECIMALS:
+        return [_WAD] * len(ref.tokens)
     rates = read_list(answer, _RATES)
-    if len(rates) != len(place.tokens):
-        raise invalid_response(_RATES, f"{len(rates)} rates for {len(place.tokens)} coins")
-    plain = [divmod(rate, to_18_decimals(places)) for rate, places in zip(rates, place.decimals, strict=True)]
+    if len(rates) != len(ref.tokens):
+        raise invalid_response(_RATES, f"{len(rates)} rates for {len(ref.tokens)} coins")
+    plain = [divmod(rate, to_18_decimals(places)) for rate, places in zip(rates, ref.decimals, strict=True)]
     if any(rest for _, rest in plain):
         raise invalid_response(_RATES, "a rate is finer than its coin's decimals allow")
     return [rate for rate, _ in plain]

@@ -58,13 +58,13 @@ class TickDataSource(Protocol):
     def read_nets(self, ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]: ...
 
 
-def guess_tick_calls(source: TickDataSource, place: PoolRef) -> Sequence[ContractCall]:
+def guess_tick_calls(source: TickDataSource, ref: PoolRef) -> Sequence[ContractCall]:
     """Calls for the ticks that were there when the price was last seen, but for those that only closed the ladder."""
-    if place.last_tick is None or not place.known_ticks:
+    if ref.last_tick is None or not ref.known_ticks:
         return ()
-    words = words_around(place.last_tick, place.tick_spacing, REACH)
-    ends = {number * place.tick_spacing for number in _ends(words)}
-    ticks = [tick for tick in place.known_ticks if tick not in ends]
+    words = words_around(ref.last_tick, ref.tick_spacing, REACH)
+    ends = {number * ref.tick_spacing for number in _ends(words)}
+    ticks = [tick for tick in ref.known_ticks if tick not in ends]
     return source.tick_calls(ticks) if ticks else ()
 
 
@@ -76,13 +76,13 @@ def read_around_price(source: TickDataSource, spacing: int, near_tick: int | Non
 
     Two rounds where `last_tick` is close enough to the price, else three. Raises as `BatchRead`.
     """
-    asked = source.position_calls()
-    guessed = words_around(near_tick, spacing, reach).numbers() if near_tick is not None else range(0)
-    answers = yield [*asked, *(source.word_calls(guessed) if guessed else ())]
-    position = source.read_position(answers[: len(asked)])
+    calls = source.position_calls()
+    prefetched = words_around(near_tick, spacing, reach).numbers() if near_tick is not None else range(0)
+    answers = yield [*calls, *(source.word_calls(prefetched) if prefetched else ())]
+    position = source.read_position(answers[: len(calls)])
     bitmap: dict[int, int] = {}
-    if guessed:
-        bitmap.update(zip(guessed, source.read_words(guessed, answers[len(asked) :]), strict=True))
+    if prefetched:
+        bitmap.update(zip(prefetched, source.read_words(prefetched, answers[len(calls) :]), strict=True))
     words = words_around(position.tick, spacing, reach)
     missing = [number for number in words.numbers() if number not in bitmap]
     if missing:
@@ -116,8 +116,8 @@ def words_around(tick: int, spacing: int, reach: int) -> WordRange:
 
 def all_words(spacing: int) -> WordRange:
     """Every word that can hold a tick."""
-    most = MAX_TICK // spacing
-    return WordRange(-most // _BITS, most // _BITS)
+    max_index = MAX_TICK // spacing
+    return WordRange(-max_index // _BITS, max_index // _BITS)
 
 
 def initialized_ticks(bitmap: Mapping[int, int], spacing: int) -> list[int]:
@@ -144,9 +144,9 @@ def close_liquidity(nets: Mapping[int, int], position: PriceState, words: WordRa
     if beyond and words.last == bounds.last:
         raise InvalidPoolState("ticks", f"their net liquidity sums to {beyond} instead of 0")
     ladder = dict(nets)
-    for number, rest in zip(_ends(words), (before, -beyond), strict=True):
-        if rest:
-            ladder[number * spacing] = ladder.get(number * spacing, 0) + rest
+    for number, difference in zip(_ends(words), (before, -beyond), strict=True):
+        if difference:
+            ladder[number * spacing] = ladder.get(number * spacing, 0) + difference
     return {tick: net for tick, net in ladder.items() if net or tick in nets}
 
 

@@ -1,4 +1,4 @@
-"""Uniswap V2 and its forks: the reserves. Their fee stands in the contract's code, so the catalogue must know it."""
+"""Uniswap V2 and its forks: the reserves. The fee is fixed in the contract code, so the catalogue must know it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RESERVES = "getReserves()"
 _CALLDATA = encode_call(_RESERVES)
 
 
-def load(place: PoolRef) -> BatchRead[Pool]:
+def load(ref: PoolRef) -> BatchRead[Pool]:
     """One round."""
-    (answer,) = yield [ContractCall(place.address, _CALLDATA)]
-    return build_pool(place, place.fee_ppm, {"reserves": read_words(answer, 2, _RESERVES)})
+    (answer,) = yield [ContractCall(ref.address, _CALLDATA)]
+    return build_pool(ref, ref.fee_ppm, {"reserves": read_words(answer, 2, _RESERVES)})

@@ -22,17 +22,17 @@ _BITMAP = "tickBitmap(int16)"
 _TICKS = "ticks(int24)"
 
 
-def load(place: PoolRef) -> BatchRead[Pool]:
+def load(ref: PoolRef) -> BatchRead[Pool]:
     """Three rounds, one where the place knows price and ticks well enough; one more where it knows no spacing."""
-    spacing = place.tick_spacing
+    spacing = ref.tick_spacing
     if not spacing:
-        (answer,) = yield [ContractCall(place.address, encode_call(_SPACING))]
+        (answer,) = yield [ContractCall(ref.address, encode_call(_SPACING))]
         spacing = read_spacing(answer)
-    source = _Pool(place.address)
+    source = _Pool(ref.address)
     position, state = yield from with_prefetch(
-        read_around_price(source, spacing, place.last_tick), guess_tick_calls(source, place)
+        read_around_price(source, spacing, ref.last_tick), guess_tick_calls(source, ref)
     )
-    return build_pool(place, position.fee_ppm, state)
+    return build_pool(ref, position.fee_ppm, state)
 
 
 def read_spacing(answer: ReturnData) -> int:

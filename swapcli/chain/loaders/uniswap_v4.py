@@ -28,23 +28,23 @@ _BITMAP_OFFSET: Final = 5
 _WRAP: Final = 1 << 256
 
 
-def load(place: PoolRef) -> BatchRead[Pool]:
+def load(ref: PoolRef) -> BatchRead[Pool]:
     """Three rounds, one where the place knows price and ticks well enough."""
-    source = _InManager(place)
-    reading = read_around_price(source, place.tick_spacing, place.last_tick)
-    position, state = yield from with_prefetch(reading, guess_tick_calls(source, place))
-    if position.fee_ppm != place.fee_ppm:
-        raise InvalidPoolState("fee_ppm", f"expected the {place.fee_ppm} of its key, not {position.fee_ppm}")
-    native = {"native": True} if place.native else {}
-    return build_pool(place, place.fee_ppm, {**state, "pool_id": place.pool_id, **native})
+    source = _InManager(ref)
+    read = read_around_price(source, ref.tick_spacing, ref.last_tick)
+    position, state = yield from with_prefetch(read, guess_tick_calls(source, ref))
+    if position.fee_ppm != ref.fee_ppm:
+        raise InvalidPoolState("fee_ppm", f"expected the {ref.fee_ppm} of its key, not {position.fee_ppm}")
+    native = {"native": True} if ref.native else {}
+    return build_pool(ref, ref.fee_ppm, {**state, "pool_id": ref.pool_id, **native})
 
 
 class _InManager:
     """A pool among others."""
 
-    def __init__(self, place: PoolRef) -> None:
-        self._manager = place.address
-        self._home = pool_slot(place.pool_id)
+    def __init__(self, ref: PoolRef) -> None:
+        self._manager = ref.address
+        self._home = pool_slot(ref.pool_id)
 
     def position_calls(self) -> Sequence[ContractCall]:
         return [extsload_call(self._manager, [self._home, self._home + _LIQUIDITY_OFFSET])]

@@ -16,7 +16,7 @@ from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 
-_HELD = "getPoolTokens(bytes32)"
+_POOL_TOKENS = "getPoolTokens(bytes32)"
 _WEIGHTS = "getNormalizedWeights()"
 _FEE = "getSwapFeePercentage()"
 _PAUSED = "getPausedState()"
@@ -24,26 +24,26 @@ _SINCE_VERSION_2 = "getLastPostJoinExitInvariant()"
 _ONE = 10**18
 
 
-def load(place: PoolRef) -> BatchRead[Pool]:
+def load(ref: PoolRef) -> BatchRead[Pool]:
     """One round; two where vault and pool id are not known."""
-    pool_id, vault = place.pool_id, place.factory
+    pool_id, vault = ref.pool_id, ref.factory
     if not (pool_id and vault):
-        first, second = yield [ContractCall(place.address, encode_call(name)) for name in ("getPoolId()", "getVault()")]
+        first, second = yield [ContractCall(ref.address, encode_call(name)) for name in ("getPoolId()", "getVault()")]
         pool_id, vault = f"0x{read_word(first, 'getPoolId()'):064x}", read_address(second, "getVault()")
     names = (_WEIGHTS, _FEE, _PAUSED, _SINCE_VERSION_2)
-    held, weights, fee, paused, later = yield [
-        ContractCall(vault, encode_call(_HELD, pool_id)),
-        *(ContractCall(place.address, encode_call(name), may_revert=name == _SINCE_VERSION_2) for name in names),
+    pool_tokens, weights, fee, paused, later = yield [
+        ContractCall(vault, encode_call(_POOL_TOKENS, pool_id)),
+        *(ContractCall(ref.address, encode_call(name), may_revert=name == _SINCE_VERSION_2) for name in names),
     ]
     if read_word(paused, _PAUSED):
         raise invalid_response(_PAUSED, "the pool is paused")
-    if [to_address(each, _HELD) for each in read_list(held, _HELD)] != list(place.tokens):
-        raise invalid_response(_HELD, "the pool holds other tokens")
+    if [to_address(each, _POOL_TOKENS) for each in read_list(pool_tokens, _POOL_TOKENS)] != list(ref.tokens):
+        raise invalid_response(_POOL_TOKENS, "the pool holds other tokens")
     state: dict[str, object] = {
-        "reserves": read_list(held, _HELD, 1),
+        "reserves": read_list(pool_tokens, _POOL_TOKENS, 1),
         "weights": read_list(weights, _WEIGHTS),
     }
     if later is None:
         # The contracts of the first version round some powers in another way, and lack this.
         state["version"] = 1
-    return build_pool(place, fee_in_ppm(read_word(fee, _FEE), _ONE, _FEE), state)
+    return build_pool(ref, fee_in_ppm(read_word(fee, _FEE), _ONE, _FEE), state)
