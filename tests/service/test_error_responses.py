@@ -198,7 +198,7 @@ def test_v1_execute_invalid_deadline_and_route(service: InProcessService) -> Non
     answer = execute(service, "base", route=[1])
     assert (answer.status_code, answer.json()) == (400, brief("Invalid route", "route must be an object"))
     answer = service.post("/base/execute", swap_terms("base"))
-    assert (answer.status_code, answer.json()) == (400, brief("Invalid route", "route must be an object"))
+    assert (answer.status_code, answer.json()) == (400, brief("Invalid route", "route is missing"))
 
 
 def test_v1_execute_other_faults_have_its_form_too(service: InProcessService) -> None:

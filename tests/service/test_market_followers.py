@@ -195,7 +195,7 @@ def test_a_defect_is_logged_without_its_message_and_ends_nothing(tmp_path: Path)
         until(lambda: len(tries) >= 2)
         (line,) = world.told()
         assert (line["keeping"], line["defect"]) == ("failing", "RuntimeError")
-        assert any("test_keeping" in where for where in line["where"])
+        assert any("test_market_followers" in where for where in line["where"])
         assert "a secret" not in world.log.getvalue()
 
 

@@ -115,7 +115,7 @@ def test_state_from_the_chain_says_its_block_and_age(age_s: int, codes: tuple[st
 def test_browsers_may_read_the_headers() -> None:
     settings = ServiceSettings(cors_origins=("https://app.example",))
     with in_process_service("testnet", settings=settings) as served:
-        answer = served.get("/testnet/v2/route", order_query("testnet"), headers={"StateSource": "https://app.example"})
+        answer = served.get("/testnet/v2/route", order_query("testnet"), headers={"Origin": "https://app.example"})
         assert {STATE_HEADER, WARNINGS_HEADER} <= set(answer.headers["Access-Control-Expose-Headers"].split(", "))
 
 

@@ -84,7 +84,7 @@ def test_what_the_part_holds_is_as_in_the_whole(store: Store) -> None:
     assert part.pools.items() <= WIDE.pools.items()
     assert part.tokens.items() <= WIDE.tokens.items()
     assert [*part.pools] == [key for key in WIDE.pools if key in part.pools]
-    rest = {"pools": part.pools, "tokens": part.tokens, "invented": part.placeholder_pools}
+    rest = {"pools": part.pools, "tokens": part.tokens, "placeholder_pools": part.placeholder_pools}
     assert part == replace(WIDE, **rest)  # type: ignore[arg-type]
 
 
