@@ -63,7 +63,7 @@ def picture() -> tuple[str, str]:
 def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str]:
     """Runs a line as a shell does, stores in a folder of its own.
 
-    A service, or a watch, among its words is told to stop once it had time to start, more where that was too soon.
+    A service, or a watch, in the line gets a signal after it had time to start, more where that was too soon.
     """
     ran = _run(command, columns, patience=1)
     return ran if ran.returncode != INTERRUPTED else _run(command, columns, patience=8)

@@ -34,15 +34,15 @@ def parse_sync_filter(
 
 
 def _parse_protocols(network: Network, names: Sequence[str] | None) -> frozenset[str] | None:
-    wanted = None if names is None else find_protocols(split_lists(names), network)
-    found, skipped = find_factories(network, None if wanted is None else sorted(wanted))
+    selected = None if names is None else find_protocols(split_lists(names), network)
+    found, skipped = find_factories(network, None if selected is None else sorted(selected))
     if found:
-        return wanted
-    which = "pools" if wanted is None else f"pools of {', '.join(sorted(wanted)) or 'no protocol'}"
+        return selected
+    which = "pools" if selected is None else f"pools of {', '.join(sorted(selected)) or 'no protocol'}"
     raise InvalidOption(
         f"no {which} can be read on {network.name}",
         hint=f"{skipped[0].key}: {skipped[0].reason}" if skipped else f"swapcli protocols {network.name} lists them",
-        details={"network": network.name, "protocols": sorted(wanted or ())},
+        details={"network": network.name, "protocols": sorted(selected or ())},
     )
 
 

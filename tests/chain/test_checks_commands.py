@@ -282,9 +282,9 @@ def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
     for check in (["--simulate"], ["--from", USER]):
         offline = client.calldata("ETH", "USDC", "1", *check, "--offline", "--json")
         none = client.calldata("ETH", "USDC", "1", *check, "--json", SWAPCLI_CONFIG=str(nowhere))
-        for ran, why in ((offline, "--offline lets none be asked"), (none, "none is set")):
+        for ran, why in ((offline, "--offline excludes it"), (none, "none is set")):
             assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
-            assert ran.error["message"] == f"{check[0]} asks a node of {client.name}, and {why}"
+            assert ran.error["message"] == f"{check[0]} needs a node of {client.name}, but {why}"
             assert ran.error["hint"] == f"set networks.{client.name}.rpc_url"
 
 
@@ -292,7 +292,7 @@ def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
 def test_starknet_is_not_simulated(check: list[str]) -> None:
     ran = run_swapcli("calldata", "starknet", "STRK", "USDC", "100", "--destination", "0x1234", *check, "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
-    assert ran.error["message"] == f"{check[0]} works on EVM networks only, and starknet is none"
+    assert ran.error["message"] == f"{check[0]} works on EVM networks only, not on starknet"
 
 
 def test_what_is_no_address_sends_nothing(client: Client) -> None:

@@ -196,7 +196,7 @@ def test_a_quote_says_whether_its_block_is_proven(desk: Desk) -> None:
     assert ran.exit_code == 0, ran.stderr
     assert json.loads(desk.route("--json", "--offline").stdout)["market"]["pinned"] is False
     text = " ".join(desk.route("--offline").stdout.split())
-    assert "which the node does not prove it answered from" in text
+    assert "(not proven by the node)" in text
 
 
 def test_another_node_of_the_settings_stands_in_and_the_reason_is_said_once(desk: Desk) -> None:

@@ -1,4 +1,4 @@
-"""A chain with a proxy before its node, and somebody who syncs a store from it."""
+"""A chain with a proxy before its node, and a store that is synced from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S
 
 
 class Scene:
-    """A village on a chain, and somebody whose settings name a proxy before its node."""
+    """A village on a chain, with settings that name a proxy in front of its node."""
 
     def __init__(self, village: Village, proxy: Proxy, folder: Path) -> None:
         self.village, self.proxy, self.folder = village, proxy, folder
@@ -55,7 +55,7 @@ class Scene:
 
     @contextmanager
     def running(self, *arguments: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
-        """`swapcli sync anvil ...` in a process of its own, ended whatever happens."""
+        """`swapcli sync anvil ...` in its own process, which is always ended."""
         with started("sync", "anvil", *arguments, env=self.env, **more) as process:
             yield process
 

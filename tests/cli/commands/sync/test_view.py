@@ -29,7 +29,7 @@ def test_on_a_terminal_bars_are_drawn_on_stderr_alone(scene: Scene, color: str) 
         try:
             while read := os.read(ours, 65_536):
                 drawn += read
-        except OSError:  # nobody holds the terminal any more
+        except OSError:  # the terminal is closed
             pass
         finally:
             os.close(ours)

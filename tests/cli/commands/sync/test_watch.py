@@ -1,4 +1,4 @@
-"""`swapcli sync --watch` follows a chain, and tells each step."""
+"""`swapcli sync --watch` follows a chain and reports each step."""
 
 from __future__ import annotations
 
