@@ -145,12 +145,12 @@ def test_a_pool_that_is_wrong_is_counted(chain: AnvilChain, tmp_path: Path) -> N
     count = len(market.pools)
     with connected(chain) as node, _adopted(tmp_path, 1, node, market) as store:
         assert _wrong(store, node, count) == 0
-        head = store.blocks()[0]
-        with store.block(head.number, head.hash, head.timestamp) as writer:
+        head = store.read_blocks()[0]
+        with store.write_block(head.number, head.hash, head.timestamp) as writer:
             writer.put_pools([replace(pair, reserves=(pair.reserves[0] + 1, pair.reserves[1]))])
         assert _wrong(store, node, count) == 1
-        with store.block(head.number, head.hash, head.timestamp) as writer:
-            writer.remove([pair.key])
+        with store.write_block(head.number, head.hash, head.timestamp) as writer:
+            writer.remove_pools([pair.key])
         with pytest.raises(BenchmarkFailed, match=f"has {count - 1} pools"):
             _wrong(store, node, count)
         chain.node.ask("anvil_mine", "0x1")

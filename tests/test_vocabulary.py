@@ -103,7 +103,7 @@ PENDING: tuple[str, ...] = (
     "swapcli/api", "swapcli/chain", "swapcli/cli/service_sources.py", "swapcli/config", "swapcli/encoding",
     "swapcli/engine",
     "swapcli/errors.py", "swapcli/evm", "swapcli/markets", "swapcli/model", "swapcli/networks", "swapcli/pools",
-    "swapcli/remote", "swapcli/selection", "swapcli/service", "swapcli/starknet", "swapcli/store",
+    "swapcli/remote", "swapcli/service", "swapcli/starknet",
     "tests/examples.py", "tests/fuzz.py", "tests/fuzzing.py", "tests/snapshot.py", "tests/strategies.py",
     "tests/test_bench.py", "tests/test_bench_chain.py", "tests/test_bench_report.py", "tests/test_bench_store.py",
     "tests/test_errors.py", "tests/test_fixed_examples.py",
@@ -111,7 +111,7 @@ PENDING: tuple[str, ...] = (
     "tests/bench", "tests/chain", "tests/cli/commands/sync", "tests/cli/commands/test_serve.py",
     "tests/cli/test_sources.py", "tests/config", "tests/contracts",
     "tests/engine", "tests/evm", "tests/fuzz", "tests/generate", "tests/markets", "tests/model", "tests/networks",
-    "tests/pools", "tests/remote", "tests/routing", "tests/service", "tests/starknet", "tests/store", "tests/support",
+    "tests/pools", "tests/remote", "tests/routing", "tests/service", "tests/starknet", "tests/support",
 )  # fmt: skip
 """Parts that still have to be renamed."""
 

@@ -14,7 +14,7 @@ from swapcli.engine.compose import choose_service_pools
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
-    from swapcli.engine.market_follower import Kept
+    from swapcli.engine.market_follower import Followed
     from swapcli.service.market_registry import MarketRegistry
 
 
@@ -23,7 +23,7 @@ class Served(NamedTuple):
     network."""
 
     desk: MarketRegistry
-    kept: list[Kept]
+    kept: list[Followed]
     nodes: dict[str, RpcNode]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from swapcli.chain.pool_discovery import find_factories
 from swapcli.cli.options import split_lists
 from swapcli.engine.resolve import find_protocols, find_token
-from swapcli.engine.sync import Wanted
+from swapcli.engine.sync import SyncFilter
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Network
 from swapcli.networks.address import is_native, parse_address
@@ -23,9 +23,9 @@ def parse_sync_filter(
     tokens: Sequence[str] | None,
     min_liquidity: str | None,
     from_block: str | None,
-) -> Wanted:
+) -> SyncFilter:
     """Parse the filter of a sync. Raises `UnknownProtocol`, `UnknownToken`, `InvalidAddress`, `InvalidOption`."""
-    return Wanted(
+    return SyncFilter(
         protocols=_parse_protocols(network, protocols),
         tokens=None if tokens is None else _parse_tokens(network, tokens),
         min_liquidity_usd=_parse_usd(min_liquidity),

@@ -19,8 +19,8 @@ from swapcli.model.network import Kind, Network
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
-    from swapcli.engine.market_follower import Kept
-    from swapcli.engine.pool_sources import Holder
+    from swapcli.engine.market_follower import Followed
+    from swapcli.engine.pool_sources import PoolSource
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.markets.format import ParsedMarket
     from swapcli.model.market import Market
@@ -149,7 +149,7 @@ class QuoteSources:
             check_fresh(pool_source.state_source, network, settings.max_age_s)
         return pool_source
 
-    def _open_pool_source(self, name: str, skip_bad_pools: bool) -> Holder:
+    def _open_pool_source(self, name: str, skip_bad_pools: bool) -> PoolSource:
         """Return the market file, else the store if there is one, else the embedded market."""
         ttl_s = self.settings.route_ttl_s
         store = self.stored(name) if self.settings.market is None else None
@@ -209,7 +209,7 @@ class QuoteSources:
         from swapcli.store import open_store
 
         store = open_store(str(file), self.network, name)
-        if store.register.head() is not None or store.register.counts()[0]:
+        if store.inventory.head() is not None or store.inventory.count_pools_and_tokens()[0]:
             return store
         store.close()
         return None
@@ -346,7 +346,7 @@ class ServicePools(NamedTuple):
 
     networks: list[Network]
     openers: dict[str, Callable[[], Market]]
-    followed: list[Kept]
+    followed: list[Followed]
     check_nodes: dict[str, RpcNode]
 
 
@@ -377,7 +377,7 @@ def _choose_by_network(
 ) -> ServicePools:
     from functools import partial
 
-    from swapcli.engine.market_follower import Kept
+    from swapcli.engine.market_follower import FollowedMarket, FollowedStore
     from swapcli.markets.embedded import embedded_names
 
     chosen = ServicePools([], {}, [], {})
@@ -392,7 +392,10 @@ def _choose_by_network(
         if not isinstance(pools, Path) and node is None:
             chosen.openers[network.name] = pools
             continue
-        chosen.followed.append(Kept(network, sources.network, pools, node))
+        if isinstance(pools, Path):
+            chosen.followed.append(FollowedStore(network, sources.network, pools, node))
+        elif node is not None:
+            chosen.followed.append(FollowedMarket(network, sources.network, pools, node))
         check_node = sources.node(network, warn)
         if check_node is not None:
             chosen.check_nodes[network.name] = check_node

@@ -1,14 +1,14 @@
-"""Keeps what a service quotes on at the newest block: a store that is followed, and its deepest pools in memory.
+"""Keeps the markets of a service at the newest block: follows a store, and holds its deepest pools in memory.
 
-The store is the one that `swapcli sync` fills; where there is none, one in a temporary folder, whose pools are those of
-a market. Others may write to the store at the same time: what they wrote is taken over. A keeper, with all that it
-opens, belongs to one thread; the sources that it gives belong to whoever takes them.
+The store is the one that `swapcli sync` fills. If there is none, a store in a temporary folder is filled with the pools
+of a market. Other processes may write to the store at the same time; their blocks are read. A follower, with everything
+that it opens, belongs to one thread; the sources that it returns may be used by any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,162 +17,164 @@ from typing import NamedTuple
 from swapcli.chain.node import Node
 from swapcli.engine.clock import Clock
 from swapcli.engine.sources.in_memory import MarketSource
-from swapcli.engine.sync import Progress, adopt, follow
+from swapcli.engine.sync import Progress, follow, import_pools
 from swapcli.errors import ConfigError, MarketError, MarketUnavailable
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
-from swapcli.store import BlockMark, Store, create_store, open_store
+from swapcli.store import Store, StoredBlock, create_store, open_store
 
-MOST_POOLS = 5_000
-"""Pools in memory. Quotes over more take long, and what is left out is thin."""
-CHOSEN_ANEW_S = 300.0
-"""How long the choice of the deepest pools holds."""
+MAX_POOLS = 5_000
+"""Pools in memory. Quotes over more take long, and the others are illiquid."""
+RESELECT_AFTER_S = 300.0
+"""Time after which the deepest pools are selected again."""
 
 
-class Kept(NamedTuple):
-    """What is to be kept of a network: the pools of the store at a path, or those of a market.
-
-    Without a node, what others write to the store is taken over; a market needs one.
-    """
+class FollowedStore(NamedTuple):
+    """The store of a network, and the node that it follows; without a node, only other processes write to it."""
 
     network: Network
     networks: Callable[[str], Network]
-    pools: Path | Callable[[], Market]
+    path: Path
     node: Node | None
 
 
+class FollowedMarket(NamedTuple):
+    """A market whose pools are read from a node, into a store of the process."""
+
+    network: Network
+    networks: Callable[[str], Network]
+    load: Callable[[], Market]
+    node: Node
+
+
+Followed = FollowedStore | FollowedMarket
+
+
 @contextmanager
-def open_keeper(
-    kept: Kept,
+def open_follower(
+    followed: Followed,
     clock: Clock,
-    told: Callable[[Progress], object],
+    on_progress: Callable[[Progress], object],
     *,
     route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
-    most_pools: int = MOST_POOLS,
-) -> Iterator[Keeper]:
-    """A keeper whose store has been filled; `told` hears how far that is. Raises `UpstreamError`, `ConfigError`,
-    `MarketError`."""
-    with ExitStack() as stack:
-        store = _followable(kept, stack)
-        if store is None:
-            store = stack.enter_context(_private_store(kept))
-            assert kept.node is not None
-            for progress in adopt(store, kept.node, _begun_with(kept, most_pools)):
-                told(progress)
-        yield Keeper(store, kept.node, clock, route_ttl_s=route_ttl_s, most_pools=most_pools)
+    max_pools: int = MAX_POOLS,
+) -> Iterator[MarketFollower]:
+    """Open a follower once its store has been filled; `on_progress` is called while that lasts.
 
-
-def _followable(kept: Kept, stack: ExitStack) -> Store | None:
-    """The store, where there is one that blocks can follow, or nobody who could tell of blocks."""
-    if not isinstance(kept.pools, Path):
-        return None
-    store = stack.enter_context(open_store(str(kept.pools), kept.networks, kept.network.name))
-    return store if kept.node is None or store.market_of(()).provenance is Provenance.SYNCED else None
-
-
-def _begun_with(kept: Kept, most_pools: int) -> Market:
-    """The pools of a market, whatever their state."""
-    if not isinstance(kept.pools, Path):
-        return kept.pools()
-    with open_store(str(kept.pools), kept.networks, kept.network.name) as store:
-        return store.deepest(most_pools)
+    Raises `UpstreamError`, `ConfigError`, `MarketError`.
+    """
+    if isinstance(followed, FollowedStore):
+        with open_store(str(followed.path), followed.networks, followed.network.name) as store:
+            if followed.node is None or store.read_pools(()).provenance is Provenance.SYNCED:
+                yield MarketFollower(store, followed.node, clock, route_ttl_s=route_ttl_s, max_pools=max_pools)
+                return
+            # No block can follow an imported market: its pools are synced into a store of the process.
+            node, market = followed.node, store.read_deepest(max_pools)
+    else:
+        node, market = followed.node, followed.load()
+    with _temporary_store(followed) as store:
+        for progress in import_pools(store, node, market):
+            on_progress(progress)
+        yield MarketFollower(store, node, clock, route_ttl_s=route_ttl_s, max_pools=max_pools)
 
 
 @contextmanager
-def _private_store(kept: Kept) -> Iterator[Store]:
+def _temporary_store(followed: Followed) -> Iterator[Store]:
     with (
         TemporaryDirectory(prefix="swapcli-", ignore_cleanup_errors=True) as folder,
-        create_store(str(Path(folder, "private.sqlite")), kept.network, kept.networks) as store,
+        create_store(str(Path(folder, "private.sqlite")), followed.network, followed.networks) as store,
     ):
         yield store
 
 
-class _Held(NamedTuple):
-    """What was given last, the block that it is at, and when its pools were chosen."""
+class _Latest(NamedTuple):
+    """The source that was returned last, its block, and the time when its pools were selected."""
 
     source: MarketSource
-    head: BlockMark | None
-    chosen_s: float
+    head: StoredBlock | None
+    selected_s: float
 
 
-class Keeper:
-    """What it gives is one whole block each."""
+class MarketFollower:
+    """Returns sources of quotes that are each as of one whole block."""
 
-    def __init__(self, store: Store, node: Node | None, clock: Clock, *, route_ttl_s: int, most_pools: int) -> None:
+    def __init__(self, store: Store, node: Node | None, clock: Clock, *, route_ttl_s: int, max_pools: int) -> None:
         self._store, self._node, self._clock = store, node, clock
-        self._route_ttl_s, self._most_pools = route_ttl_s, most_pools
-        self._held: _Held | None = None
+        self._route_ttl_s, self._max_pools = route_ttl_s, max_pools
+        self._latest: _Latest | None = None
 
     def read(self) -> MarketSource:
-        """What the store holds, however old. Raises `MarketError`, and `MarketUnavailable` where that is nothing."""
-        with self._store.still():
-            head, market = self._store.register.head(), self._store.deepest(self._most_pools)
+        """Return the store's market of any age. Raises `MarketError`, and `MarketUnavailable` if it has no pools."""
+        with self._store.snapshot():
+            head, market = self._store.inventory.head(), self._store.read_deepest(self._max_pools)
         if not market.pools:
             raise MarketUnavailable(f"there are no pools of {market.network.name} to quote on yet")
         source = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
-        return self._hold(source, head, self._clock.monotonic_s())
+        return self._set_latest(source, head, self._clock.monotonic_s())
 
     def advance(self) -> MarketSource | None:
-        """What the store holds once it is at the newest block; None where that is what was given before.
+        """Bring the store to the newest block and return its market; None if it is the one returned before.
 
         Raises `UpstreamError`, `ConfigError`, `MarketError`.
         """
-        held = self._held
-        if held is None:
+        latest = self._latest
+        if latest is None:
             return self.read()
-        self._follow(held)
-        with self._store.still():
-            head = self._store.register.head()
-            if head == held.head:
+        self._follow(latest)
+        with self._store.snapshot():
+            head = self._store.inventory.head()
+            if head == latest.head:
                 return None
-            changed = self._changed_since(held)
-            part = None if changed is None else self._store.market_of(changed)
+            changed = self._changed_since(latest)
+            part = None if changed is None else self._store.read_pools(changed)
         if changed is None or part is None:
             return self.read()
-        market = _replaced(held.source.market, part, changed, self._most_pools)
-        return self._hold(held.source.moved(market, changed), head, held.chosen_s)
+        market = _with_changes(latest.source.market, part, changed, self._max_pools)
+        return self._set_latest(latest.source.moved(market, changed), head, latest.selected_s)
 
-    def _follow(self, held: _Held) -> None:
+    def _follow(self, latest: _Latest) -> None:
         if self._node is None:
             return
         try:
             follow(self._store, self._node)
         except (ConfigError, MarketError):
-            # Another process was faster, or is at it: what it wrote is as good.
-            if self._store.register.head() == held.head:
+            # Another process may have written the block first, which is just as good.
+            if self._store.inventory.head() == latest.head:
                 raise
 
-    def _changed_since(self, held: _Held) -> frozenset[str] | None:
-        """The pools to be read anew; None for all."""
-        if held.head is None or self._clock.monotonic_s() - held.chosen_s > CHOSEN_ANEW_S:
+    def _changed_since(self, latest: _Latest) -> frozenset[str] | None:
+        """Return the keys of the pools to read; None for all."""
+        if latest.head is None or self._clock.monotonic_s() - latest.selected_s > RESELECT_AFTER_S:
             return None
-        return self._store.register.changed_since(held.head)
+        return self._store.inventory.changed_since(latest.head)
 
-    def _hold(self, source: MarketSource, head: BlockMark | None, chosen_s: float) -> MarketSource:
+    def _set_latest(self, source: MarketSource, head: StoredBlock | None, selected_s: float) -> MarketSource:
         source.warm()
-        self._held = _Held(source, head, chosen_s)
+        self._latest = _Latest(source, head, selected_s)
         return source
 
 
-def _replaced(held: Market, part: Market, changed: frozenset[str], most_pools: int) -> Market:
-    """`held` at the block of `part`, which holds what is left of the pools that changed. A new pool is taken while
-    there is room."""
-    pools = {key: pool for key, pool in held.pools.items() if key not in changed or key in part.pools}
+def _with_changes(market: Market, part: Market, changed: frozenset[str], max_pools: int) -> Market:
+    """Return `market` at the block of `part`, which has the `changed` pools that still exist.
+
+    A new pool is added if there is room.
+    """
+    pools = {key: pool for key, pool in market.pools.items() if key not in changed or key in part.pools}
     for key, pool in part.pools.items():
-        if key in pools or len(pools) < most_pools:
+        if key in pools or len(pools) < max_pools:
             pools[key] = pool
     return replace(
         part,
         pools=pools,
-        tokens=_tokens(held, part, pools),
-        placeholder_pools=held.placeholder_pools - changed,
-        transfers={**held.transfers, **part.transfers},
+        tokens=_with_new_tokens(market, part, pools),
+        placeholder_pools=market.placeholder_pools - changed,
+        transfers={**market.transfers, **part.transfers},
     )
 
 
-def _tokens(held: Market, part: Market, pools: Mapping[str, Pool]) -> Mapping[str, Token]:
-    new = {address for key in part.pools if key in pools for address in pools[key].tokens} - held.tokens.keys()
-    return {**held.tokens, **{address: part.tokens[address] for address in new}} if new else held.tokens
+def _with_new_tokens(market: Market, part: Market, pools: Mapping[str, Pool]) -> Mapping[str, Token]:
+    new = {address for key in part.pools if key in pools for address in pools[key].tokens} - market.tokens.keys()
+    return {**market.tokens, **{address: part.tokens[address] for address in new}} if new else market.tokens

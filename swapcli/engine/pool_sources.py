@@ -1,7 +1,7 @@
-"""What holds a network's pools between orders: a market in memory, or a store.
+"""Sources that keep a network's pools between orders: in memory or in SQLite.
 
-A `MarketSource` holds its own market; `StoreSource` reads of a store what an order needs. Both answer orders by
-themselves, and are what a live source begins with.
+A `MarketSource` has a market in memory; a `StoreSource` reads from a store the pools that an order needs. Both quote by
+themselves, and a live source begins with one of them.
 """
 
 from __future__ import annotations
@@ -21,35 +21,38 @@ if TYPE_CHECKING:
     from swapcli.engine.sources.in_memory import MarketSource
 
 
-class Holder(QuoteSource, Protocol):
-    """A source that can be asked for the pools behind its answers."""
+class PoolSource(QuoteSource, Protocol):
+    """A source of quotes that gives access to its pools."""
 
-    def around(self, order: Order) -> MarketSource:
-        """The pools that an order can want."""
+    def source_for(self, order: Order) -> MarketSource:
+        """Return a source with the pools that an order can use."""
 
-    def holding(self, keys: Iterable[str]) -> MarketSource:
-        """At least these pools, as far as they are known."""
+    def source_with(self, keys: Iterable[str]) -> MarketSource:
+        """Return a source with at least those of these pools that are known."""
 
-    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
-        """Keep how tokens transfer, as was found at a block, where that outlives this process."""
-
-
-def is_fresh(origin: StateSource, max_age_s: int) -> bool:
-    """Is the state known to be at most so old?"""
-    return origin.age_s is not None and origin.age_s <= max_age_s
+    def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """Record how tokens transfer, as probed at a block, if the source outlives the process."""
 
 
-def check_fresh(origin: StateSource, network: Network, max_age_s: int | None) -> None:
-    """Raises `MarketUnavailable` where the state is older than `max_age_s`, or nobody can say how old it is."""
-    if max_age_s is None or is_fresh(origin, max_age_s):
+def is_fresh(state: StateSource, max_age_s: int) -> bool:
+    """Return whether the state is known to be at most that old."""
+    return state.age_s is not None and state.age_s <= max_age_s
+
+
+def check_fresh(state: StateSource, network: Network, max_age_s: int | None) -> None:
+    """Raise `MarketUnavailable` if the state is older than `max_age_s`, or of unknown age."""
+    if max_age_s is None or is_fresh(state, max_age_s):
         return
-    old = f"is {origin.age_s} seconds old" if origin.age_s is not None else f"is {origin.provenance}, of no moment"
-    if origin.provenance is Provenance.LIVE:
+    if state.age_s is None:
+        problem = f"{network.name} is quoted on {state.provenance} state, which has no timestamp"
+    else:
+        problem = f"the state of the pools of {network.name} is {state.age_s} seconds old"
+    if state.provenance is Provenance.LIVE:
         hint = "the node is behind, or the network stands still: set another node, or allow a greater --max-age"
     else:
         hint = f"set networks.{network.name}.rpc_url and leave out --offline, or allow a greater --max-age"
     raise MarketUnavailable(
-        f"the state of the pools of {network.name} {old}, and {max_age_s} seconds are allowed",
+        f"{problem}, so --max-age {max_age_s} cannot be met",
         hint=hint,
-        details={"age_s": origin.age_s, "max_age_s": max_age_s, "block": origin.block},
+        details={"age_s": state.age_s, "max_age_s": max_age_s, "block": state.block},
     )

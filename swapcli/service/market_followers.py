@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import Self
 
 from swapcli.backoff import backoff_s
-from swapcli.engine.market_follower import Keeper, Kept, open_keeper
+from swapcli.engine.market_follower import Followed, MarketFollower, open_follower
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sync import Progress
 from swapcli.errors import SwapcliError
@@ -32,7 +32,7 @@ class FollowerThreads:
     Each passes new sources to `registry`. `log` gets a line when a thread starts to fail and when it recovers.
     """
 
-    def __init__(self, followed: Iterable[Kept], registry: MarketRegistry, log: AccessLog | None = None) -> None:
+    def __init__(self, followed: Iterable[Followed], registry: MarketRegistry, log: AccessLog | None = None) -> None:
         self._threads = {each.network.name: _FollowerThread(each, registry, log) for each in followed}
 
     def __enter__(self) -> Self:
@@ -58,7 +58,7 @@ class FollowerThreads:
 class _FollowerThread(Thread):
     """Daemonic: a node that does not answer holds up nobody's end."""
 
-    def __init__(self, kept: Kept, registry: MarketRegistry, log: AccessLog | None) -> None:
+    def __init__(self, kept: Followed, registry: MarketRegistry, log: AccessLog | None) -> None:
         super().__init__(name=f"keeper of {kept.network.name}", daemon=True)
         self._market, self._registry, self._log = kept, registry, log
         self._network = kept.network.name
@@ -75,7 +75,7 @@ class _FollowerThread(Thread):
         while not self._stop_requested.is_set():
             try:
                 ttl_s = self._registry.route_ttl_s
-                with open_keeper(
+                with open_follower(
                     self._market, self._registry.clock, self._report_progress, route_ttl_s=ttl_s
                 ) as keeper:
                     self._follow(keeper)
@@ -83,7 +83,7 @@ class _FollowerThread(Thread):
                 self._record_failure(error)
             self._stop_requested.wait(self._pause_s)
 
-    def _follow(self, keeper: Keeper) -> None:
+    def _follow(self, keeper: MarketFollower) -> None:
         """Raises what only a new keeper could mend."""
         self._publish(keeper.read())
         while not self._stop_requested.is_set():

@@ -1,17 +1,17 @@
-"""Markets in SQLite: one file per network, which is what a process writes, locks, copies and deletes.
+"""Markets in SQLite: one file per network, which a process can write, lock, copy and delete.
 
-`store` is what others use. `file` opens, `schema` numbers the migrations, `faults` translates SQLite's exceptions,
-`rows` turns pools and tokens into rows and back; `writer` and `journal` keep whole blocks and lead back to earlier
-ones; `ranking` knows which tokens and pools are deep, `choice` picks by it what an order can want, `neighbourhood`
-reads that; `summary` counts, and `register` tells whoever keeps a store up to date what it holds and has left out.
+Other packages use `store`. `database` opens connections, `schema` numbers the migrations, `sqlite_errors` translates
+exceptions, `rows` converts pools and tokens to rows and back. `writer` writes whole blocks, and `undo_log` rewinds to
+earlier ones. `ranking` keeps the depths of pools up to date, `ranking_queries` reads them for `selection`. `summary`
+counts, and `inventory` lists the pools that are stored and those that were skipped.
 
-Everything that SQLite is needed for is imported with this package, so whoever may do without imports it on demand.
+Importing this package imports sqlite3, so modules on the start-up path import it lazily.
 """
 
-from swapcli.store.blocks import BlockMark
-from swapcli.store.inventory import LeftOut
+from swapcli.store.blocks import StoredBlock
+from swapcli.store.inventory import SkippedEntry
 from swapcli.store.store import Store, create_store, open_store
-from swapcli.store.summary import Summary
+from swapcli.store.summary import StoreSummary
 from swapcli.store.writer import BlockWriter
 
-__all__ = ["BlockMark", "BlockWriter", "LeftOut", "Store", "Summary", "create_store", "open_store"]
+__all__ = ["BlockWriter", "SkippedEntry", "Store", "StoreSummary", "StoredBlock", "create_store", "open_store"]

@@ -1,12 +1,12 @@
-"""The blocks that a store remembers."""
+"""The blocks to which a store can rewind."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class BlockMark(NamedTuple):
-    """A block of the chain; hash and time (Unix seconds) are None where nobody told them."""
+class StoredBlock(NamedTuple):
+    """A block of the chain. `hash` and `timestamp` (Unix seconds) are None if they are unknown."""
 
     number: int
     hash: str | None

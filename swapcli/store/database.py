@@ -1,4 +1,4 @@
-"""Opens the file of a store."""
+"""Opens the file of a store, and its transactions."""
 
 from __future__ import annotations
 
@@ -10,37 +10,38 @@ from urllib.parse import quote
 
 from swapcli.errors import ConfigError
 from swapcli.store.schema import APPLICATION_ID, MIGRATIONS, check_version, migrate, version_of
-from swapcli.store.sqlite_errors import foreign, translated
+from swapcli.store.sqlite_errors import not_a_store, translate_errors
 
 BUSY_TIMEOUT_MS = 5_000
 _CACHE_KIB = 8 * 1024
+"""SQLite's page cache: quotes read scattered rows, and the default of 2 MiB reads pages twice."""
 
 
-def open_file(path: str, *, create: bool = False) -> sqlite3.Connection:
-    """A connection to the store at `path`, brought to the newest layout.
+def open_connection(path: str, *, create: bool = False) -> sqlite3.Connection:
+    """Open the store at `path`, and migrate it to the newest layout.
 
-    A store in a folder that cannot be written to can still be read. Raises `ConfigError` where there is no file (and
-    none may be made) or it cannot be opened, `MarketError` where it is no store or of a newer program.
+    A store in a read-only folder can still be read. Raises `ConfigError` if there is no file (unless `create`) or it
+    cannot be opened, and `MarketError` if it is not a store or was written by a newer program.
     """
     _check_path(path, create)
-    with translated(path):
+    with translate_errors(path):
         connection = _connect(path, "rwc" if create else "rw")
         try:
-            return _prepared(connection, path)
+            return _prepare(connection, path)
         except BaseException as error:
             connection.close()
-            if create or not _is_about_writing(error):
+            if create or not _is_write_error(error):
                 raise
-            return _read_only(path, error)
+            return _open_read_only(path, error)
 
 
 @contextmanager
-def reading(connection: sqlite3.Connection, path: str) -> Iterator[None]:
-    """All reads inside see the store at one and the same block, whoever writes meanwhile.
+def read_transaction(connection: sqlite3.Connection, path: str) -> Iterator[None]:
+    """Make all reads inside see the same block, even if another process writes.
 
-    While this connection writes a block, they see what it has written so far.
+    Inside a write transaction, they see what it has written so far.
     """
-    with translated(path):
+    with translate_errors(path):
         if connection.in_transaction:
             yield
             return
@@ -52,15 +53,15 @@ def reading(connection: sqlite3.Connection, path: str) -> Iterator[None]:
 
 
 @contextmanager
-def writing(connection: sqlite3.Connection, path: str) -> Iterator[None]:
-    """All or nothing of what is written inside."""
-    with translated(path):
+def write_transaction(connection: sqlite3.Connection, path: str) -> Iterator[None]:
+    """Commit everything that is written inside, or nothing."""
+    with translate_errors(path):
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield
             connection.execute("COMMIT")
         except BaseException:
-            # SQLite itself has rolled back after some failures, and there is nothing left to undo.
+            # After some failures SQLite itself has rolled back.
             with suppress(sqlite3.OperationalError):
                 connection.execute("ROLLBACK")
             raise
@@ -78,17 +79,17 @@ def _check_path(path: str, create: bool) -> None:
 
 
 def _connect(path: str, mode: str) -> sqlite3.Connection:
-    address = f"file:{quote(os.path.abspath(path))}?mode={mode}"
-    return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+    uri = f"file:{quote(os.path.abspath(path))}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
 
 
-def _prepared(connection: sqlite3.Connection, path: str) -> sqlite3.Connection:
-    # In this order: another process may be making it just now, tables and tag at once.
+def _prepare(connection: sqlite3.Connection, path: str) -> sqlite3.Connection:
+    # In this order: another process may be creating it, and commits the tables and the application id together.
     if not _is_empty(connection) and connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
-        raise foreign(path)
+        raise not_a_store(path)
     check_version(connection, path)
     connection.execute("PRAGMA journal_mode = WAL")
-    # Safe in this mode: a loss of power may take the last blocks, but never half of one.
+    # Safe with WAL: a loss of power may lose the last blocks, but never half of one.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -101,20 +102,20 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
     return version_of(connection) == 0 and count == 0
 
 
-def _is_about_writing(error: BaseException) -> bool:
+def _is_write_error(error: BaseException) -> bool:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 
-def _read_only(path: str, cause: BaseException) -> sqlite3.Connection:
-    """Without locks, as nobody can be writing where we cannot, unless a writer with more rights is at it."""
+def _open_read_only(path: str, cause: BaseException) -> sqlite3.Connection:
+    """Open read-only and without locks. Unsafe only if a process with more privileges is writing."""
     if os.path.exists(path + "-wal"):
         raise cause
     connection = _connect(path, "ro&immutable=1")
     try:
-        (tag,) = connection.execute("PRAGMA application_id").fetchone()
-        if tag != APPLICATION_ID:
-            raise foreign(path)
+        (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+        if application_id != APPLICATION_ID:
+            raise not_a_store(path)
         check_version(connection, path)
         if version_of(connection) < len(MIGRATIONS):
             raise cause

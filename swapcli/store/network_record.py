@@ -1,4 +1,4 @@
-"""Which network a store is of."""
+"""The record of the network that a store belongs to."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from swapcli.errors import ConfigError, UnknownNetwork
 from swapcli.markets import network_field
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
-from swapcli.store.rows import TOKEN_COLUMNS, Row, token_of
-from swapcli.store.sqlite_errors import damaged
+from swapcli.store.rows import TOKEN_COLUMNS, Row, parse_token
+from swapcli.store.sqlite_errors import damaged_store
 
-Networks = Callable[[str], Network]
-"""Looks a network up by name; raises `UnknownNetwork`."""
+NetworkLookup = Callable[[str], Network]
+"""Returns a network by name or chain id; raises `UnknownNetwork`."""
 
 _SOURCE = "read from a node"
 
 
-def begin(connection: sqlite3.Connection, network: Network, networks: Networks) -> bool:
-    """The row of `meta`. A network that is known as it is needs only its name: what is learnt of it later holds.
+def insert_network(connection: sqlite3.Connection, network: Network, networks: NetworkLookup) -> bool:
+    """Insert the row of `meta`. Return whether it describes the network.
 
-    Else it is described, which is returned, and needs its wrapped native token among the store's.
+    A network that `networks` knows is stored by name only, so that later changes of the catalogue apply. Any other is
+    described, and its wrapped native token must be among the store's tokens.
     """
     entry: dict[str, object] = {"name": network.name}
     is_described = not _is_known(network, networks)
@@ -37,57 +38,57 @@ def begin(connection: sqlite3.Connection, network: Network, networks: Networks) 
     return is_described
 
 
-def _is_known(network: Network, networks: Networks) -> bool:
+def _is_known(network: Network, networks: NetworkLookup) -> bool:
     try:
         return networks(network.name) == network
     except UnknownNetwork:
         return False
 
 
-def network_of(connection: sqlite3.Connection, path: str, networks: Networks) -> Network:
-    """The network that the store is of. Raises `ConfigError` where `networks` know one with another chain id."""
-    held = connection.execute("SELECT description, network, chain_id FROM meta").fetchone()
-    if held is None:
+def read_network(connection: sqlite3.Connection, path: str, networks: NetworkLookup) -> Network:
+    """Return the store's network. Raises `ConfigError` if `networks` knows one of that name with another chain id."""
+    row = connection.execute("SELECT description, network, chain_id FROM meta").fetchone()
+    if row is None:
         raise ConfigError(
-            f"the store {path} holds nothing yet: whoever made it was interrupted",
+            f"the store {path} holds nothing yet: the command that created it was interrupted",
             hint="fill it with `swapcli sync` or `swapcli market import`",
             details={"store": path},
         )
     try:
-        entry = json.loads(held[0])
-        outline = network_field.outline(entry, networks)
+        entry = json.loads(row[0])
+        partial = network_field.outline(entry, networks)
         query = f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE address = ?"
         wrapped = connection.execute(query, (entry.get("wrapped_native"),)).fetchone()
-        tokens = {wrapped[1]: token_of(wrapped)} if wrapped else {}
-        network = network_field.with_wrapped_native(outline, entry, tokens)
+        tokens = {wrapped[1]: parse_token(wrapped)} if wrapped else {}
+        network = network_field.with_wrapped_native(partial, entry, tokens)
     except (ValueError, TypeError, AttributeError) as error:
-        raise damaged(path, "its description of the network cannot be read") from error
-    check_same(path, held[1:], network.name, network.chain_id)
+        raise damaged_store(path, "its description of the network cannot be read") from error
+    check_same_network(path, row[1:], network.name, network.chain_id)
     return network
 
 
-def check_name(path: str, network: Network, networks: Networks, name: str) -> None:
-    """Raises `ConfigError` unless `name`, by which people call a network, is that of `network`."""
+def check_network_name(path: str, network: Network, networks: NetworkLookup, name: str) -> None:
+    """Raise `ConfigError` unless `name`, a name or chain id, is that of `network`."""
     try:
-        wanted = networks(name)
+        requested = networks(name)
     except UnknownNetwork:
         if name.lower() not in (network.name.lower(), str(network.chain_id)):
-            _refuse(path, f'of "{network.name}"', f'of "{name}"', network.name)
+            raise _other_network(path, f'of "{network.name}"', f'of "{name}"', network.name) from None
         return
-    check_same(path, (network.name, str(network.chain_id)), wanted.name, wanted.chain_id)
+    check_same_network(path, (network.name, str(network.chain_id)), requested.name, requested.chain_id)
 
 
-def check_same(path: str, held: Row, name: str, chain_id: int) -> None:
-    """`held` are the store's (name, chain id). Raises `ConfigError` where they are others."""
-    if held[0] != name:
-        _refuse(path, f'of "{held[0]}"', f'of "{name}"', held[0])
-    if held[1] != str(chain_id):
-        _refuse(path, f"of {name} with the chain id {held[1]}", f"with {chain_id}", held[0])
+def check_same_network(path: str, stored: Row, name: str, chain_id: int) -> None:
+    """Raise `ConfigError` unless the store's (name, chain id) are those given."""
+    if stored[0] != name:
+        raise _other_network(path, f'of "{stored[0]}"', f'of "{name}"', stored[0])
+    if stored[1] != str(chain_id):
+        raise _other_network(path, f"of {name} with the chain id {stored[1]}", f"with {chain_id}", stored[0])
 
 
-def _refuse(path: str, found: str, wanted: str, network: str) -> None:
-    raise ConfigError(
-        f"the store {path} is {found}, not {wanted}",
+def _other_network(path: str, actual: str, requested: str, network: str) -> ConfigError:
+    return ConfigError(
+        f"the store {path} is {actual}, not {requested}",
         hint="name the store of that network",
         details={"store": path, "store_network": network},
     )

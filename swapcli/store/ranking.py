@@ -1,83 +1,26 @@
-"""Which tokens and pools are deep, in dollars: what a quote reads is chosen by it, and no amount ever depends on it.
+"""Keeps the ranking columns and tables of a store up to date: `depth_ranking` computes, SQL aggregates.
 
-Worth starts at the network's dollar stablecoins (where it has none, at the reference prices that came with its tokens)
-and spreads over the deepest pairs first, at the pairs' mid rates. The *width* of a token is the thinnest pair on its
-way from there, so pools among worthless tokens do not look deep, however much of them they hold. What can pass through
-a token is its *transit*: the depth of its second deepest pair, within its width.
+SQL sums depths and mid rates over the pools of a pair, as reading every leg of 100,000 pools into Python for each block
+would take seconds. Prices are computed in Python, by the search that quotes use as well; a test compares both.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from heapq import heappop, heappush
-from math import exp, isfinite, log
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
 
-from swapcli.model.pool import Pool
+from swapcli.routing.graph.widest_path_prices import PathPrice
+from swapcli.selection.depth_ranking import Leg, MidRate, price_new_tokens, price_tokens
 
-_STEP = 0.02  # of the rate: depth is measured over so much, as the first unit alone can lie in a very thin range
-_LEAST, _MOST = 1e-150, 1e150
-_ANCHOR_WIDTH = 1e300
-_TINY = 1e-6  # dollars: the width that is given to what no anchor reaches
-
-
-Pair = tuple[int, int]
+IdPair = tuple[int, int]
 """The ids of two tokens, the lower first."""
 
-_MID = "(coalesce(up, -down) - coalesce(down, -up)) / 2"
-"""Logarithm of the rate between those of the two directions, whose fees cancel; of one where there is only one."""
+_LOG_MID_RATE = "(coalesce(up, -down) - coalesce(down, -up)) / 2"
+"""The fees of the two directions cancel. A leg of one direction has that rate."""
 
 
-class Leg(NamedTuple):
-    """Two tokens of a pool; see `schema`."""
-
-    low: int
-    high: int
-    pool: int
-    protocol: str
-    up: float | None
-    down: float | None
-    in_low: float
-    in_high: float
-
-
-def legs_of(number: int, pool: Pool, token_numbers: list[int]) -> Iterator[Leg]:
-    """A leg for each pair of tokens that the pool can trade in one direction at least."""
-    of = dict(zip(token_numbers, pool.tokens, strict=True))
-    for low in of:
-        for high in of:
-            if low < high:
-                up, in_low = _direction(pool, of[low], of[high])
-                down, in_high = _direction(pool, of[high], of[low])
-                if up is not None or down is not None:
-                    yield Leg(low, high, number, pool.protocol, up, down, in_low, in_high)
-
-
-def _direction(pool: Pool, token_in: str, token_out: str) -> tuple[float | None, float]:
-    """Logarithm of the rate of the first unit, and the input units that move it by one.
-
-    A pool so far out of balance that floats fail it is kept, but no order is led there.
-    """
-    try:
-        curve = pool.curve(token_in, token_out)
-        rate = curve.start_rate
-        amount_in = curve.trade_to_marginal_rate(rate * (1.0 - _STEP))[0] / _STEP if _LEAST < rate < _MOST else 0.0
-    except (ArithmeticError, ValueError):
-        return None, 0.0
-    if not _LEAST < rate < _MOST:
-        return None, 0.0
-    return log(rate), min(amount_in, _MOST) if isfinite(amount_in) else _MOST
-
-
-def insert_legs(connection: sqlite3.Connection, legs: Iterable[Leg]) -> None:
-    """Add legs, with the depth that the worth of their tokens gives them."""
-    depth = _depth_at("?1", "?2", "?7", "?8")
-    connection.executemany(f"INSERT INTO legs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {depth})", legs)
-
-
-def _depth_at(low: str, high: str, in_low: str, in_high: str) -> str:
-    """SQL for the thinner side in dollars; of one side alone where the other has no worth or no liquidity."""
+def _depth_usd(low: str, high: str, in_low: str, in_high: str) -> str:
+    """Return SQL for the depth of a leg: its thinner side in dollars, or the other if one has no price or liquidity."""
     low_side = f"coalesce({in_low} * (SELECT worth FROM tokens WHERE id = {low}), 0.0)"
     high_side = f"coalesce({in_high} * (SELECT worth FROM tokens WHERE id = {high}), 0.0)"
     return (
@@ -86,34 +29,37 @@ def _depth_at(low: str, high: str, in_low: str, in_high: str) -> str:
     )
 
 
-_AGAIN = f"UPDATE legs SET depth = {_depth_at('low', 'high', 'in_low', 'in_high')}"
-_TRANSIT = """
+_UPDATE_DEPTH = f"UPDATE legs SET depth = {_depth_usd('low', 'high', 'in_low', 'in_high')}"
+_UPDATE_THROUGHPUT = """
 UPDATE tokens SET transit = min(coalesce(width, 0.0), coalesce(
     (SELECT depth FROM links WHERE token = tokens.id ORDER BY depth DESC LIMIT 1 OFFSET 1), 0.0))
 """
 
 
-def rank_all(connection: sqlite3.Connection, anchors: Mapping[int, float]) -> None:
-    """Rank everything anew; `anchors` are dollars per base unit by token id."""
-    found = _spread(_pairs(connection), anchors)
+def insert_legs(connection: sqlite3.Connection, legs: Iterable[Leg]) -> None:
+    """Insert legs, with their depth at the current prices."""
+    depth = _depth_usd("?1", "?2", "?7", "?8")
+    connection.executemany(f"INSERT INTO legs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {depth})", legs)
+
+
+def rebuild(connection: sqlite3.Connection, anchors: Mapping[int, float]) -> None:
+    """Rank every token and pool. `anchors` are dollars per base unit by token id."""
+    prices = price_tokens(_mid_rates(connection), anchors)
     connection.execute("UPDATE tokens SET worth = NULL, width = NULL, via = NULL")
-    rows = ((worth, width, via, token) for token, (worth, width, via) in found.items())
-    connection.executemany("UPDATE tokens SET worth = ?, width = ?, via = ? WHERE id = ?", rows)
-    connection.execute(_AGAIN)
+    _write_prices(connection, prices)
+    connection.execute(_UPDATE_DEPTH)
     connection.execute("DELETE FROM links")
     for token, other in (("low", "high"), ("high", "low")):
         connection.execute(
             f"INSERT INTO links SELECT {token}, {other}, sum(depth), count(*) FROM legs GROUP BY {token}, {other}"
         )
-    connection.execute(_TRANSIT)
+    connection.execute(_UPDATE_THROUGHPUT)
     connection.execute("UPDATE meta SET ranked_pools = (SELECT count(*) FROM pools)")
 
 
-def rank_touched(connection: sqlite3.Connection, pairs: Iterable[Pair]) -> None:
-    """Bring the ranking up to date where the legs of some pairs, (low, high), have changed."""
-    pairs = set(pairs)
-    tokens = {token for pair in pairs for token in pair}
-    _appraise(connection, pairs)
+def update(connection: sqlite3.Connection, pairs: set[IdPair]) -> None:
+    """Update the ranking after the legs of `pairs` have changed. Tokens that have a price keep it."""
+    _price_new_tokens(connection, pairs)
     for low, high in pairs:
         depth, count = connection.execute(
             "SELECT sum(depth), count(*) FROM legs WHERE low = ? AND high = ?", (low, high)
@@ -123,95 +69,36 @@ def rank_touched(connection: sqlite3.Connection, pairs: Iterable[Pair]) -> None:
                 connection.execute("INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?)", (token, other, depth, count))
             else:
                 connection.execute("DELETE FROM links WHERE token = ? AND other = ?", (token, other))
-    connection.executemany(f"{_TRANSIT} WHERE id = ?", [(token,) for token in tokens])
+    token_ids = {token for pair in pairs for token in pair}
+    connection.executemany(f"{_UPDATE_THROUGHPUT} WHERE id = ?", [(token,) for token in token_ids])
 
 
-_Mid = tuple[float, float]
-"""Logarithm of the mid rate, in units of the other token per unit of this one, and the depth in units of this one."""
-
-
-def _pairs(connection: sqlite3.Connection) -> dict[int, dict[int, _Mid]]:
-    pairs: dict[int, dict[int, _Mid]] = {}
-    grouped = connection.execute(
-        f"SELECT low, high, sum(in_low * {_MID}) / sum(in_low), "
+def _mid_rates(connection: sqlite3.Connection) -> dict[int, dict[int, MidRate]]:
+    """Return the mid rate of every pair, weighted by depth, and its depth, in both directions."""
+    mid_rates: dict[int, dict[int, MidRate]] = {}
+    rows = connection.execute(
+        f"SELECT low, high, sum(in_low * {_LOG_MID_RATE}) / sum(in_low), "
         "sum(in_low), sum(in_high) FROM legs WHERE in_low > 0 AND in_high > 0 GROUP BY low, high"
     )
-    for low, high, mid, in_low, in_high in grouped:
-        pairs.setdefault(low, {})[high] = (mid, in_low)
-        pairs.setdefault(high, {})[low] = (-mid, in_high)
-    return pairs
+    for low, high, log_rate, in_low, in_high in rows:
+        mid_rates.setdefault(low, {})[high] = (log_rate, in_low)
+        mid_rates.setdefault(high, {})[low] = (-log_rate, in_high)
+    return mid_rates
 
 
-def _spread(
-    pairs: Mapping[int, Mapping[int, _Mid]], anchors: Mapping[int, float]
-) -> dict[int, tuple[float, float, int | None]]:
-    """(worth, width, via) of every token that a pool holds. What no anchor reaches gets a worth of its own, too small
-    to matter beside a dollar."""
-    found: dict[int, tuple[float, float, int | None]] = {}
-    _spread_from([(-_ANCHOR_WIDTH, t, _bounded(worth), None) for t, worth in sorted(anchors.items())], pairs, found)
-    for token in sorted(pairs, key=lambda token: -len(pairs[token])):
-        if token not in found:
-            deepest = max(depth for _, depth in pairs[token].values())
-            _spread_from([(-_TINY, token, _bounded(_TINY / deepest), None)], pairs, found)
-    return found
+def _price_new_tokens(connection: sqlite3.Connection, pairs: set[IdPair]) -> None:
+    """Price the tokens of `pairs` that have no price, and update the depth of their legs."""
+    ids = ",".join(str(token) for token in {token for pair in pairs for token in pair})
+    rows = connection.execute(f"SELECT id, worth, width, via FROM tokens WHERE id IN ({ids})").fetchall()
+    known = {token: PathPrice(price, width, parent) for token, price, width, parent in rows if price is not None}
+    affected = [pair for pair in pairs if not known.keys() >= set(pair)]
+    query = f"SELECT low, high, {_LOG_MID_RATE}, in_low, in_high FROM legs WHERE low = ? AND high = ?"
+    prices = price_new_tokens([row for pair in affected for row in connection.execute(query, pair)], known)
+    _write_prices(connection, prices)
+    priced = [pair for pair in affected if not prices.keys().isdisjoint(pair)]
+    connection.executemany(f"{_UPDATE_DEPTH} WHERE low = ? AND high = ?", priced)
 
 
-def _spread_from(
-    heap: list[tuple[float, int, float, int | None]],
-    pairs: Mapping[int, Mapping[int, _Mid]],
-    found: dict[int, tuple[float, float, int | None]],
-) -> None:
-    while heap:
-        width, token, worth, via = heappop(heap)
-        if token in found:
-            continue
-        found[token] = (worth, -width, via)
-        for other, (mid, depth) in pairs.get(token, {}).items():
-            if other not in found:
-                heappush(heap, (max(width, -depth * worth), other, _times(worth, -mid), token))
-
-
-def _times(worth: float, logarithm: float) -> float:
-    return _bounded(exp(max(min(log(worth) + logarithm, log(_MOST)), log(_LEAST))))
-
-
-def _bounded(worth: float) -> float:
-    """Within what products and quotients of floats bear."""
-    return max(min(worth, _MOST), _LEAST)
-
-
-def _appraise(connection: sqlite3.Connection, pairs: Iterable[Pair]) -> None:
-    """Give the tokens of new pairs a worth that have none yet, from the deepest pool beside a token that has one."""
-    of: dict[int, set[Pair]] = {}
-    for pair in pairs:
-        for token in pair:
-            of.setdefault(token, set()).add(pair)
-    numbers = ",".join(map(str, of))
-    rows = connection.execute(f"SELECT id FROM tokens WHERE worth IS NULL AND id IN ({numbers})")
-    unknown = {token for (token,) in rows.fetchall()}
-    for token in sorted(unknown):
-        _appraise_one(connection, token, of, unknown)
-
-
-def _appraise_one(connection: sqlite3.Connection, token: int, of: Mapping[int, set[Pair]], unknown: set[int]) -> None:
-    """One token, and then whatever unknown ones it joins."""
-    best = max((offer for pair in of[token] for offer in _offers(connection, token, pair)), default=None)
-    if token not in unknown or best is None:
-        return
-    unknown.discard(token)
-    connection.execute("UPDATE tokens SET width = ?, worth = ?, via = ? WHERE id = ?", (*best, token))
-    connection.executemany(f"{_AGAIN} WHERE low = ? AND high = ?", of[token])
-    for other in {other for pair in of[token] for other in pair} & unknown:
-        _appraise_one(connection, other, of, unknown)
-
-
-def _offers(connection: sqlite3.Connection, token: int, pair: Pair) -> Iterator[tuple[float, float, int]]:
-    """(width, worth, via) by each pool of the pair, if the other token has a worth."""
-    other, sign = ("high", 1) if token == pair[0] else ("low", -1)
-    rows = connection.execute(
-        f"SELECT {_MID}, in_{other}, {other}, worth, width FROM legs JOIN tokens ON id = {other} "
-        f"WHERE low = ? AND high = ? AND worth IS NOT NULL",
-        pair,
-    )
-    for mid, depth, number, worth, width in rows:
-        yield min(width, depth * worth), _times(worth, sign * mid), number
+def _write_prices(connection: sqlite3.Connection, prices: Mapping[int, PathPrice]) -> None:
+    rows = ((path.price, path.width, path.parent, token) for token, path in prices.items())
+    connection.executemany("UPDATE tokens SET worth = ?, width = ?, via = ? WHERE id = ?", rows)

@@ -1,22 +1,23 @@
-"""The tables, as numbered migrations; a file's `user_version` counts those that it has been through.
+"""The tables, as numbered migrations. A file's `user_version` is the number of migrations that it has been through.
 
-| table | holds |
+| table | content |
 |---|---|
-| `meta` | the market but for its tokens and pools: one row; `head` is the newest block, `pinned` as in `Market` |
-| `tokens`, `pools` | as in a market file, in its order; a pool's `tokens` are ids, `state` the family's fields |
-| `blocks` | the newest blocks, oldest first, to which the store can go back |
-| `undo_pools`, `undo_tokens` | of each, the rows that it changed as they were before; `id` NULL where there was none |
-| `undo_notes` | likewise, `value` NULL where there was none |
-| `notes` | what whoever fills the store wants to find again |
-| `left_out` | pools and tokens that are not held, and why; `place` is what it takes to look again, `is_lost` tells |
-|        | pools that were held, or should be, and are looked at in every run |
-| `legs` | for each pool and pair of its tokens, `low` < `high`: logarithm of the rate of the first unit each way |
-|        | (`up` sells `low`), base units that move it by one, and `depth`: the thinner side of these in dollars |
-| `links` | the pairs that pools join, both ways round, with their whole depth |
-| `token_transfers` | how a token's transfers turned out, and at which block they were tried; 'unknown': it refused |
+| `meta` | one row: the market without tokens and pools; `head` is the newest block, `pinned` is as in `Market` |
+| `tokens`, `pools` | as in a market file, in its order; a pool's `tokens` are ids, `state` the fields of its family; |
+|        | `invented` marks pools with placeholder addresses |
+| `blocks` | the newest blocks, oldest first, to which the store can rewind |
+| `undo_pools`, `undo_tokens` | the previous rows of what each block changed; `id` is NULL if there was none |
+| `undo_notes` | likewise; `value` is NULL if there was none |
+| `notes` | metadata: JSON by name, for the code that fills the store |
+| `left_out` | skipped pools and tokens with the reason; `place` is the reference to read a pool again, `is_lost` |
+|        | marks pools that were stored before or are listed by their factory: every sync reads them again |
+| `legs` | `depth_ranking.Leg` for each pool and pair of its tokens; `depth` is its thinner side in dollars |
+| `links` | the pairs of tokens with pools, in both directions, with their total depth |
+| `token_transfers` | how a token transfers, and the block of the probe; 'unknown' if the probe failed |
 
-`tokens` also tell what `ranking` knows: `worth` in dollars per base unit, `width` of the widest way from the dollar,
-the token `via` which it leads, and `transit`, what can pass through.
+`tokens` also has the ranking: `worth` is the price in dollars per base unit, `width` the depth of the thinnest pair on
+the widest path from a dollar token, `via` the token before it on that path, `transit` the throughput in dollars.
+Column names are older than the terms of the code, and stay: renaming them would rewrite every store.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from collections.abc import Sequence
 from swapcli.errors import MarketError
 
 APPLICATION_ID = 0x53574150
-"""Tells a store from other SQLite files: "SWAP"."""
+"""Distinguishes a store from other SQLite files: "SWAP" in ASCII."""
 
 _POOL = """
     id INTEGER {id}, key TEXT NOT NULL {key}, address TEXT, protocol TEXT, family TEXT, tokens TEXT, fee_ppm INTEGER,
@@ -89,17 +90,17 @@ CREATE INDEX left_out_lost ON left_out (key) WHERE is_lost;
 """
 
 MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
-"""Only ever added to: files that have been through the earlier ones are out there."""
+"""Never change or remove one: existing files have been through them."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """How many migrations the file has been through."""
+    """Return how many migrations the file has been through."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
 
 
 def migrate(connection: sqlite3.Connection, path: str, migrations: Sequence[str] = MIGRATIONS) -> None:
-    """Bring the file to the newest version, a transaction a step. Raises `MarketError` where it is newer."""
+    """Migrate the file to the newest version, one transaction per step. Raises `MarketError` if it is newer."""
     check_version(connection, path, migrations)
     while version_of(connection) < len(migrations):
         connection.execute("BEGIN IMMEDIATE")
@@ -112,7 +113,7 @@ def migrate(connection: sqlite3.Connection, path: str, migrations: Sequence[str]
 
 
 def check_version(connection: sqlite3.Connection, path: str, migrations: Sequence[str] = MIGRATIONS) -> None:
-    """Raises `MarketError` where a newer program wrote the file."""
+    """Raise `MarketError` if a newer program wrote the file."""
     version = version_of(connection)
     if version > len(migrations):
         raise MarketError(
@@ -124,7 +125,7 @@ def check_version(connection: sqlite3.Connection, path: str, migrations: Sequenc
 
 
 def _step(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
-    # Asked again inside the transaction: another process may have been faster.
+    # Read again inside the transaction: another process may have migrated the file first.
     version = version_of(connection)
     if version >= len(migrations):
         return

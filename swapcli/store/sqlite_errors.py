@@ -1,7 +1,7 @@
-"""SQLite's exceptions as sentences of ours: nothing outside this package sees one.
+"""Translates SQLite's exceptions, so that no other package sees them.
 
-What lies in the file is a `MarketError`, what surrounds it (paths, permissions, space, other processes) a
-`ConfigError`.
+Errors in the file's content are a `MarketError`; errors of its surroundings (paths, permissions, space, other
+processes) are a `ConfigError`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from contextlib import contextmanager
 
 from swapcli.errors import ConfigError, MarketError, SwapcliError
 
-_ANEW = "delete it, then sync or import the market anew"
-_SURROUNDINGS: dict[int, tuple[str, str]] = {
+_ENVIRONMENT_ERRORS: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: ("there is no space left for it", "free some space: what it held before is unharmed"),
     sqlite3.SQLITE_BUSY: ("another process is writing to it", "wait until that one has finished"),
     sqlite3.SQLITE_LOCKED: ("another process is writing to it", "wait until that one has finished"),
@@ -23,40 +22,45 @@ _SURROUNDINGS: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_IOERR: ("the disk failed", "check the disk, and the space that is left"),
     sqlite3.SQLITE_TOOBIG: ("a pool is too large for it", "leave that pool out"),
 }
-_PRIMARY = 0xFF
+_PRIMARY_CODE = 0xFF
+"""The lowest byte of an extended error code is the primary code."""
 
 
 @contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Raises `ConfigError` or `MarketError`, naming the file at `path`, for whatever SQLite raises inside."""
+def translate_errors(path: str) -> Iterator[None]:
+    """Raise `ConfigError` or `MarketError`, naming the file at `path`, for every error that SQLite raises inside."""
     try:
         yield
     except sqlite3.ProgrammingError:
-        raise  # a mistake of ours
+        raise  # a bug of this package, not a problem of the file
     except sqlite3.Error as error:
-        raise fault(path, error) from error
+        raise to_swapcli_error(path, error) from error
     except UnicodeDecodeError as error:
-        raise damaged(path, "it holds text that is none") from error
+        raise damaged_store(path, "it holds invalid text") from error
 
 
-def fault(path: str, error: sqlite3.Error) -> SwapcliError:
-    """What went wrong, in a sentence."""
-    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
-    known = _SURROUNDINGS.get(code)
+def to_swapcli_error(path: str, error: sqlite3.Error) -> SwapcliError:
+    """Return the error that describes an exception of SQLite."""
+    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+    known = _ENVIRONMENT_ERRORS.get(code)
     if known:
         problem, hint = known
         return ConfigError(f"the store {path} cannot be used: {problem}", hint=hint, details={"store": path})
     if code == sqlite3.SQLITE_NOTADB:
-        return foreign(path)
-    return damaged(path, str(error))
+        return not_a_store(path)
+    return damaged_store(path, str(error))
 
 
-def foreign(path: str) -> MarketError:
-    """For a file that no swapcli wrote."""
+def not_a_store(path: str) -> MarketError:
+    """Return the error for a file that swapcli did not write."""
     return MarketError(f"{path} is not a store of swapcli", hint="name another file", details={"store": path})
 
 
-def damaged(path: str, problem: str) -> MarketError:
-    """For a store whose content contradicts itself."""
-    said = " ".join(problem.split())  # SQLite quotes the statements that made the tables
-    return MarketError(f"the store {path} is damaged: {said:.200}", hint=_ANEW, details={"store": path})
+def damaged_store(path: str, problem: str) -> MarketError:
+    """Return the error for a store with inconsistent content."""
+    one_line = " ".join(problem.split())  # SQLite quotes the statements that created the tables
+    return MarketError(
+        f"the store {path} is damaged: {one_line:.200}",
+        hint="delete it, then sync or import the market again",
+        details={"store": path},
+    )

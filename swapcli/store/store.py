@@ -1,7 +1,7 @@
-"""A network's market in a file that outlives the process.
+"""A network's market in a file.
 
-One transaction a block: whenever the process ends, the file holds the last whole block. Whoever reads meanwhile sees
-one whole block, too.
+Each block is one transaction: whenever the process ends, the file has the last whole block, and readers always see one
+whole block.
 """
 
 from __future__ import annotations
@@ -20,53 +20,59 @@ from swapcli.model.order import Order
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.store import undo_log
-from swapcli.store.blocks import BlockMark
-from swapcli.store.database import BUSY_TIMEOUT_MS, open_file, reading, writing
-from swapcli.store.inventory import Register
-from swapcli.store.network_record import Networks, begin, check_name, check_same, network_of
-from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolReader, Row, token_of
-from swapcli.store.sqlite_errors import damaged, translated
-from swapcli.store.summary import Summary, summarise
+from swapcli.store.blocks import StoredBlock
+from swapcli.store.database import BUSY_TIMEOUT_MS, open_connection, read_transaction, write_transaction
+from swapcli.store.inventory import Inventory
+from swapcli.store.network_record import (
+    NetworkLookup,
+    check_network_name,
+    check_same_network,
+    insert_network,
+    read_network,
+)
+from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolRowParser, Row, parse_token
+from swapcli.store.sqlite_errors import damaged_store, translate_errors
+from swapcli.store.summary import StoreSummary, summarize_store
 from swapcli.store.transfers import read_transfers, write_transfers
-from swapcli.store.writer import BlockWriter, check_order
+from swapcli.store.writer import BlockWriter, check_block_order
 
-DEFAULT_NEIGHBOURHOOD = 1_100
-"""Pools that one order is quoted over: what is left out costs less than a basis point, and reading more takes longer
-than quoting."""
+MAX_CANDIDATE_POOLS = 1_100
+"""Pools over which one order is quoted. More cost less than a basis point in the median, and take longer to read than
+to quote over (see `BENCHMARKS.md`)."""
 
-_TOKENS = f"SELECT {TOKEN_COLUMNS} FROM tokens"
-_POOLS = f"SELECT {POOL_COLUMNS} FROM pools"
+_SELECT_TOKENS = f"SELECT {TOKEN_COLUMNS} FROM tokens"
+_SELECT_POOLS = f"SELECT {POOL_COLUMNS} FROM pools"
 
 
-def open_store(path: str, networks: Networks, name: str | None = None) -> Store:
-    """The store at `path`; `name` is the network that it has to be of, by name or chain id.
+def open_store(path: str, networks: NetworkLookup, name: str | None = None) -> Store:
+    """Open the store at `path`; `name` is the network that it must have, by name or chain id.
 
-    Raises `ConfigError` where there is none, where it cannot be opened or is of another network, `MarketError` where it
-    is damaged, no store at all, or of a newer program.
+    Raises `ConfigError` if there is no store, if it cannot be opened or has another network, and `MarketError` if it is
+    damaged, not a store, or written by a newer program.
     """
-    connection = open_file(path)
+    connection = open_connection(path)
     try:
-        with reading(connection, path):
-            network = network_of(connection, path, networks)
+        with read_transaction(connection, path):
+            network = read_network(connection, path, networks)
         if name is not None:
-            check_name(path, network, networks, name)
+            check_network_name(path, network, networks, name)
     except BaseException:
         connection.close()
         raise
     return Store(connection, path, network, networks)
 
 
-def create_store(path: str, network: Network, networks: Networks) -> Store:
-    """The store at `path`, made if there is none, of that network. Raises as `open_store`."""
-    connection = open_file(path, create=True)
+def create_store(path: str, network: Network, networks: NetworkLookup) -> Store:
+    """Open the store of `network` at `path`, and create it if there is none. Raises as `open_store`."""
+    connection = open_connection(path, create=True)
     try:
-        with writing(connection, path):
+        with write_transaction(connection, path):
             if connection.execute("SELECT count(*) FROM meta").fetchone() == (0,):
-                is_described = begin(connection, network, networks)
+                is_described = insert_network(connection, network, networks)
                 if is_described and network.wrapped_native:
                     BlockWriter(connection, None, {}).put_tokens([network.wrapped_native])
-            held = connection.execute("SELECT network, chain_id FROM meta").fetchone()
-        check_same(path, held, network.name, network.chain_id)
+            stored = connection.execute("SELECT network, chain_id FROM meta").fetchone()
+        check_same_network(path, stored, network.name, network.chain_id)
     except BaseException:
         connection.close()
         raise
@@ -74,9 +80,13 @@ def create_store(path: str, network: Network, networks: Networks) -> Store:
 
 
 class Store:
-    """An open store; closed by `close` or at the end of a `with`. For one thread; others open their own."""
+    """An open store, a context manager. It belongs to one thread; others open the file themselves.
 
-    def __init__(self, connection: sqlite3.Connection, path: str, network: Network, networks: Networks) -> None:
+    >>> with open_store("base.sqlite", network) as store:
+    ...     market = store.read_candidates(order)
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: str, network: Network, networks: NetworkLookup) -> None:
         self._connection, self.path, self.network, self._networks = connection, path, network, networks
 
     def __enter__(self) -> Self:
@@ -88,84 +98,84 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """No more use of it."""
-        with translated(self.path):
+        """Close the file."""
+        with translate_errors(self.path):
             self._connection.close()
 
     # --- writing
 
     @contextmanager
-    def block(
-        self, number: int, block_hash: str | None = None, timestamp: int | None = None, *, anew: bool = False
+    def write_block(
+        self, number: int, block_hash: str | None = None, timestamp: int | None = None, *, reset: bool = False
     ) -> Iterator[BlockWriter]:
-        """Write what a block changed: all of it, or, where the `with` ends in an error, nothing.
+        """Write the changes of a block: all of them, or none if the `with` ends in an error.
 
-        Blocks come in order; some may be missing. The newest may be opened again to add to it. Raises `MarketError` for
-        an older one, and where the store holds something else than a synced market. With `anew` it may be any block
-        of another chain: all that is held has to be written anew, and nobody can go back behind it.
+        Numbers must increase, with or without gaps; the newest block may be opened again to add to it. Raises
+        `MarketError` for an older block, and if the store has a market that was not synced. `reset` accepts any block
+        of another chain: the caller must then write all state again, and the store cannot rewind behind it.
         """
-        with writing(self._connection, self.path):
-            self.check_can_follow()
-            head, head_hash = self._one("SELECT head, hash FROM meta")
-            if anew:
-                undo_log.forget_all(self._connection)
+        with write_transaction(self._connection, self.path):
+            self.check_can_append()
+            head, head_hash = self._row("SELECT head, hash FROM meta")
+            if reset:
+                undo_log.clear(self._connection)
                 self._connection.execute("DELETE FROM token_transfers")
             else:
-                check_order(head, head_hash, number, block_hash)
-            mark = BlockMark(number, block_hash, timestamp)
-            undo_log.remember(self._connection, mark)
-            writer = BlockWriter(self._connection, mark, self._anchors)
-            writer.describe(provenance=Provenance.SYNCED)
+                check_block_order(head, head_hash, number, block_hash)
+            block = StoredBlock(number, block_hash, timestamp)
+            undo_log.add_block(self._connection, block)
+            writer = BlockWriter(self._connection, block, self._anchors)
+            writer.update_description(provenance=Provenance.SYNCED)
             yield writer
-            writer.finish()
-            self._move_to(writer.mark or mark)
+            writer.update_ranking()
+            self._set_head(writer.block or block)
 
-    def check_can_follow(self) -> None:
-        """Raises `MarketError` where the store holds something else than a synced market: no block can follow that."""
-        with reading(self._connection, self.path):
-            (provenance,) = self._one("SELECT provenance FROM meta")
-            if provenance != Provenance.SYNCED and self._one("SELECT count(*) FROM pools") != (0,):
+    def check_can_append(self) -> None:
+        """Raise `MarketError` if the store has a market that was not synced: no block can follow it."""
+        with read_transaction(self._connection, self.path):
+            (provenance,) = self._row("SELECT provenance FROM meta")
+            if provenance != Provenance.SYNCED and self._row("SELECT count(*) FROM pools") != (0,):
                 raise MarketError(
                     f"the store {self.path} holds a {provenance} market, which no block can follow",
                     hint="sync into another store",
                     details={"store": self.path, "provenance": provenance},
                 )
 
-    def rewind_to(self, number: int) -> BlockMark:
-        """Go back to that block, one of `blocks()`: every token and pool is as it was. Raises `MarketUnavailable`."""
-        with writing(self._connection, self.path):
-            mark = undo_log.check_remembered(undo_log.remembered(self._connection), number, self.path)
+    def rewind_to(self, number: int) -> StoredBlock:
+        """Restore every token and pool as it was at one of `read_blocks()`. Raises `MarketUnavailable` for others."""
+        with write_transaction(self._connection, self.path):
+            block = undo_log.require_block(undo_log.read_blocks(self._connection), number, self.path)
             writer = BlockWriter(self._connection, None, self._anchors)
-            for key in undo_log.pools_to_undo(self._connection, number):
-                writer.drop_pool(key)
+            for key in undo_log.keys_changed_after(self._connection, number):
+                writer.delete_pool(key)
             undo_log.restore_tokens(self._connection, number)
-            undo_log.restore_notes(self._connection, number)
+            undo_log.restore_metadata(self._connection, number)
             restored = undo_log.restore_pools(self._connection, number)
-            reader = PoolReader(self._numbered_tokens())
+            parser = PoolRowParser(self._tokens_by_id())
             for row in restored:
-                writer.put_legs(row[0], reader.pool(row), [int(each) for each in row[5].split(",")])
-            undo_log.forget_blocks(self._connection, number)
-            writer.finish()
-            self._move_to(mark)
-            return mark
+                writer.put_legs(row[0], parser.parse(row), [int(token_id) for token_id in row[5].split(",")])
+            undo_log.delete_blocks_after(self._connection, number)
+            writer.update_ranking()
+            self._set_head(block)
+            return block
 
-    def blocks(self) -> tuple[BlockMark, ...]:
-        """The blocks that the store can go back to, newest first; the first is the one that it is at."""
-        with reading(self._connection, self.path):
-            return undo_log.remembered(self._connection)
+    def read_blocks(self) -> tuple[StoredBlock, ...]:
+        """Return the blocks to which the store can rewind, newest first; the first is its current block."""
+        with read_transaction(self._connection, self.path):
+            return undo_log.read_blocks(self._connection)
 
     def write_market(self, market: Market) -> None:
-        """Replace everything by `market`, whose network has to be the store's."""
-        held = (self.network.name, str(self.network.chain_id))
-        check_same(self.path, held, market.network.name, market.network.chain_id)
-        with writing(self._connection, self.path):
+        """Replace everything by `market`, which must be of the store's network."""
+        stored = (self.network.name, str(self.network.chain_id))
+        check_same_network(self.path, stored, market.network.name, market.network.chain_id)
+        with write_transaction(self._connection, self.path):
             for table in ("meta", "tokens", "pools", "legs", "links", "notes", "left_out", "token_transfers"):
                 self._connection.execute(f"DELETE FROM {table}")
-            undo_log.forget_all(self._connection)
-            begin(self._connection, market.network, self._networks)
+            undo_log.clear(self._connection)
+            insert_network(self._connection, market.network, self._networks)
             self.network = market.network
             writer = BlockWriter(self._connection, None, self._anchors)
-            writer.describe(
+            writer.update_description(
                 provenance=market.provenance,
                 source=market.source,
                 gas_price_wei=market.gas_price_wei,
@@ -174,17 +184,19 @@ class Store:
             writer.put_tokens(market.tokens.values())
             writer.put_pools(market.pools.values(), placeholder_pools=market.placeholder_pools, block=market.block)
             writer.put_transfers(market.transfers, block=market.block)
-            writer.rank()
+            writer.rebuild_ranking()
             if market.block is not None:
-                undo_log.remember(self._connection, BlockMark(market.block, None, market.timestamp))
+                undo_log.add_block(self._connection, StoredBlock(market.block, None, market.timestamp))
             self._connection.execute("UPDATE meta SET head = ?, timestamp = ?", (market.block, market.timestamp))
 
-    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> bool:
-        """Remember how tokens transfer, as was found at a block, unless another process is writing just now, or nobody
-        may: returns whether that was possible. Waits for nobody."""
+    def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> bool:
+        """Record how tokens transfer, as probed at a block, without waiting for other processes.
+
+        Return False if another process is writing, or the file is read-only.
+        """
         self._connection.execute("PRAGMA busy_timeout = 0")
         try:
-            with writing(self._connection, self.path):
+            with write_transaction(self._connection, self.path):
                 write_transfers(self._connection, behaviours, block)
         except ConfigError:
             return False
@@ -192,85 +204,86 @@ class Store:
             self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         return True
 
-    def rank(self) -> None:
-        """Rank every token and pool anew; otherwise that happens as the store grows."""
-        with writing(self._connection, self.path):
-            BlockWriter(self._connection, None, self._anchors).rank()
+    def rebuild_ranking(self) -> None:
+        """Rank every token and pool now; blocks only do so when the store has grown much."""
+        with write_transaction(self._connection, self.path):
+            BlockWriter(self._connection, None, self._anchors).rebuild_ranking()
 
     # --- reading
 
     @property
-    def register(self) -> Register:
-        """What whoever keeps the store up to date asks of it."""
-        return Register(self._connection, self.path)
+    def inventory(self) -> Inventory:
+        """The queries for the code that keeps the store up to date."""
+        return Inventory(self._connection, self.path)
 
     @contextmanager
-    def still(self) -> Iterator[None]:
-        """All reads inside see one and the same block, whoever writes meanwhile."""
-        with reading(self._connection, self.path):
+    def snapshot(self) -> Iterator[None]:
+        """Make all reads inside the `with` see the same block, even if another process writes."""
+        with read_transaction(self._connection, self.path):
             yield
 
     def read_market(self) -> Market:
-        """All of it. Equal to what was written, if `networks` tell of the network what they told then."""
-        with reading(self._connection, self.path):
-            return self._all()
+        """Read the whole market. It equals the one that was written if `networks` still knows the same network."""
+        with read_transaction(self._connection, self.path):
+            return self._read_all()
 
-    def market_of(self, keys: Iterable[str]) -> Market:
-        """The market with no more than these pools and their tokens; keys that are unknown are left out."""
-        wanted = json.dumps(list(keys))
-        with reading(self._connection, self.path):
-            query = f"{_POOLS} WHERE key IN (SELECT value FROM json_each(?)) ORDER BY id"
-            return self._part(self._connection.execute(query, (wanted,)).fetchall(), ())
+    def read_pools(self, keys: Iterable[str]) -> Market:
+        """Read the market with only these pools and their tokens. Unknown keys are ignored."""
+        with read_transaction(self._connection, self.path):
+            query = f"{_SELECT_POOLS} WHERE key IN (SELECT value FROM json_each(?)) ORDER BY id"
+            return self._read_part(self._connection.execute(query, (json.dumps(list(keys)),)).fetchall(), ())
 
-    def neighbourhood(self, order: Order, limit: int = DEFAULT_NEIGHBOURHOOD) -> Market:
-        """The market with what a quote for `order` can want, `limit` pools or a few more; all of a store that is small.
+    def read_candidates(self, order: Order, limit: int = MAX_CANDIDATE_POOLS) -> Market:
+        """Read the market with the pools that a quote for `order` can use: about `limit`, or all of a small store.
 
-        Tokens that the store does not hold lead to a market without pools between them.
+        The market has no pools between the order's tokens if the store does not know one of them.
         """
-        from swapcli.store.neighbourhood import choose_pools
+        from swapcli.selection.select_pools import select_pools
+        from swapcli.store.ranking_queries import RankingQueries
 
-        with reading(self._connection, self.path):
-            (last,) = self._one("SELECT max(id) FROM pools")
-            if (last or 0) <= limit:
-                return self._all()
-            ends, numbers = choose_pools(self._connection, order, self.network, limit)
-            rows = self._connection.execute(f"{_POOLS} WHERE id IN ({','.join(map(str, sorted(numbers)))}) ORDER BY id")
-            return self._part(rows.fetchall(), ends)
+        with read_transaction(self._connection, self.path):
+            (last_id,) = self._row("SELECT max(id) FROM pools")
+            if (last_id or 0) <= limit:
+                return self._read_all()
+            queries = RankingQueries(self._connection, order.excluded_protocols)
+            token_ids, pool_ids = select_pools(queries, order, self.network, limit)
+            ids = ",".join(map(str, sorted(pool_ids)))
+            rows = self._connection.execute(f"{_SELECT_POOLS} WHERE id IN ({ids}) ORDER BY id")
+            return self._read_part(rows.fetchall(), token_ids)
 
-    def deepest(self, limit: int) -> Market:
-        """The market with the `limit` pools in which most can be traded, and their tokens."""
-        with reading(self._connection, self.path):
-            chosen = "SELECT pool FROM legs GROUP BY pool ORDER BY sum(depth) DESC, pool LIMIT ?"
-            return self._part(
-                self._connection.execute(f"{_POOLS} WHERE id IN ({chosen}) ORDER BY id", (limit,)).fetchall(), ()
-            )
+    def read_deepest(self, limit: int) -> Market:
+        """Read the market with the `limit` deepest pools and their tokens."""
+        with read_transaction(self._connection, self.path):
+            deepest = "SELECT pool FROM legs GROUP BY pool ORDER BY sum(depth) DESC, pool LIMIT ?"
+            rows = self._connection.execute(f"{_SELECT_POOLS} WHERE id IN ({deepest}) ORDER BY id", (limit,))
+            return self._read_part(rows.fetchall(), ())
 
-    def tokens(self) -> dict[str, Token]:
-        """All tokens by address."""
-        with reading(self._connection, self.path):
-            return {token.address: token for token in self._numbered_tokens().values()}
+    def read_tokens(self) -> dict[str, Token]:
+        """Return all tokens by address."""
+        with read_transaction(self._connection, self.path):
+            return {token.address: token for token in self._tokens_by_id().values()}
 
-    def transfers(self, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
-        """Return how those of the tokens transfer that were tried, by address."""
-        with reading(self._connection, self.path):
+    def read_transfers(self, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
+        """Return how those of the tokens transfer that were probed, by address."""
+        with read_transaction(self._connection, self.path):
             return self._transfers(addresses)
 
-    def tokens_called(self, name: str) -> dict[str, Token]:
-        """The tokens with that address or, in any letter case, that symbol, by address."""
-        with reading(self._connection, self.path):
-            rows = self._connection.execute(f"{_TOKENS} WHERE folded = ?1 OR address = ?1 ORDER BY id", (name.lower(),))
-            return {row[1]: token_of(row) for row in rows}
+    def find_tokens(self, name: str) -> dict[str, Token]:
+        """Return the tokens with that address or symbol (case-insensitive), by address."""
+        with read_transaction(self._connection, self.path):
+            query = f"{_SELECT_TOKENS} WHERE folded = ?1 OR address = ?1 ORDER BY id"
+            return {row[1]: parse_token(row) for row in self._connection.execute(query, (name.lower(),))}
 
-    def note(self, name: str) -> object:
-        """What `BlockWriter.put_note` remembered under that name; None where there is nothing."""
-        with reading(self._connection, self.path):
+    def read_metadata(self, name: str) -> object:
+        """Return the value that `BlockWriter.put_metadata` stored under that name, None if there is none."""
+        with read_transaction(self._connection, self.path):
             row = self._connection.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
             return json.loads(row[0]) if row else None
 
-    def summary(self) -> Summary:
-        """What the store holds, counted."""
-        with reading(self._connection, self.path):
-            return summarise(self._connection, self.path)
+    def read_summary(self) -> StoreSummary:
+        """Count what the store has."""
+        with read_transaction(self._connection, self.path):
+            return summarize_store(self._connection, self.path)
 
     # --- inside a transaction
 
@@ -278,32 +291,35 @@ class Store:
     def _anchors(self) -> dict[str, float]:
         return dict.fromkeys(self.network.stablecoins, 1.0)
 
-    def _one(self, query: str) -> Row:
+    def _row(self, query: str) -> Row:
         row: Row = self._connection.execute(query).fetchone()
         return row
 
-    def _move_to(self, mark: BlockMark) -> None:
-        self._connection.execute("UPDATE meta SET head = ?, hash = ?, timestamp = ?", mark)
+    def _set_head(self, block: StoredBlock) -> None:
+        self._connection.execute("UPDATE meta SET head = ?, hash = ?, timestamp = ?", block)
 
-    def _numbered_tokens(self) -> dict[int, Token]:
-        return {row[0]: token_of(row) for row in self._connection.execute(f"{_TOKENS} ORDER BY id")}
+    def _tokens_by_id(self) -> dict[int, Token]:
+        return {row[0]: parse_token(row) for row in self._connection.execute(f"{_SELECT_TOKENS} ORDER BY id")}
 
-    def _all(self) -> Market:
-        return self._market(self._connection.execute(f"{_POOLS} ORDER BY id"), self._numbered_tokens())
+    def _read_all(self) -> Market:
+        return self._market(self._connection.execute(f"{_SELECT_POOLS} ORDER BY id"), self._tokens_by_id())
 
-    def _part(self, rows: list[Row], numbers: Iterable[int]) -> Market:
-        wanted = {number for row in rows for number in str(row[5]).split(",") if number.isdecimal()}
-        wanted.update(map(str, numbers))
-        tokens = self._connection.execute(f"{_TOKENS} WHERE id IN ({','.join(sorted(wanted, key=int))}) ORDER BY id")
-        return self._market(rows, {row[0]: token_of(row) for row in tokens})
+    def _read_part(self, rows: list[Row], token_ids: Iterable[int]) -> Market:
+        """Return the market with the pools of the rows, their tokens, and those of `token_ids`."""
+        ids = {token_id for row in rows for token_id in str(row[5]).split(",") if token_id.isdecimal()}
+        ids.update(map(str, token_ids))
+        tokens = self._connection.execute(
+            f"{_SELECT_TOKENS} WHERE id IN ({','.join(sorted(ids, key=int))}) ORDER BY id"
+        )
+        return self._market(rows, {row[0]: parse_token(row) for row in tokens})
 
     def _market(self, rows: Iterable[Row], tokens: Mapping[int, Token]) -> Market:
-        provenance, gas_price_wei, source, head, timestamp, pinned = self._described()
-        reader, pools, invented = PoolReader(tokens), {}, []
+        provenance, gas_price_wei, source, head, timestamp, pinned = self._description()
+        parser, pools, placeholders = PoolRowParser(tokens), {}, []
         for row in rows:
-            pools[row[1]] = reader.pool(row)
+            pools[row[1]] = parser.parse(row)
             if row[9]:
-                invented.append(row[1])
+                placeholders.append(row[1])
         return Market(
             network=self.network,
             tokens={token.address: token for token in tokens.values()},
@@ -313,7 +329,7 @@ class Store:
             gas_price_wei=gas_price_wei,
             block=head,
             timestamp=timestamp,
-            placeholder_pools=frozenset(invented),
+            placeholder_pools=frozenset(placeholders),
             transfers=self._transfers([token.address for token in tokens.values()]),
             pinned=pinned,
         )
@@ -322,13 +338,13 @@ class Store:
         try:
             return read_transfers(self._connection, addresses)
         except (ValueError, TypeError) as error:
-            raise damaged(self.path, "what it says of the transfers of tokens cannot be read") from error
+            raise damaged_store(self.path, "its records of token transfers cannot be read") from error
 
-    def _described(self) -> tuple[Provenance, int, str, int | None, int | None, bool | None]:
+    def _description(self) -> tuple[Provenance, int, str, int | None, int | None, bool | None]:
         columns = "provenance, gas_price_wei, source, head, timestamp, pinned"
-        provenance, gas_price, source, head, timestamp, pinned = self._one(f"SELECT {columns} FROM meta")
+        provenance, gas_price, source, head, timestamp, pinned = self._row(f"SELECT {columns} FROM meta")
         try:
             is_pinned = None if pinned is None else bool(pinned)
             return Provenance(provenance), int(gas_price), source, head, timestamp, is_pinned
         except (ValueError, TypeError) as error:
-            raise damaged(self.path, "its description of the market cannot be read") from error
+            raise damaged_store(self.path, "its description of the market cannot be read") from error

@@ -1,6 +1,6 @@
-"""How the tokens of a store transfer, as it was found out: remembered by address, with the block of the trial.
+"""How the tokens of a store transfer, by address, with the block of the probe.
 
-A chain that takes another way does not undo it: what a token's contract does is rarely a matter of one block.
+Rewinding keeps these rows: how a token's contract transfers rarely depends on one block.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _COLUMNS = "kind, buy_fee_ppm, sell_fee_ppm, transfer_fee_ppm"
 def write_transfers(
     connection: sqlite3.Connection, behaviours: Mapping[str, TransferBehaviour], block: int | None
 ) -> None:
-    """Remember how tokens transfer, as was found at a block, in the place of what was known."""
+    """Write how tokens transfer, as probed at a block, and replace earlier results."""
     connection.executemany(
         f"INSERT OR REPLACE INTO token_transfers (address, {_COLUMNS}, block) VALUES (?, ?, ?, ?, ?, ?)",
         [(address, *behaviour, block) for address, behaviour in behaviours.items()],
@@ -25,9 +25,9 @@ def write_transfers(
 
 
 def read_transfers(connection: sqlite3.Connection, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
-    """Return what is known of those tokens that were tried; `UNKNOWN` for one that refused.
+    """Return the results of those tokens that were probed; `UNKNOWN` if the probe failed.
 
-    Raises `ValueError` for a row that makes no sense.
+    Raises `ValueError` for an invalid row.
     """
     query = f"SELECT address, {_COLUMNS} FROM token_transfers WHERE address IN (SELECT value FROM json_each(?))"
     rows = connection.execute(query, (json.dumps(list(addresses)),))
@@ -35,7 +35,7 @@ def read_transfers(connection: sqlite3.Connection, addresses: Iterable[str]) -> 
 
 
 def count_transfers(connection: sqlite3.Connection) -> dict[TransferKind, int]:
-    """Return how many of the tokens that are held are of each kind; those that nobody tried are unknown."""
+    """Return the number of tokens of each kind; tokens that were not probed are unknown."""
     counts = dict(
         connection.execute(
             "SELECT coalesce(kind, ?), count(*) FROM tokens LEFT JOIN token_transfers USING (address) GROUP BY 1",
@@ -45,12 +45,12 @@ def count_transfers(connection: sqlite3.Connection) -> dict[TransferKind, int]:
     return {kind: counts[kind] for kind in TransferKind if kind in counts}
 
 
-def tokens_to_try(connection: sqlite3.Connection, tried_before: int, limit: int) -> list[str]:
-    """Return up to `limit` tokens that were never tried, or last at a block below `tried_before`: the former first."""
+def tokens_to_probe(connection: sqlite3.Connection, probed_before: int, limit: int) -> list[str]:
+    """Return up to `limit` tokens that were never probed, then those last probed at a block below `probed_before`."""
     rows = connection.execute(
         "SELECT address FROM tokens LEFT JOIN token_transfers USING (address) "
         "WHERE kind IS NULL OR coalesce(block, -1) < ? ORDER BY kind NOTNULL, block, id LIMIT ?",
-        (tried_before, limit),
+        (probed_before, limit),
     )
     return [address for (address,) in rows]
 
@@ -58,26 +58,26 @@ def tokens_to_try(connection: sqlite3.Connection, tried_before: int, limit: int)
 def deepest_pools(
     connection: sqlite3.Connection, addresses: Iterable[str], limit: int, new: Iterable[str]
 ) -> list[str]:
-    """Return the keys of the pools of each token in which most can be traded, up to `limit` a token, deepest first.
+    """Return the keys of the deepest pools of each token, up to `limit` per token, deepest first.
 
-    The ranking may not show the pools with the keys `new` yet.
+    `new` are the keys of pools that the ranking may not show yet; they come first.
     """
-    of_token: dict[str, dict[str, None]] = {address: {} for address in addresses}
-    for address, key in connection.execute(_NEW, (json.dumps(list(new)),)):
-        if address in of_token:
-            of_token[address][key] = None
-    for address, keys in of_token.items():
+    keys_by_token: dict[str, dict[str, None]] = {address: {} for address in addresses}
+    for address, key in connection.execute(_SELECT_NEW, (json.dumps(list(new)),)):
+        if address in keys_by_token:
+            keys_by_token[address][key] = None
+    for address, keys in keys_by_token.items():
         if len(keys) < limit:
-            keys.update((key, None) for (key,) in connection.execute(_DEEPEST, (address, limit)))
-    return list(dict.fromkeys(key for keys in of_token.values() for key in list(keys)[:limit]))
+            keys.update((key, None) for (key,) in connection.execute(_SELECT_DEEPEST, (address, limit)))
+    return list(dict.fromkeys(key for keys in keys_by_token.values() for key in list(keys)[:limit]))
 
 
-_NEW = """
+_SELECT_NEW = """
 SELECT tokens.address, pools.key FROM pools JOIN legs ON legs.pool = pools.id JOIN tokens ON tokens.id IN (low, high)
 WHERE pools.key IN (SELECT value FROM json_each(?1)) AND NOT invented
 GROUP BY tokens.address, pools.key ORDER BY max(depth) DESC, pools.key
 """
-_DEEPEST = """
+_SELECT_DEEPEST = """
 SELECT key FROM (
     SELECT token, other FROM links WHERE token = (SELECT id FROM tokens WHERE address = ?1) ORDER BY depth DESC LIMIT ?2
 ) JOIN legs ON low = min(token, other) AND high = max(token, other) JOIN pools ON pools.id = pool

@@ -1,4 +1,4 @@
-"""Writes tokens and pools, and keeps what they were before."""
+"""Writes tokens and pools, and saves their previous rows in the undo log."""
 
 from __future__ import annotations
 
@@ -11,108 +11,109 @@ from swapcli.model.market import Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
-from swapcli.store.blocks import BlockMark
-from swapcli.store.inventory import LeftOut
-from swapcli.store.ranking import Pair, insert_legs, legs_of, rank_all, rank_touched
-from swapcli.store.rows import POOL_FIELDS, TOKEN_FIELDS, checked, pool_row, token_row
+from swapcli.selection.depth_ranking import pool_legs
+from swapcli.store import ranking, undo_log
+from swapcli.store.blocks import StoredBlock
+from swapcli.store.inventory import SkippedEntry
+from swapcli.store.rows import POOL_FIELDS, TOKEN_FIELDS, pool_row, require_token_ids, token_row
 from swapcli.store.transfers import write_transfers
-from swapcli.store.undo_log import keep_note, keep_pool, keep_token, rename
 
-_GROWTH = 1.25  # a store that has grown so much since it was ranked as a whole is ranked anew
-_FEW_POOLS = 200
+_RERANK_GROWTH, _RERANK_MIN_POOLS = 1.25, 200
+"""A store that has grown by this factor and number of pools since its last full ranking is ranked as a whole again."""
 
 Anchors = Mapping[str, float]
 """Dollars per whole token, by address."""
 
 
 class BlockWriter:
-    """Changes the store inside one transaction; everything holds once the block that it belongs to is left.
+    """Changes a store inside one transaction. The ranking is up to date once `update_ranking` has run.
 
-    `mark` is the block, None where the store cannot go back behind what is written.
+    `block` is the block that is written, None if the store cannot rewind behind the changes.
     """
 
-    def __init__(self, connection: sqlite3.Connection, mark: BlockMark | None, anchors: Anchors) -> None:
-        self._connection, self.mark, self._anchors = connection, mark, anchors
-        self._at = mark and mark.number
-        self._touched: set[Pair] = set()
+    def __init__(self, connection: sqlite3.Connection, block: StoredBlock | None, anchors: Anchors) -> None:
+        self._connection, self.block, self._anchors = connection, block, anchors
+        self._at = block and block.number
+        self._changed_pairs: set[ranking.IdPair] = set()
 
-    def move_to(self, mark: BlockMark) -> None:
-        """Make all that is written that of a later block."""
-        assert self.mark
-        rename(self._connection, self.mark.number, mark)
-        self.mark, self._at = mark, mark.number
+    def renumber(self, block: StoredBlock) -> None:
+        """Assign everything written so far to a later block. The writer must have a block."""
+        assert self.block
+        undo_log.renumber_block(self._connection, self.block.number, block)
+        self.block, self._at = block, block.number
 
     def put_tokens(self, tokens: Iterable[Token]) -> None:
-        """Add tokens, or describe known ones anew."""
+        """Insert tokens, or update those that differ."""
         for token in tokens:
-            known = self._token(token.address)
-            if known and known[1] == token:
+            stored = self._token(token.address)
+            if stored and stored[1] == token:
                 continue
-            keep_token(self._connection, self._at, token.address)
-            if known:
+            undo_log.save_token(self._connection, self._at, token.address)
+            if stored:
                 self._connection.execute(
                     "UPDATE tokens SET symbol = ?, name = ?, decimals = ?, price_usd = ?, folded = ? WHERE id = ?",
-                    (*token_row(known[0], token)[2:], known[0]),
+                    (*token_row(stored[0], token)[2:], stored[0]),
                 )
             else:
-                marks, row = ", ".join("?" * TOKEN_FIELDS), token_row(self._next("tokens"), token)
-                self._connection.execute(f"INSERT INTO tokens VALUES ({marks}, NULL, NULL, NULL, 0.0)", row)
+                placeholders, row = ", ".join("?" * TOKEN_FIELDS), token_row(self._next_id("tokens"), token)
+                self._connection.execute(f"INSERT INTO tokens VALUES ({placeholders}, NULL, NULL, NULL, 0.0)", row)
 
     def put_pools(
         self, pools: Iterable[Pool], *, placeholder_pools: frozenset[str] = frozenset(), block: int | None = None
     ) -> None:
-        """Add pools, or give known ones their new state. Their tokens have to be there: `MarketError`.
+        """Insert pools, or update their state. Raises `MarketError` if a token of theirs is not stored.
 
-        `placeholder_pools` are the keys of those whose addresses are made up; `block` is that of their state, the
-        writer's own unless told otherwise.
+        `placeholder_pools` are the keys of pools with made-up addresses. `block` is that of their state if the
+        writer has none.
         """
         tokens: dict[str, tuple[int, Token]] = {}
         for pool in pools:
             for address in pool.tokens:
-                if address not in tokens and (known := self._token(address)):
-                    tokens[address] = known
-            numbers = checked(pool, tokens)
-            keep_pool(self._connection, self._at, pool.key)
-            number = self._forget_legs(pool.key) or self._next("pools")
-            marks = ", ".join("?" * POOL_FIELDS)
-            row = pool_row(
-                number, pool, numbers, block if self._at is None else self._at, pool.key in placeholder_pools
-            )
-            self._connection.execute(f"INSERT OR REPLACE INTO pools VALUES ({marks})", row)
-            self.put_legs(number, pool, numbers)
+                if address not in tokens and (stored := self._token(address)):
+                    tokens[address] = stored
+            token_ids = require_token_ids(pool, tokens)
+            undo_log.save_pool(self._connection, self._at, pool.key)
+            pool_id = self._delete_legs(pool.key) or self._next_id("pools")
+            columns = ", ".join("?" * POOL_FIELDS)
+            at = block if self._at is None else self._at
+            row = pool_row(pool_id, pool, token_ids, at, pool.key in placeholder_pools)
+            self._connection.execute(f"INSERT OR REPLACE INTO pools VALUES ({columns})", row)
+            self.put_legs(pool_id, pool, token_ids)
 
-    def put_legs(self, number: int, pool: Pool, token_numbers: list[int]) -> None:
-        """The legs of the pool with that id, which has none."""
-        legs = list(legs_of(number, pool, token_numbers))
-        insert_legs(self._connection, legs)
-        self._touched.update((leg.low, leg.high) for leg in legs)
+    def put_legs(self, pool_id: int, pool: Pool, token_ids: list[int]) -> None:
+        """Insert the legs of a pool that has none."""
+        legs = list(pool_legs(pool_id, pool, token_ids))
+        ranking.insert_legs(self._connection, legs)
+        self._changed_pairs.update((leg.low, leg.high) for leg in legs)
 
-    def remove(self, keys: Iterable[str]) -> None:
-        """Take pools out; those that are not there are no trouble."""
+    def remove_pools(self, keys: Iterable[str]) -> None:
+        """Remove pools; unknown keys are ignored."""
         for key in keys:
-            keep_pool(self._connection, self._at, key)
-            self.drop_pool(key)
+            undo_log.save_pool(self._connection, self._at, key)
+            self.delete_pool(key)
 
-    def drop_pool(self, key: str) -> None:
-        """Take a pool out without keeping what it was."""
-        self._forget_legs(key)
+    def delete_pool(self, key: str) -> None:
+        """Remove a pool without saving its row."""
+        self._delete_legs(key)
         self._connection.execute("DELETE FROM pools WHERE key = ?", (key,))
 
-    def drop_idle_tokens(self, kept: str | None) -> None:
-        """Take out the tokens that no pool holds, but for the one at the address `kept`; the ranking does not show it
-        until `rank`."""
-        of_pools = self._connection.execute("SELECT DISTINCT tokens FROM pools")
-        held = {int(number) for (numbers,) in of_pools for number in numbers.split(",")}
+    def remove_unused_tokens(self, keep: str | None) -> None:
+        """Remove the tokens that no pool has, except the one at the address `keep`.
+
+        The ranking does not show it before `rebuild_ranking`.
+        """
+        rows = self._connection.execute("SELECT DISTINCT tokens FROM pools")
+        used = {int(token_id) for (token_ids,) in rows for token_id in token_ids.split(",")}
         tokens = self._connection.execute("SELECT id, address FROM tokens").fetchall()
-        idle = [address for number, address in tokens if number not in held and address != kept]
-        for address in idle:
-            keep_token(self._connection, self._at, address)
-            self._connection.execute("DELETE FROM tokens WHERE address = ?", (address,))
+        for token_id, address in tokens:
+            if token_id not in used and address != keep:
+                undo_log.save_token(self._connection, self._at, address)
+                self._connection.execute("DELETE FROM tokens WHERE address = ?", (address,))
 
-    def leave_out(self, entries: Iterable[LeftOut]) -> None:
-        """Remember what is not held, and why. Going back leaves that as it is: whatever is held after all counts.
+    def record_skipped(self, entries: Iterable[SkippedEntry]) -> None:
+        """Record pools and tokens that are not stored. Rewinding keeps the entries; stored pools take precedence.
 
-        What is lost stays so, whatever reason is found later.
+        A lost pool stays lost, even if a later entry has another reason.
         """
         self._connection.executemany(
             "INSERT INTO left_out (key, reason, place, is_lost) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
@@ -121,17 +122,16 @@ class BlockWriter:
         )
 
     def put_transfers(self, behaviours: Mapping[str, TransferBehaviour], *, block: int | None = None) -> None:
-        """Remember how tokens transfer, by address, as was found at a block: the writer's own unless given."""
+        """Record how tokens transfer, by address. `block` is the block of the probe if the writer has none."""
         write_transfers(self._connection, behaviours, block if self._at is None else self._at)
 
-    def put_note(self, name: str, value: object, *, of_block: bool = False) -> None:
-        """Remember something JSON-ready by name. Going back to an earlier block leaves it as it is, unless `of_block`
-        says that it belongs to the block."""
-        if of_block:
-            keep_note(self._connection, self._at, name)
+    def put_metadata(self, name: str, value: object, *, undoable: bool = False) -> None:
+        """Store a JSON value by name. If it is `undoable`, rewinding restores the value of the earlier block."""
+        if undoable:
+            undo_log.save_metadata(self._connection, self._at, name)
         self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
 
-    def describe(
+    def update_description(
         self,
         *,
         provenance: Provenance | None = None,
@@ -139,35 +139,36 @@ class BlockWriter:
         gas_price_wei: int | None = None,
         pinned: bool | None = None,
     ) -> None:
-        """Say where the state comes from, and the gas price; what is not given stays as it was."""
+        """Update where the state comes from and the gas price. None leaves a value unchanged."""
         self._connection.execute(
             "UPDATE meta SET provenance = coalesce(?, provenance), source = coalesce(?, source), "
             "gas_price_wei = coalesce(?, gas_price_wei), pinned = coalesce(?, pinned)",
             (provenance, source, None if gas_price_wei is None else str(gas_price_wei), pinned),
         )
 
-    def finish(self) -> None:
-        """Bring the ranking up to date; called as the last thing in the transaction."""
-        if not self._touched:
+    def update_ranking(self) -> None:
+        """Update the ranking of the changed pairs, or of everything if the store has grown much. Call it last."""
+        if not self._changed_pairs:
             return
         pools, ranked = self._connection.execute(
             "SELECT (SELECT count(*) FROM pools), ranked_pools FROM meta"
         ).fetchone()
-        if pools > ranked * _GROWTH + _FEW_POOLS or not ranked:
-            self.rank()
+        if pools > ranked * _RERANK_GROWTH + _RERANK_MIN_POOLS or not ranked:
+            self.rebuild_ranking()
         else:
-            rank_touched(self._connection, self._touched)
+            ranking.update(self._connection, self._changed_pairs)
 
-    def rank(self) -> None:
-        """Rank every token and pool anew."""
-        rank_all(self._connection, self._anchor_worths())
+    def rebuild_ranking(self) -> None:
+        """Rank every token and pool."""
+        ranking.rebuild(self._connection, self._anchor_prices())
 
-    def _anchor_worths(self) -> dict[int, float]:
+    def _anchor_prices(self) -> dict[int, float]:
+        """Return dollars per base unit by token id: of the stablecoins, or the reference prices if there are none."""
         rows = self._connection.execute("SELECT id, address, decimals, price_usd FROM tokens").fetchall()
-        per_token = {number: self._anchors[address] for number, address, _, _ in rows if address in self._anchors}
-        per_token = per_token or {number: price for number, _, _, price in rows if price}
-        decimals = {number: count for number, _, count, _ in rows}
-        return {number: price / 10 ** decimals[number] for number, price in per_token.items()}
+        prices = {token_id: self._anchors[address] for token_id, address, _, _ in rows if address in self._anchors}
+        prices = prices or {token_id: price for token_id, _, _, price in rows if price}
+        decimals = {token_id: count for token_id, _, count, _ in rows}
+        return {token_id: price / 10 ** decimals[token_id] for token_id, price in prices.items()}
 
     def _token(self, address: str) -> tuple[int, Token] | None:
         row = self._connection.execute(
@@ -175,24 +176,24 @@ class BlockWriter:
         ).fetchone()
         return (row[0], Token(*row[1:])) if row else None
 
-    def _next(self, table: str) -> int:
+    def _next_id(self, table: str) -> int:
         (last,) = self._connection.execute(f"SELECT max(id) FROM {table}").fetchone()
         return (last or 0) + 1
 
-    def _forget_legs(self, key: str) -> int | None:
-        """Drop the legs of a pool; its id, None where there is no such pool."""
+    def _delete_legs(self, key: str) -> int | None:
+        """Delete the legs of a pool, and return its id; None if there is no such pool."""
         row = self._connection.execute("SELECT id FROM pools WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
-        legs = self._connection.execute("SELECT low, high FROM legs WHERE pool = ?", row).fetchall()
-        self._touched.update(legs)
+        pairs = self._connection.execute("SELECT low, high FROM legs WHERE pool = ?", row).fetchall()
+        self._changed_pairs.update(pairs)
         self._connection.execute("DELETE FROM legs WHERE pool = ?", row)
-        number: int = row[0]
-        return number
+        pool_id: int = row[0]
+        return pool_id
 
 
-def check_order(head: int | None, head_hash: str | None, number: int, block_hash: str | None) -> None:
-    """Raises `MarketError` unless the block comes after the store's newest, or is that very one."""
+def check_block_order(head: int | None, head_hash: str | None, number: int, block_hash: str | None) -> None:
+    """Raise `MarketError` unless the block follows the store's newest block, or is that block."""
     if head is None or number > head or (number == head and block_hash == head_hash):
         return
     if number == head:

@@ -130,7 +130,7 @@ def _parts(case: Case) -> Iterator[Part]:
 
 def _part(store: Store, whole: Router, size: str, order: Order) -> Part:
     started = perf_counter()
-    part = store.neighbourhood(order)
+    part = store.read_candidates(order)
     read_ms = (perf_counter() - started) * 1e3
     best = _amount_out(whole, order)
     gap = gap_bps(_amount_out(Router(part), order), best) if best else None

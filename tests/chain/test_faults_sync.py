@@ -16,7 +16,7 @@ from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import Wanted, follow, sync
+from swapcli.engine.sync import SyncFilter, follow, sync
 from swapcli.errors import InvalidUpstreamResponse, UpstreamError
 from swapcli.model.pool import Pool
 from swapcli.store import Store
@@ -72,7 +72,7 @@ class Bench:
     def is_true(self, store: Store) -> bool:
         """Is every pool as the node tells it at the store's block? False where the chain no longer has that block."""
         held = store.read_market()
-        head = store.register.head()
+        head = store.inventory.head()
         if head is None:
             assert not held.pools
             return True
@@ -90,16 +90,16 @@ class Bench:
         """Nothing fails any more: it comes to the newest block, and to all that a new store comes to."""
         self.proxy.faults, self.proxy.always = [], None
         # A chain that took another way counts once it has come as far.
-        head = store.register.head()
+        head = store.inventory.head()
         self.chain.node.ask("anvil_mine", hex(max(1, head.number - self.village.head()) if head else 1))
         with asking(self.proxy.url) as node:
             assert synced(store, node) is None
         assert self.is_true(store)
         with asking(url_of(self.chain)) as node, create(self.new_path(), self.network) as other:
             assert synced(other, node) is None
-            assert store.register.head() == other.register.head()
+            assert store.inventory.head() == other.inventory.head()
             assert store.read_market().pools == other.read_market().pools
-            assert store.tokens().keys() >= other.tokens().keys()
+            assert store.read_tokens().keys() >= other.read_tokens().keys()
         for file in Path(store.path).parent.glob(f"{Path(store.path).name}*"):
             assert SECRET.encode() not in file.read_bytes()
 
@@ -107,7 +107,7 @@ class Bench:
 def synced(store: Store, node: RpcNode, after_each: Callable[[], object] = bool) -> End:
     """Syncs: what it came to."""
     try:
-        for _ in sync(store, node, Wanted(), SYSTEM_CLOCK):
+        for _ in sync(store, node, SyncFilter(), SYSTEM_CLOCK):
             after_each()
     except UpstreamError as error:
         return checked(error)
@@ -167,7 +167,7 @@ def test_what_passes_is_waited_out_in_syncs_and_steps(bench: Bench) -> None:
         bench.village.happen(rng)
         bench.proxy.always = faults.every(2, faults.any_of(rng, [mode.fault(rng) for mode in passing], 0.9))
         with bench.store(is_new=seed % 2 == 0) as store, asking(bench.proxy.url) as node:
-            assert (followed if store.blocks() else synced)(store, node) is None
+            assert (followed if store.read_blocks() else synced)(store, node) is None
             bench.check_whole(store)
 
 
@@ -196,7 +196,7 @@ def disturbed(bench: Bench, store: Store, rng: Random) -> End:
     failing = [mode.fault(rng) for mode in rng.sample(MIXED, 3)]
     bench.proxy.always = faults.any_of(rng, failing, rng.choice([0.0, 0.2, 0.6]))
     with asking(bench.proxy.url) as node:
-        if store.register.counts()[0] and rng.random() < 0.7:
+        if store.inventory.count_pools_and_tokens()[0] and rng.random() < 0.7:
             return followed(store, node)
         return synced(store, node, lambda: bench.is_true(store))
 

@@ -14,7 +14,7 @@ import pytest
 from swapcli.chain.node import Node
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.market_follower import Keeper, Kept, open_keeper
+from swapcli.engine.market_follower import FollowedStore, MarketFollower, open_follower
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sync import Progress, follow
 from swapcli.errors import UpstreamError
@@ -48,9 +48,11 @@ def path(village: Village, node: RpcNode, tmp_path: Path) -> Path:
 
 
 @contextmanager
-def keeping(village: Village, path: Path, node: Node | None, told: list[Progress] | None = None) -> Iterator[Keeper]:
-    kept = Kept(village.network, only(village.network), path, node)
-    with open_keeper(kept, SYSTEM_CLOCK, (list[Progress]() if told is None else told).append) as keeper:
+def keeping(
+    village: Village, path: Path, node: Node | None, told: list[Progress] | None = None
+) -> Iterator[MarketFollower]:
+    kept = FollowedStore(village.network, only(village.network), path, node)
+    with open_follower(kept, SYSTEM_CLOCK, (list[Progress]() if told is None else told).append) as keeper:
         yield keeper
 
 

@@ -84,7 +84,7 @@ def check_run(bench: Bench, lie: Lie, seed: int) -> None:
                 assert end is not None
             bench.proxy.faults, bench.proxy.always = [], None
             assert bench.is_true(store)
-            known = {*store.read_market().pools, *(left.key for left in store.register.all_left_out())}
+            known = {*store.read_market().pools, *(left.key for left in store.inventory.all_skipped())}
             assert before <= known
         bench.check_whole(store)
 

@@ -18,7 +18,7 @@ from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
-from swapcli.engine.sync import adopt, follow, refusal_of
+from swapcli.engine.sync import follow, import_pools, transfer_check_error
 from swapcli.engine.tradable_tokens import transfer_warnings
 from swapcli.errors import FeeOnTransfer, InvalidRoute, NoRoute
 from swapcli.model.api_version import ApiVersion
@@ -176,9 +176,9 @@ def test_a_store_remembers_what_a_sync_has_found_out(desk: Desk, node: RpcNode, 
     world = desk.world
     expected = {token.address: ODD.get(symbol, ORDINARY) for symbol, token in world.tokens.items()}
     with create(tmp_path / "store", world.network) as store:
-        list(adopt(store, node, desk.market))
+        list(import_pools(store, node, desk.market))
         assert store.read_market().transfers == expected
-        assert store.summary().transfers == Counter(behaviour.kind for behaviour in expected.values())
+        assert store.read_summary().transfers == Counter(behaviour.kind for behaviour in expected.values())
     with reopen(tmp_path / "store", world.network) as store:
         offline = StoreSource(store, SYSTEM_CLOCK)
         with pytest.raises(FeeOnTransfer):
@@ -236,9 +236,9 @@ def test_a_node_that_cannot_try_leaves_tokens_unknown_says_so_and_is_asked_again
 ) -> None:
     deaf: Any = Deaf(node)
     with create(tmp_path / "store", replace(desk.world.network, block_time_s=1_200.0)) as store:
-        list(adopt(store, deaf, desk.market))
+        list(import_pools(store, deaf, desk.market))
         assert store.read_market().transfers == {}
-        assert refusal_of(store) == f"{node.shown} heeds no state overrides"
+        assert transfer_check_error(store) == f"{node.shown} heeds no state overrides"
         quoted = StoreSource(store, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
         assert [code for code, _ in transfer_warnings(quoted)] == ["UNTRIED_TOKEN"]
         answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), deaf, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
@@ -250,4 +250,4 @@ def test_a_node_that_cannot_try_leaves_tokens_unknown_says_so_and_is_asked_again
         desk.chain.node.ask("anvil_mine", "0x3")
         assert follow(store, node)
         assert store.read_market().transfers[desk.world.address("FEE")] == ODD["FEE"]
-        assert refusal_of(store) is None
+        assert transfer_check_error(store) is None

@@ -19,7 +19,7 @@ SERVICE = "http://127.0.0.1:1"
         (("--api-url", SERVICE, "--rpc-url", NODE), 2, "--rpc-url has no effect with --api-url"),
         (("--rpc-url", "ftp://user:secretword@127.0.0.1/secretkey"), 2, "--rpc-url: expected an http"),
         (("--max-age", "-1"), 2, "--max-age: expected a whole number"),
-        (("--offline", "--max-age", "5"), 6, "is modelled, of no moment"),
+        (("--offline", "--max-age", "5"), 6, "base is quoted on modelled state, which has no timestamp"),
         (("--rpc-url", NODE), 5, "no connection to http://127.0.0.1:1/…"),
     ],
 )

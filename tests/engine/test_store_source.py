@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from swapcli.engine.clock import Clock
-from swapcli.engine.pool_sources import Holder, check_fresh
+from swapcli.engine.pool_sources import PoolSource, check_fresh
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.errors import AmbiguousToken, MarketUnavailable, NoRoute, UnknownToken
@@ -50,19 +50,19 @@ def ask(market: Market, amount: int = 10**18) -> QuoteRequest:
 
 
 @pytest.fixture(params=["store", "market"])
-def holder(request: pytest.FixtureRequest, store: Store) -> Holder:
+def holder(request: pytest.FixtureRequest, store: Store) -> PoolSource:
     """Both must behave alike."""
     return StoreSource(store, CLOCK) if request.param == "store" else MarketSource(MARKET, CLOCK)
 
 
-def test_a_holder_answers_as_its_market(holder: Holder) -> None:
+def test_a_holder_answers_as_its_market(holder: PoolSource) -> None:
     expected = MarketSource(MARKET, CLOCK)
     assert holder.quote(ask(MARKET)) == expected.quote(ask(MARKET))
     assert holder.network == MARKET.network
     assert holder.state_source == expected.state_source == StateSource.of(MARKET, NOW_S)
 
 
-def test_a_holder_builds_what_it_quoted(holder: Holder) -> None:
+def test_a_holder_builds_what_it_quoted(holder: PoolSource) -> None:
     terms = SwapTerms(5_000, RECEIVER)
     answer, payload = holder.quote_and_build(ask(MARKET), terms)
     fresh = replace(MARKET, timestamp=int(NOW_S))
@@ -71,20 +71,20 @@ def test_a_holder_builds_what_it_quoted(holder: Holder) -> None:
     assert holder.build(result, terms) == payload
 
 
-def test_a_holder_gives_at_least_what_is_asked_of_it(holder: Holder) -> None:
+def test_a_holder_gives_at_least_what_is_asked_of_it(holder: PoolSource) -> None:
     keys = list(MARKET.pools)[:2]
-    assert set(keys) <= holder.holding([*keys, "0xunknown"]).market.pools.keys()
-    assert holder.around(ask(MARKET).order).market.pools == MARKET.pools
+    assert set(keys) <= holder.source_with([*keys, "0xunknown"]).market.pools.keys()
+    assert holder.source_for(ask(MARKET).order).market.pools == MARKET.pools
 
 
-def test_a_holder_is_healthy_and_counts_what_it_holds(holder: Holder) -> None:
+def test_a_holder_is_healthy_and_counts_what_it_holds(holder: PoolSource) -> None:
     health = holder.health()
     assert health.is_healthy
     assert (health.pools, health.tokens) == (len(MARKET.pools), len(MARKET.tokens))
     assert health.sample is not None
 
 
-def test_a_holder_knows_its_tokens(holder: Holder) -> None:
+def test_a_holder_knows_its_tokens(holder: PoolSource) -> None:
     assert holder.token("usdc") == MARKET.tokens[USDC]
     assert holder.token(WETH) == MARKET.tokens[WETH]
     assert holder.token("eth") == MARKET.network.native

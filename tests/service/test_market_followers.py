@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.market_follower import Kept
+from swapcli.engine.market_follower import FollowedMarket, FollowedStore
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.model.market import Market, Provenance
 from swapcli.service.access_log import AccessLog
@@ -46,11 +46,13 @@ def at_block(block: int, timestamp: int | None = None) -> Market:
 class KeptWorld(InProcessService):
     """A service of `testnet`, kept from the store at `path`, or whatever else `kept` says."""
 
-    def __init__(self, path: Path, *, max_age_s: int | None = None, kept: Kept | None = None) -> None:
+    def __init__(
+        self, path: Path, *, max_age_s: int | None = None, kept: FollowedStore | FollowedMarket | None = None
+    ) -> None:
         super().__init__({})
         network = at_block(1).network
         self.path = path
-        self.kept = kept or Kept(network, only(network), path, None)
+        self.kept = kept or FollowedStore(network, only(network), path, None)
         self.registry = MarketRegistry(
             [network], {}, self.fake_clock.clock, followed=["testnet"], route_ttl_s=TTL_S, max_age_s=max_age_s
         )
@@ -150,7 +152,9 @@ def test_state_that_is_too_old_is_not_quoted_on_until_there_is_newer(tmp_path: P
             world.fake_clock.advance(limit_s)
             assert world.health()[0] == world.route().status_code == 200
             world.fake_clock.advance(1)
-            old = f"the state of the pools of testnet is {limit_s + 1} seconds old, and {limit_s} seconds are allowed"
+            old = (
+                f"the state of the pools of testnet is {limit_s + 1} seconds old, so --max-age {limit_s} cannot be met"
+            )
             assert world.health() == (503, old)
             assert (world.route().status_code, world.route().json()["message"]) == (503, old)
             assert world.get("/testnet/tokens").status_code == 200
@@ -191,7 +195,10 @@ def test_a_defect_is_logged_without_its_message_and_ends_nothing(tmp_path: Path)
 
     network = at_block(1).network
     node = RpcNode("http://127.0.0.1:1", shown="a node", chain_id=network.chain_id)
-    with kept_world(tmp_path / "store", kept=Kept(network, only(network), broken, node)) as world, world.keepers:
+    with (
+        kept_world(tmp_path / "store", kept=FollowedMarket(network, only(network), broken, node)) as world,
+        world.keepers,
+    ):
         until(lambda: len(tries) >= 2)
         (line,) = world.told()
         assert (line["keeping"], line["defect"]) == ("failing", "RuntimeError")
@@ -205,7 +212,7 @@ def test_the_end_waits_for_no_node(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         market = at_block(1)
         node = RpcNode(url, shown="a node", chain_id=market.network.chain_id, timeout_s=60.0)
-        kept = Kept(market.network, only(market.network), lambda: market, node)
+        kept = FollowedMarket(market.network, only(market.network), lambda: market, node)
         with kept_world(tmp_path / "store", kept=kept) as world:
             with world.keepers:
                 connection, _ = listener.accept()

@@ -18,7 +18,7 @@ NETWORK = build_market([], TOKENS).network
 
 
 def only(network: Network) -> Callable[[str], Network]:
-    """A catalogue of that one network, by name or chain id."""
+    """Return a catalogue of that one network, by name or chain id."""
 
     def networks(name: str) -> Network:
         if name in (network.name, str(network.chain_id)):
@@ -29,29 +29,29 @@ def only(network: Network) -> Callable[[str], Network]:
 
 
 def create(path: Path, network: Network = NETWORK) -> Store:
-    """A store of `network`, which its catalogue knows."""
+    """Create a store of `network`, which its catalogue knows."""
     return create_store(str(path), network, only(network))
 
 
 def reopen(path: Path, network: Network = NETWORK) -> Store:
-    """The store that was created there."""
+    """Open the store that was created there."""
     return open_store(str(path), only(network), network.name)
 
 
 def pool(number: int, reserve: int = 10**6, ends: tuple[int, int] = (0, 1)) -> Pool:
-    """Pool `number`, of two of `TOKENS`; `reserve` tells its state."""
+    """Return pool `number`, of two of `TOKENS`; `reserve` sets its state."""
     return build_constant_product(number, TOKENS[ends[0]], TOKENS[ends[1]], reserve * UNIT, reserve * UNIT)
 
 
-def imported(path: Path, given: Market) -> Store:
-    """A new store of a market."""
-    store = create(path, given.network)
-    store.write_market(given)
+def imported(path: Path, market: Market) -> Store:
+    """Create a store with a market."""
+    store = create(path, market.network)
+    store.write_market(market)
     return store
 
 
 def rows(path: Path, query: str) -> list[tuple[object, ...]]:
-    """What a connection of its own reads."""
+    """Return what a separate connection reads."""
     connection = sqlite3.connect(path)
     try:
         return connection.execute(query).fetchall()
@@ -60,7 +60,7 @@ def rows(path: Path, query: str) -> list[tuple[object, ...]]:
 
 
 def is_sound(path: Path) -> bool:
-    """Does SQLite find nothing wrong, and do legs and links agree with the pools?"""
+    """Return whether SQLite finds no error, and legs and links agree with the pools."""
     whole = rows(path, "PRAGMA integrity_check") == [("ok",)]
     strays = rows(path, "SELECT pool FROM legs WHERE pool NOT IN (SELECT id FROM pools)")
     joined = "SELECT low, high, count(*), round(sum(depth)) FROM legs GROUP BY low, high ORDER BY low, high"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from swapcli.errors import MarketError, MarketUnavailable
 from swapcli.model.market import Market, Provenance
 from swapcli.model.token import Token
-from swapcli.store import BlockMark, Store
-from swapcli.store.undo_log import KEPT_BLOCKS
+from swapcli.store import Store, StoredBlock
+from swapcli.store.undo_log import MAX_UNDO_BLOCKS
 from tests.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows
 from tests.support.pools import build_wide_market
 
@@ -36,11 +36,11 @@ CHANGES = st.builds(
 
 
 def write(store: Store, number: int, change: Change) -> None:
-    with store.block(number, f"0x{number:x}", number * 10) as writer:
+    with store.write_block(number, f"0x{number:x}", number * 10) as writer:
         named = [TOKENS[k]._replace(name=name) for k, name in change.names.items()]
         needed = {end for k, reserve in change.pools.items() if reserve for end in PAIRS[k]} - change.names.keys()
-        writer.put_tokens([*named, *(TOKENS[end] for end in needed if TOKENS[end].address not in store.tokens())])
-        writer.remove([pool(k).key for k, reserve in change.pools.items() if reserve is None])
+        writer.put_tokens([*named, *(TOKENS[end] for end in needed if TOKENS[end].address not in store.read_tokens())])
+        writer.remove_pools([pool(k).key for k, reserve in change.pools.items() if reserve is None])
         writer.put_pools([pool(k, reserve, PAIRS[k]) for k, reserve in change.pools.items() if reserve])
 
 
@@ -81,27 +81,32 @@ def test_what_changed_since_a_block_leads_from_its_state_to_the_newest(
             write(store, number, change)
         _, before = applied(changes[:seen])
         _, now = applied([*changes[:back], *other_way])
-        with store.still():
-            since = store.register.changed_since(mark_of(seen))
+        with store.snapshot():
+            since = store.inventory.changed_since(mark_of(seen))
             assert since is not None
-            after = {**{key: each for key, each in before.items() if key not in since}, **store.market_of(since).pools}
+            after = {**{key: each for key, each in before.items() if key not in since}, **store.read_pools(since).pools}
         assert after == now
         untouched = {key for key, each in before.items() if now.get(key) == each} - _touched(changes, seen, back)
         assert not untouched & since - _touched(other_way, 1, len(other_way))
 
 
-def mark_of(number: int) -> BlockMark:
-    return BlockMark(number, f"0x{number:x}", number * 10)
+def mark_of(number: int) -> StoredBlock:
+    return StoredBlock(number, f"0x{number:x}", number * 10)
 
 
 def test_a_block_that_the_store_does_not_come_from_tells_nothing_of_changes(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
-        for number in range(1, KEPT_BLOCKS + 3):
+        for number in range(1, MAX_UNDO_BLOCKS + 3):
             write(store, number, Change({0: number}, {}))
-        newest = KEPT_BLOCKS + 2
-        assert store.register.changed_since(mark_of(newest)) == frozenset({pool(0).key})
-        for other in (BlockMark(newest, "0xff", newest * 10), BlockMark(newest, None, None), mark_of(1), mark_of(99)):
-            assert store.register.changed_since(other) is None
+        newest = MAX_UNDO_BLOCKS + 2
+        assert store.inventory.changed_since(mark_of(newest)) == frozenset({pool(0).key})
+        for other in (
+            StoredBlock(newest, "0xff", newest * 10),
+            StoredBlock(newest, None, None),
+            mark_of(1),
+            mark_of(99),
+        ):
+            assert store.inventory.changed_since(other) is None
 
 
 def _touched(changes: Sequence[Change], first: int, last: int) -> set[str]:
@@ -111,11 +116,11 @@ def _touched(changes: Sequence[Change], first: int, last: int) -> set[str]:
 def test_reads_that_belong_together_see_one_block_while_another_writes(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store, reopen(tmp_path / "store") as other:
         write(store, 1, Change({0: 5}, {}))
-        with other.still():
+        with other.snapshot():
             seen = other.read_market()
             write(store, 2, Change({0: 6, 1: 7}, {}))
-            assert (other.blocks()[0].number, other.read_market()) == (1, seen)
-        assert (other.blocks()[0].number, len(other.read_market().pools)) == (2, 2)
+            assert (other.read_blocks()[0].number, other.read_market()) == (1, seen)
+        assert (other.read_blocks()[0].number, len(other.read_market().pools)) == (2, 2)
 
 
 @settings(max_examples=30)
@@ -130,7 +135,7 @@ def test_going_back_restores_every_state_exactly(changes: list[Change], data: st
         market = store.read_market()
         assert content(market) == applied(changes[:back])
         assert (market.block, market.timestamp) == (back, back * 10)
-        assert [mark.number for mark in store.blocks()] == [*range(back, 0, -1)]
+        assert [mark.number for mark in store.read_blocks()] == [*range(back, 0, -1)]
         again = data.draw(st.lists(CHANGES, max_size=3))
         for number, change in enumerate(again, back + 1):
             write(store, number, change)
@@ -141,21 +146,21 @@ def test_going_back_restores_every_state_exactly(changes: list[Change], data: st
 def test_the_newest_blocks_can_be_taken_back_and_no_others(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
         write(store, 1, Change({}, dict.fromkeys(range(6), "One")))
-        last = KEPT_BLOCKS + 20
+        last = MAX_UNDO_BLOCKS + 20
         for number in range(2, last + 1):
             write(store, number, Change({number % 5: number}, {}))
-        assert [mark.number for mark in store.blocks()] == [*range(last, last - KEPT_BLOCKS - 1, -1)]
-        with pytest.raises(MarketUnavailable, match=f"cannot go back to block {last - KEPT_BLOCKS - 1}"):
-            store.rewind_to(last - KEPT_BLOCKS - 1)
-        store.rewind_to(last - KEPT_BLOCKS)
-        assert store.read_market().block == last - KEPT_BLOCKS
+        assert [mark.number for mark in store.read_blocks()] == [*range(last, last - MAX_UNDO_BLOCKS - 1, -1)]
+        with pytest.raises(MarketUnavailable, match=f"cannot go back to block {last - MAX_UNDO_BLOCKS - 1}"):
+            store.rewind_to(last - MAX_UNDO_BLOCKS - 1)
+        store.rewind_to(last - MAX_UNDO_BLOCKS)
+        assert store.read_market().block == last - MAX_UNDO_BLOCKS
     assert rows(tmp_path / "store", "SELECT * FROM undo_pools") == []
 
 
 def write_half(store: Store) -> None:
-    with store.block(2) as writer:
+    with store.write_block(2) as writer:
         writer.put_pools([pool(0, 6)])
-        writer.put_note("half", True)
+        writer.put_metadata("half", True)
         raise ZeroDivisionError
 
 
@@ -166,8 +171,8 @@ def test_a_block_that_fails_leaves_nothing(tmp_path: Path) -> None:
         with pytest.raises(ZeroDivisionError):
             write_half(store)
         assert store.read_market() == before
-        assert store.note("half") is None
-        assert [mark.number for mark in store.blocks()] == [1]
+        assert store.read_metadata("half") is None
+        assert [mark.number for mark in store.read_blocks()] == [1]
         write(store, 2, Change({0: 7}, {}))
         assert store.read_market().pools[pool(0).key] == pool(0, 7)
 
@@ -175,10 +180,10 @@ def test_a_block_that_fails_leaves_nothing(tmp_path: Path) -> None:
 def test_a_reader_sees_the_last_whole_block_while_the_next_one_is_written(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store, reopen(tmp_path / "store") as reader:
         write(store, 1, Change({0: 5, 1: 5}, {}))
-        with store.block(2) as writer:
+        with store.write_block(2) as writer:
             writer.put_pools([pool(0, 6), pool(1, 6, PAIRS[1])])
             assert content(reader.read_market()) == applied([Change({0: 5, 1: 5}, {})])
-            assert reader.blocks()[0].number == 1
+            assert reader.read_blocks()[0].number == 1
         assert content(reader.read_market()) == applied([Change({0: 6, 1: 6}, {})])
 
 
@@ -189,7 +194,7 @@ def test_blocks_come_in_order_and_the_newest_can_be_added_to(tmp_path: Path) -> 
         assert store.read_market().pools.keys() == {pool(0).key, pool(1).key}
         with pytest.raises(MarketError, match="block 4 does not come after 5"):
             write(store, 4, Change({}, {}))
-        with pytest.raises(MarketError, match="another block 5: 0x5, not 0x6"), store.block(5, "0x6"):
+        with pytest.raises(MarketError, match="another block 5: 0x5, not 0x6"), store.write_block(5, "0x6"):
             pass
         write(store, 9, Change({1: 7}, {}))
         store.rewind_to(5)
@@ -198,29 +203,29 @@ def test_blocks_come_in_order_and_the_newest_can_be_added_to(tmp_path: Path) -> 
 
 def test_no_block_follows_a_market_that_was_not_synced(tmp_path: Path) -> None:
     with imported(tmp_path / "store", build_wide_market(50)) as store:
-        with pytest.raises(MarketError, match="holds a synthetic market"), store.block(2):
+        with pytest.raises(MarketError, match="holds a synthetic market"), store.write_block(2):
             pass
         assert store.read_market().provenance is Provenance.SYNTHETIC
 
 
 def test_a_pool_needs_its_tokens_with_its_decimals(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
-        with pytest.raises(MarketError, match="the store does not know"), store.block(1) as writer:
+        with pytest.raises(MarketError, match="the store does not know"), store.write_block(1) as writer:
             writer.put_pools([pool(0)])
-        assert store.summary().block is None
-        with store.block(1) as writer:
+        assert store.read_summary().block is None
+        with store.write_block(1) as writer:
             writer.put_tokens([TOKENS[0], TOKENS[1]._replace(decimals=6)])
-        with pytest.raises(MarketError, match="knows with 6 decimals, not 18"), store.block(2) as writer:
+        with pytest.raises(MarketError, match="knows with 6 decimals, not 18"), store.write_block(2) as writer:
             writer.put_pools([pool(0)])
-        assert store.summary().pools == 0
+        assert store.read_summary().pools == 0
 
 
 def test_notes_are_found_again_and_outlive_going_back(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
         write(store, 1, Change({0: 5}, {}))
-        with store.block(2) as writer:
-            writer.put_note("scanned", {"from": 10, "to": [1, 2]})
+        with store.write_block(2) as writer:
+            writer.put_metadata("scanned", {"from": 10, "to": [1, 2]})
         store.rewind_to(1)
     with reopen(tmp_path / "store") as store:
-        assert store.note("scanned") == {"from": 10, "to": [1, 2]}
-        assert store.note("unknown") is None
+        assert store.read_metadata("scanned") == {"from": 10, "to": [1, 2]}
+        assert store.read_metadata("unknown") is None

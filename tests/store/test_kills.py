@@ -16,7 +16,7 @@ from tests.store.build import NETWORK, TOKENS, create, is_sound, pool, reopen
 KILLS = examples(15, full=50)
 POOLS = 8
 
-NURSERY = f"""
+FORK_SERVER = f"""
 import os, sys
 from pathlib import Path
 from tests.store.build import TOKENS, pool, reopen
@@ -25,12 +25,12 @@ def write(path, number):
     with reopen(Path(path)) as store:
         while True:
             number += 1
-            with store.block(number, hex(number), number) as writer:
+            with store.write_block(number, hex(number), number) as writer:
                 for k in range({POOLS}):
                     writer.put_pools([pool(k, number, (k % 3, 3 + k % 2))])
-                writer.remove([pool(100 + number - 1).key])
+                writer.remove_pools([pool(100 + number - 1).key])
                 writer.put_pools([pool(100 + number, number)])
-                writer.put_note("number", number)
+                writer.put_metadata("number", number)
 
 for line in sys.stdin:
     path, number = line.split()
@@ -46,25 +46,25 @@ for line in sys.stdin:
 
 def test_a_killed_writer_leaves_one_whole_block(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    with create(path) as store, store.block(1, "0x1", 1) as writer:
+    with create(path) as store, store.write_block(1, "0x1", 1) as writer:
         writer.put_tokens(TOKENS)
     rng, blocks, longest_s = random.Random(4), [1], 0.05
     with subprocess.Popen(
-        [sys.executable, "-c", NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=os.getcwd()
-    ) as nursery:
-        assert nursery.stdin
-        assert nursery.stdout
+        [sys.executable, "-c", FORK_SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=os.getcwd()
+    ) as fork_server:
+        assert fork_server.stdin
+        assert fork_server.stdout
         for _ in range(KILLS):
-            nursery.stdin.write(f"{path} {blocks[-1]}\n")
-            nursery.stdin.flush()
-            child = int(nursery.stdout.readline())
+            fork_server.stdin.write(f"{path} {blocks[-1]}\n")
+            fork_server.stdin.flush()
+            child = int(fork_server.stdout.readline())
             time.sleep(rng.uniform(0.0, longest_s))
             os.kill(child, signal.SIGKILL)
-            assert nursery.stdout.readline() == "gone\n"
+            assert fork_server.stdout.readline() == "gone\n"
             blocks.append(whole_block(path))
             if blocks[-1] == blocks[-2]:
                 longest_s = min(1.2 * longest_s, 0.5)  # a machine may be slow, and a writer has to come to something
-        nursery.stdin.close()
+        fork_server.stdin.close()
     assert blocks == sorted(blocks)
     assert blocks[-1] > KILLS / 2, "most of the writers came to write something"
 
@@ -72,12 +72,12 @@ def test_a_killed_writer_leaves_one_whole_block(tmp_path: Path) -> None:
 def whole_block(path: Path) -> int:
     """The number of the block that the store is at; everything in it has to be of that very block."""
     with reopen(path) as store:
-        market, number = store.read_market(), store.blocks()[0].number
+        market, number = store.read_market(), store.read_blocks()[0].number
         assert market.network == NETWORK
         assert (market.block, market.timestamp) == (number, number)
         if number > 1:
             expected = [pool(k, number, (k % 3, 3 + k % 2)) for k in range(POOLS)] + [pool(100 + number, number)]
             assert market.pools == {each.key: each for each in expected}
-            assert store.note("number") == number
+            assert store.read_metadata("number") == number
     assert is_sound(path)
     return number

@@ -1,4 +1,4 @@
-"""What the store knows of depth and worth: from the pools, kept up to date, and not to be had for worthless tokens."""
+"""The ranking: dollar prices of tokens and depths of pools, current after every block, and hard to inflate."""
 
 from __future__ import annotations
 
@@ -21,56 +21,56 @@ def ranked(path: Path, column: int) -> dict[str, float]:
     return {str(row[0]): float(str(row[column])) for row in rows(path, RANKED)}
 
 
-def fill(store: Store, given: Market, size: int) -> None:
+def fill(store: Store, market: Market, size: int) -> None:
     """Write the market in blocks of `size` pools."""
-    pools = [*given.pools.values()]
+    pools = [*market.pools.values()]
     for number, start in enumerate(range(0, len(pools), size), 1):
-        with store.block(number) as writer:
+        with store.write_block(number) as writer:
             some = pools[start : start + size]
-            held = dict.fromkeys(address for pool in some for address in pool.tokens)
-            writer.put_tokens(given.tokens[address] for address in held)
+            addresses = dict.fromkeys(address for pool in some for address in pool.tokens)
+            writer.put_tokens(market.tokens[address] for address in addresses)
             writer.put_pools(some)
 
 
-def test_worth_agrees_with_the_prices_that_quotes_show(tmp_path: Path) -> None:
-    given = build_wide_market(400)
-    imported(tmp_path / "store", given).close()
-    router = Router(given)
-    told = ranked(tmp_path / "store", 1)
-    tokens = [given.tokens[address] for address in told]
-    priced = dict(zip(told, router.usd_prices(*tokens), strict=True))
+def test_ranked_prices_agree_with_those_of_quotes(tmp_path: Path) -> None:
+    market = build_wide_market(400)
+    imported(tmp_path / "store", market).close()
+    router = Router(market)
+    ranked_prices = ranked(tmp_path / "store", 1)
+    tokens = [market.tokens[address] for address in ranked_prices]
+    priced = dict(zip(ranked_prices, router.usd_prices(*tokens), strict=True))
     for each in tokens:
-        price, worth = priced[each.address], told[each.address]
+        price, ranked_price = priced[each.address], ranked_prices[each.address]
         assert price is not None
-        assert worth * 10**each.decimals == pytest.approx(price, rel=0.02)
+        assert ranked_price * 10**each.decimals == pytest.approx(price, rel=0.02)
 
 
-def test_a_store_filled_block_by_block_ranks_about_as_one_filled_at_once(tmp_path: Path) -> None:
-    given = build_wide_market(400)
-    imported(tmp_path / "once", given).close()
-    with create(tmp_path / "blocks", given.network) as store:
-        fill(store, given, 7)
+def test_incremental_and_full_ranking_agree(tmp_path: Path) -> None:
+    market = build_wide_market(400)
+    imported(tmp_path / "once", market).close()
+    with create(tmp_path / "blocks", market.network) as store:
+        fill(store, market, 7)
     at_once, by_blocks = (ranked(tmp_path / name, 1) for name in ("once", "blocks"))
     assert at_once.keys() == by_blocks.keys()
     assert [at_once[address] for address in at_once] == pytest.approx([by_blocks[a] for a in at_once], rel=0.05)
     assert is_sound(tmp_path / "blocks")
 
 
-def test_ranking_anew_changes_nothing_that_is_up_to_date(tmp_path: Path) -> None:
+def test_a_full_ranking_changes_nothing_that_is_current(tmp_path: Path) -> None:
     with imported(tmp_path / "store", build_wide_market(200)) as store:
         before = rows(tmp_path / "store", RANKED)
-        store.rank()
+        store.rebuild_ranking()
     assert rows(tmp_path / "store", RANKED) == before
 
 
 def test_links_and_transit_follow_every_block(tmp_path: Path) -> None:
-    given, rng = build_wide_market(300), random.Random(3)
-    pools = [*given.pools.values()]
-    with create(tmp_path / "store", given.network) as store:
-        fill(store, given, 300)
+    market, rng = build_wide_market(300), random.Random(3)
+    pools = [*market.pools.values()]
+    with create(tmp_path / "store", market.network) as store:
+        fill(store, market, 300)
         for number in range(2, 12):
-            with store.block(number) as writer:
-                writer.remove(pool.key for pool in rng.sample(pools, 20))
+            with store.write_block(number) as writer:
+                writer.remove_pools(pool.key for pool in rng.sample(pools, 20))
                 writer.put_pools(rng.sample(pools, 20))
         assert is_sound(tmp_path / "store")
         store.rewind_to(4)
@@ -82,7 +82,7 @@ def test_links_and_transit_follow_every_block(tmp_path: Path) -> None:
     assert rows(tmp_path / "store", second) == [(0.0,)]
 
 
-def test_tokens_that_only_their_maker_trades_never_look_deep(tmp_path: Path) -> None:
+def test_pools_among_worthless_tokens_never_look_deep(tmp_path: Path) -> None:
     honest, fakes = [build_token(number) for number in range(4)], [build_token(number) for number in range(10, 14)]
     pools = [
         build_constant_product(k, a, b, 10**6 * UNIT, 10**6 * UNIT)
@@ -100,7 +100,7 @@ def test_tokens_that_only_their_maker_trades_never_look_deep(tmp_path: Path) -> 
     assert {address for (address,) in deepest} == {each.address for each in honest[:3]}
 
 
-def test_pools_out_of_reach_of_the_dollar_still_have_an_order_among_themselves(tmp_path: Path) -> None:
+def test_pools_without_a_dollar_price_are_ranked_too(tmp_path: Path) -> None:
     tokens = [build_token(number) for number in range(6)]
     pools = [build_constant_product(k, tokens[3], tokens[4 + k], 10 ** (18 + k), 10 ** (18 + k)) for k in range(2)]
     imported(tmp_path / "store", build_market(pools, tokens)).close()

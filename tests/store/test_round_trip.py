@@ -59,25 +59,25 @@ def test_embedded_markets_come_out_as_they_went_in_and_are_written_alike(name: s
 @settings(max_examples=20)
 @given(markets(max_pools=6))
 def test_a_part_holds_the_pools_asked_for_and_their_tokens(market: Market) -> None:
-    wanted = [*market.pools][::2]
+    selected = [*market.pools][::2]
     with TemporaryDirectory() as folder, create_store(f"{folder}/store", market.network, no_networks) as store:
         store.write_market(market)
-        part = store.market_of([*wanted, "0xunknown"])
-    assert part.pools == {key: market.pools[key] for key in wanted}
-    held = {address for key in wanted for address in market.pools[key].tokens}
-    assert part.tokens == {address: market.tokens[address] for address in held}
-    assert part.placeholder_pools == market.placeholder_pools & set(wanted)
+        part = store.read_pools([*selected, "0xunknown"])
+    assert part.pools == {key: market.pools[key] for key in selected}
+    stored = {address for key in selected for address in market.pools[key].tokens}
+    assert part.tokens == {address: market.tokens[address] for address in stored}
+    assert part.placeholder_pools == market.placeholder_pools & set(selected)
 
 
 def test_tokens_are_found_by_address_and_by_symbol_in_any_letter_case(tmp_path: Path) -> None:
     twin = TOKENS[2]._replace(symbol="t1")
     with create(tmp_path / "store") as store:
-        with store.block(1) as writer:
+        with store.write_block(1) as writer:
             writer.put_tokens([TOKENS[0], TOKENS[1], twin])
-        assert store.tokens_called("T1") == {TOKENS[1].address: TOKENS[1], twin.address: twin}
-        assert store.tokens_called("0x" + TOKENS[0].address[2:].upper()) == {TOKENS[0].address: TOKENS[0]}
-        assert store.tokens_called("nothing") == {}
-        assert store.tokens() == {token.address: token for token in (TOKENS[0], TOKENS[1], twin)}
+        assert store.find_tokens("T1") == {TOKENS[1].address: TOKENS[1], twin.address: twin}
+        assert store.find_tokens("0x" + TOKENS[0].address[2:].upper()) == {TOKENS[0].address: TOKENS[0]}
+        assert store.find_tokens("nothing") == {}
+        assert store.read_tokens() == {token.address: token for token in (TOKENS[0], TOKENS[1], twin)}
 
 
 def test_what_is_learnt_of_a_known_network_later_holds_in_its_store(tmp_path: Path) -> None:
@@ -90,44 +90,44 @@ def test_what_is_learnt_of_a_known_network_later_holds_in_its_store(tmp_path: Pa
 
 def test_the_summary_counts_what_was_written(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
-        with store.block(7, "0xabc", 1_700_000_000) as writer:
+        with store.write_block(7, "0xabc", 1_700_000_000) as writer:
             writer.put_tokens(TOKENS)
             writer.put_pools([pool(1), pool(2), pool(3, ends=(1, 2))])
-            writer.describe(source="a node", gas_price_wei=5)
-        found = store.summary()
+            writer.update_description(source="a node", gas_price_wei=5)
+        found = store.read_summary()
     assert (found.network, found.chain_id, found.provenance) == ("test", 1, Provenance.SYNCED)
     assert (found.source, found.gas_price_wei, found.timestamp) == ("a node", 5, 1_700_000_000)
     assert found.block == (7, "0xabc", 1_700_000_000)
-    assert (found.tokens, found.pools, found.undoable, found.layout) == (6, 3, 0, len(MIGRATIONS))
-    assert [(each.protocol, each.family, each.pools) for each in found.holdings] == [("v2", "constant_product", 3)]
+    assert (found.tokens, found.pools, found.undoable_blocks, found.layout) == (6, 3, 0, len(MIGRATIONS))
+    assert [(each.protocol, each.family, each.pools) for each in found.protocols] == [("v2", "constant_product", 3)]
     # Each pool has a million dollars on either side; half of that moves the rate by one.
-    assert found.holdings[0].depth_usd == pytest.approx(1.5e6, rel=0.05)
+    assert found.protocols[0].depth_usd == pytest.approx(1.5e6, rel=0.05)
     assert found.size_bytes >= (tmp_path / "store").stat().st_size > 0
 
 
 def test_an_import_is_marked_with_its_block_and_leaves_no_way_back(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
-        with store.block(1) as writer:
+        with store.write_block(1) as writer:
             writer.put_tokens(TOKENS)
-            writer.put_note("progress", 5)
+            writer.put_metadata("progress", 5)
         given_market = replace(store.read_market(), block=9, timestamp=99)
         store.write_market(given_market)
-        assert [mark.number for mark in store.blocks()] == [9]
-        assert store.note("progress") is None
+        assert [mark.number for mark in store.read_blocks()] == [9]
+        assert store.read_metadata("progress") is None
     with reopen(tmp_path / "store") as store:
         assert store.read_market() == given_market
 
 
 def test_pools_remember_the_block_of_their_state(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
-        with store.block(1) as writer:
+        with store.write_block(1) as writer:
             writer.put_tokens(TOKENS)
             writer.put_pools([pool(1), pool(2)])
-        with store.block(4) as writer:
+        with store.write_block(4) as writer:
             writer.put_pools([pool(2, reserve=7)])
     assert rows(tmp_path / "store", "SELECT block FROM pools ORDER BY id") == [(1,), (4,)]
     with imported(tmp_path / "other", replace(reopen_market(tmp_path), block=11)) as store:
-        assert store.summary().pools == 2
+        assert store.read_summary().pools == 2
     assert rows(tmp_path / "other", "SELECT DISTINCT block FROM pools") == [(11,)]
 
 
@@ -142,6 +142,10 @@ def test_an_empty_store_of_a_network_that_nobody_knows_can_be_opened(tmp_path: P
     known = network("base")
     create_store(path, known, no_networks).close()
     with open_store(path, no_networks) as store:
-        held = store.network
-        assert (held.name, held.chain_id, held.wrapped_native) == (known.name, known.chain_id, known.wrapped_native)
-        assert list(store.tokens().values()) == [known.wrapped_native]
+        stored = store.network
+        assert (stored.name, stored.chain_id, stored.wrapped_native) == (
+            known.name,
+            known.chain_id,
+            known.wrapped_native,
+        )
+        assert list(store.read_tokens().values()) == [known.wrapped_native]

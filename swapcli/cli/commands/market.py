@@ -20,7 +20,7 @@ from swapcli.engine.load_market import open_market
 from swapcli.errors import InvalidInput, InvalidOption, SwapcliError
 from swapcli.model.market import Market
 from swapcli.model.state_source import StateSource
-from swapcli.store import Summary, open_store
+from swapcli.store import StoreSummary, open_store
 
 app = new_app("Import, export and show stored pools.")
 
@@ -46,7 +46,7 @@ def import_(
     session = open_session(output, {"market": file, "store_dir": flag("--store", store)})
     market = _read(session, network, skip_bad_pools)
     with make_store(session, market.network) as target:
-        pools = target.summary().pools
+        pools = target.read_summary().pools
         if pools and not replace:
             raise InvalidInput(
                 f"the store {target.path} already has {pools:,} pools",
@@ -54,7 +54,7 @@ def import_(
                 details={"store": target.path, "pools": pools},
             )
         target.write_market(market)
-        _print_summary(session, f"{market.network.name}, imported", target.summary())
+        _print_summary(session, f"{market.network.name}, imported", target.read_summary())
 
 
 @app.command(cls=PanelCommand)
@@ -107,7 +107,7 @@ def info(
     if network is None:
         return _list(session)
     with opened_store(session, network) as stored:
-        summary = stored.summary()
+        summary = stored.read_summary()
     _print_summary(session, summary.network, summary)
     return exit_codes.OK
 
@@ -135,7 +135,7 @@ def _list(session: Session) -> int:
     for file in store_files(session):
         try:
             with open_store(str(file), session.network) as stored:
-                summaries.append(stored.summary())
+                summaries.append(stored.read_summary())
         except SwapcliError as error:
             failures.append(error)
     if not summaries and not failures:
@@ -146,7 +146,7 @@ def _list(session: Session) -> int:
     return exit_codes.OK
 
 
-def _print_summary(session: Session, title: str, summary: Summary) -> None:
+def _print_summary(session: Session, title: str, summary: StoreSummary) -> None:
     now_s = SYSTEM_CLOCK.now_s()
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(store_document(summary, now_s))

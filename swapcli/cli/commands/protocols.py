@@ -47,7 +47,7 @@ def _load_protocols(session: Session, name: str) -> tuple[tuple[ProtocolInfo, ..
         return session.network(name).protocols, None
     with store:
         pools: Counter[str] = Counter()
-        for holding in store.summary().holdings:
+        for holding in store.read_summary().protocols:
             pools[holding.protocol] += holding.pools
         return store.network.protocols, pools
 

@@ -22,7 +22,7 @@ from swapcli.cli.sync_filter_options import parse_sync_filter
 from swapcli.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
 from swapcli.config.sources import flag
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import Advance, Progress, Wanted, follow, refusal_of, skipped
+from swapcli.engine.sync import Advance, Progress, SyncFilter, count_skipped, follow, transfer_check_error
 from swapcli.engine.sync import sync as fill
 from swapcli.errors import Interrupted, InvalidOption, UpstreamError
 from swapcli.startup import enable_garbage_collection
@@ -94,14 +94,14 @@ def sync(
         # Before the store: an unusable node should not leave an empty store behind.
         _check_from_block(sync_filter, node)
         with make_store(session, target_network) as target:
-            target.check_can_follow()
+            target.check_can_append()
             _print(session, _fill(session, target, node, sync_filter, accept_losses), is_watching=watch)
             if watch:
                 _follow(session, target, node, interruption)
     return exit_codes.OK
 
 
-def _check_from_block(sync_filter: Wanted, node: Node) -> None:
+def _check_from_block(sync_filter: SyncFilter, node: Node) -> None:
     newest = node.head().block.number
     if sync_filter.from_block > newest:
         raise InvalidOption(
@@ -109,11 +109,11 @@ def _check_from_block(sync_filter: Wanted, node: Node) -> None:
         )
 
 
-def _fill(session: Session, target: Store, node: Node, sync_filter: Wanted, accept_losses: bool) -> SyncResult:
-    started_s, (before, _) = SYSTEM_CLOCK.monotonic_s(), target.register.counts()
+def _fill(session: Session, target: Store, node: Node, sync_filter: SyncFilter, accept_losses: bool) -> SyncResult:
+    started_s, (before, _) = SYSTEM_CLOCK.monotonic_s(), target.inventory.count_pools_and_tokens()
     try:
         with _progress_display(session) as show:
-            for progress in fill(target, node, sync_filter, SYSTEM_CLOCK, may_lose=accept_losses):
+            for progress in fill(target, node, sync_filter, SYSTEM_CLOCK, accept_losses=accept_losses):
                 show(progress)
     except KeyboardInterrupt:
         raise Interrupted(
@@ -122,12 +122,12 @@ def _fill(session: Session, target: Store, node: Node, sync_filter: Wanted, acce
     except UpstreamError:
         session.output.note(f"{_describe_store(target)}; run the same command again to continue")
         raise
-    if refusal := refusal_of(target):
+    if refusal := transfer_check_error(target):
         session.output.note(
             f"token transfers could not be simulated, so quotes ignore any fee on transfer: {printable(refusal)}"
         )
-    seconds, summary = SYSTEM_CLOCK.monotonic_s() - started_s, target.summary()
-    return SyncResult(summary, max(summary.pools - before, 0), skipped(target), seconds)
+    seconds, summary = SYSTEM_CLOCK.monotonic_s() - started_s, target.read_summary()
+    return SyncResult(summary, max(summary.pools - before, 0), count_skipped(target), seconds)
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def _progress_display(session: Session) -> Iterator[Callable[[Progress], object]
 
 
 def _describe_store(target: Store) -> str:
-    head, (pools, tokens) = target.register.head(), target.register.counts()
+    head, (pools, tokens) = target.inventory.head(), target.inventory.count_pools_and_tokens()
     if head is None:
         return "nothing is stored yet"
     return f"{pools:,} pools of {tokens:,} tokens are stored, as of block {head.number}"

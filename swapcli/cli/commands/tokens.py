@@ -65,8 +65,8 @@ def _load_tokens(session: Session, name: str, skip_bad_pools: bool) -> _TokenLis
     store = session.stored(name) if session.settings.market is None else None
     if store is not None:
         with store:
-            tokens, pools, network = store.tokens(), store.register.pools_by_token(), store.network
-            return _TokenList(network, tokens, pools, {**store.transfers(tokens), **network.transfers})
+            tokens, pools, network = store.read_tokens(), store.inventory.pool_counts_by_token(), store.network
+            return _TokenList(network, tokens, pools, {**store.read_transfers(tokens), **network.transfers})
     market = session.market(name, skip_bad_pools=skip_bad_pools)
     counts = Counter(address for pool in market.pools.values() for address in pool.tokens)
     return _TokenList(market.network, market.tokens, counts, {**market.transfers, **market.network.transfers})

@@ -15,12 +15,12 @@ from swapcli.model.market import Market
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
 from swapcli.model.transfer_behaviour import TransferKind
-from swapcli.store.summary import Summary
+from swapcli.store.summary import StoreSummary
 
 GWEI_DECIMALS = 9
 
 
-def store_document(summary: Summary, now_s: float) -> dict[str, object]:
+def store_document(summary: StoreSummary, now_s: float) -> dict[str, object]:
     """Return the JSON of a store; `depthUsd` is about the value that orders could trade in the pools of a protocol."""
     return {
         "network": summary.network,
@@ -37,27 +37,27 @@ def store_document(summary: Summary, now_s: float) -> dict[str, object]:
                 "pools": each.pools,
                 "depthUsd": round(each.depth_usd, 2),
             }
-            for each in summary.holdings
+            for each in summary.protocols
         ],
-        "undoableBlocks": summary.undoable,
+        "undoableBlocks": summary.undoable_blocks,
         "store": summary.path,
         "bytes": summary.size_bytes,
     }
 
 
 def build_store_details(
-    title: str, summary: Summary, now_s: float, *, more: Sequence[Fact] = (), listings: Sequence[ListView] = ()
+    title: str, summary: StoreSummary, now_s: float, *, more: Sequence[Fact] = (), listings: Sequence[ListView] = ()
 ) -> DetailView:
     """Build the details of a store with its pools by protocol; `more` facts and `lists` follow."""
     return DetailView(
         title=title,
         facts=(*_facts(summary, now_s), *more),
         copyable=(("Store", printable(summary.path)),),
-        lists=(_holdings(summary), *listings) if summary.holdings else tuple(listings),
+        lists=(_holdings(summary), *listings) if summary.protocols else tuple(listings),
     )
 
 
-def build_store_list(summaries: Iterable[Summary], now_s: float) -> ListView:
+def build_store_list(summaries: Iterable[StoreSummary], now_s: float) -> ListView:
     """Build the list of all stores."""
     rows = tuple(summaries)
     return ListView(
@@ -76,13 +76,15 @@ def build_export_details(market: Market, state_source: StateSource, file: str) -
     )
 
 
-def _facts(summary: Summary, now_s: float) -> Iterator[Fact]:
+def _facts(summary: StoreSummary, now_s: float) -> Iterator[Fact]:
     state_source = _origin(summary, now_s)
     yield Fact("Network", printable(summary.network), f"chain {summary.chain_id}")
     yield _state(state_source)
     if state_source.block is not None:
         unproven = "not proven by the node" if state_source.pinned is False else ""
-        yield Fact("Block", str(state_source.block), ", ".join(filter(None, [unproven, _back(summary.undoable)])))
+        yield Fact(
+            "Block", str(state_source.block), ", ".join(filter(None, [unproven, _back(summary.undoable_blocks)]))
+        )
     if state_source.timestamp is not None and state_source.age_s is not None:
         yield Fact("Time", format_time(state_source.timestamp), how_old(state_source.age_s))
     yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
@@ -103,7 +105,7 @@ def _pools(pools: int, tokens: int) -> Fact:
     return Fact("Pools", f"{pools:,}", f"of {tokens:,} tokens")
 
 
-def _transfers(summary: Summary) -> Fact | None:
+def _transfers(summary: StoreSummary) -> Fact | None:
     """Return how the tokens transfer, or None if none was tested."""
     counts = dict(summary.transfers)
     untried = counts.pop(TransferKind.UNKNOWN, 0)
@@ -126,15 +128,15 @@ def _back(undoable: int) -> str:
     return f"the last {undoable:,} can be undone" if undoable else ""
 
 
-def _holdings(summary: Summary) -> ListView:
+def _holdings(summary: StoreSummary) -> ListView:
     rows = tuple(
         (printable(each.protocol), each.family, f"{each.pools:,}", f"${each.depth_usd:,.0f}")
-        for each in summary.holdings
+        for each in summary.protocols
     )
     return ListView(columns=("protocol", "family", "pools", "depth (approx.)"), rows=rows, documents=())
 
 
-def _row(summary: Summary, now_s: float) -> tuple[str, ...]:
+def _row(summary: StoreSummary, now_s: float) -> tuple[str, ...]:
     state_source = _origin(summary, now_s)
     return (
         printable(summary.network),
@@ -148,7 +150,7 @@ def _row(summary: Summary, now_s: float) -> tuple[str, ...]:
     )
 
 
-def _origin(summary: Summary, now_s: float) -> StateSource:
+def _origin(summary: StoreSummary, now_s: float) -> StateSource:
     age_s = None if summary.timestamp is None else max(0, int(now_s) - summary.timestamp)
     block = None if summary.block is None else summary.block.number
     return StateSource(summary.provenance, summary.source, block, summary.timestamp, age_s, pinned=summary.pinned)

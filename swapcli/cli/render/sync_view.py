@@ -10,17 +10,17 @@ from swapcli.cli.render.facts import Fact
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.store_view import build_store_details, store_document
 from swapcli.cli.render.text import printable
-from swapcli.engine.sync import Advance, Omission
-from swapcli.store import Summary
+from swapcli.engine.sync import Advance, SkipReason
+from swapcli.store import StoreSummary
 
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
     """The store after a sync, the number of new pools, the skipped entries, and the duration."""
 
-    summary: Summary
+    summary: StoreSummary
     new_pools: int
-    skipped: Sequence[Omission]
+    skipped: Sequence[SkipReason]
     seconds: float
 
     @property
@@ -60,10 +60,10 @@ def advance_document(network: str, advance: Advance) -> dict[str, object]:
         "hash": advance.block.hash,
         "timestamp": advance.block.timestamp,
         "rewoundTo": advance.rewound_to,
-        "touched": list(advance.touched),
+        "touched": list(advance.changed),
         "added": list(advance.added),
         "removed": list(advance.removed),
-        "drifted": list(advance.drifted),
+        "drifted": list(advance.changed_without_event),
     }
 
 
@@ -75,13 +75,14 @@ def format_advance(advance: Advance) -> str:
 def _changes(advance: Advance) -> Iterator[str]:
     if advance.rewound_to is not None:
         yield f"rewound to {advance.rewound_to}"
-    yield f"{_pools(advance.touched)} read again"
+    yield f"{_pools(advance.changed)} read again"
     if advance.added:
         yield f"{_pools(advance.added)} new"
     if advance.removed:
         yield f"{_pools(advance.removed)} gone"
-    if advance.drifted:
-        yield f"{_pools(advance.drifted)} changed without an event and {_were(advance.drifted)} corrected"
+    if advance.changed_without_event:
+        corrected = advance.changed_without_event
+        yield f"{_pools(corrected)} changed without an event and {_were(corrected)} corrected"
 
 
 def _pools(keys: Sequence[str]) -> str:

@@ -73,13 +73,13 @@ class MarketSource:
         """As `QuoteSource.origin`."""
         return StateSource.of(self.market, self._clock.now_s())
 
-    def around(self, order: Order) -> MarketSource:
-        """As `Holder.around`: itself, whatever the order."""
+    def source_for(self, order: Order) -> MarketSource:
+        """As `PoolSource.source_for`: itself, whatever the order."""
         del order
         return self
 
-    def holding(self, keys: Iterable[str]) -> MarketSource:
-        """As `Holder.holding`: itself, whatever the keys."""
+    def source_with(self, keys: Iterable[str]) -> MarketSource:
+        """As `PoolSource.source_with`: itself, whatever the keys."""
         del keys
         return self
 
@@ -87,8 +87,8 @@ class MarketSource:
         """Return a source over another market."""
         return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
-    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
-        """As `Holder.remember_transfers`: a market in memory outlives nothing."""
+    def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """As `PoolSource.record_transfers`: a market in memory outlives nothing."""
 
     def described(self, source: str) -> MarketSource:
         """Return this source with other words on where its state comes from."""

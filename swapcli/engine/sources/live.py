@@ -18,7 +18,7 @@ from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.l1_data_fee import with_l1_fee
-from swapcli.engine.pool_sources import Holder, check_fresh, is_fresh
+from swapcli.engine.pool_sources import PoolSource, check_fresh, is_fresh
 from swapcli.engine.price_impact import PriceImpact
 from swapcli.engine.quote import LocalQuote
 from swapcli.engine.sources.in_memory import MarketSource
@@ -49,7 +49,7 @@ class LiveSource:
 
     def __init__(
         self,
-        holder: Holder,
+        holder: PoolSource,
         node: Node,
         clock: Clock,
         *,
@@ -89,7 +89,7 @@ class LiveSource:
 
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`, on the route's own pools as they are now."""
-        known = self._holder.holding(result.pool_keys)
+        known = self._holder.source_with(result.pool_keys)
         market = _Reader(self, known.market).read(result.pool_keys)
         return self._answering_from(known.on(market)).build(result, terms)
 
@@ -133,7 +133,7 @@ class LiveSource:
 
     def _answer(self, ask: QuoteRequest) -> tuple[MarketSource, LocalQuote]:
         """Return the answer, and the source over the state that it is for."""
-        known = self._with_tried(self._holder.around(ask.order))
+        known = self._with_tried(self._holder.source_for(ask.order))
         if self._max_age_s is not None and is_fresh(known.state_source, self._max_age_s):
             self._answering = known
             return known, known.quote(ask)
@@ -173,7 +173,7 @@ class LiveSource:
             report = run_transfer_trials(self._node, block, plan_trials(new, market.pools.values(), self.network))
             self._tried.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
             if not report.failure:
-                self._holder.remember_transfers(report.behaviours, block.number)
+                self._holder.record_transfers(report.behaviours, block.number)
         found = {token: self._tried[token] for token in tokens if token in self._tried}
         return replace(market, transfers={**market.transfers, **found})
 

@@ -28,7 +28,7 @@ _HEALTH_POOLS = 200
 
 
 class StoreSource:
-    """A `Holder`. The store stays open as long as this is used."""
+    """A `PoolSource`. The store stays open as long as this is used."""
 
     def __init__(self, store: Store, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
         self.store = store
@@ -43,7 +43,7 @@ class StoreSource:
     @property
     def state_source(self) -> StateSource:
         """As `QuoteSource.origin`."""
-        return self.holding(()).state_source
+        return self.source_with(()).state_source
 
     def token(self, name: str) -> Token:
         """As `QuoteSource.token`. Anybody can call a token as another one: a symbol of the catalogue is its token's."""
@@ -51,46 +51,46 @@ class StoreSource:
             return find_token(name, self.network, self._called(name))
         except UnknownToken:
             # Only now, since it is slow: what there is decides which hint is given.
-            return find_token(name, self.network, self.store.tokens())
+            return find_token(name, self.network, self.store.read_tokens())
 
-    def around(self, order: Order) -> MarketSource:
-        """As `Holder.around`."""
-        return self._source(self.store.neighbourhood(order))
+    def source_for(self, order: Order) -> MarketSource:
+        """As `PoolSource.source_for`."""
+        return self._source(self.store.read_candidates(order))
 
-    def holding(self, keys: Iterable[str]) -> MarketSource:
-        """As `Holder.holding`."""
-        return self._source(self.store.market_of(keys))
+    def source_with(self, keys: Iterable[str]) -> MarketSource:
+        """As `PoolSource.source_with`."""
+        return self._source(self.store.read_pools(keys))
 
-    def remember_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
-        """As `Holder.remember_transfers`, unless another process is writing just now."""
-        self.store.remember_transfers(behaviours, block)
+    def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """As `PoolSource.record_transfers`, unless another process is writing just now."""
+        self.store.record_transfers(behaviours, block)
 
     def quote(self, ask: QuoteRequest) -> LocalQuote:
         """As `QuoteSource.quote`."""
-        return self.around(ask.order).quote(ask)
+        return self.source_for(ask.order).quote(ask)
 
     def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[LocalQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
-        return self.around(ask.order).quote_and_build(ask, terms)
+        return self.source_for(ask.order).quote_and_build(ask, terms)
 
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
-        return self.holding(result.pool_keys).build(result, terms)
+        return self.source_with(result.pool_keys).build(result, terms)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
-        return self.holding(result.pool_keys).impact_of(result, payload)
+        return self.source_with(result.pool_keys).impact_of(result, payload)
 
     def health(self) -> Health:
         """As `QuoteSource.health`: the sample is quoted over the deepest pools."""
-        market = self.store.deepest(_HEALTH_POOLS)
-        source, summary = self._source(market), self.store.summary()
+        market = self.store.read_deepest(_HEALTH_POOLS)
+        source, summary = self._source(market), self.store.read_summary()
         return check_market(routable(market), source.sample, self._clock, Count(summary.pools, summary.tokens))
 
     def _source(self, market: Market) -> MarketSource:
         return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
     def _called(self, name: str) -> dict[str, Token]:
-        found = self.store.tokens_called(name)
+        found = self.store.find_tokens(name)
         listed = {token.address for token in self.network.tokens if token.symbol.lower() == name.lower()}
         return {address: token for address, token in found.items() if not listed or address in listed}

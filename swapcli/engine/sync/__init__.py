@@ -1,18 +1,28 @@
-"""Fills a store from a node, and keeps it at the newest block.
+"""Fill a store from a node, and keep it at the newest block.
 
-Everything in a store is exact at its head block: each step brings what it holds to the node's newest block, adds what
-was found in the meantime, and writes both in one transaction, after the block has been seen to stand still.
+Everything in a store is exact at its head block. Each step reads what changed up to the node's newest block, adds the
+pools discovered meanwhile, and writes both in one transaction, after checking that the block is still on the chain.
 
-`wanted` has the words. `syncing` fills a store and `following` keeps it new, both by taking a `step`: `footing` says
-where the store stands on the node's chain, `refreshing` reads what has changed, `finding` finds more, as far as
-`search` remembers, and `adding` takes it in. `left_out` tells what is missing, and why. `transfers` tries out what
-transfers of tokens do.
+`sync_filter` has the types that callers see. `backfill` fills a store and `follow` keeps it current, both by steps of
+`advance`. `chain_position` relates the store to the node's chain, `refresh` reads what changed, `discover` finds new
+pools from the position in `cursor`, and `insert` adds them. `skipped` counts what is missing, with the reasons.
+`transfer_checks` probes how tokens transfer.
 """
 
-from swapcli.engine.sync.backfill import adopt, sync
+from swapcli.engine.sync.backfill import import_pools, sync
 from swapcli.engine.sync.follow import follow
-from swapcli.engine.sync.skipped import Omission, skipped
-from swapcli.engine.sync.sync_filter import Advance, Progress, Wanted
-from swapcli.engine.sync.transfer_checks import refusal_of
+from swapcli.engine.sync.skipped import SkipReason, count_skipped
+from swapcli.engine.sync.sync_filter import Advance, Progress, SyncFilter
+from swapcli.engine.sync.transfer_checks import transfer_check_error
 
-__all__ = ["Advance", "Omission", "Progress", "Wanted", "adopt", "follow", "refusal_of", "skipped", "sync"]
+__all__ = [
+    "Advance",
+    "Progress",
+    "SkipReason",
+    "SyncFilter",
+    "count_skipped",
+    "follow",
+    "import_pools",
+    "sync",
+    "transfer_check_error",
+]

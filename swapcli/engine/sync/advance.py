@@ -5,138 +5,152 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, ChainHead, Node
-from swapcli.engine.sync.chain_position import Footing, Overtaken, find_footing
-from swapcli.engine.sync.cursor import Search, keep
-from swapcli.engine.sync.discover import Found
-from swapcli.engine.sync.insert import add_pools, take_out_thin
+from swapcli.engine.sync.chain_position import ChainPosition, ConcurrentWrite, locate
+from swapcli.engine.sync.cursor import SyncCursor, write_cursor
+from swapcli.engine.sync.discover import Discovery
+from swapcli.engine.sync.insert import add_pools, drop_illiquid
 from swapcli.engine.sync.refresh import Refreshed, Refresher
 from swapcli.engine.sync.sync_filter import Advance
 from swapcli.engine.sync.transfer_checks import check_transfers
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, MarketError
-from swapcli.store import BlockMark, BlockWriter, Store
+from swapcli.store import BlockWriter, Store, StoredBlock
 
-_TRIES = 4
-_MISMATCHES = 8
-"""Tries with a node that answers from other blocks than it is asked about: it can be read between two new blocks."""
+_MAX_ATTEMPTS: Final = 4
+"""Reorganizations and concurrent writes in a row are rare; more of them mean that something else is wrong."""
+_MAX_MISMATCHES: Final = 8
+"""Attempts with a node that answers from other blocks than requested: it can be read between two new blocks."""
 
-Hunt = Callable[[BlockReader, Footing], Found]
-"""Finds the next portion of pools at the view's block."""
+Discoverer = Callable[[BlockReader, ChainPosition], Discovery]
+"""Discovers the next batch of pools at the reader's block."""
 
 
-class Step(NamedTuple):
-    """What a step did, and what it found on the way."""
+class SyncStep(NamedTuple):
+    """The changes of a step, and the batch that it added."""
 
     advance: Advance
-    found: Found
+    discovery: Discovery
 
 
-def take_step(store: Store, node: Node, hunt: Hunt, *, at_rest: bool, may_lose: bool = False) -> Step | None:
-    """Bring everything to the newest block and add what `hunt` finds there.
+def advance(
+    store: Store, node: Node, discover: Discoverer, *, even_without_new_block: bool, accept_losses: bool = False
+) -> SyncStep | None:
+    """Bring the store to the node's newest block, and add the pools that `discover` returns there.
 
-    None where the node is behind the store, and where there is no new block unless `at_rest` asks for a step then, too.
-    The block is held against the chain once more before anything is kept. Where the chain took another way, another
-    process was faster, or the node answered from another block, all of it begins anew, a few times; where what it
-    answered cannot be believed, with another node if there is one. A step that would lose many pools is refused unless
-    it `may_lose` them. Raises `UpstreamError`, and `ConfigError` where the store cannot be written to.
+    Return None if the node is behind the store, and if there is no new block unless `even_without_new_block`. Before
+    the transaction is committed, the block is compared with the chain once more. After a reorganization, a concurrent
+    write or answers from another block, the step is repeated a few times; after invalid answers with a spare node if
+    there is one. A step that would lose many pools fails unless it may `accept_losses`. Raises `UpstreamError`, and
+    `ConfigError` if the store cannot be written to.
     """
     rewound_to: int | None = None
     failures = mismatches = 0
     while True:
         try:
             head = node.head()
-            footing = find_footing(store, node, head.block)
-            rewound_to = rewound_to if footing.rewound_to is None else footing.rewound_to
-            if footing.is_behind or not (at_rest or _is_new(head.block, footing)):
+            position = locate(store, node, head.block)
+            rewound_to = rewound_to if position.rewound_to is None else position.rewound_to
+            if position.node_is_behind or not (even_without_new_block or _is_new(head.block, position)):
                 return None
-            return _step(store, node, head, footing._replace(rewound_to=rewound_to), hunt, may_lose)
-        except (ChainReorganized, Overtaken):
+            return _commit_step(store, node, head, position._replace(rewound_to=rewound_to), discover, accept_losses)
+        except (ChainReorganized, ConcurrentWrite):
             failures += 1
-            if failures == _TRIES:
+            if failures == _MAX_ATTEMPTS:
                 raise
         except BlockMismatch as error:
             mismatches += 1
-            if mismatches > _MISMATCHES or (mismatches == _MISMATCHES and not node.use_spare(error)):
+            if mismatches > _MAX_MISMATCHES or (mismatches == _MAX_MISMATCHES and not node.use_spare(error)):
                 raise
         except InvalidUpstreamResponse as error:
             failures += 1
-            if failures == _TRIES or not node.use_spare(error):
+            if failures == _MAX_ATTEMPTS or not node.use_spare(error):
                 raise
 
 
-def _is_new(block: BlockHeader, footing: Footing) -> bool:
-    return footing.is_lost or footing.held is None or footing.held.number < block.number
+def _is_new(block: BlockHeader, position: ChainPosition) -> bool:
+    stored = position.stored_block
+    return position.is_fork_unknown or stored is None or stored.number < block.number
 
 
-def _step(store: Store, node: Node, head: ChainHead, footing: Footing, hunt: Hunt, may_lose: bool) -> Step:
+def _commit_step(
+    store: Store, node: Node, head: ChainHead, position: ChainPosition, discover: Discoverer, accept_losses: bool
+) -> SyncStep:
     block = head.block
-    view = BlockReader(node, block, store.network.multicall, allow_later_blocks=True)
-    with _opened(store, block, footing) as writer:
-        # Pools of a way that the chain has left may never have been made on the other.
-        refresher = Refresher(store, writer, view, block, may_lose=may_lose or footing.is_lost)
-        news = _refreshed(refresher, block, footing)
-        found = hunt(view, footing)
-        added = add_pools(store, writer, view, [*found.places, *news.revived], found.tokens)
-        writer.leave_out(found.left_out)
-        is_pinned = view.verify_block()
-        if view.has_later_answers:
-            block, settled = refresher.settle(view)
-            news.touched.extend(key for key in settled if key not in {*news.touched, *added})
-            writer.move_to(BlockMark(block.number, block.hash, block.timestamp))
-        search, thin = _judge(store, writer, found, added)
-        check_transfers(store, writer, view, added)
-        keep(search, writer)
-        writer.describe(source=node.shown, gas_price_wei=head.gas_price_wei, pinned=is_pinned)
-        _check_stands(node, block)
-    new = [key for key in added if key not in thin]
-    removed = (*news.removed, *(key for key in thin if key not in added))
-    return Step(
-        Advance(block, tuple(news.touched), tuple(new), removed, tuple(news.drifted), footing.rewound_to), found
+    reader = BlockReader(node, block, store.network.multicall, allow_later_blocks=True)
+    with _open_block(store, block, position) as writer:
+        # After an unknown fork, pools of the old chain may never have been created on the new one.
+        refresher = Refresher(store, writer, reader, block, accept_losses=accept_losses or position.is_fork_unknown)
+        refreshed = _refresh(refresher, block, position)
+        discovery = discover(reader, position)
+        added = add_pools(store, writer, reader, [*discovery.pool_refs, *refreshed.retry], discovery.tokens)
+        writer.record_skipped(discovery.skipped)
+        is_pinned = reader.verify_block()
+        if reader.has_later_answers:
+            block, settled = refresher.settle(reader)
+            refreshed.changed.extend(key for key in settled if key not in {*refreshed.changed, *added})
+            writer.renumber(StoredBlock(block.number, block.hash, block.timestamp))
+        cursor, illiquid = _apply_liquidity_filter(store, writer, discovery, added)
+        check_transfers(store, writer, reader, added)
+        write_cursor(cursor, writer)
+        writer.update_description(source=node.shown, gas_price_wei=head.gas_price_wei, pinned=is_pinned)
+        _check_on_chain(node, block)
+    return SyncStep(
+        Advance(
+            block,
+            changed=tuple(refreshed.changed),
+            added=tuple(key for key in added if key not in illiquid),
+            removed=(*refreshed.removed, *(key for key in illiquid if key not in added)),
+            changed_without_event=tuple(refreshed.changed_without_event),
+            rewound_to=position.rewound_to,
+        ),
+        discovery,
     )
 
 
-def _refreshed(refresher: Refresher, block: BlockHeader, footing: Footing) -> Refreshed:
-    if footing.is_lost:
+def _refresh(refresher: Refresher, block: BlockHeader, position: ChainPosition) -> Refreshed:
+    if position.is_fork_unknown:
         return refresher.read_all()
-    if footing.held is None or footing.held.number == block.number:
+    if position.stored_block is None or position.stored_block.number == block.number:
         return Refreshed([], [], [], [])
-    return refresher.read_since(footing.held.number)
+    return refresher.read_since(position.stored_block.number)
 
 
-def _judge(store: Store, writer: BlockWriter, found: Found, added: list[str]) -> tuple[Search, set[str]]:
-    """Which pools are too thin: of those just added, and of all once everything has been found."""
-    search = found.search
-    least_usd = search.wanted.min_liquidity_usd
-    if search.is_judged:
-        return search, set(take_out_thin(store, writer, least_usd, added))
-    if not found.is_all:
-        return search, set()
-    return replace(search, is_judged=True), set(take_out_thin(store, writer, least_usd))
+def _apply_liquidity_filter(
+    store: Store, writer: BlockWriter, discovery: Discovery, added: list[str]
+) -> tuple[SyncCursor, set[str]]:
+    """Remove illiquid pools, and return their keys: among the added ones, or among all when discovery completes."""
+    cursor = discovery.cursor
+    min_usd = cursor.sync_filter.min_liquidity_usd
+    if cursor.liquidity_filtered:
+        return cursor, set(drop_illiquid(store, writer, min_usd, added))
+    if not discovery.is_complete:
+        return cursor, set()
+    return replace(cursor, liquidity_filtered=True), set(drop_illiquid(store, writer, min_usd))
 
 
 @contextmanager
-def _opened(store: Store, block: BlockHeader, footing: Footing) -> Iterator[BlockWriter]:
-    """The store at a block that follows what its footing is. Raises `Overtaken`."""
+def _open_block(store: Store, block: BlockHeader, position: ChainPosition) -> Iterator[BlockWriter]:
+    """Open the store at the next block. Raises `ConcurrentWrite` if it is no longer at `position`."""
     try:
-        with store.block(block.number, block.hash, block.timestamp, anew=footing.is_lost) as writer:
-            if store.register.head() != footing.held:
-                raise Overtaken(store)
+        with store.write_block(block.number, block.hash, block.timestamp, reset=position.is_fork_unknown) as writer:
+            if store.inventory.head() != position.stored_block:
+                raise ConcurrentWrite(store)
             yield writer
     except MarketError:
-        if store.register.head() != footing.held:
-            raise Overtaken(store) from None
+        if store.inventory.head() != position.stored_block:
+            raise ConcurrentWrite(store) from None
         raise
 
 
-def _check_stands(node: Node, block: BlockHeader) -> None:
-    """Raises `ChainReorganized`."""
-    found = node.block(block.number)
-    if found is None or found.hash != block.hash:
+def _check_on_chain(node: Node, block: BlockHeader) -> None:
+    """Raise `ChainReorganized` unless the block is still on the node's chain."""
+    current = node.block(block.number)
+    if current is None or current.hash != block.hash:
         raise ChainReorganized(
-            f"the chain of {node.shown} took another way while block {block.number} was read",
+            f"the chain of {node.shown} was reorganized while block {block.number} was read",
             hint="try again",
             details={"block": block.number},
         )

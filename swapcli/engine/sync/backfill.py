@@ -4,102 +4,107 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from swapcli.chain.log_scan import FIRST_SPAN
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Node
 from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.engine.clock import Clock
-from swapcli.engine.sync.advance import Hunt, Step, take_step
-from swapcli.engine.sync.chain_position import Footing
-from swapcli.engine.sync.cursor import NOTHING, Search, begin, search_of
-from swapcli.engine.sync.discover import Found, Stage, find_more
-from swapcli.engine.sync.sync_filter import Progress, Wanted
+from swapcli.engine.sync.advance import Discoverer, SyncStep, advance
+from swapcli.engine.sync.chain_position import ChainPosition
+from swapcli.engine.sync.cursor import NO_PROTOCOLS, SyncCursor, begin_cursor, read_cursor
+from swapcli.engine.sync.discover import Discovery, Stage, discover
+from swapcli.engine.sync.sync_filter import Progress, SyncFilter
 from swapcli.errors import ConfigError, StaleNode
 from swapcli.model.market import Market
 from swapcli.store import Store
 
-_PORTION = 500
-_SMALLEST_PORTION, _LEAST_PORTION, _MOST_PORTION = 10, 50, 2_000
-_SHORT_S, _LONG_S = 0.5, 2.0
-"""A portion is what a kill costs, and what progress waits for."""
+_BATCH_SIZE: Final = 500
+_MIN_RETRY_BATCH, _MIN_BATCH, _MAX_BATCH = 10, 50, 2_000
+_SHORT_STEP_S, _LONG_STEP_S = 0.5, 2.0
+"""Batches grow or shrink until a step takes between these times: a kill loses one step, and progress waits for one."""
 
 
 def sync(
-    store: Store, node: Node, wanted: Wanted, clock: Clock, *, portion: int = _PORTION, may_lose: bool = False
+    store: Store,
+    node: Node,
+    sync_filter: SyncFilter,
+    clock: Clock,
+    *,
+    batch_size: int = _BATCH_SIZE,
+    accept_losses: bool = False,
 ) -> Iterator[Progress]:
-    """Fill a store with what is wanted, and bring it to the newest block; whoever stops goes on where it stopped.
+    """Fill a store with the pools that match the filter, and bring it to the newest block. An interrupted sync resumes.
 
-    Each progress is one committed transaction, the first of about `portion` pools. Pools that are held already stay,
-    wanted or not; with `may_lose` it takes out however many of them the node no longer tells. Raises `UpstreamError`,
-    and `ConfigError` where another process is writing to the store.
+    Each progress is one committed transaction, the first of about `batch_size` pools. Stored pools stay even if they do
+    not match the filter. With `accept_losses`, any number of pools that the node no longer returns is removed. Raises
+    `UpstreamError`, and `ConfigError` if another process is writing to the store.
     """
-    size, span, has_begun, hunts = portion, FIRST_SPAN, False, 0
+    size, span, has_begun, attempts = batch_size, FIRST_SPAN, False, 0
 
-    def hunt(view: BlockReader, footing: Footing) -> Found:
-        nonlocal size, hunts
-        hunts += 1
-        if hunts > 1:  # a shorter step rather fits between two blocks, or two turns of the chain
-            size = max(size // 2, min(size, _SMALLEST_PORTION))
-        is_begun = has_begun and footing.rewound_to is None
-        search = search_of(store) if is_begun else begin(store, wanted, view.block)
-        if search is None or search.wanted != wanted:
-            raise _disturbed(store)
-        return find_more(store, view, search.anew() if footing.is_lost else search, size, span)
+    def discover_batch(reader: BlockReader, position: ChainPosition) -> Discovery:
+        nonlocal size, attempts
+        attempts += 1
+        if attempts > 1:  # a shorter step is likelier to fit between two blocks or reorganizations
+            size = max(size // 2, min(size, _MIN_RETRY_BATCH))
+        resumes = has_begun and position.rewound_to is None
+        cursor = read_cursor(store) if resumes else begin_cursor(store, sync_filter, reader.block)
+        if cursor is None or cursor.sync_filter != sync_filter:
+            raise _other_sync(store)
+        return discover(store, reader, cursor.reset() if position.is_fork_unknown else cursor, size, span)
 
-    is_all = False
-    while not is_all:
-        started_s, hunts = clock.monotonic_s(), 0
-        step = _taken(store, node, hunt, may_lose)
-        has_begun, span, is_all = True, step.found.span, step.found.is_all
-        took_s = clock.monotonic_s() - started_s
-        if took_s > _LONG_S:
-            size = max(size // 2, min(size, _LEAST_PORTION))
-        elif took_s < _SHORT_S:
-            size = min(2 * size, _MOST_PORTION)
+    is_complete = False
+    while not is_complete:
+        started_s, attempts = clock.monotonic_s(), 0
+        step = _require_step(store, node, discover_batch, accept_losses)
+        has_begun, span, is_complete = True, step.discovery.span, step.discovery.is_complete
+        duration_s = clock.monotonic_s() - started_s
+        if duration_s > _LONG_STEP_S:
+            size = max(size // 2, min(size, _MIN_BATCH))
+        elif duration_s < _SHORT_STEP_S:
+            size = min(2 * size, _MAX_BATCH)
         yield _progress(store, step)
 
 
-def adopt(store: Store, node: Node, market: Market, *, portion: int = _PORTION) -> Iterator[Progress]:
-    """Fill an empty store with those pools of a market that are not invented, as the node tells them now.
+def import_pools(store: Store, node: Node, market: Market, *, batch_size: int = _BATCH_SIZE) -> Iterator[Progress]:
+    """Fill an empty store with the pools of a market, except its placeholders, in the state that the node returns.
 
-    Whoever stops goes on where it stopped, with the same market. Raises as `sync`, and `ConfigError` for a store that
-    something else has filled.
+    An interrupted import resumes with the same market. Raises as `sync`, and `ConfigError` if the store was filled in
+    another way.
     """
-    search = search_of(store)
-    if store.register.counts()[0] if search is None else search.wanted != NOTHING:
+    cursor = read_cursor(store)
+    if store.inventory.count_pools_and_tokens()[0] if cursor is None else cursor.sync_filter != NO_PROTOCOLS:
         raise ConfigError(
             f"the store {store.path} holds another market already",
             hint="name another file",
             details={"store": store.path},
         )
-    places = [
-        place
-        for key, pool in market.pools.items()
-        if key not in market.placeholder_pools and (place := ref_of_pool(pool))
+    refs = [
+        ref for key, pool in market.pools.items() if key not in market.placeholder_pools and (ref := ref_of_pool(pool))
     ]
 
-    def hunt(view: BlockReader, footing: Footing) -> Found:
-        del view, footing
-        search = search_of(store) or Search(NOTHING, is_judged=True)
-        last = min(search.adopted + portion, len(places))
-        return Found(
-            replace(search, adopted=last),
-            places[search.adopted : last],
+    def next_pools(reader: BlockReader, position: ChainPosition) -> Discovery:
+        del reader, position
+        cursor = read_cursor(store) or SyncCursor(NO_PROTOCOLS, liquidity_filtered=True)
+        last = min(cursor.imported_pools + batch_size, len(refs))
+        return Discovery(
+            replace(cursor, imported_pools=last),
+            refs[cursor.imported_pools : last],
             tokens=market.tokens,
-            stage=Stage("pools of the market", last, len(places)),
-            is_all=last == len(places),
+            stage=Stage("pools of the market", last, len(refs)),
+            is_complete=last == len(refs),
         )
 
-    is_all = False
-    while not is_all:
-        step = _taken(store, node, hunt)
-        is_all = step.found.is_all
+    is_complete = False
+    while not is_complete:
+        step = _require_step(store, node, next_pools)
+        is_complete = step.discovery.is_complete
         yield _progress(store, step)
 
 
-def _taken(store: Store, node: Node, hunt: Hunt, may_lose: bool = False) -> Step:
-    step = take_step(store, node, hunt, at_rest=True, may_lose=may_lose)
+def _require_step(store: Store, node: Node, discoverer: Discoverer, accept_losses: bool = False) -> SyncStep:
+    step = advance(store, node, discoverer, even_without_new_block=True, accept_losses=accept_losses)
     if step is None:
         raise StaleNode(
             f"{node.shown} is behind the store {store.path}",
@@ -108,14 +113,14 @@ def _taken(store: Store, node: Node, hunt: Hunt, may_lose: bool = False) -> Step
     return step
 
 
-def _progress(store: Store, step: Step) -> Progress:
+def _progress(store: Store, step: SyncStep) -> Progress:
     number = step.advance.block.number
-    phase, done, total = step.found.stage or Stage("blocks", number, number)
-    pools, tokens = store.register.counts()
+    phase, done, total = step.discovery.stage or Stage("blocks", number, number)
+    pools, tokens = store.inventory.count_pools_and_tokens()
     return Progress(phase, done, total, number, pools, tokens)
 
 
-def _disturbed(store: Store) -> ConfigError:
+def _other_sync(store: Store) -> ConfigError:
     return ConfigError(
         f"another process has begun to sync something else into the store {store.path}",
         hint="wait until that one has finished, or name another file",

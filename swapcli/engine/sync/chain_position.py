@@ -1,8 +1,7 @@
-"""Where a store stands on the chain that a node knows: the check that comes before each step.
+"""Relates a store to the chain that a node knows. Every step begins with this check.
 
-Blocks with their hashes are a chain, so if one of those that the store remembers is part of the node's chain, all
-before it are. A chain takes the place of the store's only where it has come at least as far: a node that is behind
-knows less, not better.
+Each block contains the hash of its parent: if one of the store's blocks is on the node's chain, so are all before it.
+The node's chain replaces the store's only if it is at least as long: a node that is behind knows less, not better.
 """
 
 from __future__ import annotations
@@ -12,25 +11,25 @@ from typing import NamedTuple
 
 from swapcli.chain.node import BlockHeader, Node
 from swapcli.errors import ConfigError, MarketUnavailable, StaleNode
-from swapcli.store import BlockMark, Store
+from swapcli.store import Store, StoredBlock
 
 
-class Footing(NamedTuple):
-    """`held` is the block that the store is at, None where it is at none.
+class ChainPosition(NamedTuple):
+    """The block of a store, and how it relates to the chain of a node.
 
-    `rewound_to` is that block's number where the store had to go back to it. `is_behind` says that the node's newest
-    block comes before `held`, on the same chain; `is_lost` that no block that the store remembers is on the node's
-    chain, so that nothing it holds can be believed.
+    `stored_block` is None if the store has no block. `rewound_to` is the number of that block if the store had to be
+    rewound to it. `node_is_behind` is whether the node's newest block precedes `stored_block` on the same chain.
+    `is_fork_unknown` is whether none of the store's blocks is on the node's chain: then all of its state is invalid.
     """
 
-    held: BlockMark | None
+    stored_block: StoredBlock | None
     rewound_to: int | None = None
-    is_behind: bool = False
-    is_lost: bool = False
+    node_is_behind: bool = False
+    is_fork_unknown: bool = False
 
 
-class Overtaken(ConfigError):
-    """Another process has moved the store in the meantime."""
+class ConcurrentWrite(ConfigError):
+    """Another process has written to the store in the meantime."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(
@@ -40,67 +39,67 @@ class Overtaken(ConfigError):
         )
 
 
-def find_footing(store: Store, node: Node, head: BlockHeader) -> Footing:
-    """Where `store` stands, once it has gone back to the newest of its blocks that the node's chain still has.
+def locate(store: Store, node: Node, head: BlockHeader) -> ChainPosition:
+    """Rewind the store to its newest block that is on the node's chain, and return its position.
 
-    Raises `StaleNode` where the node's newest block `head` is older than the store's and on another chain, and
-    `Overtaken`.
+    Raises `StaleNode` if the node's newest block `head` is older than the store's and on another chain, and
+    `ConcurrentWrite`.
     """
-    marks = store.blocks()
-    if not marks:
-        return Footing(store.register.head(), is_lost=store.register.counts()[0] > 0)
-    newest = marks[0]
+    blocks = store.read_blocks()
+    if not blocks:
+        return ChainPosition(store.inventory.head(), is_fork_unknown=store.inventory.count_pools_and_tokens()[0] > 0)
+    newest = blocks[0]
     if head.number < newest.number:
-        _check_same_chain(marks, node, head)
-        return Footing(newest, is_behind=True)
+        _check_same_chain(blocks, node, head)
+        return ChainPosition(newest, node_is_behind=True)
     if _is_on_chain(newest, node, head):
-        return Footing(newest)
-    standing = _newest_standing(marks[1:], node, head)
-    if standing is None:
-        return Footing(newest, is_lost=True)
+        return ChainPosition(newest)
+    common = _newest_on_chain(blocks[1:], node, head)
+    if common is None:
+        return ChainPosition(newest, is_fork_unknown=True)
     try:
-        store.rewind_to(standing.number)
+        store.rewind_to(common.number)
     except MarketUnavailable:
-        raise Overtaken(store) from None
-    return Footing(standing, rewound_to=standing.number)
+        raise ConcurrentWrite(store) from None
+    return ChainPosition(common, rewound_to=common.number)
 
 
-def _is_on_chain(mark: BlockMark, node: Node, head: BlockHeader) -> bool:
-    if mark.hash is None:
+def _is_on_chain(block: StoredBlock, node: Node, head: BlockHeader) -> bool:
+    if block.hash is None:
         return False
-    if mark.number == head.number:
-        return mark.hash == head.hash
-    if mark.number == head.number - 1:
-        return mark.hash == head.parent_hash
-    found = node.block(mark.number)
-    if found is None:
+    if block.number == head.number:
+        return block.hash == head.hash
+    if block.number == head.number - 1:
+        return block.hash == head.parent_hash
+    header = node.block(block.number)
+    if header is None:
         raise StaleNode(
-            f"{node.shown} does not know block {mark.number}, though it told of block {head.number}",
-            hint="try again: it may be several nodes, of which some are behind",
+            f"{node.shown} does not know block {block.number}, though it reported block {head.number}",
+            hint="try again: it may be several nodes, some of them behind",
         )
-    return mark.hash == found.hash
+    return block.hash == header.hash
 
 
-def _newest_standing(marks: Sequence[BlockMark], node: Node, head: BlockHeader) -> BlockMark | None:
-    """Of marks from the newest to the oldest: those that stand all come after those that do not."""
-    low, high = 0, len(marks)
+def _newest_on_chain(blocks: Sequence[StoredBlock], node: Node, head: BlockHeader) -> StoredBlock | None:
+    """Return the newest block on the node's chain by bisection; `blocks` are sorted from the newest to the oldest."""
+    low, high = 0, len(blocks)
     while low < high:
         middle = (low + high) // 2
-        if _is_on_chain(marks[middle], node, head):
+        if _is_on_chain(blocks[middle], node, head):
             high = middle
         else:
             low = middle + 1
-    return marks[low] if low < len(marks) else None
+    return blocks[low] if low < len(blocks) else None
 
 
-def _check_same_chain(marks: Sequence[BlockMark], node: Node, head: BlockHeader) -> None:
-    """By the newest remembered block that the node can know."""
-    known = next((mark for mark in marks if mark.number <= head.number), None)
+def _check_same_chain(blocks: Sequence[StoredBlock], node: Node, head: BlockHeader) -> None:
+    """Raise `StaleNode` unless the newest stored block that the node can know is on its chain."""
+    known = next((block for block in blocks if block.number <= head.number), None)
     if known is None or not _is_on_chain(known, node, head):
         raise StaleNode(
             f"{node.shown} is at block {head.number} of "
             f"{'a chain that the store does not remember' if known is None else 'another chain than the store'}, "
-            f"and the store is at block {marks[0].number} already",
+            f"and the store is at block {blocks[0].number} already",
             hint="wait until the node has caught up, or set another node",
-            details={"node_block": head.number, "store_block": marks[0].number},
+            details={"node_block": head.number, "store_block": blocks[0].number},
         )

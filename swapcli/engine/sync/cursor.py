@@ -1,96 +1,129 @@
-"""How far the search for pools has come: kept in the store as a note of each block, so that it goes on there."""
+"""How far the discovery of pools has come. The store keeps it with each block, so that discovery resumes there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
-from swapcli.engine.sync.sync_filter import Wanted
+from swapcli.engine.sync.sync_filter import SyncFilter
 from swapcli.store import BlockWriter, Store
 
-NOTHING: Final = Wanted(protocols=frozenset())
-"""For stores that only follow the pools that they hold."""
+NO_PROTOCOLS: Final = SyncFilter(protocols=frozenset())
+"""The filter of a store that only follows the pools it has."""
 
-_NOTE: Final = "search"
-_LOOK_AGAIN_BLOCKS: Final = 1_000
-"""What was left out may be worth another look after so many blocks, and no sooner: there may be very many."""
+_METADATA_KEY: Final = "search"
+_STORED_NAMES: Final = {
+    "sync_filter": "wanted",
+    "list_positions": "lists",
+    "event_blocks": "events",
+    "event_gaps": "gaps",
+    "event_error": "refusal",
+    "unqueried_factories": "unread",
+    "recheck_key": "again",
+    "lost_recheck_key": "lost",
+    "last_recheck_block": "looked_at",
+    "imported_pools": "adopted",
+    "factories_queried": "is_asked",
+    "liquidity_filtered": "is_judged",
+}
+"""The keys of the stored JSON by field. Existing stores have them, so they never change."""
+_RECHECK_BLOCKS: Final = 1_000
+"""Minimum distance between two rechecks of skipped pools, as there may be very many of them."""
 
 
 @dataclass(frozen=True)
-class Search:
-    """`lists` has the place in each home's list to go on from, `events` the block; homes by what they are wanted for.
+class SyncCursor:
+    """The position of discovery in every list of pools and in the chain's events.
 
-    `gaps` has the first block whose events the node did not tell of a home, `refusal` its reason; `unread` are homes,
-    by address, that could not be asked for tokens, and why. `again` is the key up to which what was left out has been
-    looked at again, None when that is done, and `looked_at` the block at which it was; `lost` is the same of the pools
-    that were held before. `adopted` counts the pools of a
-    market that were looked at. `is_asked` says that factories were asked for the wanted tokens, `is_judged` that pools
-    which are too thin are out.
+    `list_positions` is the next index in the list of each factory, `event_blocks` the next block of each factory's
+    events; the keys are the names of `discover`. `event_gaps` is the first block whose events the node did not return,
+    by factory, `event_error` the reason. `unqueried_factories` are the addresses of factories that could not be queried
+    for pairs, with the reasons. `recheck_key` is the last skipped pool that the current recheck has reached, None if no
+    recheck is under way; `last_recheck_block` is the block at which the last one ended. `lost_recheck_key` is the same
+    for lost pools. `imported_pools` counts the pools of a market that have been imported. `factories_queried` is
+    whether factories were queried for the pairs of the filter's tokens, `liquidity_filtered` whether illiquid pools
+    were removed.
     """
 
-    wanted: Wanted
-    lists: Mapping[str, int] = field(default_factory=dict)
-    events: Mapping[str, int] = field(default_factory=dict)
-    gaps: Mapping[str, int] = field(default_factory=dict)
-    refusal: str = ""
-    unread: Mapping[str, str] = field(default_factory=dict)
-    again: str | None = None
-    lost: str | None = None
-    looked_at: int = 0
-    adopted: int = 0
-    is_asked: bool = False
-    is_judged: bool = False
+    sync_filter: SyncFilter
+    list_positions: Mapping[str, int] = field(default_factory=dict)
+    event_blocks: Mapping[str, int] = field(default_factory=dict)
+    event_gaps: Mapping[str, int] = field(default_factory=dict)
+    event_error: str = ""
+    unqueried_factories: Mapping[str, str] = field(default_factory=dict)
+    recheck_key: str | None = None
+    lost_recheck_key: str | None = None
+    last_recheck_block: int = 0
+    imported_pools: int = 0
+    factories_queried: bool = False
+    liquidity_filtered: bool = False
 
-    def anew(self) -> Search:
-        """The same wishes, where nothing that is known of the chain holds."""
-        return replace(self, lists={}, events={}, gaps={}, is_asked=False)
+    def reset(self) -> SyncCursor:
+        """Return a cursor with the same filter for an unknown chain."""
+        return replace(self, list_positions={}, event_blocks={}, event_gaps={}, factories_queried=False)
 
 
-def begin(store: Store, wanted: Wanted, block: int) -> Search:
-    """The search for what is wanted now, from where the last one ended, or anew where its wishes were others.
+def begin_cursor(store: Store, sync_filter: SyncFilter, block: int) -> SyncCursor:
+    """Return the cursor for a sync with `sync_filter` at `block`: the stored one, reset as far as the filter changed.
 
-    Homes of protocols that were not wanted before have no place to go on from, so only other tokens and earlier blocks
-    make it begin anew; pools that are held are not read again. Where tokens are given, the first block also says
-    whether events are looked at.
+    Newly requested protocols start without a cursor. Only a changed token filter or an earlier start block restarts
+    discovery; pools in the store are not read again. With a token filter, the start block also decides whether events
+    are read.
     """
-    last = search_of(store)
+    last = read_cursor(store)
     if last is None:
-        return Search(wanted, looked_at=block)
-    asked, before = wanted, last.wanted
-    is_elsewhere = asked.from_block != before.from_block if asked.tokens else asked.from_block < before.from_block
-    is_other = asked.tokens != before.tokens
-    is_wider = asked.min_liquidity_usd < before.min_liquidity_usd
-    is_long_ago = block - last.looked_at >= _LOOK_AGAIN_BLOCKS
+        return SyncCursor(sync_filter, last_recheck_block=block)
+    previous = last.sync_filter
+    if sync_filter.tokens:
+        other_start = sync_filter.from_block != previous.from_block
+    else:
+        other_start = sync_filter.from_block < previous.from_block
+    other_tokens = sync_filter.tokens != previous.tokens
+    lower_minimum = sync_filter.min_liquidity_usd < previous.min_liquidity_usd
+    recheck_is_due = block - last.last_recheck_block >= _RECHECK_BLOCKS
+    keeps_queries = last.factories_queried and not (other_tokens or other_start)
     return replace(
         last,
-        wanted=wanted,
-        lists={} if is_other else last.lists,
-        events={} if is_other or is_elsewhere else {**last.events, **last.gaps},
-        gaps={},
-        refusal="",
-        unread=last.unread if last.is_asked and not (is_other or is_elsewhere) else {},
-        again="" if last.again is None and (is_wider or is_long_ago) else last.again,
-        lost="",
-        is_asked=last.is_asked and not (is_other or is_elsewhere),
-        is_judged=False,
+        sync_filter=sync_filter,
+        list_positions={} if other_tokens else last.list_positions,
+        event_blocks={} if other_tokens or other_start else {**last.event_blocks, **last.event_gaps},
+        event_gaps={},
+        event_error="",
+        unqueried_factories=last.unqueried_factories if keeps_queries else {},
+        recheck_key="" if last.recheck_key is None and (lower_minimum or recheck_is_due) else last.recheck_key,
+        lost_recheck_key="",
+        factories_queried=keeps_queries,
+        liquidity_filtered=False,
     )
 
 
-def search_of(store: Store) -> Search | None:
-    """The search of a store; None where none has begun."""
-    note: Any = store.note(_NOTE)
-    if note is None:
+def read_cursor(store: Store) -> SyncCursor | None:
+    """Return the stored cursor, None if no discovery has begun."""
+    stored: Any = store.read_metadata(_METADATA_KEY)
+    if stored is None:
         return None
-    *wishes, min_liquidity_usd, from_block = note.pop("wanted")
-    protocols, tokens = (None if each is None else frozenset(each) for each in wishes)
-    return Search(Wanted(protocols, tokens, min_liquidity_usd, from_block), **note)
+    protocols, tokens, min_liquidity_usd, from_block = stored.pop("wanted")
+    sync_filter = SyncFilter(
+        None if protocols is None else frozenset(protocols),
+        None if tokens is None else frozenset(tokens),
+        min_liquidity_usd,
+        from_block,
+    )
+    names = {stored_name: name for name, stored_name in _STORED_NAMES.items()}
+    return SyncCursor(sync_filter, **{names[stored_name]: value for stored_name, value in stored.items()})
 
 
-def keep(search: Search, writer: BlockWriter) -> None:
-    """Going back to an earlier block brings back the search as it was at it."""
-    wanted = search.wanted
-    wishes = [None if each is None else sorted(each) for each in (wanted.protocols, wanted.tokens)]
-    fields = {name: value for name, value in vars(search).items() if name != "wanted"}
-    note = {"wanted": [*wishes, wanted.min_liquidity_usd, wanted.from_block], **fields}
-    writer.put_note(_NOTE, note, of_block=True)
+def write_cursor(cursor: SyncCursor, writer: BlockWriter) -> None:
+    """Store the cursor. Rewinding to an earlier block restores the cursor of that block."""
+    protocols, tokens, min_liquidity_usd, from_block = cursor.sync_filter
+    stored: dict[str, object] = {
+        _STORED_NAMES[each.name]: getattr(cursor, each.name) for each in fields(cursor) if each.name != "sync_filter"
+    }
+    stored["wanted"] = [
+        None if protocols is None else sorted(protocols),
+        None if tokens is None else sorted(tokens),
+        min_liquidity_usd,
+        from_block,
+    ]
+    writer.put_metadata(_METADATA_KEY, stored, undoable=True)

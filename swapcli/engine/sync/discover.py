@@ -1,7 +1,7 @@
-"""Finds pools that a store does not hold yet, in portions: each begins where the one before it ended.
+"""Discovers pools that a store does not have yet, in batches that each begin where the previous one ended.
 
-Factories' lists come first, then events of creation, then what was left out earlier. Where only some tokens are wanted,
-factories are asked for their pairs before that, and lists and events only tell what has come since.
+The lists of factories come first, then events of pool creation, then pools that were skipped earlier. With a filter by
+tokens, factories are queried for pairs of these first, and lists and events only give what is created later.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from swapcli.chain.pool_discovery import (
     read_pool_lists,
 )
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.engine.sync.cursor import Search
-from swapcli.engine.sync.skipped import places_of
-from swapcli.engine.sync.sync_filter import Wanted
+from swapcli.engine.sync.cursor import SyncCursor
+from swapcli.engine.sync.skipped import parse_pool_refs
+from swapcli.engine.sync.sync_filter import SyncFilter
 from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.model.network import Network
 from swapcli.model.token import Token
-from swapcli.store import LeftOut, Store
+from swapcli.store import SkippedEntry, Store
 
-_MOST_RANGES: Final = 8
-"""Of blocks, in one portion."""
-_MOST_ASKED: Final = 64
-"""Tokens: their pairs grow with the square of their number, and from here on lists and events are sooner read."""
+_MAX_RANGES: Final = 8
+"""Ranges of blocks of events in one batch."""
+_MAX_QUERIED_TOKENS: Final = 64
+"""The number of pairs grows with the square of the tokens; beyond this, reading lists and events is faster."""
 
 
 class Stage(NamedTuple):
-    """What a portion was about, for people: `done` of `total`, which is None where nobody knows it."""
+    """The progress of discovery, for people: `done` of `total`, which is None if it is unknown."""
 
     phase: str
     done: int
@@ -49,239 +49,274 @@ class Stage(NamedTuple):
 
 
 @dataclass
-class Found:
-    """A portion: places, some without decimals, and what cannot be held. `tokens` are known without asking.
+class Discovery:
+    """A batch of discovered pools, some without decimals. `tokens` are those that need not be read from the node.
 
-    `search` is how far the search has come with it, `is_all` says that nothing more is to be found at the view's block;
-    `stage` is None where nothing was left to do. `span` blocks of events were got at once, where any were asked for.
+    `cursor` is the position after this batch. `skipped` are entries that cannot be stored. `is_complete` is whether
+    nothing more can be discovered at the reader's block. `stage` describes the progress, None if there was nothing to
+    do. `span` is how many blocks of events the node returned at once.
     """
 
-    search: Search
-    places: list[PoolRef] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    cursor: SyncCursor
+    pool_refs: list[PoolRef] = field(default_factory=list)
+    skipped: list[SkippedEntry] = field(default_factory=list)
     tokens: Mapping[str, Token] = field(default_factory=dict)
     stage: Stage | None = None
-    is_all: bool = False
+    is_complete: bool = False
     span: int = FIRST_SPAN
 
 
 class _EventsWithheld(UpstreamRejected):
-    """A node leaves events out of what it tells."""
+    """A node omits events from its response."""
 
 
 class _Source(NamedTuple):
-    """A home that is wanted, and by what name its places are kept: another one where more of it is wanted."""
+    """A factory to read, and the key of its positions in the cursor. More protocols of a factory have another key."""
 
     name: str
-    home: Factory
+    factory: Factory
 
     @property
     def title(self) -> str:
-        """For people."""
-        protocol = self.home.protocol or self.home.stable_protocol
-        return protocol.display_name if protocol else self.home.address
+        """The factory's name, for people."""
+        protocol = self.factory.protocol or self.factory.stable_protocol
+        return protocol.display_name if protocol else self.factory.address
 
 
-def find_more(store: Store, view: BlockReader, search: Search, size: int, span: int = FIRST_SPAN) -> Found:
-    """The next portion that a search wants, of about `size` places. Raises `UpstreamError`."""
-    return _Finder(store, view, Found(search, span=span), size).find()
+def discover(store: Store, reader: BlockReader, cursor: SyncCursor, size: int, span: int = FIRST_SPAN) -> Discovery:
+    """Return the next batch from `cursor`, of about `size` pools. Raises `UpstreamError`."""
+    return _BatchDiscovery(store, reader, Discovery(cursor, span=span), size).run()
 
 
-class _Finder:
-    def __init__(self, store: Store, view: BlockReader, found: Found, size: int) -> None:
-        self._store, self._view, self._found, self._room = store, view, found, size
-        self._silent_before = frozenset(view.contracts_without_output)
-        sources = _sources(store.network, found.search.wanted.protocols)
-        self._silent = [each for each in sources if not each.home.is_enumerable]
-        listed = [each for each in sources if each.home.is_enumerable]
-        listings = read_pool_lists(view, [each.home for each in listed]) if listed else []
-        self._lists = list(zip(listed, listings, strict=True))
+class _BatchDiscovery:
+    """Fills one `Discovery`. `_room` is how many more pools it may take."""
 
-    def find(self) -> Found:
-        """Each step says whether it is done with what there is at this block."""
-        self._check_answered()
-        steps = (self._ask_for_pairs, self._read_lists, self._read_events, self._look_for_lost, self._look_again)
-        self._found.is_all = all(step() for step in steps)
-        self._check_answered()
-        return self._found
+    def __init__(self, store: Store, reader: BlockReader, discovery: Discovery, size: int) -> None:
+        self._store, self._reader, self._discovery, self._room = store, reader, discovery, size
+        self._without_output_before = frozenset(reader.contracts_without_output)
+        sources = _sources(store.network, discovery.cursor.sync_filter.protocols)
+        self._event_only = [source for source in sources if not source.factory.is_enumerable]
+        enumerable = [source for source in sources if source.factory.is_enumerable]
+        lists = read_pool_lists(reader, [source.factory for source in enumerable]) if enumerable else []
+        self._enumerable = list(zip(enumerable, lists, strict=True))
 
-    def _check_answered(self) -> None:
-        """Raises `InvalidUpstreamResponse` where a contract that must be there returns nothing: a factory that answered
-        before, or a pool that a factory told of."""
-        answered = {name.split()[0] for name, length in self._found.search.lists.items() if length}
-        unknown = {home.address for _, home in (*(source for source, _ in self._lists), *self._silent)} - answered
-        silent = sorted(self._view.contracts_without_output - unknown - self._silent_before)
-        if silent:
+    def run(self) -> Discovery:
+        """Run each stage; a stage returns whether it is complete at this block."""
+        self._check_output()
+        stages = (self._query_pairs, self._read_lists, self._read_events, self._recheck_lost, self._recheck_skipped)
+        self._discovery.is_complete = all(stage() for stage in stages)
+        self._check_output()
+        return self._discovery
+
+    def _factories(self) -> dict[str, Factory]:
+        sources = (*(source for source, _ in self._enumerable), *self._event_only)
+        return {source.factory.address: source.factory for source in sources}
+
+    def _check_output(self) -> None:
+        """Raise `InvalidUpstreamResponse` if a contract that must exist returned nothing.
+
+        Such a contract is a factory that answered before, or a pool that a factory listed.
+        """
+        known = {name.split()[0] for name, length in self._discovery.cursor.list_positions.items() if length}
+        unproven = self._factories().keys() - known
+        missing = sorted(self._reader.contracts_without_output - unproven - self._without_output_before)
+        if missing:
             raise InvalidUpstreamResponse(
-                f"{self._view.node.shown} answers with nothing for {silent[0]}, which must be there: nothing is stored",
+                f"{self._reader.node.shown} returns nothing for {missing[0]}, which must exist: nothing is stored",
                 hint="try again, or set another node",
-                details={"contract": silent[0], "block": self._view.block},
+                details={"contract": missing[0], "block": self._reader.block},
             )
 
-    def _ask_for_pairs(self) -> bool:
-        """All at once; lists and events then go on from here, where the home could be asked."""
-        search = self._found.search
-        tokens, with_events = search.wanted.tokens, search.wanted.from_block > 0
-        if tokens is None or search.is_asked or len(tokens) > _MOST_ASKED:
+    def _query_pairs(self) -> bool:
+        """Query all factories for the pairs of the filter's tokens, once.
+
+        Lists and events of the factories that answered then continue from the present block.
+        """
+        cursor = self._discovery.cursor
+        tokens, reads_events = cursor.sync_filter.tokens, cursor.sync_filter.from_block > 0
+        if tokens is None or cursor.factories_queried or len(tokens) > _MAX_QUERIED_TOKENS:
             return True
-        asked = {home.address: home for _, home in (*(source for source, _ in self._lists), *self._silent)}
+        factories = self._factories()
         wrapped = self._store.network.wrapped_native_address
-        found = list(find_pair_pools(self._view, list(asked.values()), sorted(tokens), wrapped))
-        mute = {each.key: each.reason for each in found if isinstance(each, SkippedItem) and each.key in asked}
-        self._take(each for each in found if each.key not in mute)
-        lengths = {name: each.length for (name, _), each in self._lists if isinstance(each, PoolList)}
-        lists = {name: lengths.get(name, 0) for (name, home), _ in self._lists if home.address not in mute}
-        events = {} if with_events else {name: self._view.block + 1 for name, _ in self._silent}
-        unread = {key: why for key, why in mute.items() if not (with_events or asked[key].is_enumerable)}
-        self._move(lists={**lists, **search.lists}, events={**events, **search.events}, unread=unread, is_asked=True)
-        self._stage("pairs of tokens", len(tokens), len(tokens))
+        items = list(find_pair_pools(self._reader, list(factories.values()), sorted(tokens), wrapped))
+        not_queryable = {
+            item.key: item.reason for item in items if isinstance(item, SkippedItem) and item.key in factories
+        }
+        self._take(item for item in items if item.key not in not_queryable)
+        lengths = {source.name: pools.length for source, pools in self._enumerable if isinstance(pools, PoolList)}
+        positions = {
+            source.name: lengths.get(source.name, 0)
+            for source, _ in self._enumerable
+            if source.factory.address not in not_queryable
+        }
+        blocks = {} if reads_events else {source.name: self._reader.block + 1 for source in self._event_only}
+        self._move(
+            list_positions={**positions, **cursor.list_positions},
+            event_blocks={**blocks, **cursor.event_blocks},
+            unqueried_factories={
+                address: reason
+                for address, reason in not_queryable.items()
+                if not (reads_events or factories[address].is_enumerable)
+            },
+            factories_queried=True,
+        )
+        self._set_stage("pairs of tokens", len(tokens), len(tokens))
         return True
 
     def _read_lists(self) -> bool:
-        for source, listing in self._lists:
-            if isinstance(listing, SkippedItem):
-                self._found.left_out.append(LeftOut(*listing))
+        for source, pools in self._enumerable:
+            if isinstance(pools, SkippedItem):
+                self._discovery.skipped.append(SkippedEntry(*pools))
                 continue
-            first = self._found.search.lists.get(source.name, 0)
-            if first >= listing.length:
+            first = self._discovery.cursor.list_positions.get(source.name, 0)
+            if first >= pools.length:
                 continue
             if self._room <= 0:
                 return False
-            last = min(first + self._room, listing.length)
+            last = min(first + self._room, pools.length)
             self._room -= last - first
-            self._take(read_listed_pools(self._view, listing, first, last))
-            self._move(lists={**self._found.search.lists, source.name: last})
-            self._stage(f"{source.title} pairs", last, listing.length)
-            if last < listing.length:
+            self._take(read_listed_pools(self._reader, pools, first, last))
+            self._move(list_positions={**self._discovery.cursor.list_positions, source.name: last})
+            self._set_stage(f"{source.title} pairs", last, pools.length)
+            if last < pools.length:
                 return False
         return True
 
     def _read_events(self) -> bool:
-        """Homes that have come equally far are asked about together."""
-        if not self._silent:
+        """Read events of creation. Factories that are at the same block share a query."""
+        if not self._event_only:
             return True
-        head, start = self._view.block, self._found.search.wanted.from_block
-        for number in range(_MOST_RANGES):
-            reached = {each.name: self._found.search.events.get(each.name, start) for each in self._silent}
-            first = min(reached.values())
+        head, start = self._reader.block, self._discovery.cursor.sync_filter.from_block
+        for number in range(_MAX_RANGES):
+            next_blocks = {
+                source.name: self._discovery.cursor.event_blocks.get(source.name, start) for source in self._event_only
+            }
+            first = min(next_blocks.values())
             if first > head:
                 return True
             if self._room <= 0:
                 return False
-            group = [each for each in self._silent if reached[each.name] == first]
-            last = min([head, *(at - 1 for at in reached.values() if at > first)])
-            query = creation_filter([home for _, home in group], first, last)
-            assert query
-            if (number == 0 and self._is_deaf(query)) or not self._read_range(group, query):
+            group = [source for source in self._event_only if next_blocks[source.name] == first]
+            last = min([head, *(block - 1 for block in next_blocks.values() if block > first)])
+            query = creation_filter([source.factory for source in group], first, last)
+            assert query, "event-only factories emit creation events"
+            if (number == 0 and self._node_has_no_logs(query)) or not self._read_range(group, query):
                 return True
-            self._stage("creation events", max(first - start, 0), head - start + 1)
+            self._set_stage("creation events", max(first - start, 0), head - start + 1)
         return False
 
-    def _is_deaf(self, query: LogFilter) -> bool:
-        """Does a node that told of no events the last time still tell of none? One question then is enough."""
-        if not self._found.search.refusal:
+    def _node_has_no_logs(self, query: LogFilter) -> bool:
+        """Return whether a node that returned no events in the last sync still returns none, by a single request."""
+        if not self._discovery.cursor.event_error:
             return False
-        head = self._view.block
-        return find_first_available_block(self._view.node, query._replace(from_block=head, to_block=head)) > head
+        head = self._reader.block
+        return find_first_available_block(self._reader.node, query._replace(from_block=head, to_block=head)) > head
 
     def _read_range(self, group: list[_Source], query: LogFilter) -> bool:
-        """As many blocks from the query's first on as the node tells of at once; False where it tells of none."""
-        search, names = self._found.search, [name for name, _ in group]
+        """Read as many blocks from the query's first as the node returns at once. Return False if it returns none."""
+        cursor, names = self._discovery.cursor, [source.name for source in group]
         try:
-            part = self._told_in_full(query)
+            scanned = self._scan_verified(query)
         except (UpstreamRejected, UpstreamTimeout) as error:
-            gaps = {**dict.fromkeys(names, query.from_block), **search.gaps}
-            told = (
-                query.to_block + 1
-                if isinstance(error, _EventsWithheld)
-                else find_first_available_block(self._view.node, query)
+            if isinstance(error, _EventsWithheld):
+                available = query.to_block + 1
+            else:
+                available = find_first_available_block(self._reader.node, query)
+            blocks = dict.fromkeys(names, available) if available <= query.to_block else {}
+            self._move(
+                event_blocks={**cursor.event_blocks, **blocks},
+                event_gaps={**dict.fromkeys(names, query.from_block), **cursor.event_gaps},
+                event_error=error.message,
             )
-            events = dict.fromkeys(names, told) if told <= query.to_block else {}
-            self._move(events={**search.events, **events}, gaps=gaps, refusal=error.message)
-            return bool(events)
+            return bool(blocks)
         wrapped = self._store.network.wrapped_native_address
-        known = {home.address: home for _, home in group}
-        self._room -= len(part.logs)
-        self._take(read_created_pools(self._view, known, part.logs, wrapped))
-        width, asked = part.last - query.from_block + 1, min(self._found.span, query.to_block - query.from_block + 1)
-        # A node that has just refused more would do so again.
-        self._found.span = width if width < asked else min(2 * self._found.span, MAX_SPAN)
-        gaps = {name: gap for name, gap in search.gaps.items() if name not in names or gap < query.from_block}
-        events = {**search.events, **dict.fromkeys(names, part.last + 1)}
-        self._move(events=events, gaps=gaps, refusal=search.refusal if gaps else "")
+        factories = {source.factory.address: source.factory for source in group}
+        self._room -= len(scanned.logs)
+        self._take(read_created_pools(self._reader, factories, scanned.logs, wrapped))
+        width = scanned.last - query.from_block + 1
+        requested = min(self._discovery.span, query.to_block - query.from_block + 1)
+        # A node that has just rejected a wider range would do so again.
+        self._discovery.span = width if width < requested else min(2 * self._discovery.span, MAX_SPAN)
+        gaps = {name: gap for name, gap in cursor.event_gaps.items() if name not in names or gap < query.from_block}
+        self._move(
+            event_blocks={**cursor.event_blocks, **dict.fromkeys(names, scanned.last + 1)},
+            event_gaps=gaps,
+            event_error=cursor.event_error if gaps else "",
+        )
         return True
 
-    def _told_in_full(self, query: LogFilter) -> ScannedRange:
-        """Return as much as the node tells at once. Raises `_EventsWithheld` where it leaves events out."""
-        node, head = self._view.node, self._view.block
-        part = next(scan_logs(node, query, self._found.span))
+    def _scan_verified(self, query: LogFilter) -> ScannedRange:
+        """Return the first range that the node returns. Raises `_EventsWithheld` if it omits events."""
+        node, head = self._reader.node, self._reader.block
+        scanned = next(scan_logs(node, query, self._discovery.span))
         withheld = find_withheld_block(node, head)
-        if part.last - query.from_block < MAX_HEADERS:
+        if scanned.last - query.from_block < MAX_HEADERS:
             emitters = dict.fromkeys(query.addresses, query.topics)
-            missing = find_missing_logs(
-                node, query.from_block, node.blooms(query.from_block, part.last), emitters, part.logs
-            )
+            blooms = node.blooms(query.from_block, scanned.last)
+            missing = find_missing_logs(node, query.from_block, blooms, emitters, scanned.logs)
             if missing is None or missing:
-                withheld = part.last
+                withheld = scanned.last
         if withheld is not None:
-            raise _EventsWithheld(f"{node.shown} leaves out events that the headers of blocks tell of")
-        return part
+            raise _EventsWithheld(f"{node.shown} omits events that the headers of its blocks announce")
+        return scanned
 
-    def _look_for_lost(self) -> bool:
-        after = self._found.search.lost
+    def _recheck_lost(self) -> bool:
+        """Take pools that were stored before, or that their factory lists."""
+        after = self._discovery.cursor.lost_recheck_key
         if after is None:
             return True
         if self._room <= 0:
             return False
-        lost = self._store.register.lost(after, self._room)
+        lost = self._store.inventory.lost_after(after, self._room)
         self._room -= len(lost)
-        self._take(places_of(lost))
-        is_done = self._room > 0
-        self._move(lost=None if is_done else lost[-1].key)
+        self._take(parse_pool_refs(lost))
+        is_complete = self._room > 0
+        self._move(lost_recheck_key=None if is_complete else lost[-1].key)
         if lost:
-            self._stage("pools lost earlier", len(lost), None)
-        return is_done
+            self._set_stage("pools lost earlier", len(lost), None)
+        return is_complete
 
-    def _look_again(self) -> bool:
-        after = self._found.search.again
+    def _recheck_skipped(self) -> bool:
+        """Take pools that were skipped earlier."""
+        after = self._discovery.cursor.recheck_key
         if after is None:
             return True
         if self._room <= 0:
             return False
-        left = self._store.register.left_out(after, self._room)
-        self._take(places_of(left))
-        if len(left) < self._room:
-            self._move(again=None, looked_at=self._view.block)
+        entries = self._store.inventory.skipped_after(after, self._room)
+        self._take(parse_pool_refs(entries))
+        if len(entries) < self._room:
+            self._move(recheck_key=None, last_recheck_block=self._reader.block)
             return True
-        self._move(again=left[-1].key)
-        self._stage("pools left out earlier", len(left), None)
+        self._move(recheck_key=entries[-1].key)
+        self._set_stage("pools left out earlier", len(entries), None)
         return False
 
-    def _take(self, found: Iterable[PoolRef | SkippedItem]) -> None:
-        """Keep those that are wanted."""
-        for each in found:
-            if isinstance(each, SkippedItem):
-                self._found.left_out.append(LeftOut(*each))
-            elif _is_wanted(each, self._found.search.wanted):
-                self._found.places.append(each)
+    def _take(self, items: Iterable[PoolRef | SkippedItem]) -> None:
+        """Add the pools that match the filter, and the skipped items."""
+        for item in items:
+            if isinstance(item, SkippedItem):
+                self._discovery.skipped.append(SkippedEntry(*item))
+            elif _matches(item, self._discovery.cursor.sync_filter):
+                self._discovery.pool_refs.append(item)
 
-    def _move(self, **fields: Any) -> None:
-        self._found.search = replace(self._found.search, **fields)
+    def _move(self, **changes: Any) -> None:
+        self._discovery.cursor = replace(self._discovery.cursor, **changes)
 
-    def _stage(self, phase: str, done: int, total: int | None) -> None:
-        self._found.stage = Stage(phase, done, total)
+    def _set_stage(self, phase: str, done: int, total: int | None) -> None:
+        self._discovery.stage = Stage(phase, done, total)
 
 
-def _is_wanted(place: PoolRef, wanted: Wanted) -> bool:
-    is_of_protocol = wanted.protocols is None or place.protocol in wanted.protocols
-    return is_of_protocol and (wanted.tokens is None or wanted.tokens.issuperset(place.tokens))
+def _matches(ref: PoolRef, sync_filter: SyncFilter) -> bool:
+    protocol_matches = sync_filter.protocols is None or ref.protocol in sync_filter.protocols
+    return protocol_matches and (sync_filter.tokens is None or sync_filter.tokens.issuperset(ref.tokens))
 
 
 def _sources(network: Network, protocols: frozenset[str] | None) -> list[_Source]:
-    found = []
-    for home in find_factories(network)[0]:
-        names = {each.amm_name for each in (home.protocol, home.stable_protocol) if each}
+    sources = []
+    for factory in find_factories(network)[0]:
+        names = {each.amm_name for each in (factory.protocol, factory.stable_protocol) if each}
         names = names if protocols is None else names & protocols
         if names:
-            found.append(_Source(" ".join((home.address, *sorted(names))), home))
-    return found
+            sources.append(_Source(" ".join((factory.address, *sorted(names))), factory))
+    return sources

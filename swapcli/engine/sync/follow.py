@@ -4,34 +4,35 @@ from __future__ import annotations
 
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Node
-from swapcli.engine.sync.advance import take_step
-from swapcli.engine.sync.chain_position import Footing
-from swapcli.engine.sync.cursor import NOTHING, Search, search_of
-from swapcli.engine.sync.discover import Found, find_more
+from swapcli.engine.sync.advance import advance
+from swapcli.engine.sync.chain_position import ChainPosition
+from swapcli.engine.sync.cursor import NO_PROTOCOLS, SyncCursor, read_cursor
+from swapcli.engine.sync.discover import Discovery, discover
 from swapcli.engine.sync.sync_filter import Advance
 from swapcli.errors import MarketUnavailable
 from swapcli.store import Store
 
-_PORTION = 500
+_BATCH_SIZE = 500
+"""New pools per step: far more than a network gets between two blocks."""
 
 
 def follow(store: Store, node: Node) -> Advance | None:
-    """Bring a synced store to the node's newest block, in one transaction; None where there is no new block.
+    """Bring a synced store to the node's newest block, in one transaction; None if there is no new block.
 
-    What has come since and was wanted of the last sync is added. A node that is behind the store, on the same chain,
-    counts as one without a new block. Raises `UpstreamError` (`StaleNode` for a node that is behind on another chain),
-    `ConfigError` where another process is writing to the store, and `MarketUnavailable` where it holds nothing yet.
+    New pools that match the filter of the last sync are added. A node that is behind the store on the same chain has no
+    new block. Raises `UpstreamError` (`StaleNode` if the node is behind on another chain), `ConfigError` if another
+    process is writing to the store, and `MarketUnavailable` if the store is empty.
     """
-    if search_of(store) is None and not store.register.counts()[0]:
+    if read_cursor(store) is None and not store.inventory.count_pools_and_tokens()[0]:
         raise MarketUnavailable(
             f"the store {store.path} holds no market yet",
             hint="fill it with `swapcli sync`",
             details={"store": store.path},
         )
 
-    def hunt(view: BlockReader, footing: Footing) -> Found:
-        search = search_of(store) or Search(NOTHING, is_judged=True)
-        return find_more(store, view, search.anew() if footing.is_lost else search, _PORTION)
+    def discover_new(reader: BlockReader, position: ChainPosition) -> Discovery:
+        cursor = read_cursor(store) or SyncCursor(NO_PROTOCOLS, liquidity_filtered=True)
+        return discover(store, reader, cursor.reset() if position.is_fork_unknown else cursor, _BATCH_SIZE)
 
-    step = take_step(store, node, hunt, at_rest=False)
+    step = advance(store, node, discover_new, even_without_new_block=False)
     return step and step.advance

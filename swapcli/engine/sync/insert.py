@@ -1,5 +1,4 @@
-"""Puts pools that were found into a store, with their tokens, as they are at one block; whatever cannot be used is
-left out with its reason."""
+"""Adds discovered pools to a store, with their tokens, as of one block. Unusable pools are recorded with the reason."""
 
 from __future__ import annotations
 
@@ -12,83 +11,83 @@ from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_discovery import with_decimals
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.tokens import load_tokens
-from swapcli.engine.sync.skipped import left_at, left_pool
+from swapcli.engine.sync.skipped import skipped_known_pool, skipped_pool
 from swapcli.model.token import Token
-from swapcli.store import BlockWriter, LeftOut, Store
+from swapcli.store import BlockWriter, SkippedEntry, Store
 
-_PORTION = 250
+_BATCH_SIZE = 250
+"""Pools in memory at once: the states of concentrated pools can be large."""
 
 
 def add_pools(
-    store: Store, writer: BlockWriter, view: BlockReader, places: Iterable[PoolRef], known: Mapping[str, Token]
+    store: Store, writer: BlockWriter, reader: BlockReader, refs: Iterable[PoolRef], known: Mapping[str, Token]
 ) -> list[str]:
-    """The keys of the pools that were added: of places that are not held yet. `known` are tokens that need no asking.
+    """Read and store the pools that are not stored yet, and return their keys.
 
-    Raises `UpstreamError`.
+    `known` are tokens that need not be read from the node. Raises `UpstreamError`.
     """
-    of_key = {place.key: place for place in places}
-    held = store.register.held(of_key)
-    new = [place for key, place in of_key.items() if key not in held]
-    tokens = _tokens_of(store, writer, view, new, known)
-    whole: list[PoolRef] = []
-    for place in new:
-        done = with_decimals(place, tokens)
-        if isinstance(done, SkippedItem):
-            is_lost = not view.contracts_without_output.isdisjoint(place.tokens)
-            writer.leave_out([left_at(place, done.reason, is_lost=is_lost)])
+    refs_by_key = {ref.key: ref for ref in refs}
+    existing = store.inventory.existing_keys(refs_by_key)
+    new = [ref for key, ref in refs_by_key.items() if key not in existing]
+    tokens = _read_tokens(store, writer, reader, new, known)
+    readable: list[PoolRef] = []
+    for ref in new:
+        completed = with_decimals(ref, tokens)
+        if isinstance(completed, SkippedItem):
+            is_lost = not reader.contracts_without_output.isdisjoint(ref.tokens)
+            writer.record_skipped([skipped_pool(ref, completed.reason, is_lost=is_lost)])
         else:
-            whole.append(done)
+            readable.append(completed)
     added: list[str] = []
-    read = zip(whole, load_pools(view, whole), strict=True)
-    while portion := list(islice(read, _PORTION)):
-        pools = [pool for _, pool in portion if not isinstance(pool, SkippedItem)]
-        writer.leave_out(
-            left_at(
-                place, pool.reason, is_lost=place.address in view.contracts_without_output or view.has_later_answers
-            )
-            for place, pool in portion
-            if isinstance(pool, SkippedItem)
-        )
+    loaded = zip(readable, load_pools(reader, readable), strict=True)
+    while batch := list(islice(loaded, _BATCH_SIZE)):
+        pools = [pool for _, pool in batch if not isinstance(pool, SkippedItem)]
+        for ref, item in batch:
+            if isinstance(item, SkippedItem):
+                is_lost = ref.address in reader.contracts_without_output or reader.has_later_answers
+                writer.record_skipped([skipped_pool(ref, item.reason, is_lost=is_lost)])
         writer.put_tokens(tokens[address] for address in dict.fromkeys(each for pool in pools for each in pool.tokens))
         writer.put_pools(pools)
         added += [pool.key for pool in pools]
     return added
 
 
-def _tokens_of(
-    store: Store, writer: BlockWriter, view: BlockReader, places: Sequence[PoolRef], known: Mapping[str, Token]
+def _read_tokens(
+    store: Store, writer: BlockWriter, reader: BlockReader, refs: Sequence[PoolRef], known: Mapping[str, Token]
 ) -> dict[str, Token]:
-    addresses = dict.fromkeys(address for place in places for address in place.tokens)
+    """Return the tokens of the pools by address: known ones, stored ones, then those that the node describes."""
+    addresses = dict.fromkeys(address for ref in refs for address in ref.tokens)
     tokens = {
         **{address: known[address] for address in addresses if address in known},
-        **store.register.tokens(addresses),
+        **store.inventory.tokens(addresses),
     }
-    for each in load_tokens(view, [address for address in addresses if address not in tokens]):
-        if isinstance(each, Token):
-            tokens[each.address] = each
+    for loaded in load_tokens(reader, [address for address in addresses if address not in tokens]):
+        if isinstance(loaded, Token):
+            tokens[loaded.address] = loaded
         else:
-            writer.leave_out([LeftOut(*each)])
+            writer.record_skipped([SkippedEntry(*loaded)])
     return tokens
 
 
-def take_out_thin(store: Store, writer: BlockWriter, depth_usd: float, among: Sequence[str] | None = None) -> list[str]:
-    """Take out pools (of these) that are less deep, and tell which; of all pools, also the tokens that no other holds.
+def drop_illiquid(store: Store, writer: BlockWriter, depth_usd: float, keys: Sequence[str] | None = None) -> list[str]:
+    """Remove the pools (among `keys`) that are less deep, and return their keys.
 
-    Where the store knows no dollar, no pool is thin.
+    Without `keys`, tokens that no remaining pool has are removed, too. Nothing is removed if the store has no
+    stablecoin, as depths are then not in dollars.
     """
-    if depth_usd <= 0.0 or not store.register.tokens(store.network.stablecoins):
+    if depth_usd <= 0.0 or not store.inventory.tokens(store.network.stablecoins):
         return []
-    if among is None:
-        writer.rank()
+    if keys is None:
+        writer.rebuild_ranking()
     else:
-        writer.finish()
-    thin = store.register.thinner_than(depth_usd, among)
-    for first in range(0, len(thin), _PORTION):
-        portion = thin[first : first + _PORTION]
-        pools = store.market_of(portion).pools.values()
-        writer.leave_out([left_pool(pool, f"less than {depth_usd:,.0f} dollars deep") for pool in pools])
-        writer.remove(portion)
-    if among is None and thin:
-        writer.drop_idle_tokens(store.network.wrapped_native_address)
-        writer.rank()
-    return thin
+        writer.update_ranking()
+    illiquid = store.inventory.pools_below_depth(depth_usd, keys)
+    for first in range(0, len(illiquid), _BATCH_SIZE):
+        batch = illiquid[first : first + _BATCH_SIZE]
+        pools = store.read_pools(batch).pools.values()
+        writer.record_skipped([skipped_known_pool(pool, f"less than {depth_usd:,.0f} dollars deep") for pool in pools])
+        writer.remove_pools(batch)
+    if keys is None and illiquid:
+        writer.remove_unused_tokens(store.network.wrapped_native_address)
+        writer.rebuild_ranking()
+    return illiquid

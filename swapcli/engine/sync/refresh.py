@@ -1,12 +1,12 @@
-"""Brings the pools that a store holds to a newer block: what events tell of is read anew, all where there are none.
+"""Brings the pools of a store to a newer block: it reads the pools that events name, or all if there are no events.
 
-A sample of what no event has touched is read, too, so large that every pool is read again within an hour. Where one of
-it has changed nevertheless, as where a factory has set another fee, all pools of its protocol are read.
+It also reads a sample of the other pools, large enough to read every pool within an hour. If a pool of the sample has
+changed without an event, as when a factory sets another fee, all pools of its protocol are read.
 
-Pools of which no event was told, although the header of a block holds one that could be theirs, are read again as well:
-some nodes leave events out. Where that proves true and not all headers can show it, all pools are read.
+Some nodes omit events. Pools without an event are therefore read as well if a block header's bloom filter contains an
+event that could be theirs. If such a pool has changed and the headers cannot show all such pools, all pools are read.
 
-What a node no longer tells of pools is believed only of a few: a step that would lose many is refused.
+A step that would lose many pools is rejected, as the node is likelier to be wrong.
 """
 
 from __future__ import annotations
@@ -26,263 +26,284 @@ from swapcli.chain.node import BlockHeader, LogFilter
 from swapcli.chain.pool_discovery import find_factories
 from swapcli.chain.pool_events import change_topics, changed_pool, emits_events, find_possible_changes
 from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
-from swapcli.engine.sync.skipped import left_at, places_of
+from swapcli.engine.sync.skipped import parse_pool_refs, skipped_pool
 from swapcli.errors import BlockMismatch, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.pools import FAMILIES
-from swapcli.store import BlockWriter, LeftOut, Store
+from swapcli.store import BlockWriter, SkippedEntry, Store
 
-_SAMPLE: Final = 8
-_SAMPLED: Final = "sampled"
-_SAMPLED_LOST: Final = "sampled of the lost"
-_ROUND_S: Final = 3_600
-"""Within which every pool is read again."""
-_LONGEST_GAP_S: Final = 600
-"""After a longer pause no more is sampled than after this one: a sixth of the pools."""
-_MOST_COMPARED: Final = 1 << 20
-"""Pools times headers that are compared in one step, which takes about a second."""
-_MANY_COMPARED: Final = 20_000
-"""Pools of which the bits in a filter are kept in memory. Networks with more of them have filters that are too full."""
-_MOST_HINTED: Final = 64
-"""Pools of one step that headers may hint at. Where there are more of them, and more than one in 50, hints are worth
-nothing, and the sample has to do."""
-_MOST_SETTLING: Final = 8
-"""Rounds of reading again what has changed in the meantime, of which each is shorter than the one before."""
-_FEW_LOST: Final = 5
-_LOST_SHARE: Final = 0.01
-_PORTION: Final = 500
-_FEW_CONTRACTS: Final = 100
+_SAMPLE_LANES: Final = 8
+"""Places in the table of pools at which a sample reads."""
+_SAMPLE_KEY: Final = "sampled"
+_LOST_SAMPLE_KEY: Final = "sampled of the lost"
+_SAMPLE_PERIOD_S: Final = 3_600
+"""Every pool is read once within this time."""
+_MAX_SAMPLED_GAP_S: Final = 600
+"""A longer pause is sampled like this one: a sixth of the pools."""
+_MAX_BLOOM_CHECKS: Final = 1 << 20
+"""Pools times headers to compare in one step, which takes about a second."""
+_MAX_BLOOM_POOLS: Final = 20_000
+"""Bits of a bloom filter are cached for this number of pools. Networks with more pools have filters that are full."""
+_MAX_BLOOM_MATCHES: Final = 64
+"""Matches to read in one step. More matches, and more than one pool in 50, show that the filters are too full."""
+_MAX_SETTLING_ROUNDS: Final = 8
+"""Rounds of reading what has changed in the meantime. Each is shorter than the previous one."""
+_MAX_LOST: Final = 5
+_MAX_LOST_SHARE: Final = 0.01
+_BATCH_SIZE: Final = 500
+_MAX_LOG_ADDRESSES: Final = 100
+"""Contracts in one query for events; nodes reject much longer lists."""
 _MANY_POOLS: Final = 1_000
-_REST_BLOCKS: Final = 100
-_READ_WHOLE: Final = "read whole:"
-_FEW_RANGES: Final = 16
+_FULL_READ_INTERVAL: Final = 100
+"""Blocks between two reads of all pools of a protocol that has many."""
+_FULL_READ_KEY: Final = "read whole:"
+_MIN_RANGES: Final = 16
 _POOLS_PER_RANGE: Final = 100
-"""Reading some hundred pools costs about as much as one range of events: beyond that all pools are read instead."""
+"""Reading a hundred pools costs about as much as one range of events. Beyond that, all pools are read instead."""
 
 
 class Refreshed(NamedTuple):
-    """Keys of pools, as in `Advance`; `revived` are places of pools left out earlier that events tell of."""
+    """Keys of pools, as in `Advance`; `retry` are skipped pools that events name."""
 
-    touched: list[str]
+    changed: list[str]
     removed: list[str]
-    drifted: list[str]
-    revived: list[PoolRef]
+    changed_without_event: list[str]
+    retry: list[PoolRef]
 
 
 class Refresher:
-    """Of one store, inside the transaction of `block`, which `view` shows.
+    """Refreshes one store inside the transaction of `block`, whose state `reader` reads.
 
-    Raises `InvalidUpstreamResponse` where the node tells nothing of a contract that answered before, and, unless
-    `may_lose`, where more than 5 pools and more than 1 % of them, or all of several, can no longer be read.
+    Raises `InvalidUpstreamResponse` if a contract that answered before returns nothing, and, unless it may
+    `accept_losses`, if more than 5 pools and more than 1% of them, or all of several, can no longer be read.
     """
 
     def __init__(
-        self, store: Store, writer: BlockWriter, view: BlockReader, block: BlockHeader, *, may_lose: bool = False
+        self, store: Store, writer: BlockWriter, reader: BlockReader, block: BlockHeader, *, accept_losses: bool = False
     ) -> None:
-        self._store, self._writer, self._view, self._block = store, writer, view, block
-        self._register = store.register
-        self._protocols = store.register.protocols()
-        self._count, self._lost, self._may_lose = store.register.counts()[0], 0, may_lose
+        self._store, self._writer, self._reader, self._block = store, writer, reader, block
+        self._inventory = store.inventory
+        self._families = store.inventory.families_by_protocol()
+        self._pool_count = store.inventory.count_pools_and_tokens()[0]
+        self._lost_count, self._accept_losses = 0, accept_losses
 
     def read_all(self) -> Refreshed:
-        """Every pool, whatever has become of it."""
-        done = Refreshed([], [], [], [])
-        self._read(self._keys(), done.touched, done.removed)
-        return done
+        """Read every pool."""
+        refreshed = Refreshed([], [], [], [])
+        self._read(self._all_keys(), refreshed.changed, refreshed.removed)
+        return refreshed
 
     def read_since(self, block: int) -> Refreshed:
-        """What has changed after that block."""
-        told = self._told_since(block, self._block.number)
-        if told is None or find_withheld_block(self._view.node, self._block.number) is not None:
+        """Read what has changed after that block."""
+        with_events = self._find_changed(block, self._block.number)
+        if with_events is None or find_withheld_block(self._reader.node, self._block.number) is not None:
             return self.read_all()
-        done = Refreshed([], [], [], places_of([*self._register.left_out_of(told), *self._sample_of_lost()]))
-        touched = dict.fromkeys([*self._register.held(told), *self._silent_keys()])
-        self._read(touched, done.touched, done.removed)
-        silent, is_complete = self._hinted_since(block, touched.keys())
-        self._read(silent, done.drifted, done.removed)
-        if done.drifted and not is_complete:
+        skipped = [*self._inventory.skipped_among(with_events), *self._sample_lost()]
+        refreshed = Refreshed([], [], [], parse_pool_refs(skipped))
+        named = dict.fromkeys([*self._inventory.existing_keys(with_events), *self._keys_without_events()])
+        self._read(named, refreshed.changed, refreshed.removed)
+        matches, matches_are_complete = self._find_bloom_matches(block, named.keys())
+        self._read(matches, refreshed.changed_without_event, refreshed.removed)
+        if refreshed.changed_without_event and not matches_are_complete:
             rest = self.read_all()
-            return Refreshed(done.touched, [*done.removed, *rest.removed], [*done.drifted, *rest.touched], done.revived)
-        self._read_sample({*touched, *silent}, done)
-        return done
+            return Refreshed(
+                refreshed.changed,
+                [*refreshed.removed, *rest.removed],
+                [*refreshed.changed_without_event, *rest.changed],
+                refreshed.retry,
+            )
+        self._read_sample({*named, *matches}, refreshed)
+        return refreshed
 
-    def _hinted_since(self, block: int, touched: Container[str]) -> tuple[list[str], bool]:
-        """Return other pools that may have changed after that block by its headers, and whether these show all that
-        have."""
-        most = min(MAX_HEADERS, _MOST_COMPARED // max(self._count, 1)) if self._count <= _MANY_COMPARED else 0
-        first = max(block + 1, self._block.number - most + 1)
+    def _find_bloom_matches(self, block: int, named: Container[str]) -> tuple[list[str], bool]:
+        """Return other pools that may have changed after that block by its headers.
+
+        Also return whether the headers show all pools that have changed.
+        """
+        max_headers = 0
+        if self._pool_count <= _MAX_BLOOM_POOLS:
+            max_headers = min(MAX_HEADERS, _MAX_BLOOM_CHECKS // max(self._pool_count, 1))
+        first = max(block + 1, self._block.number - max_headers + 1)
         if first > self._block.number:
             return [], False
-        filled = [bloom for bloom in self._view.node.blooms(first, self._block.number) if bloom]
-        telling = [bloom for bloom in filled if is_selective(bloom)]
-        places = list(self._register.places()) if telling else []
-        keys = list(
-            dict.fromkeys(
-                key for bloom in telling for key in find_possible_changes(bloom, places) if key not in touched
-            )
-        )
-        is_worthless = len(keys) > max(_MOST_HINTED, self._count // 50)
-        is_complete = first == block + 1 and len(telling) == len(filled) and not is_worthless
-        return [] if is_worthless else keys, is_complete
+        non_empty = [bloom for bloom in self._reader.node.blooms(first, self._block.number) if bloom]
+        selective = [bloom for bloom in non_empty if is_selective(bloom)]
+        contracts = list(self._inventory.pool_contracts()) if selective else []
+        matches = (key for bloom in selective for key in find_possible_changes(bloom, contracts))
+        keys = list(dict.fromkeys(key for key in matches if key not in named))
+        if len(keys) > max(_MAX_BLOOM_MATCHES, self._pool_count // 50):
+            return [], False
+        return keys, first == block + 1 and len(selective) == len(non_empty)
 
-    def settle(self, view: BlockReader) -> tuple[BlockHeader, list[str]]:
-        """Bring what `view` has read from later blocks to one later block. Return that, and which pools changed by it.
+    def settle(self, reader: BlockReader) -> tuple[BlockHeader, list[str]]:
+        """Bring what `reader` has read from later blocks to one block. Return that block, and the pools that changed.
 
-        What has changed since the view's block is read again until nothing changes while it is read. Raises
-        `BlockMismatch` where that does not come to an end.
+        Pools that changed after the reader's block are read again until none changes in the meantime. Raises
+        `BlockMismatch` if that does not end.
         """
-        node, start = self._view.node, self._view.block
-        self._protocols = self._register.protocols()
-        label, read_at, changed = max(view.answering_blocks), dict[str, int](), list[str]()
-        for _ in range(_MOST_SETTLING):
-            told = self._told_since(start, label)
-            block = node.block(label)
-            if told is None or block is None:
+        node, start = self._reader.node, self._reader.block
+        self._families = self._inventory.families_by_protocol()
+        latest = max(reader.answering_blocks)
+        read_at: dict[str, int] = {}
+        changed: list[str] = []
+        for _ in range(_MAX_SETTLING_ROUNDS):
+            with_events = self._find_changed(start, latest)
+            block = node.block(latest)
+            if with_events is None or block is None:
                 break
-            held = self._register.held(told)
-            stale = [key for key in held if told[key] > read_at.get(key, start)]
-            stale += [key for key in self._silent_keys() if label > read_at.get(key, start)]
+            existing = self._inventory.existing_keys(with_events)
+            stale = [key for key in existing if with_events[key] > read_at.get(key, start)]
+            stale += [key for key in self._keys_without_events() if latest > read_at.get(key, start)]
             if not stale:
                 return block, changed
-            self._view = BlockReader(node, label, self._store.network.multicall, allow_later_blocks=True)
+            self._reader = BlockReader(node, latest, self._store.network.multicall, allow_later_blocks=True)
             self._read(stale, changed, [])
-            read_at.update(dict.fromkeys(stale, min(self._view.answering_blocks, default=label)))
-            label = max(self._view.answering_blocks, default=label)
+            read_at.update(dict.fromkeys(stale, min(self._reader.answering_blocks, default=latest)))
+            latest = max(self._reader.answering_blocks, default=latest)
         raise BlockMismatch(
-            f"{node.shown} answers from later blocks than it is asked about, and pools change faster than it is read",
+            f"{node.shown} answers from later blocks than requested, and pools change faster than they can be read",
             hint="try again, or set another node",
-            details={"block": start, "answered": label},
+            details={"block": start, "answered": latest},
         )
 
-    def _silent_keys(self) -> list[str]:
-        """Return the pools of whose changes no events tell."""
-        return [key for name, family in self._protocols.items() if not emits_events(family) for key in self._keys(name)]
+    def _keys_without_events(self) -> list[str]:
+        """Return the pools whose family emits no events of changes."""
+        protocols = [protocol for protocol, family in self._families.items() if not emits_events(family)]
+        return [key for protocol in protocols for key in self._all_keys(protocol)]
 
-    def _told_since(self, block: int, last: int) -> dict[str, int] | None:
-        """Return the pools of which events tell, some unknown, with the last block of such an event; None where reading
-        all pools is the better way."""
-        query = self._query(block + 1, last)
+    def _find_changed(self, block: int, last: int) -> dict[str, int] | None:
+        """Return the pools that events name, some unknown, with the block of the last event.
+
+        None if reading all pools is faster, or if the node does not return the events.
+        """
+        query = self._event_filter(block + 1, last)
         if not query.topics:
             return {}
-        most = max(_FEW_RANGES, self._register.counts()[0] // _POOLS_PER_RANGE)
-        told: dict[str, int] = {}
+        max_ranges = max(_MIN_RANGES, self._inventory.count_pools_and_tokens()[0] // _POOLS_PER_RANGE)
+        changed: dict[str, int] = {}
         try:
-            for part in islice(scan_logs(self._view.node, query), most):
-                told.update({key: log.block_number for log in part.logs if (key := changed_pool(log))})
-                if part.last == query.to_block:
-                    return told
+            for scanned in islice(scan_logs(self._reader.node, query), max_ranges):
+                changed.update({key: log.block_number for log in scanned.logs if (key := changed_pool(log))})
+                if scanned.last == query.to_block:
+                    return changed
         except (UpstreamRejected, UpstreamTimeout):
             pass
         return None
 
-    def _query(self, first: int, last: int) -> LogFilter:
-        """For the changes of what is held, and of what was left out; by their contracts where these are few enough."""
-        contracts = self._register.contracts(_FEW_CONTRACTS)
-        left = places_of(self._register.left_out("", _FEW_CONTRACTS))
-        found, _ = find_factories(self._store.network)
-        families = {*self._protocols.values(), *(place.family for place in left)}
-        is_known = "weighted" not in families or any(home.kind is ContractKind.WEIGHTED for home in found)
+    def _event_filter(self, first: int, last: int) -> LogFilter:
+        """Return the filter for changes of stored and of skipped pools, by contract if these are few enough."""
+        contracts = self._inventory.contract_addresses(_MAX_LOG_ADDRESSES)
+        skipped = parse_pool_refs(self._inventory.skipped_after("", _MAX_LOG_ADDRESSES))
+        factories, _ = find_factories(self._store.network)
+        families = {*self._families.values(), *(ref.family for ref in skipped)}
+        # Changes of weighted pools are events of their vault, which only the network's definition names.
+        emitters_are_known = "weighted" not in families or any(
+            factory.kind is ContractKind.WEIGHTED for factory in factories
+        )
         emitters: list[str] = []
-        if contracts is not None and len(contracts) + len(left) <= _FEW_CONTRACTS and is_known:
-            emitters = [*contracts, *(place.address for place in left), *(home.address for home in found)]
-        topics = change_topics(FAMILIES if len(left) == _FEW_CONTRACTS else sorted(families))
+        if contracts is not None and len(contracts) + len(skipped) <= _MAX_LOG_ADDRESSES and emitters_are_known:
+            emitters = [*contracts, *(ref.address for ref in skipped), *(factory.address for factory in factories)]
+        topics = change_topics(FAMILIES if len(skipped) == _MAX_LOG_ADDRESSES else sorted(families))
         return LogFilter(tuple(dict.fromkeys(emitters)), topics, first, last)
 
-    def _read_sample(self, touched: Iterable[str], done: Refreshed) -> None:
-        sample = self._sample()
-        drifted: list[str] = []
-        self._read([key for key in sample if key not in touched], drifted, done.removed)
-        for name in {pool.protocol for pool in self._store.market_of(drifted).pools.values()}:
-            if self._may_read_whole(name):
-                self._read(self._keys(name), drifted, done.removed)
-        done.drifted.extend(drifted)
+    def _read_sample(self, already_read: Container[str], refreshed: Refreshed) -> None:
+        changed: list[str] = []
+        self._read([key for key in self._next_sample() if key not in already_read], changed, refreshed.removed)
+        for protocol in {pool.protocol for pool in self._store.read_pools(changed).pools.values()}:
+            if self._may_read_protocol(protocol):
+                self._read(self._all_keys(protocol), changed, refreshed.removed)
+        refreshed.changed_without_event.extend(changed)
 
-    def _may_read_whole(self, protocol: str) -> bool:
-        """Of some protocols fees change all the time, by themselves: where pools are many, only now and then."""
-        if len(self._register.pools(0, _MANY_POOLS, protocol)) < _MANY_POOLS:
+    def _may_read_protocol(self, protocol: str) -> bool:
+        """Return whether to read all pools of a protocol: if they are many, only once in a number of blocks.
+
+        The fees of some protocols change continuously.
+        """
+        if len(self._inventory.pool_keys_after(0, _MANY_POOLS, protocol)) < _MANY_POOLS:
             return True
-        note, block = f"{_READ_WHOLE} {protocol}", self._view.block
-        last = self._store.note(note)
-        if isinstance(last, int) and 0 <= block - last < _REST_BLOCKS:
+        name, block = f"{_FULL_READ_KEY} {protocol}", self._reader.block
+        last = self._store.read_metadata(name)
+        if isinstance(last, int) and 0 <= block - last < _FULL_READ_INTERVAL:
             return False
-        self._writer.put_note(note, block)
+        self._writer.put_metadata(name, block)
         return True
 
-    def _sample(self) -> list[str]:
-        """Return pools at equal distances, since those of one protocol lie together; each time the ones after the last.
+    def _next_sample(self) -> list[str]:
+        """Return the next sample: runs of pools at equal distances, as pools of one protocol have adjacent ids.
 
-        As many as it takes to have read all of them within an hour.
+        Its size is such that all pools are read within the sample period.
         """
-        note = self._store.note(_SAMPLED)
-        start, last_s = note if isinstance(note, list) else (0, self._block.timestamp)
-        passed_s = min(max(self._block.timestamp - last_s, 0), _LONGEST_GAP_S)
-        stride = self._register.last_pool() // _SAMPLE + 1
-        depth = min(max(ceil(stride * passed_s / _ROUND_S), 1), stride)
+        stored = self._store.read_metadata(_SAMPLE_KEY)
+        start, last_s = stored if isinstance(stored, list) else (0, self._block.timestamp)
+        elapsed_s = min(max(self._block.timestamp - last_s, 0), _MAX_SAMPLED_GAP_S)
+        stride = self._inventory.last_pool_id() // _SAMPLE_LANES + 1
+        length = min(max(ceil(stride * elapsed_s / _SAMPLE_PERIOD_S), 1), stride)
         start %= stride
-        self._writer.put_note(_SAMPLED, [start + depth, self._block.timestamp])
-        over = max(start + depth - stride, 0)
-        spans = [(start, depth - over), *([(0, over)] if over else [])]
-        chosen = [
-            self._register.pools(lane + first, count).values()
+        self._writer.put_metadata(_SAMPLE_KEY, [start + length, self._block.timestamp])
+        wrapped = max(start + length - stride, 0)
+        spans = [(start, length - wrapped), *([(0, wrapped)] if wrapped else [])]
+        runs = [
+            self._inventory.pool_keys_after(lane + first, count).values()
             for first, count in spans
-            for lane in range(0, _SAMPLE * stride, stride)
+            for lane in range(0, _SAMPLE_LANES * stride, stride)
         ]
-        return list(dict.fromkeys(key for keys in chosen for key in keys))
+        return list(dict.fromkeys(key for run in runs for key in run))
 
-    def _sample_of_lost(self) -> list[LeftOut]:
-        """Return a few of the pools that were lost, each time the ones after the last."""
-        note = self._store.note(_SAMPLED_LOST)
-        after = note if isinstance(note, str) else ""
-        lost = self._register.lost(after, _SAMPLE)
+    def _sample_lost(self) -> list[SkippedEntry]:
+        """Return a few of the lost pools, each time those after the last."""
+        stored = self._store.read_metadata(_LOST_SAMPLE_KEY)
+        after = stored if isinstance(stored, str) else ""
+        lost = self._inventory.lost_after(after, _SAMPLE_LANES)
         if lost or after:
-            self._writer.put_note(_SAMPLED_LOST, lost[-1].key if len(lost) == _SAMPLE else "")
+            self._writer.put_metadata(_LOST_SAMPLE_KEY, lost[-1].key if len(lost) == _SAMPLE_LANES else "")
         return lost
 
-    def _keys(self, protocol: str | None = None) -> Iterator[str]:
+    def _all_keys(self, protocol: str | None = None) -> Iterator[str]:
         after = 0
-        while portion := self._register.pools(after, _PORTION, protocol):
-            yield from portion.values()
-            after = max(portion)
+        while batch := self._inventory.pool_keys_after(after, _BATCH_SIZE, protocol):
+            yield from batch.values()
+            after = max(batch)
 
     def _read(self, keys: Iterable[str], changed: list[str], removed: list[str]) -> None:
-        waiting = iter(keys)
-        while portion := list(islice(waiting, _PORTION)):
-            self._read_portion(portion, changed, removed)
+        """Read pools and write those that differ; append their keys to `changed`, those of lost pools to `removed`."""
+        remaining = iter(keys)
+        while batch := list(islice(remaining, _BATCH_SIZE)):
+            self._read_batch(batch, changed, removed)
 
-    def _read_portion(self, keys: Sequence[str], changed: list[str], removed: list[str]) -> None:
-        held = self._store.market_of(keys).pools
-        places = [place for pool in held.values() if (place := ref_of_pool(pool))]
-        for place, pool in zip(places, load_pools(self._view, places), strict=True):
+    def _read_batch(self, keys: Sequence[str], changed: list[str], removed: list[str]) -> None:
+        stored = self._store.read_pools(keys).pools
+        refs = [ref for pool in stored.values() if (ref := ref_of_pool(pool))]
+        for ref, pool in zip(refs, load_pools(self._reader, refs), strict=True):
             if isinstance(pool, SkippedItem):
-                self._lose(place, pool)
-                removed.append(place.key)
-            elif pool != held[place.key]:
+                self._remove_lost(ref, pool.reason)
+                removed.append(ref.key)
+            elif pool != stored[ref.key]:
                 self._writer.put_pools([pool])
-                changed.append(place.key)
+                changed.append(ref.key)
 
-    def _lose(self, place: PoolRef, why: SkippedItem) -> None:
-        """Take out a pool that can no longer be read. Raises `InvalidUpstreamResponse` where that is not to be
-        believed."""
-        shown = self._view.node.shown
-        if place.address in self._view.contracts_without_output:
+    def _remove_lost(self, ref: PoolRef, reason: str) -> None:
+        """Remove a pool that can no longer be read. Raises `InvalidUpstreamResponse` if the node cannot be right."""
+        shown = self._reader.node.shown
+        if ref.address in self._reader.contracts_without_output:
             raise InvalidUpstreamResponse(
-                f"{shown} answers with nothing for {place.address}, which has answered before: nothing is stored",
+                f"{shown} returns nothing for {ref.address}, which has answered before: nothing is stored",
                 hint="try again, or set another node",
-                details={"pool": place.key, "block": self._view.block},
+                details={"pool": ref.key, "block": self._reader.block},
             )
-        if self._view.has_later_answers:
+        if self._reader.has_later_answers:
             raise BlockMismatch(
-                f"{shown} answered from several blocks, so that {place.key} could not be read",
+                f"{shown} answered from several blocks, so that {ref.key} could not be read",
                 hint="try again, or set another node",
-                details={"pool": place.key, "block": self._view.block},
+                details={"pool": ref.key, "block": self._reader.block},
             )
-        self._lost += 1
-        is_much = self._lost > max(_FEW_LOST, self._count * _LOST_SHARE) or self._lost == self._count > 1
-        if is_much and not self._may_lose:
+        self._lost_count += 1
+        lost_all = self._lost_count == self._pool_count > 1
+        lost_many = self._lost_count > max(_MAX_LOST, self._pool_count * _MAX_LOST_SHARE)
+        if (lost_many or lost_all) and not self._accept_losses:
             raise InvalidUpstreamResponse(
-                f"{shown} no longer tells the state of {self._lost} or more of {self._count:,} pools"
-                f" ({why.reason}): nothing is stored",
+                f"{shown} no longer returns the state of {self._lost_count} or more of {self._pool_count:,} pools"
+                f" ({reason}): nothing is stored",
                 hint="try again, or set another node; swapcli sync --accept-losses takes such pools out",
-                details={"lost": self._lost, "pools": self._count, "block": self._view.block},
+                details={"lost": self._lost_count, "pools": self._pool_count, "block": self._reader.block},
             )
-        self._writer.leave_out([left_at(place, why.reason, is_lost=True)])
-        self._writer.remove([place.key])
+        self._writer.record_skipped([skipped_pool(ref, reason, is_lost=True)])
+        self._writer.remove_pools([ref.key])

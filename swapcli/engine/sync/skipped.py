@@ -1,4 +1,4 @@
-"""What a store does not hold, and why: kept in it, so that it can be told, and looked at again."""
+"""What a store does not have, and why. The store records it, to report it and to read it again later."""
 
 from __future__ import annotations
 
@@ -11,66 +11,66 @@ from typing import Final
 
 from swapcli.chain.pool_discovery import find_factories
 from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
-from swapcli.engine.sync.cursor import search_of
+from swapcli.engine.sync.cursor import read_cursor
 from swapcli.model.pool import Pool
-from swapcli.store import LeftOut, Store
+from swapcli.store import SkippedEntry, Store
 
-_EXAMPLES: Final = 3
-_NAMES: Final = re.compile(r"0x[0-9a-f]{8,}|\d{6,}")
+_MAX_EXAMPLES: Final = 3
+_ADDRESSES_AND_NUMBERS: Final = re.compile(r"0x[0-9a-f]{8,}|\d{6,}")
 
 
 @dataclass(frozen=True, slots=True)
-class Omission:
-    """A reason why pools, tokens or protocols are not in a store; `examples` name some of them."""
+class SkipReason:
+    """A reason why pools, tokens or protocols are not in a store; `examples` are the keys of some of them."""
 
     reason: str
     count: int
     examples: tuple[str, ...]
 
 
-def skipped(store: Store) -> tuple[Omission, ...]:
-    """What was found, but is not held, by reason, the most frequent first."""
+def count_skipped(store: Store) -> tuple[SkipReason, ...]:
+    """Return what was discovered but not stored, by reason, the most frequent first."""
     counts: dict[str, int] = defaultdict(int)
     examples: dict[str, list[str]] = defaultdict(list)
-    for key, reason in _all_reasons(store):
+    for key, reason in _keys_with_reasons(store):
         counts[reason] += 1
-        if len(examples[reason]) < _EXAMPLES:
+        if len(examples[reason]) < _MAX_EXAMPLES:
             examples[reason].append(key)
     by_count = sorted(counts, key=lambda reason: (-counts[reason], reason))
-    return tuple(Omission(reason, counts[reason], tuple(examples[reason])) for reason in by_count)
+    return tuple(SkipReason(reason, counts[reason], tuple(examples[reason])) for reason in by_count)
 
 
-def _all_reasons(store: Store) -> Iterator[tuple[str, str]]:
-    search = search_of(store)
-    if search:
-        wanted = search.wanted.protocols
-        _, unknown = find_factories(store.network, None if wanted is None else sorted(wanted))
-        yield from unknown
-        reason = f"events of the creation of its pools were not told: {search.refusal}"
-        yield from ((name.split()[0], reason) for name in search.gaps)
-        yield from search.unread.items()
-    for left in store.register.all_left_out():
-        yield left.key, _NAMES.sub("…", left.reason)
+def _keys_with_reasons(store: Store) -> Iterator[tuple[str, str]]:
+    cursor = read_cursor(store)
+    if cursor:
+        protocols = cursor.sync_filter.protocols
+        _, without_factory = find_factories(store.network, None if protocols is None else sorted(protocols))
+        yield from without_factory
+        reason = f"the node did not return events of the creation of its pools: {cursor.event_error}"
+        yield from ((name.split()[0], reason) for name in cursor.event_gaps)
+        yield from cursor.unqueried_factories.items()
+    for entry in store.inventory.all_skipped():
+        yield entry.key, _ADDRESSES_AND_NUMBERS.sub("…", entry.reason)
 
 
-def left_at(place: PoolRef, reason: str, *, is_lost: bool = False) -> LeftOut:
-    """A pool that may be fit another time."""
-    return LeftOut(place.key, reason, json.dumps(place._replace(last_tick=None, known_ticks=())), is_lost)
+def skipped_pool(ref: PoolRef, reason: str, *, is_lost: bool = False) -> SkippedEntry:
+    """Return the entry of a pool that may be usable another time."""
+    return SkippedEntry(ref.key, reason, json.dumps(ref._replace(last_tick=None, known_ticks=())), is_lost)
 
 
-def left_pool(pool: Pool, reason: str) -> LeftOut:
-    """A pool that is no longer fit."""
-    place = ref_of_pool(pool)
-    return left_at(place, reason) if place else LeftOut(pool.key, reason)
+def skipped_known_pool(pool: Pool, reason: str) -> SkippedEntry:
+    """Return the entry of a pool that is no longer usable."""
+    ref = ref_of_pool(pool)
+    return skipped_pool(ref, reason) if ref else SkippedEntry(pool.key, reason)
 
 
-def places_of(left: Iterable[LeftOut]) -> list[PoolRef]:
-    """Where to look again."""
-    return [_place(each.place) for each in left if each.place]
+def parse_pool_refs(entries: Iterable[SkippedEntry]) -> list[PoolRef]:
+    """Return the references by which those entries that have one can be read again."""
+    return [_parse_pool_ref(entry.pool_ref) for entry in entries if entry.pool_ref]
 
 
-def _place(text: str) -> PoolRef:
-    entry = PoolRef(*json.loads(text))
-    return entry._replace(
-        kind=ContractKind(entry.kind), tokens=tuple(entry.tokens), decimals=tuple(entry.decimals), known_ticks=()
+def _parse_pool_ref(text: str) -> PoolRef:
+    ref = PoolRef(*json.loads(text))
+    return ref._replace(
+        kind=ContractKind(ref.kind), tokens=tuple(ref.tokens), decimals=tuple(ref.decimals), known_ticks=()
     )

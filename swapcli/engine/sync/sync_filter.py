@@ -1,4 +1,4 @@
-"""What a store shall hold, and what became of it: all that others see of syncing."""
+"""The filter of a sync, and the results that callers see."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 from swapcli.chain.node import BlockHeader
 
 
-class Wanted(NamedTuple):
-    """Which pools of a network: of these protocols, whose tokens are all among these; None stands for all.
+class SyncFilter(NamedTuple):
+    """Which pools of a network to store: those of `protocols` whose tokens are all in `tokens`; None means all.
 
-    `min_liquidity_usd` is held against the depth of a pool as the store ranks it, for which one of the network's
-    stablecoins has to be among the tokens. `from_block` is where creation events are looked for from, on a first sync.
-    Where tokens are given, factories are asked for their pools, and events are looked for only if it is not 0.
+    `min_liquidity_usd` is compared with the depth by which the store ranks a pool; it needs one of the network's
+    stablecoins among the tokens. `from_block` is the first block of creation events that the first sync reads. With
+    `tokens`, factories are queried for pairs of them, and events are read only if `from_block` is not 0.
     """
 
     protocols: frozenset[str] | None = None
@@ -22,9 +22,9 @@ class Wanted(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a sync is, after a whole block that was written; `pools` and `tokens` count what the store holds now.
+    """The progress of a sync after a committed block. `pools` and `tokens` count what the store has now.
 
-    `phase` names, for people, what `done` of `total` count; `total` is None where nobody knows it yet.
+    `phase` names for people what is counted: `done` of `total`, which is None if it is unknown.
     """
 
     phase: str
@@ -36,17 +36,16 @@ class Progress(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """What a step to the node's newest block changed, by keys of pools.
+    """The changes of a step to the node's newest block, as keys of pools.
 
-    `touched` were read anew and had changed, `added` are new, `removed` can no longer be read or were taken out.
-    `drifted` had changed without an event, which a sample brought to light; they are right again. `rewound_to` is the
-    number of the block that the store went back to first, after a reorganisation: all pools may then differ from what
-    they were before.
+    `changed` pools had another state, `added` are new, `removed` could no longer be read or were dropped.
+    `changed_without_event` were found by reading a sample, and are correct now. `rewound_to` is the number of the block
+    to which the store was rewound first, after a chain reorganization: any pool may then differ from before.
     """
 
     block: BlockHeader
-    touched: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    drifted: tuple[str, ...] = ()
+    changed_without_event: tuple[str, ...] = ()
     rewound_to: int | None = None

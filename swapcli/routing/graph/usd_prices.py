@@ -8,10 +8,10 @@ anchor, whose shallowest pair is deepest (Dijkstra's algorithm with the minimum 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from heapq import heappop, heappush
 from math import inf, sqrt
 
 from swapcli.routing.graph.market_graph import MarketGraph
+from swapcli.routing.graph.widest_path_prices import widest_path_prices
 
 _DEPTH_RATE_DROP = 1e-3
 """The depth of a pool is what it pays while its rate falls by this part. A steep slope at the first unit alone needs no
@@ -35,22 +35,15 @@ def reference_values(graph: MarketGraph, usd_values: Mapping[int, float]) -> dic
 
 
 def usd_prices(graph: MarketGraph, anchor_prices: Mapping[int, float]) -> dict[int, float]:
-    """Return USD per base unit of every token connected to the anchors, given that of the anchors."""
-    prices: dict[int, float] = {}
-    heap = [(-inf, token, price) for token, price in anchor_prices.items()]
-    heap.sort()
-    while heap:
-        width, token, price = heappop(heap)
-        if token in prices:
-            continue
-        prices[token] = price
-        for other in graph.neighbours(token):
-            if other in prices:
-                continue
-            rate, depth = mid_rate(graph, other, token)
-            if rate > 0.0:
-                heappush(heap, (max(width, -depth * price), other, rate * price))
-    return prices
+    """Return USD per base unit of every token that the anchors reach, from USD per base unit of the anchors."""
+
+    def price_over(token: int, price: float, other: int) -> tuple[float, float]:
+        rate, depth = mid_rate(graph, other, token)
+        return rate * price, depth * price
+
+    anchors = [(token, price, inf) for token, price in anchor_prices.items()]
+    paths = widest_path_prices(anchors, graph.neighbours, price_over)
+    return {token: path.price for token, path in paths.items()}
 
 
 def mid_rate(graph: MarketGraph, token: int, other: int) -> tuple[float, float]:

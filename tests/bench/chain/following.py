@@ -16,7 +16,7 @@ from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
-from swapcli.engine.sync import adopt, follow
+from swapcli.engine.sync import follow, import_pools
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
@@ -91,7 +91,7 @@ def _adopted(folder: Path, every: int, node: RpcNode, market: Market) -> Store:
     for left in folder.glob(f"{file.name}*"):
         left.unlink()
     store = create(file, market.network)
-    if [progress.pools for progress in adopt(store, node, market)][-1:] != [len(market.pools)]:
+    if [progress.pools for progress in import_pools(store, node, market)][-1:] != [len(market.pools)]:
         raise BenchmarkFailed("a store did not take in all pools of the world")
     return store
 
@@ -102,8 +102,8 @@ def _follow(followed: Followed, store: Store, node: RpcNode) -> None:
     followed.seconds.append(perf_counter() - started_s)
     if advance is None:
         raise BenchmarkFailed("a new block was not followed")
-    followed.touched += len(advance.touched)
-    followed.drifted += len(advance.drifted)
+    followed.touched += len(advance.changed)
+    followed.drifted += len(advance.changed_without_event)
 
 
 def _wrong(store: Store, node: RpcNode, pools: int) -> int:

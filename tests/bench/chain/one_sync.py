@@ -18,7 +18,7 @@ from typing import NamedTuple
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.config import load_settings, networks_from
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import Wanted, sync
+from swapcli.engine.sync import SyncFilter, sync
 from swapcli.store import create_store
 
 
@@ -42,9 +42,9 @@ def sync_once(file: Path, name: str, store_file: str, protocols: Sequence[str]) 
     with closing(RpcNode(url.reveal(), shown="the node", chain_id=network.chain_id)) as node:
         started_s = perf_counter()
         with create_store(store_file, network, networks) as store:
-            steps = sum(1 for _ in sync(store, node, Wanted(frozenset(protocols)), SYSTEM_CLOCK))
+            steps = sum(1 for _ in sync(store, node, SyncFilter(frozenset(protocols)), SYSTEM_CLOCK))
             seconds = perf_counter() - started_s
-            return Synced(seconds, *store.register.counts(), steps, node.round_trips, _peak_bytes())
+            return Synced(seconds, *store.inventory.count_pools_and_tokens(), steps, node.round_trips, _peak_bytes())
 
 
 def _peak_bytes() -> int:

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from swapcli.chain.rpc_node import RpcNode
-from swapcli.engine.sync import Wanted, adopt, follow, skipped
+from swapcli.engine.sync import SyncFilter, count_skipped, follow, import_pools
 from swapcli.errors import ConfigError, MarketUnavailable
 from swapcli.model.market import Market, Provenance
 from swapcli.model.token import Token
@@ -64,12 +64,12 @@ def test_what_is_real_of_a_market_is_held_and_followed_through_trades_on_all_fam
     rng = Random("adopted")
     for trade in desk.trades(rng, 5):
         desk.carry_out(trade)
-    (progress,) = adopt(store, node, market)
+    (progress,) = import_pools(store, node, market)
     real = len(market.pools) - len(market.placeholder_pools)
     assert (progress.phase, progress.done, progress.total) == ("pools of the market", real, real)
     assert set(store.read_market().pools) == set(desk.market.pools)
     assert store.read_market().tokens == desk.market.tokens
-    (left,) = skipped(store)
+    (left,) = count_skipped(store)
     assert left.count == 1, "an address without a contract"
     check_true(store, node)
     families: set[str] = set()
@@ -77,7 +77,7 @@ def test_what_is_real_of_a_market_is_held_and_followed_through_trades_on_all_fam
         desk.carry_out(trade)
         advance = follow(store, node)
         assert advance
-        assert set(trade.replay.pools_after) <= set(advance.touched)
+        assert set(trade.replay.pools_after) <= set(advance.changed)
         families |= {desk.market.pools[key].family for key in trade.replay.pools_after}
         check_true(store, node)
     assert families == {pool.family for pool in desk.market.pools.values()}
@@ -86,13 +86,13 @@ def test_what_is_real_of_a_market_is_held_and_followed_through_trades_on_all_fam
 def test_only_an_empty_store_adopts_and_whoever_is_interrupted_goes_on(desk: Desk, node: RpcNode, store: Store) -> None:
     with pytest.raises(MarketUnavailable, match="holds no market yet"):
         follow(store, node)
-    list(adopt(store, node, desk.market))
+    list(import_pools(store, node, desk.market))
     held = store.read_market()
-    list(adopt(store, node, desk.market))
+    list(import_pools(store, node, desk.market))
     assert store.read_market() == held
-    synced(store, node, Wanted(frozenset({"uniswapV4"})))
+    synced(store, node, SyncFilter(frozenset({"uniswapV4"})))
     with pytest.raises(ConfigError, match="holds another market already"):
-        next(adopt(store, node, desk.market))
+        next(import_pools(store, node, desk.market))
     assert store.read_market() == held
 
 
@@ -105,6 +105,6 @@ def test_a_market_that_was_synced_elsewhere_is_read_anew_before_it_is_followed(
         desk.carry_out(trade)
     advance = follow(store, node)
     assert advance
-    assert advance.touched
+    assert advance.changed
     check_true(store, node)
     assert set(store.read_market().pools) == set(desk.market.pools)

@@ -11,7 +11,7 @@ import pytest
 
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import Wanted, follow, skipped, sync
+from swapcli.engine.sync import SyncFilter, count_skipped, follow, sync
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
@@ -54,9 +54,9 @@ def test_a_fee_that_the_factory_changes_is_found_by_the_sample(town: Town, node:
     concerned = {each.key for each in town.made if each.protocol == "volatile"}
     advance = follow(store, node)
     assert advance
-    assert advance.touched == ()
-    assert set(advance.drifted) == concerned, "one of them brings all of its protocol to light"
-    assert {pool.fee_ppm for pool in store.market_of(concerned).pools.values()} == {7_700}
+    assert advance.changed == ()
+    assert set(advance.changed_without_event) == concerned, "one of them brings all of its protocol to light"
+    assert {pool.fee_ppm for pool in store.read_pools(concerned).pools.values()} == {7_700}
     check_true(store, node, town.made)
 
 
@@ -66,7 +66,7 @@ def test_a_fee_of_one_pool_is_told_by_the_factory(town: Town, node: RpcNode, sto
     factory.send("setCustomFee", made.key, 123)
     advance = follow(store, node)
     assert advance
-    assert advance.touched == (made.key,)
+    assert advance.changed == (made.key,)
     check_true(store, node, town.made)
 
 
@@ -81,7 +81,7 @@ def test_every_pool_comes_into_the_sample(town: Town, node: RpcNode, store: Stor
             town.chain.node.ask("evm_mine")
             advance = follow(store, node)
             assert advance
-            drifted |= set(advance.drifted)
+            drifted |= set(advance.changed_without_event)
         assert drifted == {made.key}
         check_true(store, node, town.made)
 
@@ -105,9 +105,9 @@ def test_a_pool_that_cannot_be_read_is_out_with_its_reason_until_it_can(
     town.chain.node.ask("anvil_setCode", made.key, REVERTS)
     advance = follow(store, node)
     assert advance
-    assert (advance.touched, advance.removed) == ((), (made.key,))
+    assert (advance.changed, advance.removed) == ((), (made.key,))
     check_true(store, node, [each for each in town.made if each is not made])
-    (reason,) = skipped(store)
+    (reason,) = count_skipped(store)
     assert (reason.reason, reason.count, reason.examples) == ("getReserves(): the contract reverts", 1, (made.key,))
     town.chain.node.ask("anvil_setCode", made.key, code)
     town.use(rng, made)
@@ -115,7 +115,7 @@ def test_a_pool_that_cannot_be_read_is_out_with_its_reason_until_it_can(
     assert advance
     assert advance.added == (made.key,)
     check_true(store, node, town.made)
-    assert skipped(store) == ()
+    assert count_skipped(store) == ()
 
 
 def test_a_pool_that_breaks_without_a_word_is_found_by_the_sample(town: Town, node: RpcNode, store: Store) -> None:
@@ -167,13 +167,13 @@ def test_a_step_that_would_lose_many_pools_is_refused_until_the_losses_are_accep
 ) -> None:
     before = store.read_market()
     codes = break_some(town, MANY)
-    with pytest.raises(InvalidUpstreamResponse, match=r"no longer tells the state of 6 or more of 30 pools \("):
+    with pytest.raises(InvalidUpstreamResponse, match=r"no longer returns the state of 6 or more of 30 pools \("):
         follow(store, node)
     with pytest.raises(InvalidUpstreamResponse):
         synced(store, node)
     assert store.read_market() == before
-    assert skipped(store) == ()
-    assert list(sync(store, node, Wanted(), SYSTEM_CLOCK, may_lose=True))
+    assert count_skipped(store) == ()
+    assert list(sync(store, node, SyncFilter(), SYSTEM_CLOCK, accept_losses=True))
     assert set(before.pools) - set(store.read_market().pools) == set(codes)
     check_true(store, node, town.made[MANY:])
 
@@ -194,7 +194,7 @@ def test_few_pools_may_go_and_come_back_with_the_next_sync_or_some_steps_later(
     assert advance
     assert set(advance.added) == set(codes), "though no event tells of them"
     check_true(store, node, town.made)
-    assert skipped(store) == ()
+    assert count_skipped(store) == ()
 
 
 def test_a_pool_that_returns_nothing_is_gone_only_if_the_node_proves_that_it_ran_it(
@@ -207,9 +207,7 @@ def test_a_pool_that_returns_nothing_is_gone_only_if_the_node_proves_that_it_ran
     town.chain.node.ask("evm_mine")
     bare = replace(store.network, multicall=None)
     store.network, proven = bare, store.network
-    with pytest.raises(
-        InvalidUpstreamResponse, match=f"answers with nothing for {made.key}, which has answered before"
-    ):
+    with pytest.raises(InvalidUpstreamResponse, match=f"returns nothing for {made.key}, which has answered before"):
         follow(store, node)
     assert made.key in store.read_market().pools
     store.network = proven

@@ -10,7 +10,7 @@ import pytest
 
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import Wanted, sync
+from swapcli.engine.sync import SyncFilter, sync
 from swapcli.model.market import Provenance
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.town import EVERY_PROTOCOL, Town
@@ -48,8 +48,8 @@ def test_whoever_stops_goes_on_where_it_stopped(town: Town, node: RpcNode, tmp_p
     portions: list[tuple[str, int]] = []
     for _ in range(100):
         with store_at(path, town.network) as store:
-            progress = next(sync(store, node, Wanted(), SYSTEM_CLOCK, portion=2))
-            assert progress.pools == store.register.counts()[0]
+            progress = next(sync(store, node, SyncFilter(), SYSTEM_CLOCK, batch_size=2))
+            assert progress.pools == store.inventory.count_pools_and_tokens()[0]
             check_true(store, node)
             if progress.phase == "blocks":
                 break

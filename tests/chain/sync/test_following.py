@@ -21,8 +21,8 @@ def test_pools_of_every_kind_are_followed_through_whatever_is_done_with_them(
         used = {town.use(rng).key for _ in range(rng.choice((1, 1, 2, 8)))}
         advance = follow(store, node)
         assert advance
-        assert set(advance.touched) <= used
-        assert advance == (node.head().block, advance.touched, (), (), (), None)
+        assert set(advance.changed) <= used
+        assert advance == (node.head().block, advance.changed, (), (), (), None)
         check_true(store, node, town.made)
         assert follow(store, node) is None
 
@@ -34,11 +34,11 @@ def test_every_kind_of_change_is_heard_of(town: Town, node: RpcNode, store: Stor
     acts = [town.use] if name in (*PAIRS, "weighted") else [town.swap, town.provide, town.withdraw]
     for act in acts * 3:
         act(rng, made)
-        before = store.market_of([made.key]).pools
+        before = store.read_pools([made.key]).pools
         advance = follow(store, node)
         assert advance
-        assert advance.touched == (made.key,)
-        assert store.market_of([made.key]).pools != before
+        assert advance.changed == (made.key,)
+        assert store.read_pools([made.key]).pools != before
         check_true(store, node, town.made)
 
 

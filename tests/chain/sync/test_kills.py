@@ -16,7 +16,7 @@ import pytest
 
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import Clock
-from swapcli.engine.sync import Wanted, follow, sync
+from swapcli.engine.sync import SyncFilter, follow, sync
 from swapcli.errors import ConfigError, UpstreamError
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.nodes import Patient, turn
@@ -39,7 +39,7 @@ def work(path: Path, town: Town) -> None:
         while os.getppid() == parent:
             try:
                 with store_at(path, town.network) as store:
-                    for _ in sync(store, node, Wanted(), EVEN_CLOCK, portion=3):
+                    for _ in sync(store, node, SyncFilter(), EVEN_CLOCK, batch_size=3):
                         pass
                     while os.getppid() == parent:
                         follow(store, node)
@@ -92,10 +92,10 @@ def test_whoever_is_killed_leaves_one_whole_block_of_the_chain(town: Town, node:
             use(town, rng, path)
         end(child)
         with store_at(path, town.network) as store:
-            if mark := store.register.head():
+            if mark := store.inventory.head():
                 check_true(store, node)
                 heads.append(mark.number)
-                sizes.append(store.register.counts()[0])
+                sizes.append(store.inventory.count_pools_and_tokens()[0])
         assert is_sound(path)
     assert min(sizes) < POOLS, "the first were killed before they had found everything"
     assert sorted(set(sizes)) == list(dict.fromkeys(sizes)), "nothing that was found is lost"
@@ -126,7 +126,7 @@ def test_several_that_sync_at_once_do_no_harm(town: Town, node: RpcNode, tmp_pat
             end(child)
     assert is_sound(path)
     with store_at(path, town.network) as store:
-        assert store.register.counts()[0] > 0, "they came to write something"
+        assert store.inventory.count_pools_and_tokens()[0] > 0, "they came to write something"
         synced(store, node)
         check_true(store, node, town.made)
         town.use(rng)

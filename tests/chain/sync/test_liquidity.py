@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from swapcli.chain.rpc_node import RpcNode
-from swapcli.engine.sync import Wanted, follow, skipped
+from swapcli.engine.sync import SyncFilter, count_skipped, follow
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.town import Town
@@ -34,7 +34,7 @@ def depths(town: Town, node: RpcNode, tmp_path: Path) -> dict[str, float]:
     """In dollars, as a store with all pools ranks them, the thinnest first."""
     with store_at(tmp_path / "all", town.network) as store:
         synced(store, node)
-        store.rank()
+        store.rebuild_ranking()
         found = {key: bisected(store, key) for key in store.read_market().pools}
     return dict(sorted(found.items(), key=lambda each: each[1]))
 
@@ -43,7 +43,7 @@ def bisected(store: Store, key: str) -> float:
     low, high = 0.0, 1e9
     while high - low > 1e-3 * high:
         middle = (low + high) / 2
-        low, high = (low, middle) if store.register.thinner_than(middle, [key]) else (middle, high)
+        low, high = (low, middle) if store.inventory.pools_below_depth(middle, [key]) else (middle, high)
     return high
 
 
@@ -65,17 +65,17 @@ def test_thin_pools_are_left_out_and_found_again_when_less_is_asked_for(
     assert len(depths) == PAIRS
     for place in (16, 8, 3):
         bound = between(depths, place)
-        synced(store, node, Wanted(min_liquidity_usd=bound))
+        synced(store, node, SyncFilter(min_liquidity_usd=bound))
         assert set(store.read_market().pools) == {key for key, depth in depths.items() if depth >= bound}
         check_true(store, node)
         held = {each for pool in store.read_market().pools.values() for each in pool.tokens}
-        assert set(store.tokens()) - {town.wrapped} == held - {town.wrapped}
-        assert sum(each.count for each in skipped(store) if "dollars deep" in each.reason) == place
-    synced(store, node, Wanted(min_liquidity_usd=between(depths, 20)))
+        assert set(store.read_tokens()) - {town.wrapped} == held - {town.wrapped}
+        assert sum(each.count for each in count_skipped(store) if "dollars deep" in each.reason) == place
+    synced(store, node, SyncFilter(min_liquidity_usd=between(depths, 20)))
     assert set(store.read_market().pools) == set(list(depths)[20:])
     synced(store, node)
     check_true(store, node, town.made)
-    assert skipped(store) == ()
+    assert count_skipped(store) == ()
 
 
 def test_thin_pools_are_not_followed_and_new_ones_are_held_if_they_are_deep(
@@ -83,7 +83,7 @@ def test_thin_pools_are_not_followed_and_new_ones_are_held_if_they_are_deep(
 ) -> None:
     rng = Random("thin")
     bound = between(depths, 12)
-    synced(store, node, Wanted(min_liquidity_usd=bound))
+    synced(store, node, SyncFilter(min_liquidity_usd=bound))
     thin = [each for each in town.made if each.key in list(depths)[:12]]
     with town.chain.undone():
         for _ in range(6):
@@ -106,7 +106,7 @@ def test_thin_pools_are_not_followed_and_new_ones_are_held_if_they_are_deep(
 def test_a_thin_pool_that_grows_deep_is_held_from_then_on(
     town: Town, node: RpcNode, store: Store, depths: dict[str, float]
 ) -> None:
-    synced(store, node, Wanted(min_liquidity_usd=between(depths, 6)))
+    synced(store, node, SyncFilter(min_liquidity_usd=between(depths, 6)))
     thin = next(each for each in town.made if each.key == list(depths)[5])
     with town.chain.undone():
         for token in thin.tokens:
@@ -121,5 +121,5 @@ def test_a_thin_pool_that_grows_deep_is_held_from_then_on(
 def test_where_no_dollar_is_known_nothing_is_too_thin(town: Town, node: RpcNode, store: Store) -> None:
     dollar = town.network.stablecoins[0]
     others = frozenset(town.coins) - {dollar}
-    synced(store, node, Wanted(tokens=others, min_liquidity_usd=1e12))
+    synced(store, node, SyncFilter(tokens=others, min_liquidity_usd=1e12))
     check_true(store, node, [each for each in town.made if dollar not in each.tokens])

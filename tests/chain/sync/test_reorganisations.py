@@ -9,10 +9,10 @@ import pytest
 
 from swapcli.chain.node import BlockHeader, ChainHead
 from swapcli.chain.rpc_node import RpcNode
-from swapcli.engine.sync import follow, skipped
+from swapcli.engine.sync import count_skipped, follow
 from swapcli.errors import ChainReorganized, StaleNode
 from swapcli.store import Store
-from swapcli.store.undo_log import KEPT_BLOCKS
+from swapcli.store.undo_log import MAX_UNDO_BLOCKS
 from tests.chain.sync.nodes import Late, Lesser
 from tests.chain.sync.town import EVERY_PROTOCOL, Town
 from tests.chain.sync.truth import check_true, followed, synced
@@ -54,7 +54,7 @@ def test_pools_that_another_way_never_made_are_gone_and_those_it_made_are_there(
         mark = town.mark()
         gone = town.make(rng, name)
         assert follow(store, node)
-        assert store.register.held([gone.key])
+        assert store.inventory.existing_keys([gone.key])
         lost = town.height() - mark.height
         town.go_back(mark)
         town.make(rng, name)
@@ -69,7 +69,7 @@ def test_a_way_that_parted_before_all_that_is_remembered_has_everything_read_ane
 ) -> None:
     rng = Random("deep")
     mark = town.mark()
-    for _ in range(KEPT_BLOCKS + 10):
+    for _ in range(MAX_UNDO_BLOCKS + 10):
         live(town, rng, 1)
         assert follow(store, node)
     lost = town.height() - mark.height
@@ -158,7 +158,7 @@ def test_a_chain_that_never_comes_to_rest_is_given_up_and_nothing_is_kept(
     town: Town, node: RpcNode, store: Store
 ) -> None:
     held = store.read_market()
-    with pytest.raises(ChainReorganized, match="took another way while block"):
+    with pytest.raises(ChainReorganized, match="was reorganized while block"):
         follow(store, Turning(node, 99, town))
     assert store.read_market() == held
-    assert skipped(store) == ()
+    assert count_skipped(store) == ()

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from swapcli.chain.rpc_node import RpcNode
-from swapcli.engine.sync import Wanted, follow, skipped
+from swapcli.engine.sync import SyncFilter, count_skipped, follow
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.nodes import Lesser, Moody, Silent
@@ -51,15 +51,15 @@ def test_only_wanted_protocols_are_held_and_more_are_found_when_more_are_wanted(
 ) -> None:
     wider = ({"v2"}, {"v2", "volatile", "v3"}, {"v2", "volatile", "stable", "v3", "v4"}, set(EVERY_PROTOCOL))
     for protocols in wider:
-        synced(store, node, Wanted(frozenset(protocols)))
+        synced(store, node, SyncFilter(frozenset(protocols)))
         check_true(store, node, of(town, protocols))
-    assert skipped(store) == ()
-    synced(store, node, Wanted(frozenset({"v2"})))
+    assert count_skipped(store) == ()
+    synced(store, node, SyncFilter(frozenset({"v2"})))
     check_true(store, node, town.made)
 
 
 def test_all_protocols_after_one(town: Town, node: RpcNode, store: Store) -> None:
-    synced(store, node, Wanted(frozenset({"stable"})))
+    synced(store, node, SyncFilter(frozenset({"stable"})))
     check_true(store, node, of(town, {"stable"}))
     synced(store, node)
     check_true(store, node, town.made)
@@ -72,14 +72,14 @@ def test_factories_are_asked_for_wanted_tokens_and_events_are_left_alone(
     for count in (2, 3, 4):
         wanted = set(tokens[:count])
         lesser = Lesser(node)
-        synced(store, lesser, Wanted(tokens=frozenset(wanted)))
+        synced(store, lesser, SyncFilter(tokens=frozenset(wanted)))
         assert lesser.ranges == []
         asked = [each for each in among(town, wanted) if each.protocol in ASKABLE]
         assert len(asked) > count
         held = set(store.read_market().pools)
         assert {each.key for each in asked} <= held <= {each.key for each in among(town, wanted)}
         check_true(store, node)
-    assert any("such pools cannot be asked for" in each.reason for each in skipped(store))
+    assert any("such pools cannot be asked for" in each.reason for each in count_skipped(store))
     synced(store, node)
     check_true(store, node, town.made)
 
@@ -87,11 +87,11 @@ def test_factories_are_asked_for_wanted_tokens_and_events_are_left_alone(
 def test_with_a_first_block_events_tell_of_wanted_tokens_too(town: Town, node: RpcNode, store: Store) -> None:
     wanted = set(list(town.coins)[:4])
     for first in (0, 1):
-        synced(store, node, Wanted(tokens=frozenset(wanted), from_block=first))
-        assert bool(skipped(store)) == (first == 0)
+        synced(store, node, SyncFilter(tokens=frozenset(wanted), from_block=first))
+        assert bool(count_skipped(store)) == (first == 0)
     check_true(store, node, among(town, wanted))
     lesser = Lesser(node)
-    synced(store, lesser, Wanted(tokens=frozenset(wanted)))
+    synced(store, lesser, SyncFilter(tokens=frozenset(wanted)))
     assert lesser.ranges == []
     check_true(store, node, among(town, wanted))
 
@@ -100,9 +100,9 @@ def test_events_before_the_first_block_are_found_once_it_is_an_earlier_one(
     town: Town, node: RpcNode, store: Store
 ) -> None:
     late = node.head().block.number
-    synced(store, node, Wanted(from_block=late))
+    synced(store, node, SyncFilter(from_block=late))
     check_true(store, node, of(town, {*PAIRS}))
-    synced(store, node, Wanted(from_block=0))
+    synced(store, node, SyncFilter(from_block=0))
     check_true(store, node, town.made)
 
 
@@ -113,7 +113,7 @@ def test_new_pools_of_wanted_tokens_and_protocols_are_followed_and_no_others(
     wanted = set(list(town.coins)[:3])
     protocols = {"v2", "stable", "v4", "weighted", "slipstream"}
     with town.chain.undone():
-        synced(store, node, Wanted(frozenset(protocols), frozenset(wanted)))
+        synced(store, node, SyncFilter(frozenset(protocols), frozenset(wanted)))
         for _ in range(25):
             made = town.make(rng)
             town.made.remove(made)
@@ -136,8 +136,11 @@ def test_without_events_the_lists_are_still_read_and_the_rest_is_told_with_its_r
     silent = Silent(node)
     synced(store, silent)
     check_true(store, node, of(town, {*PAIRS}))
-    (reason,) = skipped(store)
-    assert reason.reason == "events of the creation of its pools were not told: a lesser node refused: not these blocks"
+    (reason,) = count_skipped(store)
+    assert (
+        reason.reason
+        == "the node did not return events of the creation of its pools: a lesser node refused: not these blocks"
+    )
     assert reason.count == len(EVERY_PROTOCOL) - len(PAIRS)
     with town.chain.undone():
         rng = Random("silent")
@@ -147,7 +150,7 @@ def test_without_events_the_lists_are_still_read_and_the_rest_is_told_with_its_r
             check_true(store, node, of(town, {*PAIRS}))
         synced(store, node)
         check_true(store, node, town.made)
-        assert skipped(store) == ()
+        assert count_skipped(store) == ()
 
 
 def test_a_node_that_has_forgotten_old_blocks_tells_of_those_after_them(
@@ -158,10 +161,10 @@ def test_a_node_that_has_forgotten_old_blocks_tells_of_those_after_them(
     some = len(store.read_market().pools)
     assert len(of(town, {*PAIRS})) < some < len(town.made)
     check_true(store, node)
-    assert len(skipped(store)) == 1
+    assert len(count_skipped(store)) == 1
     synced(store, node)
     check_true(store, node, town.made)
-    assert skipped(store) == ()
+    assert count_skipped(store) == ()
 
 
 def test_many_missed_blocks_are_made_up_for_by_reading_everything(town: Town, node: RpcNode, store: Store) -> None:
@@ -173,7 +176,7 @@ def test_many_missed_blocks_are_made_up_for_by_reading_everything(town: Town, no
         silent = Silent(node, 2)
         advance = follow(store, silent)
         assert advance
-        assert advance.touched
+        assert advance.changed
         assert len(silent.ranges) < 40 + AUDITED
         check_true(store, node, town.made)
 
@@ -194,9 +197,9 @@ def test_what_a_node_did_not_tell_for_a_while_is_made_up_for(town: Town, node: R
                 assert follow(store, moody)
                 assert len(moody.ranges) - before < 12
                 check_true(store, node)
-            assert skipped(store)
+            assert count_skipped(store)
             moody.is_well = True
             town.chain.node.ask("evm_mine")
             assert follow(store, moody)
             check_true(store, node, made)
-            assert skipped(store) == ()
+            assert count_skipped(store) == ()

@@ -12,7 +12,7 @@ from swapcli.chain.node import Node
 from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import Progress, Wanted, follow, sync
+from swapcli.engine.sync import Progress, SyncFilter, follow, sync
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.store import Store
@@ -39,7 +39,7 @@ def store_at(path: Path, network: Network) -> Iterator[Store]:
         yield store
 
 
-def synced(store: Store, node: Node, wanted: Wanted = Wanted()) -> list[Progress]:  # noqa: B008
+def synced(store: Store, node: Node, wanted: SyncFilter = SyncFilter()) -> list[Progress]:  # noqa: B008
     return list(sync(store, node, wanted, SYSTEM_CLOCK))
 
 
@@ -64,7 +64,7 @@ def check_true(store: Store, node: Node, made: Iterable[Made] | None = None) -> 
     assert block is not None
     on_chain = node.block(block)
     assert on_chain
-    mark = store.register.head()
+    mark = store.inventory.head()
     assert mark
     assert (mark.number, mark.hash, mark.timestamp) == (block, on_chain.hash, on_chain.timestamp)
     assert dict(market.pools) == fresh(node, market.pools.values(), block)

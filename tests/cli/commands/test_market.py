@@ -122,9 +122,9 @@ def test_the_figures_are_those_of_the_store(folder: Path) -> None:
     market(folder, "import", "-", stdin=market(folder, "export", "base").stdout.encode())
     reported = market(folder, "info", "base", "--json").json
     with open_store(str(folder / "base.sqlite"), network) as store:
-        summary = store.summary()
+        summary = store.read_summary()
     assert [(each["pools"], each["depthUsd"]) for each in reported["protocols"]] == [
-        (holding.pools, round(holding.depth_usd, 2)) for holding in summary.holdings
+        (holding.pools, round(holding.depth_usd, 2)) for holding in summary.protocols
     ]
     assert all(each["depthUsd"] > 0 for each in reported["protocols"])
     assert reported["bytes"] == os.path.getsize(folder / "base.sqlite")

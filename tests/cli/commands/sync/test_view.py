@@ -10,7 +10,7 @@ import pytest
 
 from swapcli.chain.node import BlockHeader
 from swapcli.cli.render.sync_view import SyncResult, advance_document, build_sync_details, format_advance, sync_document
-from swapcli.engine.sync import Advance, Omission
+from swapcli.engine.sync import Advance, SkipReason
 from swapcli.store import open_store
 from tests.chain.modes import check_shown
 from tests.cli.commands.sync.scene import Scene
@@ -42,14 +42,14 @@ def test_on_a_terminal_bars_are_drawn_on_stderr_alone(scene: Scene, color: str) 
     check_shown(text)
 
 
-OMISSIONS = (Omission("no \x1b[31mreason", 1_200, ("0xa\x1b", "0xb")), Omission("thin", 1, ("0xc",)))
+OMISSIONS = (SkipReason("no \x1b[31mreason", 1_200, ("0xa\x1b", "0xb")), SkipReason("thin", 1, ("0xc",)))
 BLOCK = BlockHeader(123, "0x" + "ab" * 32, "0x" + "cd" * 32, int(NOW_S) - 90, 7)
 
 
 def synced(scene: Scene) -> SyncResult:
     scene.sync()
     with open_store(str(scene.file), only(scene.network)) as store:
-        return SyncResult(store.summary(), 3, OMISSIONS, 1.5)
+        return SyncResult(store.read_summary(), 3, OMISSIONS, 1.5)
 
 
 def test_a_sync_in_words_cannot_steer_the_terminal(scene: Scene) -> None:
@@ -76,7 +76,7 @@ def test_a_sync_in_words_cannot_steer_the_terminal(scene: Scene) -> None:
             "1 pool changed without an event and was corrected",
         ),
         (
-            Advance(BLOCK, drifted=("a", "b")),
+            Advance(BLOCK, changed_without_event=("a", "b")),
             "block 123: 0 pools read again, 2 pools changed without an event and were corrected",
         ),
     ],
@@ -90,8 +90,8 @@ def test_a_step_in_words_and_as_a_document(advance: Advance, words: str) -> None
         "hash": BLOCK.hash,
         "timestamp": BLOCK.timestamp,
         "rewoundTo": advance.rewound_to,
-        "touched": list(advance.touched),
+        "touched": list(advance.changed),
         "added": list(advance.added),
         "removed": list(advance.removed),
-        "drifted": list(advance.drifted),
+        "drifted": list(advance.changed_without_event),
     }

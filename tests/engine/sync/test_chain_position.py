@@ -1,4 +1,4 @@
-"""Where a store stands is found on any chain, in few questions, and only what still stands is kept."""
+"""A store is located on any chain with few requests, and rewound to its newest block on it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
-from swapcli.engine.sync.chain_position import Footing, find_footing
+from swapcli.engine.sync.chain_position import ChainPosition, locate
 from swapcli.errors import StaleNode, UpstreamError
-from swapcli.store import BlockMark, Store
-from swapcli.store.undo_log import KEPT_BLOCKS
+from swapcli.store import Store, StoredBlock
+from swapcli.store.undo_log import MAX_UNDO_BLOCKS
 from tests.store.build import TOKENS, create, imported, pool
 from tests.support.pools import build_wide_market
 
 
 class Chain:
-    """A node whose blocks, from 0 on, are named by `way`: chains that share a beginning share its letters."""
+    """A node whose blocks, from 0 on, are named by `way`: chains with the same beginning share its characters."""
 
-    shown = "a chain of letters"
+    shown = "a chain of characters"
 
     def __init__(self, way: str) -> None:
         self.way = way
@@ -56,9 +56,9 @@ class Chain:
         return BlockHeader(number, mark_of(self.way, number).hash or "", self.way[:number], number, 0)
 
 
-def mark_of(way: str, number: int) -> BlockMark:
+def mark_of(way: str, number: int) -> StoredBlock:
     """A block's hash is all that led to it."""
-    return BlockMark(number, way[: number + 1], number)
+    return StoredBlock(number, way[: number + 1], number)
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def store_along(way: str, numbers: Sequence[int]) -> Iterator[Store]:
     """A store that has been at these blocks of a chain."""
     with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
         for number in numbers:
-            with store.block(*mark_of(way, number)) as writer:
+            with store.write_block(*mark_of(way, number)) as writer:
                 writer.put_tokens(TOKENS)
                 writer.put_pools([pool(0, number + 1)])
         yield store
@@ -86,32 +86,32 @@ def test_the_newest_block_that_still_stands_is_found(common: str, rest: str, dat
         known = [n for n in numbers if n < len(theirs)]
         head = node.head().block
         if head.number >= numbers[-1]:
-            expected = footing_on(ours, numbers[-1], standing)
-            assert find_footing(store, node, head) == expected
+            expected = position_on(ours, numbers[-1], standing)
+            assert locate(store, node, head) == expected
             assert node.questions <= 1 + len(numbers).bit_length()
-            assert expected.is_lost or store.register.head() == expected.held
+            assert expected.is_fork_unknown or store.inventory.head() == expected.stored_block
         elif known and known[-1] in standing:
-            assert find_footing(store, node, head) == Footing(mark_of(ours, numbers[-1]), is_behind=True)
-            assert store.register.head() == mark_of(ours, numbers[-1])
+            assert locate(store, node, head) == ChainPosition(mark_of(ours, numbers[-1]), node_is_behind=True)
+            assert store.inventory.head() == mark_of(ours, numbers[-1])
         else:
             with pytest.raises(StaleNode):
-                find_footing(store, node, head)
-            assert store.register.head() == mark_of(ours, numbers[-1])
+                locate(store, node, head)
+            assert store.inventory.head() == mark_of(ours, numbers[-1])
 
 
-def footing_on(way: str, newest: int, standing: Sequence[int]) -> Footing:
+def position_on(way: str, newest: int, standing: Sequence[int]) -> ChainPosition:
     if not standing:
-        return Footing(mark_of(way, newest), is_lost=True)
+        return ChainPosition(mark_of(way, newest), is_fork_unknown=True)
     last = standing[-1]
-    return Footing(mark_of(way, last), rewound_to=None if last == newest else last)
+    return ChainPosition(mark_of(way, last), rewound_to=None if last == newest else last)
 
 
 def test_the_next_block_needs_no_question(tmp_path: Path) -> None:
     del tmp_path
     with store_along("abc", [2]) as store:
-        for way, expected in (("abc", Footing(mark_of("abc", 2))), ("abca", Footing(mark_of("abc", 2)))):
+        for way, expected in (("abc", ChainPosition(mark_of("abc", 2))), ("abca", ChainPosition(mark_of("abc", 2)))):
             node = Chain(way)
-            assert find_footing(store, node, node.head().block) == expected
+            assert locate(store, node, node.head().block) == expected
             assert node.questions == 0
 
 
@@ -119,21 +119,21 @@ def test_the_farthest_way_back_takes_few_questions() -> None:
     way = "a" * 200
     with store_along(way, range(100, 200)) as store:
         node = Chain(way[:136] + "b" * 80)
-        assert find_footing(store, node, node.head().block).rewound_to == 135
-        assert node.questions <= 1 + KEPT_BLOCKS.bit_length()
+        assert locate(store, node, node.head().block).rewound_to == 135
+        assert node.questions <= 1 + MAX_UNDO_BLOCKS.bit_length()
 
 
 def test_a_store_that_is_at_no_block_begins_anew_or_has_all_read_anew(tmp_path: Path) -> None:
     node = Chain("aaa")
     with create(tmp_path / "empty") as store:
-        assert find_footing(store, node, node.head().block) == Footing(None)
+        assert locate(store, node, node.head().block) == ChainPosition(None)
     with imported(tmp_path / "imported", build_wide_market(50)) as store:
-        assert find_footing(store, node, node.head().block).is_lost
+        assert locate(store, node, node.head().block).is_fork_unknown
 
 
 def test_a_node_of_several_of_which_one_is_behind_is_told(tmp_path: Path) -> None:
     del tmp_path
     with store_along("abcd", [3]) as store:
         node, ahead = Chain("abc"), Chain("abcdabcd")
-        with pytest.raises(StaleNode, match="does not know block 3, though it told of block 7"):
-            find_footing(store, node, ahead.head().block)
+        with pytest.raises(StaleNode, match="does not know block 3, though it reported block 7"):
+            locate(store, node, ahead.head().block)

@@ -1,4 +1,4 @@
-"""What a store tells of what it holds and has left out, also in the middle of a block."""
+"""The inventory lists stored and skipped pools, also while a block is being written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.store import LeftOut
+from swapcli.store import SkippedEntry
 from tests.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows
 from tests.support.pools import build_wide_market
 
@@ -20,28 +20,28 @@ def test_all_pools_are_met_once_in_portions_of_any_size(tmp_path: Path) -> None:
     with imported(tmp_path / "store", market) as store:
         for size in (1, 7, 120, 500):
             met: dict[int, str] = {}
-            while found := store.register.pools(max(met, default=0), size):
+            while found := store.inventory.pool_keys_after(max(met, default=0), size):
                 assert len(found) <= size
                 assert not met.keys() & found.keys()
                 met |= found
             assert list(met.values()) == list(market.pools)
-            assert max(met) == store.register.last_pool()
-        for protocol in store.register.protocols():
-            keys = list(store.register.pools(0, 500, protocol).values())
+            assert max(met) == store.inventory.last_pool_id()
+        for protocol in store.inventory.families_by_protocol():
+            keys = list(store.inventory.pool_keys_after(0, 500, protocol).values())
             assert keys == [key for key, each in market.pools.items() if each.protocol == protocol]
-        assert store.register.counts() == (120, len(market.tokens))
-        assert store.register.protocols() == {each.protocol: each.family for each in market.pools.values()}
+        assert store.inventory.count_pools_and_tokens() == (120, len(market.tokens))
+        assert store.inventory.families_by_protocol() == {each.protocol: each.family for each in market.pools.values()}
 
 
 def test_pools_tokens_and_contracts_are_found_by_name(tmp_path: Path) -> None:
     market = build_wide_market(60)
     keys, addresses = random.Random(1).sample(list(market.pools), 9), list(market.tokens)[:3]
     with imported(tmp_path / "store", market) as store:
-        register = store.register
-        assert register.held([*keys, "nobody"]) == set(keys)
-        assert register.tokens([*addresses, "nobody"]) == {each: market.tokens[each] for each in addresses}
-        assert register.contracts(60) == [each.address for each in market.pools.values()]
-        assert register.contracts(59) is None
+        inventory = store.inventory
+        assert inventory.existing_keys([*keys, "nobody"]) == set(keys)
+        assert inventory.tokens([*addresses, "nobody"]) == {each: market.tokens[each] for each in addresses}
+        assert inventory.contract_addresses(60) == [each.address for each in market.pools.values()]
+        assert inventory.contract_addresses(59) is None
 
 
 def test_thin_pools_are_those_whose_legs_are_less_deep(tmp_path: Path) -> None:
@@ -51,39 +51,41 @@ def test_thin_pools_are_those_whose_legs_are_less_deep(tmp_path: Path) -> None:
         depths = {str(key): float(str(depth)) for key, depth in rows(path, legs)}
         for bound in (0.0, 500.0, 5_000.0, 1e12):
             thin = {key for key, depth in depths.items() if depth < bound}
-            assert set(store.register.thinner_than(bound)) == thin
+            assert set(store.inventory.pools_below_depth(bound)) == thin
             some = list(depths)[::3]
-            assert set(store.register.thinner_than(bound, some)) == thin & set(some)
+            assert set(store.inventory.pools_below_depth(bound, some)) == thin & set(some)
 
 
 def test_what_is_left_out_is_told_until_it_is_held(tmp_path: Path) -> None:
-    held, other = pool(0).key, pool(1, ends=(0, 2)).key
+    stored, other = pool(0).key, pool(1, ends=(0, 2)).key
     with create(tmp_path / "store") as store:
-        with store.block(1, "0x1") as writer:
+        with store.write_block(1, "0x1") as writer:
             writer.put_tokens(TOKENS)
-            futile, token = LeftOut("0xff", "it has hooks"), LeftOut(TOKENS[0].address, "it reverted", PLACE)
-            writer.leave_out([LeftOut(held, "empty", PLACE), LeftOut(other, "thin", PLACE), futile, token])
-        assert {each.key for each in store.register.all_left_out()} == {held, other, "0xff"}
-        assert [each.key for each in store.register.left_out("", 9)] == sorted([held, other])
-        assert [each.key for each in store.register.left_out(min(held, other), 9)] == [max(held, other)]
-        assert store.register.left_out_of([held, "0xff"]) == [LeftOut(held, "empty", PLACE)]
-        with store.block(2, "0x2") as writer:
+            futile, token = SkippedEntry("0xff", "it has hooks"), SkippedEntry(TOKENS[0].address, "it reverted", PLACE)
+            writer.record_skipped(
+                [SkippedEntry(stored, "empty", PLACE), SkippedEntry(other, "thin", PLACE), futile, token]
+            )
+        assert {each.key for each in store.inventory.all_skipped()} == {stored, other, "0xff"}
+        assert [each.key for each in store.inventory.skipped_after("", 9)] == sorted([stored, other])
+        assert [each.key for each in store.inventory.skipped_after(min(stored, other), 9)] == [max(stored, other)]
+        assert store.inventory.skipped_among([stored, "0xff"]) == [SkippedEntry(stored, "empty", PLACE)]
+        with store.write_block(2, "0x2") as writer:
             writer.put_pools([pool(0)])
-            assert store.register.left_out_of([held]) == []
-            writer.leave_out([LeftOut(other, "still thin", PLACE)])
-        assert store.register.left_out("", 9) == [LeftOut(other, "still thin", PLACE)]
+            assert store.inventory.skipped_among([stored]) == []
+            writer.record_skipped([SkippedEntry(other, "still thin", PLACE)])
+        assert store.inventory.skipped_after("", 9) == [SkippedEntry(other, "still thin", PLACE)]
         store.rewind_to(1)
-        assert store.register.left_out_of([held]) == [LeftOut(held, "empty", PLACE)]
+        assert store.inventory.skipped_among([stored]) == [SkippedEntry(stored, "empty", PLACE)]
 
 
 def test_the_head_is_that_of_the_last_whole_block(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
-        assert store.register.head() is None
-        with store.block(4, "0x4", 40):
-            assert store.register.head() is None
-        with store.block(6, "0x6", 60):
-            assert store.register.head() == (4, "0x4", 40)
-        assert store.register.head() == (6, "0x6", 60)
+        assert store.inventory.head() is None
+        with store.write_block(4, "0x4", 40):
+            assert store.inventory.head() is None
+        with store.write_block(6, "0x6", 60):
+            assert store.inventory.head() == (4, "0x4", 40)
+        assert store.inventory.head() == (6, "0x6", 60)
 
 
 NOTES = st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(), max_size=3), min_size=1, max_size=6)
@@ -93,58 +95,58 @@ NOTES = st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(), max_size
 def test_notes_of_a_block_are_as_they_were_at_it(tmp_path_factory, changes: list[dict[str, int]], data) -> None:  # type: ignore[no-untyped-def]
     with create(tmp_path_factory.mktemp("notes") / "store") as store:
         for number, change in enumerate(changes, 1):
-            with store.block(number, hex(number)) as writer:
+            with store.write_block(number, hex(number)) as writer:
                 for name, value in change.items():
-                    writer.put_note(name, value - 1, of_block=True)
-                    writer.put_note(name, value, of_block=True)
-                writer.put_note("kept", number)
+                    writer.put_metadata(name, value - 1, undoable=True)
+                    writer.put_metadata(name, value, undoable=True)
+                writer.put_metadata("kept", number)
         back = data.draw(st.integers(1, len(changes)))
         store.rewind_to(back)
         expected = {name: value for change in changes[:back] for name, value in change.items()}
-        assert {name: store.note(name) for name in "abc"} == {name: expected.get(name) for name in "abc"}
-        assert store.note("kept") == len(changes)
+        assert {name: store.read_metadata(name) for name in "abc"} == {name: expected.get(name) for name in "abc"}
+        assert store.read_metadata("kept") == len(changes)
 
 
 def test_a_block_of_another_chain_may_have_any_number_and_ends_going_back(tmp_path: Path) -> None:
     path = tmp_path / "store"
     with create(path) as store:
         for number in (7, 8):
-            with store.block(number, f"0x{number}") as writer:
+            with store.write_block(number, f"0x{number}") as writer:
                 writer.put_tokens(TOKENS)
                 writer.put_pools([pool(0, number)])
         for number in (8, 3):
-            with store.block(number, "0xother", anew=True) as writer:
+            with store.write_block(number, "0xother", reset=True) as writer:
                 writer.put_pools([pool(0, 100 + number)])
-            assert [mark.number for mark in store.blocks()] == [number]
+            assert [mark.number for mark in store.read_blocks()] == [number]
             assert store.read_market().pools == {pool(0).key: pool(0, 100 + number)}
-        with store.block(4, "0xnext") as writer:
+        with store.write_block(4, "0xnext") as writer:
             writer.put_pools([pool(0, 5)])
         store.rewind_to(3)
         assert store.read_market().pools == {pool(0).key: pool(0, 103)}
     with reopen(path) as store:
-        assert store.register.head() == (3, "0xother", None)
+        assert store.inventory.head() == (3, "0xother", None)
     assert is_sound(path)
 
 
 def test_tokens_that_no_pool_holds_go_and_come_back_with_the_block(tmp_path: Path) -> None:
     path = tmp_path / "store"
     with create(path) as store:
-        with store.block(1, "0x1") as writer:
+        with store.write_block(1, "0x1") as writer:
             writer.put_tokens(TOKENS)
             writer.put_pools([pool(0), pool(1, ends=(1, 2)), pool(2, ends=(3, 5))])
         before = store.read_market()
-        with store.block(2, "0x2") as writer:
-            writer.remove([pool(1).key, pool(2).key])
-            writer.drop_idle_tokens(TOKENS[4].address)
-            writer.rank()
-        assert set(store.tokens()) == {TOKENS[k].address for k in (0, 1, 4)}
+        with store.write_block(2, "0x2") as writer:
+            writer.remove_pools([pool(1).key, pool(2).key])
+            writer.remove_unused_tokens(TOKENS[4].address)
+            writer.rebuild_ranking()
+        assert set(store.read_tokens()) == {TOKENS[k].address for k in (0, 1, 4)}
         assert is_sound(path)
-        with store.block(3, "0x3") as writer:
+        with store.write_block(3, "0x3") as writer:
             new = TOKENS[5]._replace(address="0x" + "77" * 20)
             writer.put_tokens([TOKENS[2]._replace(name="Anew"), new])
             writer.put_pools([pool(3, ends=(0, 2))])
         store.rewind_to(2)
-        assert set(store.tokens()) == {TOKENS[k].address for k in (0, 1, 4)}
+        assert set(store.read_tokens()) == {TOKENS[k].address for k in (0, 1, 4)}
         store.rewind_to(1)
         assert store.read_market() == before
         assert is_sound(path)

@@ -1,4 +1,4 @@
-"""The sketch by which pools are chosen: bounded, and never without what an order must have."""
+"""The estimate of flow selects every pool that the order uses, and no more than the limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from math import inf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.selection.pool_choice import Link, Offer, choose
+from swapcli.selection.flow_estimate import Offer, select_by_flow
+from swapcli.selection.ranking_reader import TokenPair
 
 A, B, C, D = range(4)
 EVERYTHING = 1_000
@@ -32,66 +33,66 @@ def optimum(offers: list[Offer], flow: float) -> float:
 
 
 @given(cost_lists(), st.floats(1.0, 1e9))
-def test_of_one_pair_all_pools_are_taken_that_the_order_uses(found: list[tuple[float, float]], flow: float) -> None:
+def test_all_pools_that_an_order_over_one_pair_uses_are_selected(found: list[tuple[float, float]], flow: float) -> None:
     offers = as_offers(found)
     last = optimum(offers, flow)
     used = {pool for cost, _, pool in offers if cost < last - 1e-9}
-    assert used <= choose({(A, B): offers}, (A, B), flow, 6, EVERYTHING)
+    assert used <= select_by_flow({(A, B): offers}, (A, B), flow, 6, EVERYTHING)
 
 
 @given(cost_lists(0.0, 0.02), cost_lists(0.0, 0.02), cost_lists(0.0, 0.02), st.floats(1.0, 1e7))
-def test_pools_beside_a_detour_are_taken_if_either_way_alone_would_use_them(
+def test_the_cheapest_of_a_pair_and_a_detour_is_selected(
     direct: list[tuple[float, float]], first: list[tuple[float, float]], second: list[tuple[float, float]], flow: float
 ) -> None:
     offers = {(A, B): as_offers(direct), (A, C): as_offers(first, 100), (C, B): as_offers(second, 200)}
-    chosen = choose(offers, (A, B), flow, 6, EVERYTHING)
+    selected = select_by_flow(offers, (A, B), flow, 6, EVERYTHING)
     straight = offers[A, B][0][0]
     around = offers[A, C][0][0] + offers[C, B][0][0]
     best = [offers[A, B][0][2]] if straight < around else [offers[A, C][0][2], offers[C, B][0][2]]
-    assert chosen.issuperset(best)
+    assert selected.issuperset(best)
 
 
 @given(st.dictionaries(st.tuples(st.integers(0, 3), st.integers(0, 3)), cost_lists(), max_size=8), st.integers(1, 30))
-def test_no_more_pools_than_the_limit_and_only_such_as_were_offered(
-    found: dict[Link, list[tuple[float, float]]], limit: int
+def test_at_most_the_limit_of_the_offered_pools_is_selected(
+    found: dict[TokenPair, list[tuple[float, float]]], limit: int
 ) -> None:
-    links = [link for link in found if link[0] != link[1]]
-    offers = {link: as_offers(found[link], 100 * k) for k, link in enumerate(links)}
-    chosen = choose(offers, (A, B), 1e5, 6, limit)
-    assert len(chosen) <= limit
-    assert chosen <= {pool for of_link in offers.values() for _, _, pool in of_link}
+    pairs = [pair for pair in found if pair[0] != pair[1]]
+    offers = {pair: as_offers(found[pair], 100 * k) for k, pair in enumerate(pairs)}
+    selected = select_by_flow(offers, (A, B), 1e5, 6, limit)
+    assert len(selected) <= limit
+    assert selected <= {pool for pair_offers in offers.values() for _, _, pool in pair_offers}
 
 
-def test_pools_that_cost_more_than_the_whole_order_by_another_way_are_left_out() -> None:
+def test_pools_beyond_the_cost_of_the_order_are_dropped() -> None:
     cheap, dear = [(0.001, 1e9, 1)], [(0.05, 1e9, 2)]
     offers = {(A, B): cheap, (A, C): dear, (C, B): [(0.0, 1e9, 3)]}
-    assert choose(offers, (A, B), 1e4, 6, EVERYTHING) == {1}
-    assert choose(offers, (A, B), 1e8, 6, EVERYTHING) == {1, 2, 3}
+    assert select_by_flow(offers, (A, B), 1e4, 6, EVERYTHING) == {1}
+    assert select_by_flow(offers, (A, B), 1e8, 6, EVERYTHING) == {1, 2, 3}
 
 
-def test_a_path_longer_than_allowed_is_no_reason_to_leave_a_pool_out() -> None:
+def test_a_path_with_too_many_hops_drops_no_pool() -> None:
     offers = {(A, C): [(0.0, 1e6, 1)], (C, D): [(0.0, 1e6, 2)], (D, B): [(0.0, 1e6, 3)], (A, B): [(0.5, 1e6, 4)]}
-    assert choose(offers, (A, B), 1e3, 3, EVERYTHING) == {1, 2, 3}
-    assert 4 in choose(offers, (A, B), 1e3, 2, EVERYTHING)
+    assert select_by_flow(offers, (A, B), 1e3, 3, EVERYTHING) == {1, 2, 3}
+    assert 4 in select_by_flow(offers, (A, B), 1e3, 2, EVERYTHING)
 
 
-def test_a_way_over_few_units_is_no_reason_to_leave_out_one_over_many() -> None:
+def test_a_path_over_few_units_drops_no_path_over_many() -> None:
     coarse, fine = {(A, C): [(0.0, 1e6, 1)], (C, B): [(0.0, 1e6, 2)]}, {(A, B): [(0.01, 1e6, 3)]}
     offers = coarse | fine
-    assert choose(offers, (A, B), 1.0, 6, EVERYTHING) == {1, 2}
-    assert choose(offers, (A, B), 1.0, 6, EVERYTHING, {C: 0.05}) == {1, 2, 3}
-    assert choose(offers, (A, B), 100.0, 6, EVERYTHING, {C: 0.05}) == {1, 2}
+    assert select_by_flow(offers, (A, B), 1.0, 6, EVERYTHING) == {1, 2}
+    assert select_by_flow(offers, (A, B), 1.0, 6, EVERYTHING, {C: 0.05}) == {1, 2, 3}
+    assert select_by_flow(offers, (A, B), 100.0, 6, EVERYTHING, {C: 0.05}) == {1, 2}
 
 
-def test_the_thin_end_of_a_route_is_not_given_up_for_deep_pools_in_its_middle() -> None:
+def test_shallow_pools_at_the_end_of_a_path_are_selected() -> None:
     thin = [(0.003 + 0.001 * k, 50.0, k) for k in range(20)]
     deep = [(0.0005 + 1e-6 * k, 1e8, 100 + k) for k in range(200)]
-    chosen = choose({(A, C): thin, (C, B): deep}, (A, B), 100.0, 6, 30)
-    assert {pool for _, _, pool in thin} <= chosen
-    assert 100 in chosen
+    selected = select_by_flow({(A, C): thin, (C, B): deep}, (A, B), 100.0, 6, 30)
+    assert {pool for _, _, pool in thin} <= selected
+    assert 100 in selected
 
 
-def test_where_nothing_joins_the_ends_nothing_is_chosen() -> None:
-    assert choose({}, (A, B), 1.0, 6, 10) == set()
-    assert choose({(C, D): [(0.0, 1.0, 1)]}, (A, B), 1.0, 6, 10) == set()
-    assert choose({(A, C): [(0.0, 1.0, 1)]}, (A, B), inf, 6, 10) == set()
+def test_nothing_is_selected_without_a_path() -> None:
+    assert select_by_flow({}, (A, B), 1.0, 6, 10) == set()
+    assert select_by_flow({(C, D): [(0.0, 1.0, 1)]}, (A, B), 1.0, 6, 10) == set()
+    assert select_by_flow({(A, C): [(0.0, 1.0, 1)]}, (A, B), inf, 6, 10) == set()

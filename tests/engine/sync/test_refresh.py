@@ -21,13 +21,13 @@ HOUR_S, LONGEST_GAP_S = 3_600, 600
 
 
 class Pairs:
-    """Pairs whose reserves are all the same, and of which no event tells; each time there is a new block."""
+    """A node with pairs of equal reserves, without events; each call returns a new block."""
 
     shown = "a node in process"
 
     def __init__(self) -> None:
         self.number, self.reserve, self.block_s = 0, 10**18, 1
-        self.asked = 0
+        self.requested = 0
         self.read: set[str] = set()
 
     def head(self) -> ChainHead:
@@ -45,7 +45,7 @@ class Pairs:
             return [encode_word(block_number(at))]
         assert block_number(at) == self.number
         assert {call.calldata for call in calls} == {encode_call("getReserves()")}
-        self.asked += len(calls)
+        self.requested += len(calls)
         self.read |= {call.to for call in calls}
         return [2 * encode_word(self.reserve)] * len(calls)
 
@@ -64,7 +64,7 @@ class Pairs:
         return BlockHeader(number, f"0x{number:x}", f"0x{number - 1:x}", number * self.block_s, 0)
 
 
-def held(store: Store) -> dict[int, list[Pool]]:
+def stored(store: Store) -> dict[int, list[Pool]]:
     """The pools by their reserves."""
     found: dict[int, list[Pool]] = {}
     for each in store.read_market().pools.values():
@@ -81,7 +81,7 @@ def node() -> Pairs:
 def store(request: pytest.FixtureRequest, node: Pairs, tmp_path: Path) -> Iterator[Store]:
     with create(tmp_path / "store") as made:
         block = node.head().block
-        with made.block(block.number, block.hash, block.timestamp) as writer:
+        with made.write_block(block.number, block.hash, block.timestamp) as writer:
             writer.put_tokens(TOKENS)
             writer.put_pools([pool(number, 1) for number in range(request.param)])
         yield made
@@ -94,22 +94,22 @@ def test_a_protocol_that_drifts_is_read_as_a_whole_the_larger_the_less_often(nod
         advance = follow(store, node)
         assert advance
         is_whole = count < MANY or change == 1
-        assert len(advance.drifted) == (count if is_whole else SAMPLE)
-        assert len(held(store)[node.reserve]) == (count if is_whole else SAMPLE)
-        assert advance.touched == ()
+        assert len(advance.changed_without_event) == (count if is_whole else SAMPLE)
+        assert len(stored(store)[node.reserve]) == (count if is_whole else SAMPLE)
+        assert advance.changed == ()
     node.number += REST
     node.reserve += 9
     assert follow(store, node)
-    assert list(held(store)) == [node.reserve]
+    assert list(stored(store)) == [node.reserve]
 
 
 def test_what_does_not_drift_costs_no_more_than_the_sample(node: Pairs, store: Store) -> None:
     for _ in range(5):
-        before = node.asked
+        before = node.requested
         advance = follow(store, node)
         assert advance
-        assert (advance.touched, advance.drifted) == ((), ())
-        assert node.asked - before <= SAMPLE
+        assert (advance.changed, advance.changed_without_event) == ((), ())
+        assert node.requested - before <= SAMPLE
 
 
 @pytest.mark.parametrize("block_s", [20, 400, 700])
@@ -118,8 +118,8 @@ def test_every_pool_is_read_again_within_an_hour_of_following(node: Pairs, store
     node.block_s = block_s
     assert follow(store, node)
     node.read.clear()
-    before, steps = node.asked, HOUR_S // min(block_s, LONGEST_GAP_S) + 1
+    before, steps = node.requested, HOUR_S // min(block_s, LONGEST_GAP_S) + 1
     for _ in range(steps):
         assert follow(store, node)
     assert node.read == {each.address for each in store.read_market().pools.values()}
-    assert node.asked - before <= 2 * len(node.read) + SAMPLE * steps
+    assert node.requested - before <= 2 * len(node.read) + SAMPLE * steps

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a store or around it is said in one sentence, and nothing is lost."""
+"""Every error of a store or its surroundings is one sentence, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ import pytest
 from swapcli.errors import ConfigError, InvalidPoolState, MarketError, SwapcliError
 from swapcli.model.order import Order
 from swapcli.store import Store, create_store, open_store
-from swapcli.store.database import open_file
+from swapcli.store.database import open_connection
 from swapcli.store.schema import MIGRATIONS, migrate, version_of
 from tests.store.build import NETWORK, TOKENS, create, imported, is_sound, only, pool, reopen, rows
 from tests.support.pools import build_wide_market
 
-NOBODY = 65_534
+UNPRIVILEGED_USER = 65_534
 
 
 def filled(path: Path, pools: int = 40) -> Store:
     """A store of one block."""
     store = create(path)
-    with store.block(1, "0x1", 1) as writer:
+    with store.write_block(1, "0x1", 1) as writer:
         writer.put_tokens(TOKENS)
         writer.put_pools([pool(number, ends=(number % 2, 2 + number % 3)) for number in range(pools)])
     return store
@@ -71,7 +71,7 @@ def test_the_database_of_another_program_is_no_store_and_stays_as_it_is(tmp_path
 def test_an_empty_file_becomes_a_store_but_is_none_to_read(tmp_path: Path) -> None:
     path = tmp_path / "store"
     path.touch()
-    with pytest.raises(ConfigError, match="holds nothing yet: whoever made it was interrupted"):
+    with pytest.raises(ConfigError, match="holds nothing yet: the command that created it was interrupted"):
         reopen(path)
     create(path).close()
     assert reopen(path).read_market().network == NETWORK
@@ -90,7 +90,7 @@ def test_migrations_run_once_each_and_keep_what_is_there(tmp_path: Path) -> None
     path = tmp_path / "store"
     filled(path).close()
     before = reopen(path).read_market()
-    connection = open_file(str(path))
+    connection = open_connection(str(path))
     more = (*MIGRATIONS, "CREATE TABLE later (x)", "INSERT INTO later VALUES (1); INSERT INTO later VALUES (2)")
     for _ in range(2):
         migrate(connection, str(path), more)
@@ -104,7 +104,7 @@ def test_migrations_run_once_each_and_keep_what_is_there(tmp_path: Path) -> None
 def test_a_migration_that_fails_leaves_the_layout_before_it(tmp_path: Path) -> None:
     path = tmp_path / "store"
     filled(path).close()
-    connection = open_file(str(path))
+    connection = open_connection(str(path))
     with pytest.raises(sqlite3.OperationalError):
         migrate(connection, str(path), (*MIGRATIONS, "CREATE TABLE later (x); INSERT INTO nothing VALUES (1)"))
     assert version_of(connection) == len(MIGRATIONS)
@@ -131,12 +131,12 @@ def test_a_store_of_another_network_or_chain_is_refused(tmp_path: Path) -> None:
 
 
 @contextmanager
-def as_somebody_without_rights() -> Iterator[None]:
-    """Root may write anywhere, so for a while this process is somebody else."""
+def as_unprivileged_user() -> Iterator[None]:
+    """Run as another user: root may write anywhere."""
     if os.geteuid() != 0:
         yield
         return
-    os.seteuid(NOBODY)
+    os.seteuid(UNPRIVILEGED_USER)
     try:
         yield
     finally:
@@ -157,11 +157,11 @@ def test_a_store_in_a_folder_that_cannot_be_written_to_can_be_read(public_folder
     filled(path).close()
     path.chmod(0o444)
     public_folder.chmod(0o555)
-    with as_somebody_without_rights():
+    with as_unprivileged_user():
         with reopen(path) as store:
             assert len(store.read_market().pools) == 40
-            assert store.summary().pools == 40
-            with pytest.raises(ConfigError, match="cannot be written to"), store.block(2):
+            assert store.read_summary().pools == 40
+            with pytest.raises(ConfigError, match="cannot be written to"), store.write_block(2):
                 pass
         with pytest.raises(ConfigError, match="cannot be"):
             create(path)
@@ -173,7 +173,7 @@ def test_a_store_that_may_not_be_read_is_said_to_be_so(public_folder: Path) -> N
     path = public_folder / "store"
     filled(path).close()
     path.chmod(0)
-    with as_somebody_without_rights(), pytest.raises(ConfigError, match="cannot be opened"):
+    with as_unprivileged_user(), pytest.raises(ConfigError, match="cannot be opened"):
         reopen(path)
 
 
@@ -183,16 +183,16 @@ def test_a_full_disk_costs_no_more_than_the_block_that_does_not_fit(tmp_path: Pa
     before = store.read_market()
     (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
     store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
-    with pytest.raises(ConfigError, match="there is no space left"), store.block(2) as writer:
+    with pytest.raises(ConfigError, match="there is no space left"), store.write_block(2) as writer:
         writer.put_pools([pool(1_000 + number) for number in range(2_000)])
     assert store.read_market() == before
     with pytest.raises(ConfigError, match="there is no space left"):
         store.write_market(replace(before, pools={p.key: p for p in map(pool, range(3_000))}))
     assert store.read_market() == before
     store._connection.execute("PRAGMA max_page_count = 1000000")
-    with store.block(2) as writer:
+    with store.write_block(2) as writer:
         writer.put_pools([pool(1_000 + number) for number in range(2_000)])
-    assert store.summary().pools == 2_040
+    assert store.read_summary().pools == 2_040
     store.close()
     assert is_sound(path)
 
@@ -200,13 +200,13 @@ def test_a_full_disk_costs_no_more_than_the_block_that_does_not_fit(tmp_path: Pa
 def test_two_writers_take_turns_or_one_is_told_of_the_other(tmp_path: Path) -> None:
     with filled(tmp_path / "store") as store, reopen(tmp_path / "store") as other:
         other._connection.execute("PRAGMA busy_timeout = 20")
-        with store.block(2):
-            with pytest.raises(ConfigError, match="another process is writing to it"), other.block(2):
+        with store.write_block(2):
+            with pytest.raises(ConfigError, match="another process is writing to it"), other.write_block(2):
                 pass
-            assert other.summary().block == (1, "0x1", 1)
-        with other.block(3):
+            assert other.read_summary().block == (1, "0x1", 1)
+        with other.write_block(3):
             pass
-        assert store.summary().block == (3, None, None)
+        assert store.read_summary().block == (3, None, None)
 
 
 def test_a_row_that_makes_no_sense_names_its_pool(tmp_path: Path) -> None:
@@ -249,8 +249,8 @@ def use_everything(path: Path) -> None:
     with open_store(str(path), only(market.network)) as store:
         tokens = list(market.tokens.values())
         for use in (
-            store.summary, store.read_market, store.blocks, store.rank,
-            lambda: store.neighbourhood(Order(tokens[0], tokens[1], 10**18), limit=20),
+            store.read_summary, store.read_market, store.read_blocks, store.rebuild_ranking,
+            lambda: store.read_candidates(Order(tokens[0], tokens[1], 10**18), limit=20),
             lambda: store.write_market(market),
         ):  # fmt: skip
             with suppress(MarketError):
@@ -263,13 +263,13 @@ def test_an_address_with_signs_that_mean_something_in_addresses_is_a_path_like_a
     filled(path).close()
     assert path.is_file()
     with create_store(str(path), NETWORK, only(NETWORK)) as store:
-        assert store.summary().pools == 40
+        assert store.read_summary().pools == 40
 
 
 def test_pools_that_an_older_program_took_out_because_a_node_returned_nothing_are_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "store"
     filled(path).close()
-    connection = open_file(str(path))
+    connection = open_connection(str(path))
     for change in ("DROP INDEX left_out_lost", "ALTER TABLE left_out DROP COLUMN is_lost"):
         connection.execute(change)
     connection.execute("ALTER TABLE meta DROP COLUMN pinned")
@@ -282,5 +282,5 @@ def test_pools_that_an_older_program_took_out_because_a_node_returned_nothing_ar
     connection.execute("PRAGMA user_version = 2")
     connection.close()
     with reopen(path) as store:
-        assert [left.key for left in store.register.lost("", 9)] == ["0xa1"]
+        assert [left.key for left in store.inventory.lost_after("", 9)] == ["0xa1"]
         assert store.read_market().pinned is None

@@ -1,4 +1,4 @@
-"""What a keeper gives is what the store holds, whoever writes to it: blocks in order, other ways, whole markets."""
+"""A follower returns what the store has, after new blocks, reorganizations and imported markets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
-from swapcli.engine.market_follower import CHOSEN_ANEW_S, Keeper, Kept, open_keeper
+from swapcli.engine.market_follower import RESELECT_AFTER_S, FollowedStore, MarketFollower, open_follower
 from swapcli.engine.sources.in_memory import MarketSource
 from swapcli.errors import ConfigError, MarketUnavailable, NoRoute
 from swapcli.model.api_version import ApiVersion
@@ -50,17 +50,17 @@ def path(tmp_path: Path) -> Path:
 
 
 def write(store: Store, number: int, change: dict[int, int | None], fork: int = 0) -> None:
-    with store.block(number, f"0x{fork:x}{number:x}", number * 10) as writer:
+    with store.write_block(number, f"0x{fork:x}{number:x}", number * 10) as writer:
         writer.put_tokens(TOKENS)
-        writer.remove([pool(k).key for k, reserve in change.items() if reserve is None])
+        writer.remove_pools([pool(k).key for k, reserve in change.items() if reserve is None])
         writer.put_pools([pool(k, reserve, PAIRS[k]) for k, reserve in change.items() if reserve])
-        writer.describe(gas_price_wei=7)
+        writer.update_description(gas_price_wei=7)
 
 
 @contextmanager
-def keeping(path: Path, time: Time, **options: int) -> Iterator[Keeper]:
-    with open_keeper(Kept(NETWORK, only(NETWORK), path, None), time.clock, print, **options) as keeper:
-        yield keeper
+def keeping(path: Path, time: Time, **options: int) -> Iterator[MarketFollower]:
+    with open_follower(FollowedStore(NETWORK, only(NETWORK), path, None), time.clock, print, **options) as follower:
+        yield follower
 
 
 def quoted(source: MarketSource, sold: int, bought: int) -> RouteResult | None:
@@ -74,24 +74,24 @@ def quoted(source: MarketSource, sold: int, bought: int) -> RouteResult | None:
 
 @settings(max_examples=40)
 @given(st.lists(STEP, max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
-def test_whatever_becomes_of_the_store_a_keeper_holds_the_same_whenever_it_looks(
+def test_whatever_becomes_of_the_store_a_follower_holds_the_same_whenever_it_looks(
     steps: list[dict[int, int | None] | int], looks: list[bool]
 ) -> None:
     time = Time()
     with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
         write(store, 1, dict(START))
-        with keeping(Path(folder) / "store", time) as keeper, keeping(Path(folder) / "store", time) as other:
-            source, _ = keeper.read(), other.read()
+        with keeping(Path(folder) / "store", time) as follower, keeping(Path(folder) / "store", time) as other:
+            source, _ = follower.read(), other.read()
             for fork, (step, look) in enumerate(zip(steps, looks, strict=False)):
                 if isinstance(step, int):
-                    marks = store.blocks()
+                    marks = store.read_blocks()
                     store.rewind_to(marks[min(step, len(marks) - 1)].number)
                 else:
-                    write(store, store.blocks()[0].number + 1, step, fork)
+                    write(store, store.read_blocks()[0].number + 1, step, fork)
                 if look:
-                    source = keeper.advance() or source
+                    source = follower.advance() or source
                     check_same(source.market, store)
-            source = keeper.advance() or source
+            source = follower.advance() or source
             check_same(source.market, store)
             fresh = other.read()
             for sold, bought in ((0, 1), (1, 3), (5, 4)):
@@ -99,75 +99,79 @@ def test_whatever_becomes_of_the_store_a_keeper_holds_the_same_whenever_it_looks
 
 
 def check_same(market: Market, store: Store) -> None:
-    held = store.read_market()
-    assert dict(market.pools) == dict(held.pools)
-    assert {a for p in held.pools.values() for a in p.tokens} <= market.tokens.keys()
-    assert (market.block, market.timestamp, market.gas_price_wei) == (held.block, held.timestamp, held.gas_price_wei)
+    stored = store.read_market()
+    assert dict(market.pools) == dict(stored.pools)
+    assert {a for p in stored.pools.values() for a in p.tokens} <= market.tokens.keys()
+    assert (market.block, market.timestamp, market.gas_price_wei) == (
+        stored.block,
+        stored.timestamp,
+        stored.gas_price_wei,
+    )
 
 
 def test_nothing_is_given_where_nothing_is_new(path: Path, time: Time) -> None:
     with create(path) as store:
         write(store, 1, dict(START))
-        with keeping(path, time) as keeper:
-            keeper.read()
-            assert keeper.advance() is None
+        with keeping(path, time) as follower:
+            follower.read()
+            assert follower.advance() is None
             write(store, 2, {})
-            source = keeper.advance()
+            source = follower.advance()
             assert source
             assert source.market.block == 2
-            assert keeper.advance() is None
+            assert follower.advance() is None
 
 
 def test_of_a_store_that_has_more_only_the_deepest_are_held_and_they_are_chosen_anew(path: Path, time: Time) -> None:
     with create(path) as store:
         write(store, 1, {k: 10**6 * (k + 1) for k in range(6)})
-        with keeping(path, time, most_pools=3) as keeper:
-            deepest = set(keeper.read().market.pools)
-            assert deepest == set(store.deepest(3).pools)
+        with keeping(path, time, max_pools=3) as follower:
+            deepest = set(follower.read().market.pools)
+            assert deepest == set(store.read_deepest(3).pools)
             thin = next(k for k in range(6) if pool(k).key not in deepest)
             gone = next(k for k in range(6) if pool(k).key in deepest)
             write(store, 2, {thin: 10**9})
-            source = keeper.advance()
+            source = follower.advance()
             assert source
             assert set(source.market.pools) == deepest, "there is no room"
             write(store, 3, {gone: None, 7: 10**9})
-            source = keeper.advance()
+            source = follower.advance()
             assert source
             assert len(source.market.pools) == 3
             assert set(source.market.pools) - {pool(thin).key, pool(7).key} == deepest - {pool(gone).key}
-            time.now_s += CHOSEN_ANEW_S + 1
-            assert keeper.advance() is None, "the same block"
+            time.now_s += RESELECT_AFTER_S + 1
+            assert follower.advance() is None, "the same block"
             write(store, 4, {})
-            source = keeper.advance()
+            source = follower.advance()
             assert source
-            assert set(source.market.pools) == set(store.deepest(3).pools) >= {pool(thin).key, pool(7).key}
+            assert set(source.market.pools) == set(store.read_deepest(3).pools) >= {pool(thin).key, pool(7).key}
 
 
 def test_a_market_that_is_imported_meanwhile_is_taken_whole(path: Path, time: Time) -> None:
     market = replace(build_wide_market(60), block=7, timestamp=70, provenance=Provenance.RECORDED)
     with imported(path, market) as store:
         other = replace(build_wide_market(80, seed=2), block=9, timestamp=90, provenance=Provenance.RECORDED)
-        kept = Kept(market.network, only(market.network), path, None)
-        with open_keeper(kept, time.clock, print) as keeper:
-            assert dict(keeper.read().market.pools) == dict(market.pools)
+        followed = FollowedStore(market.network, only(market.network), path, None)
+        with open_follower(followed, time.clock, print) as follower:
+            assert dict(follower.read().market.pools) == dict(market.pools)
             store.write_market(other)
-            source = keeper.advance()
+            source = follower.advance()
             assert source
             assert dict(source.market.pools) == dict(other.pools)
 
 
 def test_a_store_that_holds_nothing_is_waited_for(path: Path, time: Time) -> None:
-    with create(path) as store, keeping(path, time) as keeper:
+    with create(path) as store, keeping(path, time) as follower:
         with pytest.raises(MarketUnavailable, match=f"there are no pools of {NETWORK.name} to quote on yet"):
-            keeper.read()
+            follower.read()
         with pytest.raises(MarketUnavailable):
-            keeper.advance()
+            follower.advance()
         write(store, 1, dict(START))
-        source = keeper.advance()
+        source = follower.advance()
         assert source
         check_same(source.market, store)
 
 
-def test_a_keeper_without_a_store_says_so(path: Path, time: Time) -> None:
+def test_a_follower_without_a_store_says_so(path: Path, time: Time) -> None:
     with pytest.raises(ConfigError, match="there is no store"), keeping(path, time):
         raise AssertionError
