@@ -1,14 +1,15 @@
-"""For all tests: how deep Python recurses, and hypothesis profiles.
+"""Hypothesis profiles and the recursion limit, for all tests.
 
-`fixed` draws the same examples on every machine and every run, so that a red build means a change. `full` does so too,
-and draws more, with the full counts of `tests.examples`. `fuzz` draws new examples each time. `HYPOTHESIS_PROFILE`
-chooses one.
+`fixed` draws the same examples on every machine and in every run, so that a failing build means a change. `full` does
+the same with more examples, and with the full counts of `tests.examples`. `fuzz` draws new examples each time. The
+environment variable `HYPOTHESIS_PROFILE` selects one.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, core, settings
@@ -45,8 +46,17 @@ _PRINTER = pretty.RepresentationPrinter
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Libraries that sign for tests let Python recurse a hundred times deeper, down to where the stack ends. And
-    schemathesis, once imported, leaves the values out of every example that hypothesis prints, to be quick itself."""
+    """Undo what imported libraries change: those that sign raise the recursion limit a hundredfold, beyond
+    the end of the stack, and schemathesis removes the values from the examples that hypothesis prints."""
     sys.setrecursionlimit(_RECURSION_LIMIT)
     if type(item) is pytest.Function:
         core.RepresentationPrinter = _PRINTER  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def service_url() -> Iterator[str]:
+    """The URL of a service of all embedded markets, which tests of several packages share."""
+    from tests.support.service import build_app, serve_app  # deferred: few tests need a service
+
+    with serve_app(build_app()) as url:
+        yield url

@@ -28,7 +28,7 @@ def seeds(sample: int, *, full: int) -> list[ParameterSet]:
 
 
 def fuzzed_seeds(sample: int, *, full: int) -> list[ParameterSet]:
-    """The same for tests that hold for any seed: `make fuzz` runs them with as many new ones."""
+    """Return the same for tests that hold for any seed; `make fuzz` runs them with as many new seeds."""
     first = os.environ.get(FUZZ_SEED)
     if first is None:
         return seeds(sample, full=full)

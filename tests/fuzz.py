@@ -1,5 +1,5 @@
-"""Search for failures with new examples: property tests, fuzzers and comparisons with real bytecode, round after round
-with a seed each.
+"""Search for failures with new examples: property tests, fuzzers and comparisons with real bytecode, in rounds with a
+seed each.
 
     python -m tests.fuzz --minutes 10
     python -m tests.fuzz --seed 17 tests/cli/test_fuzz.py    # repeat one round, of these tests
@@ -45,7 +45,9 @@ def main() -> int:
 
 
 def run_round(seed: int, until_s: float, workers: str, tests: list[str]) -> int:
-    """Run the tests once, as far as the time allows. Return pytest's status, 0 where the time let no test begin."""
+    """Run the tests once, as far as the time allows.
+
+    Return the exit status of pytest, 0 if the time was too short for any test."""
     env = os.environ | {"HYPOTHESIS_PROFILE": "fuzz", UNTIL: str(until_s), FUZZ_SEED: str(seed)}
     command = [sys.executable, "-m", "pytest", "-n", workers, "-m", "hypothesis or fuzz", "-p", "tests.fuzzing"]
     status = subprocess.run([*command, f"--hypothesis-seed={seed}", *tests], env=env, check=False).returncode

@@ -1,6 +1,6 @@
-"""A pytest plugin for `tests.fuzz`: files of property tests in random order, until the time is up.
+"""A pytest plugin for `tests.fuzz`: runs the files of property tests in random order until the time is up.
 
-Tests that would begin later are left out without a result. Workers shuffle alike, since xdist compares their lists, and
+Tests that would begin later have no result. Workers shuffle alike, since xdist compares their lists, and
 tests of one file stay together, since they share services.
 """
 

@@ -1,7 +1,4 @@
-"""Rendered output kept as files: a change of look shows as a change of text.
-
-`UPDATE_SNAPSHOTS=1` writes them anew.
-"""
+"""Rendered output, compared with files. `UPDATE_SNAPSHOTS=1` writes the files."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from pathlib import Path
 
 
 def matches_snapshot(text: str, file: Path) -> bool:
-    """Is `text` what the file holds? Trailing blanks, which no reader sees, do not count."""
+    """Return whether `text` equals the file, apart from trailing blanks."""
     shown = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
     if os.environ.get("UPDATE_SNAPSHOTS"):
         file.parent.mkdir(parents=True, exist_ok=True)

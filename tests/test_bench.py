@@ -43,7 +43,7 @@ def test_a_spread_is_in_order_and_made_of_the_values(values: list[float]) -> Non
     assert spread.mean <= spread.maximum + 1e-6
 
 
-def test_p95_is_counted_as_the_baselines_count_it() -> None:
+def test_p95_is_counted_like_the_baselines() -> None:
     assert p95(range(1, 21)) == 19
     assert p95(range(1, 6)) == 4
     assert p95([7.0]) == 7.0
@@ -108,7 +108,7 @@ def test_a_plain_run_measures_everything(monkeypatch: pytest.MonkeyPatch) -> Non
     assert plan.baselines is None
 
 
-def test_a_run_of_parts_leaves_the_report_alone_unless_told() -> None:
+def test_a_run_of_parts_does_not_write_the_report_by_default() -> None:
     plan = parse_plan(["--only", "chain,store"])
     assert (plan.parts, plan.is_whole, plan.out) == (("store", "chain"), False, None)
     assert parse_plan(["--only", "chain", "--out", "page.md"]).out == Path("page.md")
@@ -130,12 +130,12 @@ def test_a_quick_run_is_smaller_in_every_part() -> None:
     assert quick.store_runs < whole.store_runs
 
 
-def test_what_is_said_wins_over_quick() -> None:
+def test_explicit_options_override_quick() -> None:
     plan = parse_plan(["--quick", "--sizes", "10,1000,10"])
     assert (plan.sizes, plan.seeds, plan.rounds) == ((10, 1000), (7,), 1)
 
 
-def test_the_folder_of_baselines_comes_from_the_option_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_option_overrides_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BASELINES", "/from/environment")
     assert parse_plan([]).baselines == Path("/from/environment")
     assert parse_plan(["--baselines", "/from/option"]).baselines == Path("/from/option")
@@ -173,7 +173,7 @@ def test_baselines_are_found_beside_the_repository(tmp_path: Path) -> None:
     assert find_folder(None, tmp_path / "repository") == folder
 
 
-def test_a_named_folder_wins_but_must_be_one(tmp_path: Path) -> None:
+def test_a_named_folder_is_used_and_must_exist(tmp_path: Path) -> None:
     folder = write_baselines(tmp_path / "named")
     write_baselines(tmp_path / "elsewhere" / "bench")
     assert find_folder(folder, tmp_path / "repository") == folder
@@ -193,7 +193,7 @@ def test_installed_tools_that_are_named_are_used(tmp_path: Path, monkeypatch: py
     assert open_baselines(folder) == Baselines(folder, Path("/numerics/python"), Path("/peer"))
 
 
-def test_a_verdict_of_the_score_is_no_failure_and_a_crash_is_one(tmp_path: Path) -> None:
+def test_an_exit_status_of_the_score_is_no_failure(tmp_path: Path) -> None:
     verdict = "import json, sys; print(json.dumps({'asked': sys.argv[1:]})); sys.exit(1)"
     folder = write_baselines(tmp_path / "bench", score=verdict, dual_bound="sys.exit(1)")
     baselines, case = Baselines(folder, Path(sys.executable), tmp_path), generated_case(10, 3, tmp_path)
@@ -217,7 +217,7 @@ def test_real_markets_are_those_with_orders_beside_them(tmp_path: Path) -> None:
 # Running programs
 
 
-def test_a_program_that_fails_is_told_with_its_complaint() -> None:
+def test_a_failed_program_is_reported_with_its_stderr() -> None:
     with pytest.raises(BenchmarkFailed, match="status 4: no such luck"):
         run([sys.executable, "-c", "import sys; print('no such luck', file=sys.stderr); sys.exit(4)"])
     with pytest.raises(BenchmarkFailed, match="cannot run no-such-program"):
@@ -232,7 +232,7 @@ def test_the_environment_of_commands_has_no_settings(tmp_path: Path, monkeypatch
     assert not {"SWAPCLI_MAX_HOPS", "XDG_CONFIG_HOME"} & set(env)
 
 
-def test_a_stopwatch_takes_time_and_memory_of_each_command_in_turn() -> None:
+def test_a_stopwatch_measures_time_and_memory() -> None:
     bare, larger = ([sys.executable, "-S", "-c", code] for code in ("pass", "x = bytearray(80 << 20)"))
     measured = in_turn(2, [bare, larger])
     assert [len(runs) for runs in measured] == [2, 2]
@@ -280,7 +280,7 @@ def small_case(tmp_path: Path) -> Case:
     return copy_real_case(source / "market_small.json", work)
 
 
-def test_a_real_market_is_copied_with_the_keys_that_the_baselines_ask_for(small_case: Case) -> None:
+def test_a_real_market_is_copied_with_the_required_keys(small_case: Case) -> None:
     assert (small_case.network, small_case.excluded) == ("testnet", ())
     assert json.loads(small_case.market.read_text()) == build_market_document()
     lines = [json.loads(line) for line in small_case.orders.read_text().splitlines()]
@@ -298,7 +298,7 @@ def test_a_made_up_market_is_named_as_its_maker_names_it(tmp_path: Path) -> None
     assert case.excluded == OTHER_PROTOCOLS
 
 
-def test_routes_come_from_the_real_command_and_proofs_change_nothing(small_case: Case) -> None:
+def test_certificates_do_not_change_routes(small_case: Case) -> None:
     plain = results_of(quote_batch(small_case, "routes"))
     proofs = results_of(quote_batch(small_case, "certified", certify=True))
     assert [amount_out(plain[order]) for order in range(3)] == [amount_out(proofs[order]) for order in range(3)]

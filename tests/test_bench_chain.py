@@ -47,7 +47,7 @@ def settings(chain: AnvilChain, many: ManyPools, tmp_path: Path) -> Path:
     return write_settings(tmp_path, many.network, url_of(chain))
 
 
-def test_a_first_sync_finds_all_pools_with_their_ticks_and_at_one_price(settings: Path, many: ManyPools) -> None:
+def test_a_first_sync_finds_all_pools_with_their_ticks(settings: Path, many: ManyPools) -> None:
     file, protocols = settings.parent / "stores" / f"{NETWORK}.sqlite", (V2.amm_name, V3.amm_name)
     found = measure_first_sync(settings, file, protocols, PAIRS + POOLS, 2)
     assert [each.pools for each in found.syncs] == [PAIRS + POOLS] * 2
@@ -84,9 +84,7 @@ def test_live_quotes_are_taken_beside_those_without_a_node(settings: Path, many:
         assert quote.more_ms(quote.live) == 0
 
 
-def test_a_quote_that_nobody_asked_a_node_for_is_no_live_one(
-    tmp_path: Path, many: ManyPools, chain: AnvilChain
-) -> None:
+def test_a_quote_without_a_node_is_not_live(tmp_path: Path, many: ManyPools, chain: AnvilChain) -> None:
     settings = write_settings(tmp_path, many.network, url_of(chain))
     with pytest.raises(BenchmarkFailed):
         measure_live(many.coins, settings, chain.node.port, 1)
@@ -118,7 +116,7 @@ def test_a_swap_of_a_crowd_that_fails_is_noticed(chain: AnvilChain) -> None:
         crowd.trade(5)
 
 
-def test_amounts_are_worth_what_they_should_be(chain: AnvilChain) -> None:
+def test_orders_have_the_intended_values(chain: AnvilChain) -> None:
     world = World(chain, pools=False)
     assert amount_of(world, world.address("USDC"), 100) == 10**6
     assert amount_of(world, world.address("WETH"), 250_000) == 10**18
@@ -158,7 +156,7 @@ def test_a_pool_that_is_wrong_is_counted(chain: AnvilChain, tmp_path: Path) -> N
             _wrong(store, node, count - 1)
 
 
-def test_routes_that_are_mined_pay_what_was_quoted_and_use_about_the_gas_that_was_told() -> None:
+def test_mined_routes_match_their_quotes() -> None:
     mined = measure_received(6)
     assert len(mined) == 6
     assert all(each.is_exact and each.received > 0 for each in mined)

@@ -248,7 +248,7 @@ def test_an_order_that_only_the_peer_routes_is_a_miss(tmp_path: Path) -> None:
     assert "somewhere_1: orders that only Tines routes" in missed
 
 
-def test_a_report_says_what_it_was_measured_on(tmp_path: Path) -> None:
+def test_a_report_describes_the_machine(tmp_path: Path) -> None:
     described = tmp_path / "cpuinfo"
     described.write_text("processor\t: 0\nmodel name\t: Fast One\n")
     assert processor(described) == "Fast One"
@@ -302,7 +302,7 @@ def test_a_store_that_follows_must_be_right_without_the_sample() -> None:
     assert missed(following_section(follow_figures(wrong=2))) == ["wrong pools in the end, followed every 10 blocks"]
 
 
-def test_one_route_that_pays_a_unit_less_is_a_miss() -> None:
+def test_a_route_that_pays_one_unit_less_is_a_miss() -> None:
     good, short = Mined(10**30, 10**30, 100, 100), Mined(10**30, 10**30 - 1, 100, 100)
     section = received_section([good] * 599 + [short])
     assert missed(section) == ["routes that paid just what was quoted, %", "largest difference, base units"]

@@ -38,10 +38,10 @@ def test_prints_its_examples():
 def pytest_on(file: Path, **env: str) -> str:
     """Return what pytest prints of a file beside the project's own tests, with their profiles."""
     command = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:schemathesis", "-c", "pyproject.toml"]
-    kept = {name: value for name, value in os.environ.items() if name not in ("CI", "HYPOTHESIS_PROFILE")}
+    clean = {name: value for name, value in os.environ.items() if name not in ("CI", "HYPOTHESIS_PROFILE")}
     ran = subprocess.run(
         [*command, "--rootdir", str(file.parent), "-s", str(file)],
-        cwd=ROOT, env=kept | env, capture_output=True, text=True, check=False,
+        cwd=ROOT, env=clean | env, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return ran.stdout + ran.stderr
 
@@ -55,7 +55,7 @@ def examples_of(folder: Path, *, imports: bool, **env: str) -> str:
     return drawn[1]
 
 
-def test_examples_depend_neither_on_what_is_imported_nor_on_the_machine_unless_fuzzing(tmp_path: Path) -> None:
+def test_examples_are_the_same_everywhere_unless_fuzzing(tmp_path: Path) -> None:
     first = examples_of(tmp_path / "plain", imports=False)
     assert len(first) > 1_000
     assert examples_of(tmp_path / "imported", imports=True, CI="true") == first
@@ -76,7 +76,7 @@ def fuzz(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_a_failure_is_printed_with_its_seed_and_comes_again_with_it(tmp_path: Path) -> None:
+def test_a_failure_is_repeated_with_its_printed_seed(tmp_path: Path) -> None:
     file = tmp_path / "test_failing.py"
     file.write_text(FAILING)
     ran = fuzz(file)
@@ -103,7 +103,7 @@ def fails(number: int) -> None:
 
 
 def test_a_failure_is_reported_with_its_values() -> None:
-    """Schemathesis, which other tests import, would leave them out."""
+    """Schemathesis, which other tests import, would omit them."""
     with pytest.raises(AssertionError) as failure:
         fails()
     assert any("number=1000000" in note for note in failure.value.__notes__)

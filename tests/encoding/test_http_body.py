@@ -44,18 +44,18 @@ def test_a_gzip_that_ends_early_is_refused(body: bytes, data: st.DataObject) -> 
 
 
 @given(st.binary(max_size=LIMIT), st.binary(min_size=1, max_size=50))
-def test_what_follows_a_gzip_is_refused(body: bytes, more: bytes) -> None:
+def test_bytes_after_a_gzip_stream_are_rejected(body: bytes, more: bytes) -> None:
     with pytest.raises(InvalidBody, match="goes on after its end"):
         read_body([gzip.compress(body) + more], "gzip")
 
 
-def test_what_is_no_gzip_is_refused() -> None:
+def test_an_invalid_gzip_stream_is_rejected() -> None:
     with pytest.raises(InvalidBody, match="not gzip"):
         read_body([b'{"success": true}'], "gzip")
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "zstd", "gzip, gzip", "rubbish"])
-def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
+def test_an_unrequested_encoding_is_rejected(encoding: str) -> None:
     with pytest.raises(InvalidBody, match="not asked for"):
         read_body([zlib.compress(b"{}")], encoding)
 

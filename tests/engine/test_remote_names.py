@@ -22,7 +22,7 @@ from swapcli.model.token import Token
 from swapcli.networks.catalogue import network
 from tests.remote.cases import (
     SELL_V2,
-    STRANGER,
+    UNTRUSTED_ADDRESS,
 )
 from tests.support.fake_service import remote_source
 from tests.support.loopback_server import http_response, loopback_server, respond_with
@@ -39,7 +39,7 @@ class TestTokens:
 
         def twist(path: str, told: Any) -> Any:
             if path == "tokens":
-                return [*told, entry, {**entry, "address": STRANGER}] if twin else [*told, entry]
+                return [*told, entry, {**entry, "address": UNTRUSTED_ADDRESS}] if twin else [*told, entry]
             return entry if path.startswith("tokens/") else told
 
         return twist
@@ -65,27 +65,27 @@ class TestTokens:
         with loopback_server(respond_with(http_response(200, json.dumps(self.listing()("tokens/", {}))))) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             with pytest.raises(UnknownToken):
-                source.token(STRANGER)
+                source.token(UNTRUSTED_ADDRESS)
 
     def test_the_service_cannot_rename_what_the_catalogue_knows(self) -> None:
         def impostor(_: str, told: Any) -> Any:
             entries = [{**entry, "symbol": "WETH", "decimals": "1"} for entry in told]
-            return [*entries, {**entries[0], "address": STRANGER, "symbol": "RARE"}]
+            return [*entries, {**entries[0], "address": UNTRUSTED_ADDRESS, "symbol": "RARE"}]
 
         with remote_source("base", impostor) as (source, _):
-            assert source.token("rare").address == STRANGER
+            assert source.token("rare").address == UNTRUSTED_ADDRESS
             assert source.token("USDC") == network_token(network("base"), "USDC")
 
     def test_one_symbol_of_several_tokens_is_ambiguous(self) -> None:
         with remote_source("base", self.listing(twin=True)) as (source, _), pytest.raises(AmbiguousToken):
             source.token("RARE")
 
-    @pytest.mark.parametrize("name", ["NOTHING", STRANGER])
+    @pytest.mark.parametrize("name", ["NOTHING", UNTRUSTED_ADDRESS])
     def test_what_nobody_knows_is_refused(self, name: str) -> None:
         with remote_source("base") as (source, _), pytest.raises(UnknownToken, match="on base"):
             source.token(name)
 
-    @pytest.mark.parametrize("name", ["NOTHING", STRANGER])
+    @pytest.mark.parametrize("name", ["NOTHING", UNTRUSTED_ADDRESS])
     def test_a_service_that_lists_nothing_leaves_the_catalogues_answer(self, name: str) -> None:
         with loopback_server(respond_with(http_response(404, "<html>"))) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
@@ -107,9 +107,9 @@ def network_token(where: Network, symbol: str) -> Token:
 def test_a_token_on_the_way_that_nobody_names_goes_by_its_address() -> None:
     bare = replace(network("base"), tokens=())
     with remote_source("base", served=bare) as (source, _):
-        answer = source.quote(SELL_V2.ask())
+        answer = source.quote(SELL_V2.build_request())
     on_the_way = {swap.token_out for s in answer.result.segments for hop in s.hops for swap in hop}
-    named = {SELL_V2.ask().order.token_in.address, SELL_V2.ask().order.token_out.address}
+    named = {SELL_V2.build_request().order.token_in.address, SELL_V2.build_request().order.token_out.address}
     assert {answer.tokens[address].symbol[:2] for address in on_the_way - named} == {"0x"}
 
 

@@ -21,17 +21,17 @@ from tests.remote.cases import (
     HYPE,
     SELL_V1,
     SELL_V2,
-    STRANGER,
     STRK,
+    UNTRUSTED_ADDRESS,
     V1,
     V2,
     Case,
-    Twisted,
-    core,
-    gasless,
-    put,
-    refused,
-    timeless,
+    DocumentChange,
+    expected_quote,
+    mismatch_error,
+    set_value,
+    without_gas,
+    without_times,
 )
 from tests.support.fake_service import remote_source
 from tests.support.markets import embedded_source
@@ -40,8 +40,8 @@ from tests.support.markets import embedded_source
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_route_from_a_service_is_the_cores(case: Case) -> None:
     with remote_source(case.network) as (source, _):
-        answer = source.quote(case.ask())
-    assert timeless(answer.result) == core(case)[0]
+        answer = source.quote(case.build_request())
+    assert without_times(answer.result) == expected_quote(case)[0]
     assert answer.state_source.service_url
     assert answer.state_source.provenance is None
     assert {swap.token_out for s in answer.result.segments for hop in s.hops for swap in hop} <= answer.tokens.keys()
@@ -50,18 +50,18 @@ def test_a_route_from_a_service_is_the_cores(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_payload_in_one_call_with_its_route_is_the_cores(case: Case) -> None:
     with remote_source(case.network) as (source, running):
-        answer, payload = source.quote_and_build(case.ask(), case.terms())
-    result, expected = core(case)
+        answer, payload = source.quote_and_build(case.build_request(), case.terms())
+    result, expected = expected_quote(case)
     assert payload == expected
-    assert gasless(answer.result) == gasless(result)
+    assert without_gas(answer.result) == without_gas(result)
     assert len(running.exchanges) == 1
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_payload_of_a_route_that_was_found_before_is_the_cores(case: Case) -> None:
     with remote_source(case.network) as (source, running):
-        result = source.quote(case.ask()).result
-        assert source.build(result, case.terms()) == core(case)[1]
+        result = source.quote(case.build_request()).result
+        assert source.build(result, case.terms()) == expected_quote(case)[1]
     assert len(running.exchanges) == 2
 
 
@@ -71,7 +71,7 @@ def test_a_remote_source_is_a_quote_source() -> None:
         assert quotes.network is network("base")
 
 
-EARNS = Integrator(STRANGER, fee_bps=20)
+EARNS = Integrator(UNTRUSTED_ADDRESS, fee_bps=20)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ EARNS = Integrator(STRANGER, fee_bps=20)
 def test_what_the_interface_has_no_words_for_is_refused_and_not_sent(
     changes: dict[str, Any], order: dict[str, Any], said: str, build: bool
 ) -> None:
-    plain = SELL_V2.ask()
+    plain = SELL_V2.build_request()
     ask = plain._replace(**changes, order=replace(plain.order, **order))
     with remote_source("base") as (source, running):
         with pytest.raises(InvalidOption, match=f"a service cannot be asked for .*{said}"):
@@ -105,21 +105,21 @@ def test_what_the_interface_has_no_words_for_is_refused_and_not_sent(
 def test_a_slippage_that_the_endpoint_does_not_take_is_refused_and_not_sent(case: Case, slippage_ppm: int) -> None:
     with remote_source(case.network) as (source, running):
         with pytest.raises(InvalidSlippage):
-            source.quote_and_build(case.ask(), case.terms()._replace(slippage_ppm=slippage_ppm))
+            source.quote_and_build(case.build_request(), case.terms()._replace(slippage_ppm=slippage_ppm))
         assert not running.exchanges
 
 
 def test_a_network_without_v2_is_not_asked_in_v2() -> None:
     with remote_source("starknet") as (source, running):
         with pytest.raises(InvalidOption, match="starknet has no v2"):
-            source.quote(STRK.ask()._replace(api_version=V2))
+            source.quote(STRK.build_request()._replace(api_version=V2))
         with pytest.raises(InvalidOption, match="starknet has no v2"):
-            source.build(core(STRK)[0]._replace(api_version=V2), STRK.terms())
+            source.build(expected_quote(STRK)[0]._replace(api_version=V2), STRK.terms())
         assert not running.exchanges
 
 
 def test_a_token_for_itself_is_not_asked_for() -> None:
-    plain = SELL_V2.ask()
+    plain = SELL_V2.build_request()
     same = plain._replace(order=replace(plain.order, token_out=plain.order.token_in))
     with remote_source("base") as (source, running), pytest.raises(SameToken):
         source.quote(same)
@@ -130,7 +130,7 @@ def test_a_token_for_itself_is_not_asked_for() -> None:
 def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str | None) -> None:
     protocols = network(case.network).protocols
     excluded = protocols[5]
-    ask = case.ask()
+    ask = case.build_request()
     ask = ask._replace(order=replace(ask.order, excluded_protocols=frozenset({excluded.amm_name})))
     with remote_source(case.network) as (source, running):
         result = source.quote(ask).result
@@ -141,9 +141,9 @@ def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str |
     assert excluded.id not in {swap.protocol_id for s in result.segments for hop in s.hops for swap in hop}
 
 
-@pytest.mark.parametrize("earns", [EARNS, Integrator(STRANGER, surplus_bps=5_000)])
+@pytest.mark.parametrize("earns", [EARNS, Integrator(UNTRUSTED_ADDRESS, surplus_bps=5_000)])
 def test_an_integrator_earns_exactly_what_was_asked(earns: Integrator) -> None:
-    ask = SELL_V2.ask()._replace(integrator=earns)
+    ask = SELL_V2.build_request()._replace(integrator=earns)
     expected = embedded_source("base").quote_and_build(ask, SELL_V2.terms())[1]
     with remote_source("base") as (source, _):
         answer, payload = source.quote_and_build(ask, SELL_V2.terms())
@@ -152,9 +152,11 @@ def test_an_integrator_earns_exactly_what_was_asked(earns: Integrator) -> None:
     assert payload.call.integrator_data
 
 
-@pytest.mark.parametrize("twist", [put(21, "integratorFeePercentageBps"), put("0x" + "67" * 20, "integratorAddress")])
-def test_an_integrator_that_was_not_asked_for_is_refused(twist: Twisted) -> None:
+@pytest.mark.parametrize(
+    "twist", [set_value(21, "integratorFeePercentageBps"), set_value("0x" + "67" * 20, "integratorAddress")]
+)
+def test_an_integrator_that_was_not_asked_for_is_refused(twist: DocumentChange) -> None:
     def earning(source: RemoteSource, case: Case) -> object:
-        return source.quote(case.ask()._replace(integrator=EARNS))
+        return source.quote(case.build_request()._replace(integrator=EARNS))
 
-    assert "bps fee" in refused(SELL_V2, twist, earning).message
+    assert "bps fee" in mismatch_error(SELL_V2, twist, earning).message

@@ -1,4 +1,4 @@
-"""Orders that the tests ask services for, and answers that are twisted on the way."""
+"""Orders for the tests of services, and ways to change responses."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.support.fake_service import remote_source
 from tests.support.markets import embedded_source
 
 V1, V2 = ApiVersion.V1, ApiVersion.V2
-RECEIVER = "0x" + "ab" * 20
-FELT_RECEIVER = "0x" + "0" * 24 + "ab" * 20
+RECIPIENT = "0x" + "ab" * 20
+FELT_RECIPIENT = "0x" + "0" * 24 + "ab" * 20
 
 
 class Case(NamedTuple):
-    """An order in words, in base units of the token that is sold."""
+    """An order in symbols; the amount is in base units of the input token, or of the output token if reversed."""
 
     network: str
     token_in: str
@@ -37,16 +37,16 @@ class Case(NamedTuple):
     reverse: bool = False
 
     def __str__(self) -> str:
-        way = "reverse" if self.reverse else self.api_version
-        return f"{self.network}-{self.token_in}-{self.token_out}-{way}"
+        variant = "reverse" if self.reverse else self.api_version
+        return f"{self.network}-{self.token_in}-{self.token_out}-{variant}"
 
-    def ask(self) -> QuoteRequest:
+    def build_request(self) -> QuoteRequest:
         source = embedded_source(self.network)
         order = Order(source.token(self.token_in), source.token(self.token_out), self.amount, self.reverse)
         return QuoteRequest(order, self.api_version)
 
     def terms(self) -> SwapTerms:
-        return SwapTerms(5_000, FELT_RECEIVER if self.network == "starknet" else RECEIVER)
+        return SwapTerms(5_000, FELT_RECIPIENT if self.network == "starknet" else RECIPIENT)
 
 
 CASES = (
@@ -62,61 +62,63 @@ CASES = (
 )
 
 
-def timeless(result: RouteResult) -> RouteResult:
-    """A result without its times, which no two quotes share."""
+def without_times(result: RouteResult) -> RouteResult:
+    """Return a result without its times, which differ between quotes."""
     return result._replace(time_s=0.0, timestamp_ms=0)
 
 
-def gasless(result: RouteResult) -> RouteResult:
-    """What V1 calldata tells of a route."""
-    return timeless(result)._replace(gas=0, gas_usd=None)
+def without_gas(result: RouteResult) -> RouteResult:
+    """Return the part of a result that V1 calldata describes."""
+    return without_times(result)._replace(gas=0, gas_usd=None)
 
 
 @cache
-def core(case: Case) -> tuple[RouteResult, UnsignedTransaction]:
-    answer, payload = embedded_source(case.network).quote_and_build(case.ask(), case.terms())
-    return timeless(answer.result), payload
+def expected_quote(case: Case) -> tuple[RouteResult, UnsignedTransaction]:
+    answer, payload = embedded_source(case.network).quote_and_build(case.build_request(), case.terms())
+    return without_times(answer.result), payload
 
 
-Twisted = Callable[[Any], None]
-STRANGER = "0x" + "66" * 20
+DocumentChange = Callable[[Any], None]
+UNTRUSTED_ADDRESS = "0x" + "66" * 20
 
 
-def put(value: object, *path: str | int) -> Twisted:
-    """Puts another value where the path leads in a document."""
+def set_value(value: object, *path: str | int) -> DocumentChange:
+    """Return a change that sets the value at a path of a document."""
 
-    def twist(document: Any) -> None:
+    def change(document: Any) -> None:
         for step in path[:-1]:
             document = document[step]
         document[path[-1]] = value
 
-    return twist
+    return change
 
 
-def refused(case: Case, twist: Twisted, build: Callable[[RemoteSource, Case], object]) -> InvalidUpstreamResponse:
-    """The error of an answer that a service has twisted."""
+def mismatch_error(
+    case: Case, change: DocumentChange, build: Callable[[RemoteSource, Case], object]
+) -> InvalidUpstreamResponse:
+    """Return the error for a response that the service has changed."""
 
-    def twisted(_: str, document: Any) -> Any:
-        twist(document)
+    def mutation(_: str, document: Any) -> Any:
+        change(document)
         return document
 
-    with remote_source(case.network, twisted) as (source, _), pytest.raises(InvalidUpstreamResponse) as caught:
+    with remote_source(case.network, mutation) as (source, _), pytest.raises(InvalidUpstreamResponse) as caught:
         build(source, case)
     assert caught.value.message.startswith("127.0.0.1:")
     assert caught.value.message.isprintable()
     return caught.value
 
 
-def quote(source: RemoteSource, case: Case) -> object:
-    return source.quote(case.ask())
+def request_quote(source: RemoteSource, case: Case) -> object:
+    return source.quote(case.build_request())
 
 
-def at_once(source: RemoteSource, case: Case) -> object:
-    return source.quote_and_build(case.ask(), case.terms())
+def request_quote_and_build(source: RemoteSource, case: Case) -> object:
+    return source.quote_and_build(case.build_request(), case.terms())
 
 
-def posted(source: RemoteSource, case: Case) -> object:
-    return source.build(embedded_source(case.network).quote(case.ask()).result, case.terms())
+def post_route(source: RemoteSource, case: Case) -> object:
+    return source.build(embedded_source(case.network).quote(case.build_request()).result, case.terms())
 
 
 SELL_V1, SELL_V2 = Case("monad", "MON", "USDC", 10**20, V1), Case("base", "USDC", "AERO", 10**10, V2)

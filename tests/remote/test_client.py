@@ -1,4 +1,4 @@
-"""A server that behaves badly costs bounded time and memory, and is told of in one sentence."""
+"""Misbehaving servers cost bounded time and memory, and each failure is one sentence."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ CERTIFICATES = Path(__file__).parent / "certificates"
 GET = ServiceRequest("GET", ("base", "v2", "route"), (("amount", "1"),))
 POST = ServiceRequest("POST", ("base", "execute"), body={"slippage": 0.5})
 OK = http_response(200, "{}")
-KEPT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
-"""The same from a server that says that it keeps the connection."""
+KEEP_ALIVE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+"""The same from a server that announces to keep the connection."""
 SLACK_S = 1.5
-"""What a busy machine may add."""
+"""Allowance for a busy machine."""
 
 
-def failure(url: str, question: ServiceRequest = GET, *, timeout_s: float = 2.0, retries: int = 0) -> UpstreamError:
-    """The error of a request that must fail, which is one line that can be printed."""
+def error_of_request(
+    url: str, service_request: ServiceRequest = GET, *, timeout_s: float = 2.0, retries: int = 0
+) -> UpstreamError:
+    """Return the error of a request that must fail. Its message must be one printable line."""
     with pytest.raises(UpstreamError) as caught:
-        build_client(url, timeout_s=timeout_s, retries=retries).send(question)
+        build_client(url, timeout_s=timeout_s, retries=retries).send(service_request)
     error = caught.value
     assert error.message.isprintable()
     assert len(error.message) < 400
@@ -45,73 +47,73 @@ def failure(url: str, question: ServiceRequest = GET, *, timeout_s: float = 2.0,
     return error
 
 
-def failure_of(behaviour: Responder, question: ServiceRequest = GET, *, timeout_s: float = 2.0) -> UpstreamError:
-    with loopback_server(behaviour) as running:
-        return failure(running.url, question, timeout_s=timeout_s)
+def error_of_response(
+    responder: Responder, service_request: ServiceRequest = GET, *, timeout_s: float = 2.0
+) -> UpstreamError:
+    with loopback_server(responder) as running:
+        return error_of_request(running.url, service_request, timeout_s=timeout_s)
 
 
 def drip(answer: bytes, every_s: float) -> Responder:
-    """Sends an answer a byte at a time."""
+    """Return a responder that sends a response one byte at a time."""
 
-    def send(talk: FakeExchange) -> None:
+    def send(exchange: FakeExchange) -> None:
         for byte in answer:
-            if talk.closing.is_set():
+            if exchange.closing.is_set():
                 return
-            talk.send(bytes([byte]))
-            talk.wait(every_s)
+            exchange.send(bytes([byte]))
+            exchange.wait(every_s)
 
     return send
 
 
-def in_two(talk: FakeExchange) -> None:
-    """Sends a head, and never the body that it announces."""
-    talk.send(http_response(200, "{}")[:-2])
-    talk.wait(3)
+def send_head_only(exchange: FakeExchange) -> None:
+    """Send a head, and never the body that it announces."""
+    exchange.send(http_response(200, "{}")[:-2])
+    exchange.wait(3)
 
 
-def never(talk: FakeExchange) -> None:
-    talk.wait(3)
+def send_nothing(exchange: FakeExchange) -> None:
+    exchange.wait(3)
 
 
-def flood(talk: FakeExchange) -> None:
-    """Sends without end what it does not announce the length of."""
-    talk.send(b"HTTP/1.1 200 OK\r\n\r\n")
-    while not talk.closing.is_set():
-        talk.send(bytes(2**20))
+def send_endless_body(exchange: FakeExchange) -> None:
+    """Send a body without announced length and without end."""
+    exchange.send(b"HTTP/1.1 200 OK\r\n\r\n")
+    while not exchange.closing.is_set():
+        exchange.send(bytes(2**20))
 
 
-def patience(talk: FakeExchange) -> None:
-    """Announces an answer again and again."""
-    while not talk.closing.is_set():
-        talk.send(b"HTTP/1.1 102 Processing\r\n\r\n")
-        talk.wait(0.01)
+def send_interim_responses(exchange: FakeExchange) -> None:
+    """Send interim responses without end."""
+    while not exchange.closing.is_set():
+        exchange.send(b"HTTP/1.1 102 Processing\r\n\r\n")
+        exchange.wait(0.01)
 
 
 class TestRequest:
-    """What is sent."""
+    """The bytes that are sent."""
 
-    def test_a_question_arrives_as_it_was_asked(self) -> None:
-        question = ServiceRequest("GET", ("base", "v2", "route"), (("a", "1,2"), ("b", "x y&z=ü"), ("a", "3")))
+    def test_a_request_arrives_as_it_was_built(self) -> None:
+        service_request = ServiceRequest("GET", ("base", "v2", "route"), (("a", "1,2"), ("b", "x y&z=ü"), ("a", "3")))
         with loopback_server(respond_with(OK)) as running:
-            assert build_client(running.url + "/api").send(question) == ServiceResponse(200, b"{}")
-            (talk,) = running.exchanges
-        assert talk.target == "/api/base/v2/route?a=1%2C2&b=x+y%26z%3D%C3%BC&a=3"
-        assert talk.headers["user-agent"] == USER_AGENT
-        assert talk.headers["accept-encoding"] == "gzip"
-        assert not {"cookie", "authorization", "x-api-key", "content-type"} & talk.headers.keys()
+            assert build_client(running.url + "/api").send(service_request) == ServiceResponse(200, b"{}")
+            (exchange,) = running.exchanges
+        assert exchange.target == "/api/base/v2/route?a=1%2C2&b=x+y%26z%3D%C3%BC&a=3"
+        assert exchange.headers["user-agent"] == USER_AGENT
+        assert exchange.headers["accept-encoding"] == "gzip"
+        assert not {"cookie", "authorization", "x-api-key", "content-type"} & exchange.headers.keys()
 
-    def test_a_body_is_json_also_where_the_method_is_get(self) -> None:
+    def test_a_body_is_json_with_any_method(self) -> None:
         with loopback_server(respond_with(OK)) as running:
             for method in ("POST", "GET"):
                 build_client(running.url).send(
                     ServiceRequest(method, ("citrea", "calldata"), body={"slippage": 0.5, "name": "ü"})
                 )
-            bodies = {(talk.body.decode(), talk.headers["content-type"]) for talk in running.exchanges}
+            bodies = {(exchange.body.decode(), exchange.headers["content-type"]) for exchange in running.exchanges}
         assert bodies == {('{"slippage":0.5,"name":"\\u00fc"}', "application/json")}
 
-    def test_the_environment_has_no_say_in_where_a_request_goes(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
+    def test_the_environment_does_not_redirect_requests(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password hunter2\n")
         monkeypatch.setenv("HOME", str(tmp_path))
         for name in ("HTTP_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
@@ -120,97 +122,99 @@ class TestRequest:
             assert build_client(running.url).send(GET).status == 200
             assert "authorization" not in running.exchanges[0].headers
 
-    def test_a_cookie_of_one_answer_is_not_needed_for_the_next(self) -> None:
+    def test_cookies_do_not_matter(self) -> None:
         with loopback_server(respond_with(http_response(200, "{}", "Set-Cookie: a=b; Path=/"))) as running:
             asking = build_client(running.url)
             assert [asking.send(POST).status for _ in range(2)] == [200, 200]
 
 
-class TestAnswer:
-    """What comes back, whatever its status and its type."""
+class TestResponse:
+    """Responses of any status and type."""
 
     @pytest.mark.parametrize("status", [200, 201, 400, 401, 404, 413, 429, 500, 503])
-    def test_an_answer_of_any_status_is_handed_back(self, status: int) -> None:
+    def test_a_response_of_any_status_is_returned(self, status: int) -> None:
         with loopback_server(respond_with(http_response(status, "<html>", "Content-Type: text/html"))) as running:
             assert build_client(running.url).send(GET) == ServiceResponse(status, b"<html>")
 
-    def test_a_zipped_answer_is_unzipped(self) -> None:
+    def test_a_gzipped_response_is_decompressed(self) -> None:
         with loopback_server(
             respond_with(http_response(200, gzip.compress(b"{}" * 1000), "Content-Encoding: gzip"))
         ) as running:
             assert build_client(running.url).send(GET).body == b"{}" * 1000
 
-    def test_an_answer_in_chunks_is_joined(self) -> None:
+    def test_chunks_are_joined(self) -> None:
         chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"
         with loopback_server(respond_with(chunked)) as running:
             assert build_client(running.url).send(GET).body == b"{}"
 
 
 class TestTime:
-    """No server holds a client longer than it wants to be held."""
+    """No server holds a client beyond its timeout."""
 
     @pytest.mark.parametrize(
-        ("behaviour", "said"),
+        ("responder", "message"),
         [
-            (never, "did not answer within 0.2 seconds"),
+            (send_nothing, "did not answer within 0.2 seconds"),
             (drip(http_response(200, "x" * 400), 0.01), "within 0.2 seconds"),
             (drip(OK[:-2] + b"x", 0.01), "within 0.2 seconds"),
-            (in_two, "did not finish its answer within 0.2 seconds"),
-            (patience, "did not answer within 0.2 seconds"),
+            (send_head_only, "did not finish its answer within 0.2 seconds"),
+            (send_interim_responses, "did not answer within 0.2 seconds"),
         ],
         ids=["silent", "dripping", "dripping its head", "half", "announcing"],
     )
-    def test_the_whole_exchange_is_bounded(self, behaviour: Responder, said: str) -> None:
+    def test_the_whole_exchange_is_bounded(self, responder: Responder, message: str) -> None:
         started_s = time.monotonic()
-        error = failure_of(behaviour, timeout_s=0.2)
+        error = error_of_response(responder, timeout_s=0.2)
         assert time.monotonic() - started_s < 0.2 + SLACK_S
         assert isinstance(error, UpstreamTimeout)
-        assert said in error.message
+        assert message in error.message
 
-    def test_a_server_that_does_not_read_is_left(self) -> None:
+    def test_a_server_that_does_not_read_times_out(self) -> None:
         heavy = ServiceRequest("POST", ("base", "execute"), body="x" * 16 * 2**20)
 
-        def deaf(listener: socket.socket) -> float:
+        def send_to(listener: socket.socket) -> float:
             started_s = time.monotonic()
             url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            assert isinstance(failure(url, heavy, timeout_s=0.2), UpstreamTimeout)
+            assert isinstance(error_of_request(url, heavy, timeout_s=0.2), UpstreamTimeout)
             return time.monotonic() - started_s
 
         with socket.create_server(("127.0.0.1", 0)) as listener:
-            assert deaf(listener) < 0.2 + SLACK_S
+            assert send_to(listener) < 0.2 + SLACK_S
 
     def test_a_slow_name_lookup_is_abandoned(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3))
         started_s = time.monotonic()
-        error = failure("http://service.example", timeout_s=0.1)
+        error = error_of_request("http://service.example", timeout_s=0.1)
         assert time.monotonic() - started_s < 0.1 + SLACK_S
         assert isinstance(error, UpstreamTimeout)
 
 
 class TestSize:
-    """No server makes a client hold more than an answer can need."""
+    """No server makes a client store more than the limit."""
 
     @pytest.mark.parametrize(
-        "behaviour",
+        "responder",
         [
-            flood,
+            send_endless_body,
             respond_with(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{}"),
             respond_with(http_response(200, gzip.compress(bytes(64 * 2**20)), "Content-Encoding: gzip")),
         ],
         ids=["endless", "announced", "bomb"],
     )
-    def test_a_body_is_bounded(self, behaviour: Responder) -> None:
-        error = failure_of(behaviour)
+    def test_a_body_is_bounded(self, responder: Responder) -> None:
+        error = error_of_response(responder)
         assert isinstance(error, InvalidUpstreamResponse)
         assert "sent more than 8 MiB" in error.message
 
     def test_a_head_is_bounded(self) -> None:
-        error = failure_of(respond_with(b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(100_000))))
+        error = error_of_response(
+            respond_with(b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(100_000)))
+        )
         assert isinstance(error, InvalidUpstreamResponse | Unreachable)
 
 
-class TestNonsense:
-    """What is not an answer is told as what it is."""
+class TestMalformedResponse:
+    """Malformed responses have an error of their own."""
 
     @pytest.mark.parametrize(
         "raw",
@@ -223,44 +227,44 @@ class TestNonsense:
             b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200) + b"\r\n\r\n",
         ],
     )
-    def test_what_is_not_http_is_nonsense(self, raw: bytes) -> None:
-        error = failure_of(respond_with(raw))
+    def test_malformed_http_is_an_invalid_response(self, raw: bytes) -> None:
+        error = error_of_response(respond_with(raw))
         assert isinstance(error, InvalidUpstreamResponse)
         assert "malformed or incomplete HTTP" in error.message
 
     @pytest.mark.parametrize(
-        ("headers", "said"),
+        ("headers", "message"),
         [(["Content-Encoding: br"], "not asked for"), (["Content-Encoding: gzip"], "not gzip")],
     )
-    def test_an_encoding_that_is_wrong_is_nonsense(self, headers: list[str], said: str) -> None:
-        error = failure_of(respond_with(http_response(200, "{}", *headers)))
+    def test_a_wrong_encoding_is_an_invalid_response(self, headers: list[str], message: str) -> None:
+        error = error_of_response(respond_with(http_response(200, "{}", *headers)))
         assert isinstance(error, InvalidUpstreamResponse)
-        assert said in error.message
+        assert message in error.message
 
 
 class TestConnection:
-    """Why there is none."""
+    """Why no connection is made, or why it ends."""
 
-    def test_a_refused_connection_is_told(self) -> None:
+    def test_a_refused_connection_is_reported(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
-        error = failure(f"http://127.0.0.1:{port}")
+        error = error_of_request(f"http://127.0.0.1:{port}")
         assert isinstance(error, Unreachable)
         assert error.message == f"127.0.0.1:{port} refuses connections"
 
-    def test_a_name_that_does_not_exist_is_told(self) -> None:
-        error = failure("http://nobody.invalid:8000")
+    def test_an_unknown_host_name_is_reported(self) -> None:
+        error = error_of_request("http://nobody.invalid:8000")
         assert error.message == "the host name of nobody.invalid:8000 cannot be resolved"
 
-    def test_a_name_that_cannot_be_one_is_told(self) -> None:
-        assert isinstance(failure(f"http://{'a' * 300}.example"), Unreachable)
+    def test_a_host_name_that_is_too_long_is_reported(self) -> None:
+        assert isinstance(error_of_request(f"http://{'a' * 300}.example"), Unreachable)
 
     def test_a_name_that_cannot_be_encoded_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(*_: object, **__: object) -> list[object]:
             raise UnicodeError("label too long")
 
         monkeypatch.setattr(socket, "getaddrinfo", fail)
-        assert "cannot be resolved" in failure("http://service.example").message
+        assert "cannot be resolved" in error_of_request("http://service.example").message
 
     def test_a_second_address_is_tried_when_the_first_refuses(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with loopback_server(respond_with(OK)) as running:
@@ -282,27 +286,27 @@ class TestConnection:
     def test_the_last_failure_is_reported_when_no_address_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with loopback_server(respond_with(OK)) as running:
             resolve_to(monkeypatch, UNUSED_ADDRESS)
-            error = failure(running.url.replace("127.0.0.1", "service.example"))
+            error = error_of_request(running.url.replace("127.0.0.1", "service.example"))
         assert "refuses connections" in error.message
 
     def test_a_name_without_addresses_cannot_be_connected_to(self, monkeypatch: pytest.MonkeyPatch) -> None:
         resolve_to(monkeypatch)
-        assert "cannot connect to service.example" in failure("http://service.example").message
+        assert "cannot connect to service.example" in error_of_request("http://service.example").message
 
     @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Le"])
-    def test_a_connection_that_closes_before_the_answer_is_told(self, sent: bytes) -> None:
-        error = failure_of(respond_with(sent))
+    def test_a_connection_closed_before_the_response_is_reported(self, sent: bytes) -> None:
+        error = error_of_response(respond_with(sent))
         assert isinstance(error, Unreachable)
         assert "closed the connection before it answered" in error.message
 
     def test_a_truncated_chunk_is_reported_and_repeated(self) -> None:
         cut = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"
-        assert "malformed or incomplete HTTP" in failure_of(respond_with(cut)).message
+        assert "malformed or incomplete HTTP" in error_of_response(respond_with(cut)).message
         with loopback_server(respond_with(cut, OK)) as running:
             assert build_client(running.url, retries=1).send(GET).status == 200
 
-    def test_a_truncated_answer_is_told(self) -> None:
-        error = failure_of(respond_with(http_response(200, '{"success": true}')[:-3]))
+    def test_a_truncated_response_is_reported(self) -> None:
+        error = error_of_response(respond_with(http_response(200, '{"success": true}')[:-3]))
         assert isinstance(error, Unreachable)
         assert "closed the connection in the middle of its answer" in error.message
 
@@ -334,73 +338,73 @@ def answer_anything(listener: socket.socket) -> None:
 
 
 class TestTls:
-    """Whom a client trusts."""
+    """Which certificates a client accepts."""
 
-    def test_a_certificate_that_nobody_vouches_for_is_refused(self) -> None:
+    def test_a_self_signed_certificate_is_rejected(self) -> None:
         with loopback_server(respond_with(OK), server_tls("loopback.pem")) as running:
-            error = failure(running.url, retries=2)
+            error = error_of_request(running.url, retries=2)
             assert not running.exchanges
         assert isinstance(error, Unreachable)
         assert "cannot be trusted: self-signed certificate" in error.message
         assert "SSL_CERT_FILE" in str(error.hint)
 
-    def test_an_authority_of_ones_own_can_be_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_custom_authority_can_be_configured(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "loopback.pem"))
         with loopback_server(respond_with(OK), server_tls("loopback.pem")) as running:
             assert build_client(running.url).send(GET).status == 200
 
-    def test_a_certificate_of_somebody_else_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_certificate_of_another_host_is_rejected(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "elsewhere.pem"))
         with loopback_server(respond_with(OK), server_tls("elsewhere.pem")) as running:
-            assert "cannot be trusted: IP address mismatch" in failure(running.url).message
+            assert "cannot be trusted: IP address mismatch" in error_of_request(running.url).message
 
-    def test_a_server_without_tls_is_told(self) -> None:
+    def test_a_server_without_tls_is_reported(self) -> None:
         with loopback_server(respond_with(OK)) as running:
-            error = failure(running.url.replace("http:", "https:"), timeout_s=0.2)
+            error = error_of_request(running.url.replace("http:", "https:"), timeout_s=0.2)
         assert isinstance(error, UpstreamTimeout | Unreachable)
 
-    def test_a_server_that_answers_a_handshake_in_http_is_told(self) -> None:
+    def test_an_http_response_to_a_handshake_is_reported(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
             pool.submit(answer_anything, listener)
-            error = failure(f"https://127.0.0.1:{listener.getsockname()[1]}")
+            error = error_of_request(f"https://127.0.0.1:{listener.getsockname()[1]}")
         assert isinstance(error, Unreachable)
         assert "TLS handshake" in error.message
 
 
 class TestRedirect:
-    """None is followed."""
+    """Redirects are never followed."""
 
     @pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 304, 300])
-    @pytest.mark.parametrize("question", [GET, POST], ids=["GET", "POST"])
-    def test_nothing_is_sent_to_where_a_redirect_points(self, status: int, question: ServiceRequest) -> None:
+    @pytest.mark.parametrize("service_request", [GET, POST], ids=["GET", "POST"])
+    def test_redirects_are_not_followed(self, status: int, service_request: ServiceRequest) -> None:
         with loopback_server(respond_with(OK)) as other:
             target = f"{other.url}/steal?secret=hunter2#hunter2"
             with loopback_server(respond_with(http_response(status, "", f"Location: {target}"))) as running:
-                error = failure(running.url, question, retries=2)
+                error = error_of_request(running.url, service_request, retries=2)
                 assert len(running.exchanges) == 1
             assert not other.exchanges
         assert isinstance(error, UpstreamRejected)
         assert f"{other.url}/steal" in error.message
         assert "hunter2" not in f"{error.message} {error.hint} {error.details}"
 
-    def test_an_upgrade_of_the_same_origin_is_not_followed_either(self) -> None:
+    def test_a_redirect_to_https_is_not_followed(self) -> None:
         with loopback_server(
-            lambda talk: talk.send(http_response(301, "", f"Location: https://{talk.headers['host']}/"))
+            lambda exchange: exchange.send(http_response(301, "", f"Location: https://{exchange.headers['host']}/"))
         ) as running:
-            assert "https://127.0.0.1" in failure(running.url).message
+            assert "https://127.0.0.1" in error_of_request(running.url).message
 
-    def test_a_redirect_to_nowhere_is_told(self) -> None:
-        assert "redirects to another address" in failure_of(respond_with(http_response(302))).message
-
-
-def hold(talk: FakeExchange) -> None:
-    """Answers, and waits for the other side to close."""
-    talk.send(KEPT)
-    talk.connection.recv(1)
+    def test_a_redirect_without_a_location_is_reported(self) -> None:
+        assert "redirects to another address" in error_of_response(respond_with(http_response(302))).message
 
 
-def test_connections_close_when_a_client_is_let_go_of() -> None:
+def keep_open(exchange: FakeExchange) -> None:
+    """Respond, and wait for the client to close the connection."""
+    exchange.send(KEEP_ALIVE)
+    exchange.connection.recv(1)
+
+
+def test_connections_close_with_their_client() -> None:
     started_s = time.monotonic()
-    with loopback_server(hold) as running:
+    with loopback_server(keep_open) as running:
         build_client(running.url).send(GET)
     assert time.monotonic() - started_s < TIMEOUT_S / 2

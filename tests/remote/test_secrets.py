@@ -1,4 +1,4 @@
-"""The key goes to the service and to nobody else."""
+"""The key goes to the service only."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def source(url: str, key: str = KEY) -> RemoteSource:
     )
 
 
-def everything_about(error: BaseException) -> str:
-    """All that a program could print of an error: its parts, what it holds, and its traceback."""
-    held = [repr(vars(each)) for each in (error, error.__cause__, error.__context__) if each is not None]
-    return "".join([str(error), repr(error), *held, *traceback.format_exception(error)])
+def printable_parts(error: BaseException) -> str:
+    """Return everything that a program could print of an error: its parts, its attributes and its traceback."""
+    stored = [repr(vars(each)) for each in (error, error.__cause__, error.__context__) if each is not None]
+    return "".join([str(error), repr(error), *stored, *traceback.format_exception(error)])
 
 
-def test_the_key_is_sent_in_its_header_and_nowhere_else() -> None:
+def test_the_key_is_sent_in_its_header_only() -> None:
     with loopback_server(respond_with(http_response(200, '{"status": 200, "message": "well"}'))) as running:
         source(running.url).health()
-    (talk,) = running.exchanges
-    assert talk.headers["x-api-key"] == KEY
-    assert talk.head.count(KEY.encode()) == 1
+    (exchange,) = running.exchanges
+    assert exchange.headers["x-api-key"] == KEY
+    assert exchange.head.count(KEY.encode()) == 1
 
 
 @pytest.mark.parametrize(
-    "behaviour",
+    "responder",
     [
         respond_with(b""),
         respond_with(b"rubbish\r\n\r\n"),
@@ -54,36 +54,36 @@ def test_the_key_is_sent_in_its_header_and_nowhere_else() -> None:
         respond_with(http_response(500, "<html>")),
         respond_with(http_response(200, "not JSON")),
         respond_with(http_response(302, "", "Location: https://other.example/?q")),
-        lambda talk: talk.wait(0.4),
+        lambda exchange: exchange.wait(0.4),
     ],
 )
-def test_no_failure_shows_the_key(behaviour: Responder, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_error_contains_the_key(responder: Responder, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    with loopback_server(behaviour) as running, pytest.raises(SwapcliError) as caught:
+    with loopback_server(responder) as running, pytest.raises(SwapcliError) as caught:
         source(running.url).token("0x" + "ab" * 20)
-    assert KEY not in everything_about(caught.value)
+    assert KEY not in printable_parts(caught.value)
     assert KEY not in caplog.text
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "naïve", "", "tab\t", "nul\0"])
-def test_a_key_that_no_header_carries_is_refused_before_anything_is_sent(key: str) -> None:
+def test_an_unsendable_key_is_rejected_before_any_request(key: str) -> None:
     with loopback_server(respond_with(http_response(200))) as running:
         with pytest.raises(ConfigError) as caught:
             source(running.url, key).token("0x" + "ab" * 20)
         assert not running.exchanges
-    assert not key or key not in everything_about(caught.value)
+    assert not key or key not in printable_parts(caught.value)
 
 
 @pytest.mark.parametrize("shown", [repr, str, lambda each: repr(vars(each)) + repr(vars(each._client))])
-def test_nothing_that_holds_the_key_shows_it(shown: Callable[[Any], str]) -> None:
+def test_objects_with_the_key_do_not_show_it(shown: Callable[[Any], str]) -> None:
     assert KEY not in shown(source("http://127.0.0.1:1"))
 
 
-def test_a_client_shows_where_it_asks_and_no_more() -> None:
+def test_the_repr_of_a_client_is_its_host() -> None:
     assert repr(build_client("http://127.0.0.1:1/path", key=lambda: KEY)) == "ServiceClient(127.0.0.1:1)"
 
 
-def test_a_refused_key_is_told_with_a_way_on() -> None:
+def test_a_rejected_key_is_reported_with_a_hint() -> None:
     with (
         loopback_server(respond_with(http_response(401, '{"message": "unknown key"}'))) as running,
         pytest.raises(Unauthorized) as caught,

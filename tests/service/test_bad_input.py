@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 
 from swapcli.service.endpoint_table import ENDPOINTS, PATHS
 from swapcli.service.request_context import MAX_BODY_BYTES
-from tests.support.service import JSON, RECIPIENT, InProcessService, Json, in_process_service, order_query, swap_terms
+from tests.support.service import (
+    JSON,
+    RECIPIENT,
+    InProcessService,
+    Json,
+    build_order_query,
+    build_swap_terms,
+    in_process_service,
+)
 
 FAULTS = (
     {"success", "error", "details"},
@@ -35,7 +43,7 @@ def service() -> Iterator[InProcessService]:
 
 @pytest.fixture(scope="module")
 def route(service: InProcessService) -> Json:
-    return service.get_json("/testnet/v2/route", order_query("testnet", 10**20))
+    return service.get_json("/testnet/v2/route", build_order_query("testnet", 10**20))
 
 
 def is_documented(answer: httpx.Response) -> bool:
@@ -86,7 +94,7 @@ def changed(route: Json, where: str, value: object) -> Json:
 def test_percentages_that_do_not_sum_or_are_none(
     service: InProcessService, route: Json, where: str, percent: object
 ) -> None:
-    body = {"route": changed(route, where, percent), **swap_terms("testnet")}
+    body = {"route": changed(route, where, percent), **build_swap_terms("testnet")}
     answer = service.post("/testnet/v2/calldata", body)
     assert answer.status_code == 400
     assert answer.json()["error"] == "Invalid route"
@@ -120,7 +128,7 @@ def test_slippage_that_is_no_percentage(service: InProcessService, route: Json, 
     answer = service.post(path, {"route": route, "destination": RECIPIENT, "slippage": slippage})
     assert answer.status_code == 400
     assert answer.json()["error"] == "Invalid slippage"
-    query = {**order_query("testnet"), "destination": RECIPIENT, "slippage": str(slippage)}
+    query = {**build_order_query("testnet"), "destination": RECIPIENT, "slippage": str(slippage)}
     assert is_documented(service.get("/testnet/v2/routeAndCalldata", query))
 
 
@@ -188,7 +196,7 @@ def test_citreas_get_wants_its_body(service: InProcessService) -> None:
     ],
 )
 def test_bodies_of_another_content_type(service: InProcessService, route: Json, content_type: str) -> None:
-    body = json.dumps({"route": route, **swap_terms("testnet")}).encode()
+    body = json.dumps({"route": route, **build_swap_terms("testnet")}).encode()
     headers = {"Content-Type": content_type.encode("latin-1")}
     answer = service.send("POST", "/testnet/v2/calldata", content=body, headers=headers)
     said = "the body must be JSON, sent with the header Content-Type: application/json"
@@ -197,13 +205,13 @@ def test_bodies_of_another_content_type(service: InProcessService, route: Json, 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'])
 def test_ways_to_write_the_content_type(service: InProcessService, route: Json, content_type: str) -> None:
-    body = json.dumps({"route": route, **swap_terms("testnet")}).encode()
+    body = json.dumps({"route": route, **build_swap_terms("testnet")}).encode()
     answer = service.send("POST", "/testnet/v2/calldata", content=body, headers={"Content-Type": content_type})
     assert answer.status_code == 200
 
 
 def padded(route: Json, size: int) -> bytes:
-    body = json.dumps({"route": route, **swap_terms("testnet"), "pad": ""}).encode()
+    body = json.dumps({"route": route, **build_swap_terms("testnet"), "pad": ""}).encode()
     return body[:-2] + b"x" * (size - len(body)) + body[-2:]
 
 
@@ -314,7 +322,7 @@ def test_queries_of_rubbish(service: InProcessService, path: str, query: str) ->
 def test_parameters_are_refused_in_the_words_that_clients_know(
     service: InProcessService, change: dict[str, object], said: str
 ) -> None:
-    asked = {**order_query("testnet"), **swap_terms("testnet")} | change
+    asked = {**build_order_query("testnet"), **build_swap_terms("testnet")} | change
     query = {key: value for key, value in asked.items() if value is not None}
     answer = service.get("/testnet/v2/routeAndCalldata", query)
     assert answer.json() == {"statusCode": 400, "message": said, "error": "Bad Request"}
@@ -322,7 +330,7 @@ def test_parameters_are_refused_in_the_words_that_clients_know(
 
 
 def test_reverse_false_is_accepted(service: InProcessService) -> None:
-    assert service.get("/testnet/v2/route", order_query("testnet", reverse="false")).status_code == 200
+    assert service.get("/testnet/v2/route", build_order_query("testnet", reverse="false")).status_code == 200
 
 
 INJECTIONS = ["a\r\nSet-Cookie: x=1", "a\nb", "a b", "x" * 65, "<script>", "\x00", "é", "a;b", ""]
@@ -340,7 +348,7 @@ def test_no_header_of_a_request_comes_back_unless_it_is_a_plain_id(service: InPr
 
 
 def test_a_plain_request_id_comes_back(service: InProcessService) -> None:
-    answer = service.get("/testnet/route", order_query("testnet"), headers={"X-Request-Id": "order-17.a_B"})
+    answer = service.get("/testnet/route", build_order_query("testnet"), headers={"X-Request-Id": "order-17.a_B"})
     assert answer.headers["X-Request-Id"] == "order-17.a_B" == service.log_lines()[-1]["request_id"]
 
 
@@ -358,7 +366,7 @@ def test_pools_and_tokens_that_do_not_fit_make_a_route_invalid(service: InProces
         copy = json.loads(json.dumps(route))
         copy["route"][0]["swaps"][0][0][key] = value
         for path, error in (("/testnet/v2/calldata", "Invalid route"), ("/testnet/execute", "Invalid route")):
-            answer = service.post(path, {"route": copy, **swap_terms("testnet")})
+            answer = service.post(path, {"route": copy, **build_swap_terms("testnet")})
             assert (answer.status_code, answer.json()["error"]) == (400, error), (key, value)
 
 
@@ -370,7 +378,7 @@ def test_a_route_that_goes_in_circles_is_invalid(service: InProcessService, rout
         swap["fromTokenAddress"], swap["toTokenAddress"] = swap["toTokenAddress"], swap["fromTokenAddress"]
     copy["route"][0]["swaps"] = [hop, back, hop]
     copy["outputAmount"] = "1"
-    answer = service.post("/testnet/v2/calldata", {"route": copy, **swap_terms("testnet")})
+    answer = service.post("/testnet/v2/calldata", {"route": copy, **build_swap_terms("testnet")})
     assert (answer.status_code, answer.json()["error"]) == (400, "Invalid route")
 
 

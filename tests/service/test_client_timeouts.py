@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from swapcli.service.client_timeouts import IdleReaper, with_body_timeout
 from swapcli.service.request_context import BodyTooSlow
-from tests.support.service import order_query, swap_terms
+from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
 
 PATIENCE_S = 1.0
@@ -119,9 +119,9 @@ def running() -> Iterator[ServiceProcess]:
         yield service
 
 
-QUERY = "&".join(f"{key}={value}" for key, value in order_query("testnet").items())
+QUERY = "&".join(f"{key}={value}" for key, value in build_order_query("testnet").items())
 HEAD = b"POST /testnet/calldata HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-BODY = json.dumps({**order_query("testnet"), **swap_terms("testnet")}).encode()
+BODY = json.dumps({**build_order_query("testnet"), **build_swap_terms("testnet")}).encode()
 
 
 def dripped(service: ServiceProcess, pieces: list[bytes]) -> tuple[bytes, float]:

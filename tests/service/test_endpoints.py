@@ -26,10 +26,10 @@ from tests.support.service import (
     ROUTER,
     InProcessService,
     Json,
+    build_order_query,
+    build_swap_terms,
     in_process_service,
     open_testnet_market,
-    order_query,
-    swap_terms,
 )
 from tests.support.testnet import USDC, WETH
 
@@ -58,19 +58,19 @@ def call_of(document: Json) -> Json:
 
 @pytest.mark.parametrize("name", ALL)
 def test_v1_route_says_what_the_replay_of_it_gives(service: InProcessService, name: str) -> None:
-    route = service.get_json(f"/{name}/route", order_query(name))
+    route = service.get_json(f"/{name}/route", build_order_query(name))
     assert int(route["outputAmount"]) == replayed(name, route) > 0
     assert route["success"] is True
     assert route["routeSwapType"] == 0
     assert "meta" not in route
     assert "outputAmountAfterFee" not in route
-    asked = order_query(name)["tokenInAddress"]
+    asked = build_order_query(name)["tokenInAddress"]
     assert route["inputToken"]["address"] == asked
 
 
 @pytest.mark.parametrize("name", EVM)
 def test_v2_route_says_what_the_replay_of_it_gives_and_when(service: InProcessService, name: str) -> None:
-    route = service.get_json(f"/{name}/v2/route", order_query(name))
+    route = service.get_json(f"/{name}/v2/route", build_order_query(name))
     assert int(route["outputAmount"]) == replayed(name, route) > 0
     assert route["routeSwapType"] == 0
     assert route["inputToken"]["address"] != ZERO_ADDRESS
@@ -83,7 +83,7 @@ def test_v2_route_says_what_the_replay_of_it_gives_and_when(service: InProcessSe
 def test_every_amount_that_is_answered_is_the_replays(
     service: InProcessService, amount: int, name: str, v2: bool
 ) -> None:
-    route = service.get_json(f"/{name}/v2/route" if v2 else f"/{name}/route", order_query(name, amount))
+    route = service.get_json(f"/{name}/v2/route" if v2 else f"/{name}/route", build_order_query(name, amount))
     if route["success"]:
         assert int(route["outputAmount"]) == replayed(name, route)
         assert route["inputAmount"] == str(amount)
@@ -91,9 +91,9 @@ def test_every_amount_that_is_answered_is_the_replays(
 
 @pytest.mark.parametrize("name", EVM)
 def test_v2_route_then_calldata_is_route_and_calldata_in_one(service: InProcessService, name: str) -> None:
-    route = service.get_json(f"/{name}/v2/route", order_query(name))
-    apart = service.post(f"/{name}/v2/calldata", {"route": route, **swap_terms(name)}).json()
-    at_once = service.get_json(f"/{name}/v2/routeAndCalldata", {**order_query(name), **swap_terms(name)})
+    route = service.get_json(f"/{name}/v2/route", build_order_query(name))
+    apart = service.post(f"/{name}/v2/calldata", {"route": route, **build_swap_terms(name)}).json()
+    at_once = service.get_json(f"/{name}/v2/routeAndCalldata", {**build_order_query(name), **build_swap_terms(name)})
     assert call_of(at_once["calldata"]) == call_of(apart)
     assert at_once["router_address"] == apart["router_address"]
     assert at_once["meta"]["apiVersion"] == apart["meta"]["apiVersion"] == "2.0"
@@ -105,14 +105,14 @@ def test_v2_route_then_calldata_is_route_and_calldata_in_one(service: InProcessS
 
 @pytest.mark.parametrize("name", EVM)
 def test_v1_route_then_execute_is_calldata_in_one(service: InProcessService, name: str) -> None:
-    route = service.get_json(f"/{name}/route", order_query(name))
-    executed = service.post(f"/{name}/execute", {"route": route, **swap_terms(name)}).json()
-    at_once = service.post(f"/{name}/calldata", {**order_query(name), **swap_terms(name)}).json()
-    posted = service.post(f"/{name}/calldata", {"route": route, **swap_terms(name)}).json()
+    route = service.get_json(f"/{name}/route", build_order_query(name))
+    executed = service.post(f"/{name}/execute", {"route": route, **build_swap_terms(name)}).json()
+    at_once = service.post(f"/{name}/calldata", {**build_order_query(name), **build_swap_terms(name)}).json()
+    posted = service.post(f"/{name}/calldata", {"route": route, **build_swap_terms(name)}).json()
     assert list(at_once) == ["success", "route", "swap_parameters", "calldata", "to", "value"]
     assert list(at_once["route"]) == ["inputToken", "outputToken", "inputAmount", "outputAmount", "time", "route"]
     assert posted["calldata"] == at_once["calldata"]
-    assert posted["value"] == at_once["value"] == order_query(name)["amount"]
+    assert posted["value"] == at_once["value"] == build_order_query(name)["amount"]
     if network_variant(name).execute_has_transaction:
         assert {key: executed[key] for key in ("calldata", "to", "value")} == {
             key: at_once[key] for key in ("calldata", "to", "value")
@@ -126,7 +126,8 @@ def test_v1_route_then_execute_is_calldata_in_one(service: InProcessService, nam
 @pytest.mark.parametrize("name", EVM)
 def test_calldata_says_in_bytes_what_its_answer_says_in_json(service: InProcessService, name: str) -> None:
     answer = service.post(
-        f"/{name}/calldata", {"route": service.get_json(f"/{name}/route", order_query(name)), **swap_terms(name)}
+        f"/{name}/calldata",
+        {"route": service.get_json(f"/{name}/route", build_order_query(name)), **build_swap_terms(name)},
     )
     document = answer.json()
     call = decode_call(document["calldata"])
@@ -138,47 +139,49 @@ def test_calldata_says_in_bytes_what_its_answer_says_in_json(service: InProcessS
 
 @pytest.mark.parametrize("name", EVM)
 def test_the_unversioned_route_and_calldata_is_v1_without_meta(service: InProcessService, name: str) -> None:
-    answer = service.get_json(f"/{name}/routeAndCalldata", {**order_query(name), **swap_terms(name)})
-    executed = service.post(f"/{name}/calldata", {"route": answer["route"], **swap_terms(name)}).json()
+    answer = service.get_json(f"/{name}/routeAndCalldata", {**build_order_query(name), **build_swap_terms(name)})
+    executed = service.post(f"/{name}/calldata", {"route": answer["route"], **build_swap_terms(name)}).json()
     assert list(answer) == ["route", "calldata", "router_address"]
     assert call_of(answer["calldata"]) == call_of(executed)
     assert answer["router_address"] == executed["to"]
 
 
 def test_execute_takes_a_v2_route_too(service: InProcessService) -> None:
-    v1, v2 = (service.get_json(path, order_query("base")) for path in ("/base/route", "/base/v2/route"))
-    executed = [service.post("/base/execute", {"route": route, **swap_terms("base")}).json() for route in (v1, v2)]
+    v1, v2 = (service.get_json(path, build_order_query("base")) for path in ("/base/route", "/base/v2/route"))
+    executed = [
+        service.post("/base/execute", {"route": route, **build_swap_terms("base")}).json() for route in (v1, v2)
+    ]
     assert executed[0] == executed[1]
 
 
 def test_hyperevm_takes_an_order_by_get(service: InProcessService) -> None:
-    asked = {**order_query("hyperevm"), **swap_terms("hyperevm", 49)}
+    asked = {**build_order_query("hyperevm"), **build_swap_terms("hyperevm", 49)}
     answer = service.get_json("/hyperevm/calldata", asked)
     assert list(answer) == ["route", "calldata"]
     assert set(answer["calldata"]) == {"route", "swap_parameters"}
     assert answer["calldata"]["route"]["amount_out"] == answer["route"]["outputAmount"]
     assert int(answer["route"]["outputAmount"]) == replayed("hyperevm", answer["route"])
-    executed = service.post("/hyperevm/execute", {"route": answer["route"], **swap_terms("hyperevm", 49)}).json()
+    executed = service.post("/hyperevm/execute", {"route": answer["route"], **build_swap_terms("hyperevm", 49)}).json()
     assert executed == answer["calldata"]
 
 
 @pytest.mark.parametrize("path", ["/hyperevm/route", "/hyperevm/calldata"])
 def test_hyperevm_finds_the_least_input_for_a_wanted_output(service: InProcessService, path: str) -> None:
     wanted = 1_000_000
-    asked = {**order_query("hyperevm", wanted, reverse="true"), **swap_terms("hyperevm")}
+    asked = {**build_order_query("hyperevm", wanted, reverse="true"), **build_swap_terms("hyperevm")}
     answer = service.get_json(path, asked)
     route = answer.get("route", answer) if path.endswith("calldata") else answer
     assert int(route["outputAmount"]) >= wanted
     assert int(route["outputAmount"]) == replayed("hyperevm", route)
-    less = order_query("hyperevm", int(route["inputAmount"]) * 999 // 1000)
+    less = build_order_query("hyperevm", int(route["inputAmount"]) * 999 // 1000)
     assert int(service.get_json("/hyperevm/route", less)["outputAmount"]) < wanted
 
 
 def test_hyperevm_excludes_protocols_by_name(service: InProcessService) -> None:
-    first = service.get_json("/hyperevm/route", order_query("hyperevm"))
+    first = service.get_json("/hyperevm/route", build_order_query("hyperevm"))
     used = first["route"][0]["swaps"][0][0]["protocol"]
     name = next(each.amm_name for each in network("hyperevm").protocols if each.id == used)
-    rest = service.get_json("/hyperevm/route", {**order_query("hyperevm"), "excludeProtocols": f'["{name}"]'})
+    rest = service.get_json("/hyperevm/route", {**build_order_query("hyperevm"), "excludeProtocols": f'["{name}"]'})
     assert not rest["success"] or used not in protocols_of(rest)
 
 
@@ -188,20 +191,20 @@ def protocols_of(route: Json) -> set[int]:
 
 @pytest.mark.parametrize("path", ["/base/route", "/base/v2/route"])
 def test_protocols_are_excluded_by_id(service: InProcessService, path: str) -> None:
-    used = protocols_of(service.get_json(path, order_query("base")))
-    rest = service.get_json(path, {**order_query("base"), "excludeProtocols": ",".join(map(str, used))})
+    used = protocols_of(service.get_json(path, build_order_query("base")))
+    rest = service.get_json(path, {**build_order_query("base"), "excludeProtocols": ",".join(map(str, used))})
     assert rest["success"]
     assert not protocols_of(rest) & used
 
 
 @pytest.mark.parametrize("path", ["/base/route", "/base/v2/route"])
 def test_direct_takes_one_hop(service: InProcessService, path: str) -> None:
-    route = service.get_json(path, {**order_query("base", 10**21), "direct": "true"})
+    route = service.get_json(path, {**build_order_query("base", 10**21), "direct": "true"})
     assert {len(segment["swaps"]) for segment in route["route"]} == {1}
 
 
 def test_citrea_takes_a_route_and_its_signer_in_the_body_of_a_get(service: InProcessService) -> None:
-    route = service.get_json("/citrea/route", order_query("citrea"))
+    route = service.get_json("/citrea/route", build_order_query("citrea"))
     body = {"route_response": route, "slippage": 0.1, "signer": RECIPIENT}
     answer = service.send("GET", "/citrea/calldata", json=body)
     assert answer.status_code == 200
@@ -211,13 +214,15 @@ def test_citrea_takes_a_route_and_its_signer_in_the_body_of_a_get(service: InPro
 
 
 def test_starknet_gives_felts_everywhere(service: InProcessService) -> None:
-    route = service.get_json("/starknet/route", order_query("starknet"))
+    route = service.get_json("/starknet/route", build_order_query("starknet"))
     assert isinstance(route["inputToken"]["price"], str)
     assert len(route["bestQuotesByProtocols"]) == len(network("starknet").protocols)
-    executed = service.post("/starknet/execute", {"route": route, **swap_terms("starknet")}).json()
-    at_once = service.get_json("/starknet/calldata", {**order_query("starknet"), **swap_terms("starknet")})
-    posted = service.post("/starknet/calldata", {"route": route, **swap_terms("starknet")}).json()
-    of_order = service.post("/starknet/calldata", {**order_query("starknet"), **swap_terms("starknet")}).json()
+    executed = service.post("/starknet/execute", {"route": route, **build_swap_terms("starknet")}).json()
+    at_once = service.get_json("/starknet/calldata", {**build_order_query("starknet"), **build_swap_terms("starknet")})
+    posted = service.post("/starknet/calldata", {"route": route, **build_swap_terms("starknet")}).json()
+    of_order = service.post(
+        "/starknet/calldata", {**build_order_query("starknet"), **build_swap_terms("starknet")}
+    ).json()
     assert executed["calldata"] == at_once["calldata"] == posted == of_order["calldata"]
     assert executed["value"] == "0"
     call = deserialise_call(tuple(map(int, posted)))
@@ -226,7 +231,7 @@ def test_starknet_gives_felts_everywhere(service: InProcessService) -> None:
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_starknet_serves_batches(service: InProcessService, count: int) -> None:
-    single = order_query("starknet")
+    single = build_order_query("starknet")
     market = embedded_market("starknet")
     tokens = [address for address in market.tokens if address != single["tokenOutAddress"]][:count]
     amounts = [10 ** market.tokens[address].decimals for address in tokens]
@@ -236,12 +241,14 @@ def test_starknet_serves_batches(service: InProcessService, count: int) -> None:
         "tokenOutAddresses": single["tokenOutAddress"],
     }
     routes = service.get_json("/starknet/routeBatch", query)
-    felts = service.get_json("/starknet/executeBatch", {**query, **swap_terms("starknet")})
+    felts = service.get_json("/starknet/executeBatch", {**query, **build_swap_terms("starknet")})
     assert len(routes) == len(felts) == count
     for route, arguments in zip(routes, felts, strict=True):
         call = deserialise_call(tuple(map(int, arguments)))
         assert call.route.min_received == min_received(int(route["outputAmount"]), DEFAULT_PPM)
-    alone = [service.post("/starknet/execute", {"route": route, **swap_terms("starknet")}).json() for route in routes]
+    alone = [
+        service.post("/starknet/execute", {"route": route, **build_swap_terms("starknet")}).json() for route in routes
+    ]
     assert alone[0]["calldata"] == felts[0]
     # What comes later in the transaction finds the pools as the orders before leave them.
     assert all(
@@ -273,7 +280,7 @@ def test_the_native_token_shows_in_the_swap_type_and_the_value(
     assert (v1["inputToken"]["address"] == ZERO_ADDRESS) is (swap_type == 0)
     assert (v1["outputToken"]["address"] == ZERO_ADDRESS) is (swap_type == 1)
     for route in (v1, v2):
-        executed = service.post("/testnet/execute", {"route": route, **swap_terms("testnet")}).json()
+        executed = service.post("/testnet/execute", {"route": route, **build_swap_terms("testnet")}).json()
         assert executed["route"]["swap_type"] == swap_type
         assert executed["value"] == (asked["amount"] if swap_type == 0 else "0")
 
@@ -307,7 +314,7 @@ def test_health_is_told_in_the_form_of_its_generation(service: InProcessService,
     ],
 )
 def test_paths_match_in_any_letter_case(service: InProcessService, path: str, like: str) -> None:
-    query = {**order_query("base"), **swap_terms("base")} if "oute" in like and "atch" not in like else {}
+    query = {**build_order_query("base"), **build_swap_terms("base")} if "oute" in like and "atch" not in like else {}
     answers = [service.get(each, query) for each in (path, like)]
     assert answers[0].status_code == answers[1].status_code != 404
     assert service.log_lines()[-1]["path"] == service.log_lines()[-2]["path"] != "other"
@@ -349,7 +356,7 @@ def test_protocols_are_listed_with_their_ids(service: InProcessService, name: st
     "path", ["/base/route", "/base/v2/route", "/base/routeAndCalldata", "/base/v2/routeAndCalldata"]
 )
 def test_where_there_is_no_route_the_answer_says_so_with_status_200(service: InProcessService, path: str) -> None:
-    unknown = {**order_query("base"), **swap_terms("base"), "tokenOutAddress": "0x" + "99" * 20}
+    unknown = {**build_order_query("base"), **build_swap_terms("base"), "tokenOutAddress": "0x" + "99" * 20}
     answer = service.get(path, unknown)
     assert answer.status_code == 200
     meta = {"meta": service.v2_metadata} if "/v2/" in path else {}
@@ -357,11 +364,11 @@ def test_where_there_is_no_route_the_answer_says_so_with_status_200(service: InP
 
 
 def test_no_route_in_posted_orders_and_on_hyperevm(service: InProcessService) -> None:
-    impossible = {**order_query("testnet"), **swap_terms("testnet"), "tokenOutAddress": "0x" + "66" * 20}
+    impossible = {**build_order_query("testnet"), **build_swap_terms("testnet"), "tokenOutAddress": "0x" + "66" * 20}
     told = service.post("/testnet/calldata", impossible)
     assert told.status_code == 200
     assert told.json()["success"] is False
-    unknown = {**order_query("hyperevm"), **swap_terms("hyperevm"), "tokenOutAddress": "0x" + "99" * 20}
+    unknown = {**build_order_query("hyperevm"), **build_swap_terms("hyperevm"), "tokenOutAddress": "0x" + "99" * 20}
     own = service.get_json("/hyperevm/calldata", unknown)
     assert own == {"route": {"success": False, "errorMessage": f"no token 0x{'99' * 20} on hyperevm"}}
 
@@ -375,19 +382,19 @@ class OneKey:
 def test_an_integrators_fee_is_in_the_route_the_least_output_and_the_call(header: dict[str, str]) -> None:
     wish = {"integratorAddress": EARNER, "integratorFeePercentageBps": 50, "integratorSurplusPercentageBps": 0}
     with in_process_service("base", keys=OneKey()) as served:
-        route = served.get("/base/v2/route", {**order_query("base"), **wish}, headers=header).json()
+        route = served.get("/base/v2/route", {**build_order_query("base"), **wish}, headers=header).json()
         out = int(route["outputAmount"])
         left = out - out * 50 // 10_000
         assert route["outputAmountAfterFee"] == str(left)
         assert route["integratorName"] == "Acme"
         assert route["integratorFeePercentageBps"] == 50
         assert "integratorSurplusPercentageBps" not in route
-        apart = served.post("/base/v2/calldata", {"route": route, **swap_terms("base")}, headers=header).json()
+        apart = served.post("/base/v2/calldata", {"route": route, **build_swap_terms("base")}, headers=header).json()
         assert apart["route"]["min_received"] == str(min_received(left, DEFAULT_PPM))
-        query = {**order_query("base"), **swap_terms("base"), **wish}
+        query = {**build_order_query("base"), **build_swap_terms("base"), **wish}
         at_once = served.get("/base/v2/routeAndCalldata", query, headers=header).json()
         assert at_once["calldata"]["integrator_data"] == apart["integrator_data"] != "0x"
-        executed = served.post("/base/execute", {"route": route, **swap_terms("base")}, headers=header).json()
+        executed = served.post("/base/execute", {"route": route, **build_swap_terms("base")}, headers=header).json()
         assert executed["calldata"].startswith("0x21ed51f7")
 
 
@@ -395,8 +402,8 @@ def test_a_surplus_changes_neither_the_output_nor_the_least_of_it() -> None:
     wish = {"integratorAddress": EARNER, "integratorSurplusPercentageBps": 5_000}
     key = {"X-API-Key": "good"}
     with in_process_service("base", keys=OneKey()) as served:
-        plain = served.get_json("/base/v2/routeAndCalldata", {**order_query("base"), **swap_terms("base")})
-        query = {**order_query("base"), **swap_terms("base"), **wish}
+        plain = served.get_json("/base/v2/routeAndCalldata", {**build_order_query("base"), **build_swap_terms("base")})
+        query = {**build_order_query("base"), **build_swap_terms("base"), **wish}
         shared = served.get("/base/v2/routeAndCalldata", query, headers=key).json()
         assert shared["calldata"]["route"] == plain["calldata"]["route"]
         assert "outputAmountAfterFee" not in shared["route"]
@@ -406,8 +413,8 @@ def test_a_surplus_changes_neither_the_output_nor_the_least_of_it() -> None:
 
 def test_zeros_in_place_of_an_integrator_need_no_key(service: InProcessService) -> None:
     zeros = {"integratorFeePercentageBps": 0, "integratorSurplusPercentageBps": 0, "integratorAddress": ""}
-    with_zeros = service.get_json("/base/v2/route", {**order_query("base"), **zeros})
-    assert {**with_zeros, "time": 0} == {**service.get_json("/base/v2/route", order_query("base")), "time": 0}
+    with_zeros = service.get_json("/base/v2/route", {**build_order_query("base"), **zeros})
+    assert {**with_zeros, "time": 0} == {**service.get_json("/base/v2/route", build_order_query("base")), "time": 0}
 
 
 def test_a_network_has_one_endpoint_per_path_and_method(service: InProcessService) -> None:
@@ -420,13 +427,13 @@ def test_a_network_of_the_users_without_v2_has_none() -> None:
     with in_process_service("testnet") as served:
         served.get("/testnet/tokens")
         served.registry.networks["testnet"] = replace(served.registry.networks["testnet"], has_v2=False)
-        assert served.get("/testnet/v2/route", order_query("testnet")).status_code == 404
-        assert served.get("/testnet/route", order_query("testnet")).status_code == 200
+        assert served.get("/testnet/v2/route", build_order_query("testnet")).status_code == 404
+        assert served.get("/testnet/route", build_order_query("testnet")).status_code == 200
 
 
 def test_what_execute_encodes_is_the_replays_output_and_never_the_posted_one(service: InProcessService) -> None:
-    route = service.get_json("/testnet/route", order_query("testnet"))
+    route = service.get_json("/testnet/route", build_order_query("testnet"))
     modest = {**route, "outputAmount": "1", "time": 7, "estimatedGasUsed": "0"}
-    answer = service.post("/testnet/execute", {"route": modest, **swap_terms("testnet")}).json()
+    answer = service.post("/testnet/execute", {"route": modest, **build_swap_terms("testnet")}).json()
     assert answer["route"]["amount_out"] == route["outputAmount"]
     assert answer["route"]["min_received"] == str(min_received(int(route["outputAmount"]), DEFAULT_PPM))

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import pytest
 
 from swapcli.service.http_protocol import MAX_HEAD_BYTES, MAX_HEADER_LINES
-from tests.support.service import order_query, swap_terms
+from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
 
-QUERY = "&".join(f"{key}={value}" for key, value in order_query("testnet").items())
+QUERY = "&".join(f"{key}={value}" for key, value in build_order_query("testnet").items())
 ROUTE = f"/testnet/v2/route?{QUERY}"
-BODY = json.dumps({**order_query("testnet"), **swap_terms("testnet")}).encode()
+BODY = json.dumps({**build_order_query("testnet"), **build_swap_terms("testnet")}).encode()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.service.issued_routes import IssuedRoutes, route_digest
 from tests.api.build import EVM, STARKNET, results
-from tests.support.service import Json, in_process_service, order_query, swap_terms
+from tests.support.service import Json, build_order_query, build_swap_terms, in_process_service
 
 V1_RESULTS = results(EVM, ApiVersion.V1)
 
@@ -101,37 +101,37 @@ def respelled(route: Json) -> Json:
 
 def test_a_v1_route_expires_after_a_minute_however_it_is_spelled() -> None:
     with in_process_service("base") as served:
-        route = served.get_json("/base/route", order_query("base"))
+        route = served.get_json("/base/route", build_order_query("base"))
         for spelled in (route, respelled(route)):
-            assert served.post("/base/execute", {"route": spelled, **swap_terms("base")}).status_code == 200
+            assert served.post("/base/execute", {"route": spelled, **build_swap_terms("base")}).status_code == 200
         served.fake_clock.advance(60)
-        assert served.post("/base/execute", {"route": respelled(route), **swap_terms("base")}).status_code == 200
+        assert served.post("/base/execute", {"route": respelled(route), **build_swap_terms("base")}).status_code == 200
         served.fake_clock.advance(1)
         for path in ("/base/execute", "/base/calldata"):
-            refused = served.post(path, {"route": respelled(route), **swap_terms("base")})
+            refused = served.post(path, {"route": respelled(route), **build_swap_terms("base")})
             assert refused.status_code == 400
             assert "61 seconds old" in refused.json()["message"]
-        again = served.get_json("/base/route", order_query("base"))
+        again = served.get_json("/base/route", build_order_query("base"))
         assert again["route"] == route["route"]
-        assert served.post("/base/execute", {"route": route, **swap_terms("base")}).status_code == 200
+        assert served.post("/base/execute", {"route": route, **build_swap_terms("base")}).status_code == 200
 
 
 def test_a_v1_route_that_is_not_known_is_judged_by_its_content() -> None:
     with in_process_service("base") as issuer, in_process_service("base") as other:
-        route = issuer.get_json("/base/route", order_query("base"))
+        route = issuer.get_json("/base/route", build_order_query("base"))
         other.fake_clock.advance(1_000)
-        assert other.post("/base/execute", {"route": route, **swap_terms("base")}).status_code == 200
+        assert other.post("/base/execute", {"route": route, **build_swap_terms("base")}).status_code == 200
 
 
 def test_a_v2_route_carries_its_time() -> None:
     with in_process_service("base") as issuer, in_process_service("base") as other:
-        route = issuer.get_json("/base/v2/route", order_query("base"))
+        route = issuer.get_json("/base/v2/route", build_order_query("base"))
         other.fake_clock.advance(60)
-        assert other.post("/base/v2/calldata", {"route": route, **swap_terms("base")}).status_code == 200
+        assert other.post("/base/v2/calldata", {"route": route, **build_swap_terms("base")}).status_code == 200
         other.fake_clock.advance(1)
-        assert other.post("/base/v2/calldata", {"route": route, **swap_terms("base")}).status_code == 400
+        assert other.post("/base/v2/calldata", {"route": route, **build_swap_terms("base")}).status_code == 400
         other.fake_clock.advance(-70)
-        refused = other.post("/base/v2/calldata", {"route": route, **swap_terms("base")}).json()
+        refused = other.post("/base/v2/calldata", {"route": route, **build_swap_terms("base")}).json()
         assert (refused["error"], refused["details"]) == ("Invalid route", "the route was issued in the future")
         assert refused["meta"] == other.v2_metadata
 
@@ -141,8 +141,8 @@ def test_starknets_and_hyperevms_routes_expire_too() -> None:
         ways = {"starknet": ("/starknet/route", "/starknet/calldata"), "hyperevm": ("/hyperevm/calldata",)}
         for name, paths in ways.items():
             for path in paths:
-                answer = served.get_json(path, {**order_query(name), **swap_terms(name)})
+                answer = served.get_json(path, {**build_order_query(name), **build_swap_terms(name)})
                 route = answer["route"] if path.endswith("calldata") else answer
-                assert served.post(f"/{name}/execute", {"route": route, **swap_terms(name)}).status_code == 200
+                assert served.post(f"/{name}/execute", {"route": route, **build_swap_terms(name)}).status_code == 200
                 served.fake_clock.advance(61)
-                assert served.post(f"/{name}/execute", {"route": route, **swap_terms(name)}).status_code == 400
+                assert served.post(f"/{name}/execute", {"route": route, **build_swap_terms(name)}).status_code == 400

@@ -28,7 +28,7 @@ from swapcli.service.market_followers import JOIN_TIMEOUT_S, MAX_PAUSE_S, MIN_PA
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.store import create_store
 from tests.store.build import only
-from tests.support.service import InProcessService, Json, open_testnet_market, order_query
+from tests.support.service import InProcessService, Json, build_order_query, open_testnet_market
 from tests.support.testnet import NOW_S
 
 PATIENCE_S = 10.0
@@ -71,7 +71,7 @@ class KeptWorld(InProcessService):
         return answer.status_code, answer.json()["message"]
 
     def route(self) -> Any:
-        return self.get("/testnet/v2/route", order_query("testnet"))
+        return self.get("/testnet/v2/route", build_order_query("testnet"))
 
     def is_at(self, block: int) -> Callable[[], bool]:
         return lambda: "testnet" in self.registry.sources and self.registry.sources["testnet"].market.block == block
@@ -255,7 +255,7 @@ def test_an_answer_rests_on_one_state_also_while_another_takes_its_place(tmp_pat
         thread.start()
         try:
             for _ in range(60):
-                body = {**order_query("testnet"), "slippage": 0.5, "destination": "0x" + "12" * 20}
+                body = {**build_order_query("testnet"), "slippage": 0.5, "destination": "0x" + "12" * 20}
                 answer = world.post("/testnet/calldata", body).json()
                 told = answer["route"]["outputAmount"]
                 assert told in outs

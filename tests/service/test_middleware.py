@@ -27,10 +27,10 @@ from tests.service.test_endpoints import OneKey
 from tests.support.service import (
     RECIPIENT,
     InProcessService,
+    build_order_query,
+    build_swap_terms,
     in_process_service,
     open_testnet_market,
-    order_query,
-    swap_terms,
 )
 
 SECRET = "swk_c0ffee"
@@ -53,7 +53,7 @@ def service() -> Iterator[InProcessService]:
 
 
 def test_each_request_is_one_line_with_its_id_and_pattern(service: InProcessService) -> None:
-    answer = service.get("/TestNet/V2/Route", order_query("testnet"))
+    answer = service.get("/TestNet/V2/Route", build_order_query("testnet"))
     (line,) = service.log_lines()
     assert line["path"] == "/{network}/v2/route"
     assert (line["network"], line["status"], line["method"]) == ("testnet", 200, "GET")
@@ -69,10 +69,10 @@ def test_ids_differ(service: InProcessService) -> None:
 
 def test_no_line_of_the_log_holds_a_key_a_destination_an_amount_or_a_path(service: InProcessService) -> None:
     headers = {"X-API-Key": SECRET, "User-Agent": "agent-smith", "Cookie": "session=1"}
-    query = {**order_query("testnet", 123_456_789_012), **swap_terms("testnet")}
+    query = {**build_order_query("testnet", 123_456_789_012), **build_swap_terms("testnet")}
     route = service.get("/testnet/v2/route", query, headers=headers).json()
-    service.post("/testnet/v2/calldata", {"route": route, **swap_terms("testnet")}, headers=headers)
-    service.post("/testnet/execute", {"route": [RECIPIENT], **swap_terms("testnet")}, headers=headers)
+    service.post("/testnet/v2/calldata", {"route": route, **build_swap_terms("testnet")}, headers=headers)
+    service.post("/testnet/execute", {"route": [RECIPIENT], **build_swap_terms("testnet")}, headers=headers)
     service.get(f"/{SECRET}/route", headers=headers)
     service.get(f"/testnet/tokens/{RECIPIENT}", headers=headers)
     service.get("/testnet/route", query, headers={"X-API-Key": "wrong-key-of-mine"})
@@ -95,7 +95,7 @@ def test_a_revoked_key_stops_working_at_once() -> None:
 
 def test_counters_tell_what_was_answered(service: InProcessService) -> None:
     for _ in range(3):
-        service.get("/testnet/route", order_query("testnet"))
+        service.get("/testnet/route", build_order_query("testnet"))
     service.get("/nowhere")
     text = service.get("/metrics").text
     assert 'swapcli_http_requests_total{endpoint="/{network}/route",network="testnet",status="200"} 3.0' in text
@@ -112,7 +112,7 @@ def limited(**settings: Any) -> ServiceSettings:
 
 def test_a_client_beyond_its_limit_hears_when_to_come_back() -> None:
     with in_process_service("testnet", settings=limited(), client="203.0.113.9") as served:
-        answers = [served.get("/testnet/route", order_query("testnet")) for _ in range(5)]
+        answers = [served.get("/testnet/route", build_order_query("testnet")) for _ in range(5)]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
         assert [answer.headers["RateLimit-Remaining"] for answer in answers[:4]] == ["2", "1", "0", "0"]
         assert {answer.headers["RateLimit-Limit"] for answer in answers} == {"3"}
@@ -124,14 +124,14 @@ def test_a_client_beyond_its_limit_hears_when_to_come_back() -> None:
         }
         assert refused.headers.get_list("Retry-After") == ["20"]
         served.fake_clock.advance(20)
-        assert served.get("/testnet/route", order_query("testnet")).status_code == 200
+        assert served.get("/testnet/route", build_order_query("testnet")).status_code == 200
         assert "swapcli_rate_limited_total 2.0" in served.get("/metrics").text
 
 
 def test_health_checks_have_a_limit_of_their_own() -> None:
     with in_process_service("testnet", settings=limited(), client="203.0.113.9") as served:
         for _ in range(4):
-            served.get("/testnet/route", order_query("testnet"))
+            served.get("/testnet/route", build_order_query("testnet"))
         paths = ["/testnet/healthcheck", "/testnet/v2/healthCheck", "/readyz", "/metrics"] * 2
         assert [served.get(path).status_code == 429 for path in paths] == [False] * 7 + [True]
 
@@ -153,7 +153,9 @@ def test_this_machine_is_exempt_unless_configured_otherwise() -> None:
 
 
 def test_no_other_site_may_call_unless_configured(service: InProcessService) -> None:
-    answer = service.get("/testnet/route", order_query("testnet"), headers={"Origin": "https://elsewhere.example"})
+    answer = service.get(
+        "/testnet/route", build_order_query("testnet"), headers={"Origin": "https://elsewhere.example"}
+    )
     assert not [name for name in answer.headers if name.startswith("access-control")]
     preflight = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "GET"}
     assert service.send("OPTIONS", "/testnet/route", headers=preflight).status_code == 405
@@ -163,7 +165,7 @@ def test_no_other_site_may_call_unless_configured(service: InProcessService) -> 
 def test_sites_that_are_configured_may_call(origins: tuple[str, ...], told: str) -> None:
     with in_process_service("testnet", settings=ServiceSettings(cors_origins=origins)) as served:
         origin = {"Origin": "https://app.example"}
-        answer = served.get("/testnet/route", order_query("testnet"), headers=origin)
+        answer = served.get("/testnet/route", build_order_query("testnet"), headers=origin)
         assert answer.headers["Access-Control-Allow-Origin"] == told
         assert "X-Request-Id" in answer.headers["Access-Control-Expose-Headers"]
         refused = served.get("/testnet/route", {"amount": "x"}, headers=origin)
@@ -172,7 +174,7 @@ def test_sites_that_are_configured_may_call(origins: tuple[str, ...], told: str)
         preflight = served.send("OPTIONS", "/testnet/execute", headers=origin | asking)
         assert preflight.status_code == 200
         assert preflight.headers["Access-Control-Allow-Origin"] == told
-        other = served.get("/testnet/route", order_query("testnet"), headers={"Origin": "https://evil.example"})
+        other = served.get("/testnet/route", build_order_query("testnet"), headers={"Origin": "https://evil.example"})
         assert other.headers.get("Access-Control-Allow-Origin") in (None, "*")
 
 
@@ -186,7 +188,7 @@ def test_answers_are_not_sniffed_or_stored(service: InProcessService) -> None:
 
 @pytest.mark.parametrize("path", ["/testnet/route", "/testnet/v2/healthcheck", "/supported-chains", "/openapi.json"])
 def test_head_is_a_get(service: InProcessService, path: str) -> None:
-    assert service.send("HEAD", path, params=order_query("testnet")).status_code == 200
+    assert service.send("HEAD", path, params=build_order_query("testnet")).status_code == 200
 
 
 class Broken(MarketSource):
@@ -200,7 +202,7 @@ class Broken(MarketSource):
 def test_a_defect_is_a_500_with_an_id_that_the_log_knows_and_nothing_else(service: InProcessService) -> None:
     service.get("/testnet/tokens")
     service.registry._sources["testnet"] = Broken(open_testnet_market(), service.fake_clock.clock)
-    answer = service.get("/testnet/route", order_query("testnet", 987_654_321))
+    answer = service.get("/testnet/route", build_order_query("testnet", 987_654_321))
     assert answer.status_code == 500
     document = answer.json()
     assert document == {
@@ -256,7 +258,7 @@ class Leaver:
 
 
 def query_of(name: str) -> bytes:
-    return "&".join(f"{key}={value}" for key, value in order_query(name).items()).encode()
+    return "&".join(f"{key}={value}" for key, value in build_order_query(name).items()).encode()
 
 
 def test_a_client_that_leaves_ends_its_work_whether_it_has_begun_or_waits() -> None:
@@ -272,7 +274,7 @@ def test_a_client_that_leaves_ends_its_work_whether_it_has_begun_or_waits() -> N
             clients += [Leaver(served.app, query_of("testnet"), f"127.0.0.{number}") for number in (2, 3)]
             while (await served.send_async("GET", "/metrics")).text.find("queue_length 2.0") < 0:
                 await asyncio.sleep(0.001)
-            full = await served.send_async("GET", "/testnet/route", params=order_query("testnet"))
+            full = await served.send_async("GET", "/testnet/route", params=build_order_query("testnet"))
             assert (full.status_code, full.headers["Retry-After"]) == (503, "1")
             assert full.json()["error"] == "Service Unavailable"
             health = await served.send_async("GET", "/readyz")
@@ -342,8 +344,8 @@ def test_a_market_that_cannot_be_loaded_makes_its_network_unavailable_and_says_n
         )
         served.app = create_app(served.registry, ServiceSettings())
         answers = [
-            served.get("/testnet/route", order_query("testnet")),
-            served.post("/testnet/calldata", {**order_query("testnet"), **swap_terms("testnet")}),
+            served.get("/testnet/route", build_order_query("testnet")),
+            served.post("/testnet/calldata", {**build_order_query("testnet"), **build_swap_terms("testnet")}),
             served.get("/testnet/tokens"),
         ]
         said = {"statusCode": 503, "message": "the market of testnet cannot be loaded", "error": "Service Unavailable"}
@@ -361,7 +363,7 @@ def test_a_network_without_a_market_exists_and_is_unavailable() -> None:
     with in_process_service("testnet") as served:
         served.registry = MarketRegistry([open_testnet_market().network], {}, served.fake_clock.clock)
         served.app = create_app(served.registry, ServiceSettings())
-        assert served.get("/testnet/route", order_query("testnet")).status_code == 503
+        assert served.get("/testnet/route", build_order_query("testnet")).status_code == 503
         assert served.get("/supported-chains").json() == []
         assert served.get("/readyz").status_code == 200
 
@@ -370,7 +372,7 @@ def test_state_of_a_node_that_is_too_old_is_not_quoted_on() -> None:
     aged = replace(open_testnet_market(), provenance=Provenance.SYNCED)
     served = InProcessService({"testnet": lambda: aged})
     try:
-        answer = served.get("/testnet/route", order_query("testnet"))
+        answer = served.get("/testnet/route", build_order_query("testnet"))
         assert answer.status_code == 503
         assert "7200 seconds old" in answer.json()["message"]
         assert served.get("/testnet/healthcheck").json()["staus"] == 503

@@ -17,10 +17,10 @@ import pytest
 from swapcli.errors import InvalidOption
 from swapcli.service.request_context import MAX_BODY_BYTES
 from swapcli.service.server import base_url, bind
-from tests.support.service import order_query, swap_terms
+from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
 
-QUERY = "&".join(f"{key}={value}" for key, value in order_query("testnet").items())
+QUERY = "&".join(f"{key}={value}" for key, value in build_order_query("testnet").items())
 ROUTE = f"/testnet/v2/route?{QUERY}"
 
 
@@ -41,12 +41,12 @@ def body_of(answer: bytes) -> bytes:
 def test_it_says_where_it_listens_and_answers_there(running: ServiceProcess) -> None:
     assert running.url.startswith("http://127.0.0.1:")
     with httpx.Client(base_url=running.url) as client:
-        route = client.get("/base/v2/route", params=order_query("base")).json()
+        route = client.get("/base/v2/route", params=build_order_query("base")).json()
         assert route["success"] is True
-        made = client.post("/base/v2/calldata", json={"route": route, **swap_terms("base")})
+        made = client.post("/base/v2/calldata", json={"route": route, **build_swap_terms("base")})
         assert made.status_code == 200
         assert made.json()["route"]["amount_out"] == route["outputAmount"]
-        v1 = client.get("/citrea/route", params=order_query("citrea")).json()
+        v1 = client.get("/citrea/route", params=build_order_query("citrea")).json()
         body = {"route_response": v1, "slippage": 0.5, "signer": "0x" + "12" * 20}
         assert client.request("GET", "/citrea/calldata", json=body).json()["success"] is True
         assert client.get("/starknet/healthcheck").json()["staus"] == 200
@@ -133,7 +133,7 @@ def test_a_body_in_chunks_is_refused_once_it_is_too_large(running: ServiceProces
 
 
 def test_a_client_that_asks_first_is_told_to_go_on(running: ServiceProcess) -> None:
-    body = json.dumps({**order_query("testnet"), **swap_terms("testnet")}).encode()
+    body = json.dumps({**build_order_query("testnet"), **build_swap_terms("testnet")}).encode()
     with running.connect() as connection:
         connection.sendall(post_head(len(body), "/testnet/calldata", "Expect: 100-continue", "Connection: close"))
         assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
@@ -267,7 +267,7 @@ def test_health_stays_fast_while_orders_saturate_it(running: ServiceProcess) -> 
         count = 0
         with httpx.Client(base_url=running.url) as client:
             while not done.is_set():
-                asked = order_query("base", 10**18 + number * 10**15 + count)
+                asked = build_order_query("base", 10**18 + number * 10**15 + count)
                 count += client.get("/base/v2/route", params=asked).status_code == 200
         return count
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.config.settings import ServiceSettings
 from swapcli.service.trusted_proxies import TrustedProxies
-from tests.support.service import in_process_service, order_query
+from tests.support.service import build_order_query, in_process_service
 
 TRUSTED = ("127.0.0.0/8", "10.0.0.0/8", "::1/128", "fd00::/8")
 PROXIES = TrustedProxies(TRUSTED)
@@ -95,4 +95,4 @@ def test_limits_and_the_log_go_by_the_client_not_by_the_proxy() -> None:
         assert {status() for _ in range(5)} | {status("127.0.0.1") for _ in range(5)} == {200}
         assert [line["client"] for line in served.log_lines()[-11:]] == ["other"] * 1 + ["loopback"] * 10
         assert "203.0.113.9" not in served.log.getvalue()
-        assert served.get("/testnet/route", order_query("testnet")).status_code == 200
+        assert served.get("/testnet/route", build_order_query("testnet")).status_code == 200

@@ -1,4 +1,4 @@
-"""A service that answers from a market as the interface wants it, and lets a test twist what it says."""
+"""A service that answers from a market as the API requires, and lets a test change its responses."""
 
 from __future__ import annotations
 
@@ -49,33 +49,33 @@ from tests.support.markets import embedded_source
 
 Document = Any
 Mutation = Callable[[str, Document], Document]
-"""Given the path below the network, and the answer, which it may change."""
+"""Takes the path below the network and a response; returns the response to send."""
 
 
 def unchanged(_: str, document: Document) -> Document:
-    """No twist."""
+    """Return the response as it is."""
     return document
 
 
 class FakeService:
-    """Answers requests about one network."""
+    """Responds to requests for one network."""
 
-    def __init__(self, source: MarketSource, twist: Mutation) -> None:
-        self.source, self.network, self.mutation = source, source.network, twist
+    def __init__(self, source: MarketSource, mutation: Mutation) -> None:
+        self.source, self.network, self.mutation = source, source.network, mutation
 
-    def __call__(self, talk: FakeExchange) -> None:
-        parts = urlsplit(talk.target)
+    def __call__(self, exchange: FakeExchange) -> None:
+        parts = urlsplit(exchange.target)
         path = parts.path.removeprefix(f"/{self.network.name}/")
-        document = json.loads(talk.body) if talk.body else None
+        document = json.loads(exchange.body) if exchange.body else None
         try:
-            told = self.respond(path, parse_qsl(parts.query), document)
+            response = self.respond(path, parse_qsl(parts.query), document)
         except SwapcliError as error:
-            talk.send(
+            exchange.send(
                 http_response(400, json.dumps({"statusCode": 400, "message": error.message, "error": "Bad Request"}))
             )
             return
-        status = 404 if told is None else 200
-        talk.send(http_response(status, json.dumps(self.mutation(path, told))))
+        status = 404 if response is None else 200
+        exchange.send(http_response(status, json.dumps(self.mutation(path, response))))
 
     def respond(self, path: str, query: list[tuple[str, str]], body: Document) -> Document | None:
         served = self.network
@@ -109,8 +109,8 @@ class FakeService:
             return render_health_v2(200, "alive", now_ms)
         if path == "tokens":
             return render_tokens(listed, self.network)
-        wanted = path.removeprefix("tokens/").lower()
-        return next((render_token(each, self.network) for each in listed if each.token.address == wanted), None)
+        address = path.removeprefix("tokens/").lower()
+        return next((render_token(each, self.network) for each in listed if each.token.address == address), None)
 
     def route(self, query: list[tuple[str, str]], form: OrderParameters) -> RouteResult:
         return self.source.quote(self.build_request(parse_order(query, self.network, form), form)).result
@@ -146,7 +146,7 @@ class FakeService:
 def fake_service(
     name: str, mutation: Mutation = unchanged, *, source: MarketSource | None = None
 ) -> Iterator[LoopbackServer]:
-    """A service of one network on loopback."""
+    """Run a service of one network on loopback."""
     with loopback_server(FakeService(source or embedded_source(name), mutation)) as running:
         yield running
 
@@ -155,7 +155,7 @@ def fake_service(
 def remote_source(
     name: str, mutation: Mutation = unchanged, *, served: Network | None = None
 ) -> Iterator[tuple[RemoteSource, LoopbackServer]]:
-    """A service of one network, and a source that asks it."""
+    """Run a service of one network, and yield a source that uses it."""
     with fake_service(name, mutation) as running:
         source = RemoteSource(
             running.url,

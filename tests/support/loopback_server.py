@@ -1,4 +1,4 @@
-"""A server on loopback that answers as badly as a test wants: what it sends is up to a function, byte by byte."""
+"""A server on loopback that sends exactly the bytes that a function returns, for tests of bad responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMEOUT_S = 5.0
 
 @dataclass
 class FakeExchange:
-    """One request as it arrived, and the connection to answer on."""
+    """One request as it arrived, and the connection to respond on."""
 
     head: bytes
     body: bytes
@@ -40,7 +40,7 @@ class FakeExchange:
         self.connection.sendall(raw)
 
     def wait(self, seconds: float) -> None:
-        """Sleeps, unless the test is over."""
+        """Sleep, unless the test has ended."""
         self.closing.wait(seconds)
 
 
@@ -49,31 +49,31 @@ Responder = Callable[[FakeExchange], None]
 
 @dataclass
 class LoopbackServer:
-    """A running server, and the requests that it has received."""
+    """A running server, and the requests that it received."""
 
     url: str
     exchanges: list[FakeExchange] = field(default_factory=list)
 
 
 def http_response(status: int, body: bytes | str = b"", *headers: str, reason: str = "Whatever") -> bytes:
-    """A well-formed answer, the last one on its connection."""
+    """Return a well-formed response, the last one on its connection."""
     body = body.encode() if isinstance(body, str) else body
     lines = [f"HTTP/1.1 {status} {reason}", f"Content-Length: {len(body)}", "Connection: close", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
 def respond_with(*answers: bytes) -> Responder:
-    """Sends one answer after the other, and the last one again and again."""
+    """Return a responder that sends the responses in order, and repeats the last one."""
 
-    def answer(talk: FakeExchange) -> None:
-        talk.send(answers[min(talk.index, len(answers) - 1)])
+    def answer(exchange: FakeExchange) -> None:
+        exchange.send(answers[min(exchange.index, len(answers) - 1)])
 
     return answer
 
 
 @contextmanager
 def loopback_server(responder: Responder, tls: ssl.SSLContext | None = None) -> Iterator[LoopbackServer]:
-    """Serves for as long as the context lasts. A connection closes when `behaviour` has answered once."""
+    """Run a server. A connection closes when `responder` has returned."""
     closing = threading.Event()
     with socket.create_server((HOST, 0)) as listener:
         listener.settimeout(TIMEOUT_S)
@@ -116,9 +116,9 @@ def _serve(
         if tls:
             connection = tls.wrap_socket(connection, server_side=True)
         if request := _read_request(connection):
-            talk = FakeExchange(*request, len(running.exchanges), connection, closing)
-            running.exchanges.append(talk)
-            behaviour(talk)
+            exchange = FakeExchange(*request, len(running.exchanges), connection, closing)
+            running.exchanges.append(exchange)
+            behaviour(exchange)
     connection.close()
 
 
@@ -138,7 +138,7 @@ def _read_request(connection: socket.socket) -> tuple[bytes, bytes] | None:
 
 @dataclass
 class NoSleep:
-    """Sleeps that were asked for, and not slept."""
+    """Records sleeps instead of sleeping."""
 
     slept_s: list[float] = field(default_factory=list)
     now_s: float = 1_800_000_000.0
@@ -150,6 +150,6 @@ class NoSleep:
 def build_client(
     url: str, *, timeout_s: float = 2.0, retries: int = 0, key: RevealKey | None = None, no_sleep: NoSleep | None = None
 ) -> ServiceClient:
-    """A client that does not sleep between attempts."""
+    """Return a client that does not sleep between attempts."""
     pacing = (no_sleep or NoSleep()).retry_policy()
     return ServiceClient(ServiceUrl.parse(url), key=key, timeout_s=timeout_s, retries=retries, retry_policy=pacing)

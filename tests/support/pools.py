@@ -1,4 +1,4 @@
-"""Small markets of real pools for the routing tests."""
+"""Builders of tokens, pools and small markets."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _FEES = (500, 3000, 10000)
 
 
 def build_token(number: int, decimals: int = 18) -> Token:
-    """Token number `number` of the test network."""
+    """Return token number `number` of the test network."""
     return Token(f"0x{number + 1:040x}", f"T{number}", f"Token {number}", decimals)
 
 
 def build_market(pools: Sequence[Pool], tokens: Sequence[Token], gas_price_wei: int = 0) -> Market:
-    """A market of `pools` whose wrapped native token is token 0 and whose dollar is token 1."""
+    """Return a market of `pools` whose wrapped native token is token 0 and whose stablecoin is token 1."""
     native = Token(ZERO_ADDRESS, "ETH", "Ether", 18)
     network = Network("test", Kind.EVM, 1, native, tokens[0], tuple(tokens), (), stablecoins=(tokens[1].address,))
     by_address = {t.address: t for t in tokens}
@@ -42,7 +42,7 @@ def _identity(number: int, tokens: Sequence[Token], fee_ppm: int, protocol: str)
 def build_constant_product(
     number: int, a: Token, b: Token, reserve_a: int, reserve_b: int, fee_ppm: int = 3000, protocol: str = "v2"
 ) -> Pool:
-    """Pool `number` of tokens `a` and `b` with the given reserves."""
+    """Return pool `number` of tokens `a` and `b` with these reserves."""
     (first, x), (second, y) = sorted(((a, reserve_a), (b, reserve_b)), key=lambda side: side[0].address)
     identity = _identity(number, (first, second), fee_ppm, protocol)
     return family("constant_product").from_state(identity, {"reserves": [str(x), str(y)]})
@@ -51,7 +51,7 @@ def build_constant_product(
 def build_concentrated(
     number: int, a: Token, b: Token, liquidity: int, price: float, width: int, fee_ppm: int = 3000, protocol: str = "v3"
 ) -> Pool:
-    """A V3 pool with one position of `width` ticks either side of `price`, units of the second token per first."""
+    """Return a V3 pool with one position of `width` ticks on either side of `price` (second token per first)."""
     from swapcli.pools.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
 
     first, second = sorted((a, b), key=lambda t: t.address)
@@ -159,7 +159,7 @@ def _other_pool(
 
 
 def build_order(held: Market, i: int, j: int, amount: int) -> Order:
-    """Sell `amount` of token i for token j."""
+    """Return an order that sells `amount` of token i for token j."""
     listed = list(held.tokens.values())
     return Order(listed[i], listed[j], amount)
 

@@ -1,4 +1,4 @@
-"""A service in this process, a clock that only moves when told, and requests that work."""
+"""Services in this process: with a fake clock and without sockets, or over HTTP from a thread."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Json = Any
 
 
 class FakeClock:
-    """Stands still until it is moved. A look at the timer takes no time."""
+    """A clock that stands still until `advance` moves it."""
 
     def __init__(self, now_s: float = NOW_S) -> None:
         self.now_s = now_s
@@ -52,13 +52,13 @@ class FakeClock:
 
 @cache
 def open_testnet_market() -> Market:
-    """The market that the tests know by heart, with a router: `testnet`."""
+    """Return the market of `testnet`, with a router."""
     document = build_market_document()
     return build_testnet_market(network=document["network"] | {"router": ROUTER})
 
 
 class InProcessService:
-    """A service and whoever asks it. Requests do not touch a socket."""
+    """A service and its client. Requests use no socket."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class InProcessService:
         self._runner = asyncio.Runner()
 
     def send(self, method: str, path: str, **request: Any) -> httpx.Response:
-        """The answer to a request, as httpx sends it."""
+        """Return the response to a request; `request` has the parameters of `httpx.Client.request`."""
         answer: httpx.Response = self.run(self.send_async(method, path, **request))
         return answer
 
@@ -91,7 +91,7 @@ class InProcessService:
             return response
 
     async def send_raw(self, method: str, path: str, query: bytes) -> tuple[int, bytes]:
-        """Status and body of the answer to a query that no client library would send."""
+        """Send a query that no client library would send; return status and body."""
         sent: list[Any] = []
         waits = asyncio.Event()
         arrived = iter([{"type": "http.request", "body": b"", "more_body": False}])
@@ -110,7 +110,7 @@ class InProcessService:
         return sent[0]["status"], b"".join(message["body"] for message in sent[1:])
 
     def run(self, work: Any) -> Any:
-        """What a coroutine on the service's loop gives."""
+        """Run a coroutine on the loop of the service."""
         return self._runner.run(work)
 
     @property
@@ -125,13 +125,13 @@ class InProcessService:
         return self.send("POST", path, json=body, **request)
 
     def get_json(self, path: str, query: Mapping[str, object]) -> Json:
-        """The document of an answer that must be a success."""
+        """Return the document of a response that must be a success."""
         answer = self.get(path, query)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     def log_lines(self) -> list[Json]:
-        """The lines of the log so far."""
+        """Return the lines of the log so far."""
         return [json.loads(line) for line in self.log.getvalue().splitlines()]
 
     def close(self) -> None:
@@ -140,7 +140,7 @@ class InProcessService:
 
 @contextmanager
 def in_process_service(*names: str, **settings: Any) -> Iterator[InProcessService]:
-    """A service of embedded markets, and of `testnet`."""
+    """Run a service of embedded markets and of `testnet`."""
     served = InProcessService({name: market_opener(name) for name in names}, **settings)
     try:
         yield served
@@ -152,8 +152,8 @@ def market_opener(name: str) -> Callable[[], Market]:
     return open_testnet_market if name == "testnet" else lambda: embedded_market(name)
 
 
-def order_query(name: str, amount: int | None = None, **more: str) -> dict[str, str]:
-    """A query that finds a route: some native token for the first stablecoin; on starknet its ordinary tokens."""
+def build_order_query(name: str, amount: int | None = None, **more: str) -> dict[str, str]:
+    """Return a query that finds a route: the native token for the first stablecoin."""
     market = open_testnet_market() if name == "testnet" else embedded_market(name)
     served = market.network
     native = served.native.address if name == "starknet" else ZERO_ADDRESS
@@ -170,7 +170,7 @@ def recipient_on(name: str) -> str:
     return FELT_RECIPIENT if name == "starknet" else RECIPIENT
 
 
-def swap_terms(name: str, slippage: Any = 0.5) -> dict[str, Any]:
+def build_swap_terms(name: str, slippage: Any = 0.5) -> dict[str, Any]:
     return {"slippage": slippage, "destination": recipient_on(name)}
 
 
@@ -178,7 +178,7 @@ BASE_URL = "http://service.example"
 
 
 def open_registry(names: Iterable[str] | None = None) -> MarketRegistry:
-    """A registry whose markets are open."""
+    """Return a registry with open markets."""
     served = tuple(names or network_names())
     registry = MarketRegistry(
         [network(name) for name in served], {name: partial(embedded_market, name) for name in served}
@@ -191,13 +191,13 @@ def open_registry(names: Iterable[str] | None = None) -> MarketRegistry:
 def build_app(
     registry: MarketRegistry | None = None, settings: ServiceSettings | None = None, **others: Any
 ) -> Starlette:
-    """The application with its own description."""
+    """Return the application on embedded markets."""
     return create_app(registry or open_registry(), settings or ServiceSettings(), **others)
 
 
 @contextmanager
 def serve_app(app: Starlette) -> Iterator[str]:
-    """Serves over HTTP from a thread, at the address given."""
+    """Serve an application over HTTP from a thread; yield its URL."""
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, log_level="critical", access_log=False)
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, daemon=True)
@@ -218,7 +218,7 @@ SendRequest = Callable[..., httpx.Response]
 
 @contextmanager
 def open_client(app: Starlette) -> Iterator[SendRequest]:
-    """Asks the application as it is in service: started, and ended afterwards. Arguments are those of httpx."""
+    """Start the application, and yield a function that sends requests to it, with the arguments of httpx."""
 
     async def start() -> tuple[Any, httpx.AsyncClient]:
         life = app.router.lifespan_context(app)
@@ -238,6 +238,6 @@ def open_client(app: Starlette) -> Iterator[SendRequest]:
 
 
 def send_requests(app: Starlette, requests: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[httpx.Response]:
-    """Answers, one after the other."""
+    """Send requests one after the other; return the responses."""
     with open_client(app) as ask:
         return [ask(method, path, **given) for method, path, given in requests]

@@ -1,4 +1,4 @@
-"""A small market that the tests know by heart, an answer on it, and a way to run a command line in this process."""
+"""The small market `testnet`, and a quote on it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TICK_OF_2000 = -200312
 
 
 def build_market_document(**changes: Any) -> dict[str, Any]:
-    """A market of a network that only the file knows: about 2,000 USDC a WETH, straight and over DAI."""
+    """Return a market of a network that is in no catalogue: about 2,000 USDC per WETH, directly and over DAI."""
     document: dict[str, Any] = {
         "format": "swap-market/1",
         "network": {
@@ -157,7 +157,7 @@ def build_quote(
 
 
 def write_market_file(folder: Path, **changes: Any) -> str:
-    """The small market as a file; its name."""
+    """Write the market as a file; return its path."""
     file = folder / "market.json"
     file.write_text(json.dumps(build_market_document(**changes)))
     return str(file)

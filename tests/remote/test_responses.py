@@ -26,10 +26,10 @@ from swapcli.errors import (
 from swapcli.networks.catalogue import network
 from tests.remote.cases import (
     SELL_V2,
-    Twisted,
-    put,
-    quote,
-    refused,
+    DocumentChange,
+    mismatch_error,
+    request_quote,
+    set_value,
 )
 from tests.support.loopback_server import http_response, loopback_server, respond_with
 
@@ -40,11 +40,11 @@ from tests.support.loopback_server import http_response, loopback_server, respon
         [], None, 1, "text", {}, {"success": True}, {"success": "true"}, {"route": []}, {"inputToken": 1},
     ],
 )  # fmt: skip
-def test_json_of_another_shape_is_told_with_its_field(document: Any) -> None:
+def test_json_of_another_shape_is_reported_with_its_field(document: Any) -> None:
     with loopback_server(respond_with(http_response(200, json.dumps(document), "Content-Type: image/png"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(InvalidUpstreamResponse, match="sent an unreadable answer") as caught:
-            source.quote(SELL_V2.ask())
+            source.quote(SELL_V2.build_request())
     assert caught.value.details["field"]
 
 
@@ -55,34 +55,34 @@ def test_json_of_another_shape_is_told_with_its_field(document: Any) -> None:
         b'{"time": 1e999}', b"1" * 5_000,
     ],
 )  # fmt: skip
-def test_what_is_not_json_is_told(body: bytes) -> None:
+def test_invalid_json_is_reported(body: bytes) -> None:
     with loopback_server(respond_with(http_response(200, body, "Content-Type: application/json"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(InvalidUpstreamResponse, match="sent an unreadable answer: the body"):
-            source.quote(SELL_V2.ask())
+            source.quote(SELL_V2.build_request())
 
 
 @pytest.mark.parametrize(
-    "twist",
+    "change",
     [
-        put(10000000000, "inputAmount"),
-        put("1e10", "inputAmount"),
-        put("-1", "outputAmount"),
-        put(str(2**256), "outputAmount"),
-        put("99%", "route", 0, "percent"),
-        put([], "route"),
-        put("0x12", "inputToken", "address"),
-        put(True, "routeSwapType"),
-        put("yesterday", "meta", "timestamp"),
-        put({"fee": [1]}, "route", 0, "swaps", 0, 0, "extraData"),
+        set_value(10000000000, "inputAmount"),
+        set_value("1e10", "inputAmount"),
+        set_value("-1", "outputAmount"),
+        set_value(str(2**256), "outputAmount"),
+        set_value("99%", "route", 0, "percent"),
+        set_value([], "route"),
+        set_value("0x12", "inputToken", "address"),
+        set_value(True, "routeSwapType"),
+        set_value("yesterday", "meta", "timestamp"),
+        set_value({"fee": [1]}, "route", 0, "swaps", 0, 0, "extraData"),
     ],
 )
-def test_a_field_of_another_form_is_refused(twist: Twisted) -> None:
-    assert refused(SELL_V2, twist, quote)
+def test_a_field_of_another_type_is_rejected(change: DocumentChange) -> None:
+    assert mismatch_error(SELL_V2, change, request_quote)
 
 
 @pytest.mark.parametrize(
-    ("status", "document", "kind", "said"),
+    ("status", "document", "kind", "message"),
     [
         (200, {"success": False, "errorMessage": "no way\x1b[31m through"}, NoRoute, "no way [31m through"),
         (200, {"success": False, "error": "Invalid route", "details": "old"}, NoRoute, "old"),
@@ -97,29 +97,29 @@ def test_a_field_of_another_form_is_refused(twist: Twisted) -> None:
         (503, {"message": "no state"}, MarketUnavailable, "no state"),
     ],
 )
-def test_an_error_of_the_service_is_told_as_ours(
-    status: int, document: Any, kind: type[SwapcliError], said: str
+def test_errors_of_the_service_become_our_errors(
+    status: int, document: Any, kind: type[SwapcliError], message: str
 ) -> None:
     with loopback_server(respond_with(http_response(status, json.dumps(document)))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
         with pytest.raises(kind) as caught:
-            source.quote(SELL_V2.ask())
-    assert said in caught.value.message
+            source.quote(SELL_V2.build_request())
+    assert message in caught.value.message
     assert caught.value.message.isprintable()
     assert len(caught.value.message) < 400
 
 
 @pytest.mark.parametrize("status", [400, 404, 500, 502])
-def test_an_error_page_is_told_with_its_status(status: int) -> None:
+def test_an_error_page_is_reported_with_its_status(status: int) -> None:
     with loopback_server(respond_with(http_response(status, "<html><script>alert(1)</script>"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
         with pytest.raises(SwapcliError, match=f"status {status}"):
-            source.quote(SELL_V2.ask())
+            source.quote(SELL_V2.build_request())
 
 
-def test_how_long_to_wait_is_passed_on() -> None:
+def test_retry_after_is_reported() -> None:
     with loopback_server(respond_with(http_response(503, "{}", "Retry-After: 77"))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(Overloaded) as caught:
-            source.quote(SELL_V2.ask())
+            source.quote(SELL_V2.build_request())
     assert caught.value.retry_after_s == 77

@@ -1,4 +1,4 @@
-"""Where a service is, and what may be shown of it."""
+"""Parsing the URL of a service, and showing URLs without secrets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from swapcli.remote.service_url import ServiceUrl
         ("http://[::1]:80", "http://[::1]:80", "[::1]:80"),
     ],
 )
-def test_an_address_is_read_with_and_without_a_path(url: str, base: str, shown: str) -> None:
+def test_a_url_is_parsed_with_and_without_a_path(url: str, base: str, shown: str) -> None:
     assert ServiceUrl.parse(url) == (base, shown)
 
 
@@ -35,16 +35,16 @@ def test_an_address_is_read_with_and_without_a_path(url: str, base: str, shown: 
         "https://quotes.example#hunter2", "https://quotes.example/?", "https://quotes .example", "https://q\nx",
     ],
 )  # fmt: skip
-def test_what_is_no_address_of_a_service_is_refused_and_not_repeated(url: str) -> None:
+def test_an_invalid_url_is_rejected_and_not_repeated(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
         ServiceUrl.parse(url)
-    told = f"{caught.value.message} {caught.value.hint} {caught.value.details}"
-    assert "hunter2" not in told
+    shown = f"{caught.value.message} {caught.value.hint} {caught.value.details}"
+    assert "hunter2" not in shown
     assert caught.value.__context__ is None or "hunter2" not in str(caught.value.__context__)
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=3))
-def test_no_segment_of_a_path_can_be_anything_but_one(segments: list[str]) -> None:
+def test_path_segments_are_quoted(segments: list[str]) -> None:
     surrogate_free = ["".join(c for c in each if not "\ud800" <= c <= "\udfff") or "x" for each in segments]
     parts = urlsplit(ServiceUrl.parse("https://quotes.example/api").join(*surrogate_free))
     assert (parts.netloc, parts.query, parts.fragment) == ("quotes.example", "", "")
@@ -52,7 +52,7 @@ def test_no_segment_of_a_path_can_be_anything_but_one(segments: list[str]) -> No
 
 
 @given(st.text(max_size=12), st.text(max_size=300))
-def test_what_is_shown_of_a_strangers_address_is_short_and_printable(host: str, path: str) -> None:
+def test_a_shown_url_is_short_and_printable(host: str, path: str) -> None:
     shown = redact_url(f"https://{host}/{path}")
     assert len(shown) <= 200
     assert shown.isprintable()
@@ -63,9 +63,9 @@ def test_what_is_shown_of_a_strangers_address_is_short_and_printable(host: str, 
     "url",
     ["https://me:hunter2@other.example:1/a?hunter2#hunter2", "//hunter2@other.example:1/a", "http://[::1/hunter2"],
 )
-def test_credentials_and_queries_of_a_strangers_address_are_not_shown(url: str) -> None:
+def test_credentials_and_queries_are_not_shown(url: str) -> None:
     assert "hunter2" not in redact_url(url)
 
 
-def test_an_address_that_leads_nowhere_is_called_so() -> None:
+def test_an_empty_url_is_shown_as_another_address() -> None:
     assert redact_url("") == redact_url("?only=a-query") == "another address"

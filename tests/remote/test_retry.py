@@ -16,27 +16,27 @@ PACING = RetryPolicy(now_s=NOW.timestamp)
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1))
-def test_a_wait_is_bounded_and_never_none_at_all(attempt: int, chance: float) -> None:
+def test_a_wait_is_positive_and_bounded(attempt: int, chance: float) -> None:
     assert 0 < RetryPolicy(random=lambda: chance).backoff_s(attempt) <= MAX_WAIT_S
 
 
 @given(st.floats(0, 1))
-def test_each_wait_is_twice_the_one_before(chance: float) -> None:
+def test_each_wait_is_twice_the_previous(chance: float) -> None:
     waits = [RetryPolicy(random=lambda: chance).backoff_s(attempt) for attempt in range(4)]
     assert waits == [waits[0] * 2**k for k in range(4)]
 
 
-def test_clients_that_failed_together_do_not_come_back_together() -> None:
+def test_waits_are_random() -> None:
     assert len({RetryPolicy().backoff_s(0) for _ in range(10)}) > 1
 
 
 @given(st.integers(0, 10**9 - 1))
-def test_a_retry_after_in_seconds_is_read(seconds: int) -> None:
+def test_retry_after_in_seconds_is_parsed(seconds: int) -> None:
     assert PACING.retry_after_s(f" {seconds} ") == seconds
 
 
 @given(st.integers(-(10**6), 10**6))
-def test_a_retry_after_as_a_date_is_read_and_never_lies_in_the_past(seconds: int) -> None:
+def test_retry_after_as_a_date_is_never_negative(seconds: int) -> None:
     header = format_datetime(NOW + timedelta(seconds=seconds), usegmt=True)
     assert PACING.retry_after_s(header) == max(0, seconds)
 
@@ -46,11 +46,11 @@ def test_a_retry_after_as_a_date_is_read_and_never_lies_in_the_past(seconds: int
     [None, "", "soon", "-1", "1.5", "1e3", "9" * 10, "٣", "Sat, 99 Jan 2026 00:00:00 GMT", "24 Jan 2026 21:46:40 -0000",
      "Fri, 01 Jan 99999 00:00:00 GMT", "\x00"],
 )  # fmt: skip
-def test_what_is_neither_counts_as_absent(header: str | None) -> None:
+def test_an_invalid_retry_after_is_ignored(header: str | None) -> None:
     assert PACING.retry_after_s(header) is None
 
 
 @given(st.text(max_size=40))
-def test_no_header_breaks_it(header: str) -> None:
+def test_any_text_is_a_valid_or_ignored_retry_after(header: str) -> None:
     asked_s = PACING.retry_after_s(header)
     assert asked_s is None or asked_s >= 0

@@ -22,15 +22,15 @@ from swapcli.remote.response_validation import ExpectedRoute, validated_result
 from tests.remote.cases import (
     REVERSE,
     SELL_V2,
-    STRANGER,
+    UNTRUSTED_ADDRESS,
     V1,
     Case,
-    Twisted,
-    core,
-    put,
-    quote,
-    refused,
-    timeless,
+    DocumentChange,
+    expected_quote,
+    mismatch_error,
+    request_quote,
+    set_value,
+    without_times,
 )
 from tests.support.fake_service import remote_source
 from tests.support.loopback_server import http_response, loopback_server, respond_with
@@ -38,78 +38,87 @@ from tests.support.markets import embedded_source
 
 
 @pytest.mark.parametrize(
-    ("twist", "said"),
+    ("change", "message"),
     [
-        (put(STRANGER, "inputToken", "address"), "as the input token"),
-        (put(STRANGER, "outputToken", "address"), "as the output token"),
-        (put(18, "inputToken", "decimals"), "18 decimals of the input token, not 6"),
-        (put("9999999999", "inputAmount"), "an input of 9999999999, not 10000000000"),
-        (put(0, "routeSwapType"), "a route of type 0, not 2"),
+        (set_value(UNTRUSTED_ADDRESS, "inputToken", "address"), "as the input token"),
+        (set_value(UNTRUSTED_ADDRESS, "outputToken", "address"), "as the output token"),
+        (set_value(18, "inputToken", "decimals"), "18 decimals of the input token, not 6"),
+        (set_value("9999999999", "inputAmount"), "an input of 9999999999, not 10000000000"),
+        (set_value(0, "routeSwapType"), "a route of type 0, not 2"),
         (lambda route: route.pop("meta"), "a route of v1, not of v2"),
-        (lambda route: route.update(integratorAddress=STRANGER, integratorFeePercentageBps=500), "500 bps fee"),
+        (
+            lambda route: route.update(integratorAddress=UNTRUSTED_ADDRESS, integratorFeePercentageBps=500),
+            "500 bps fee",
+        ),
         (lambda route: _lead(route, 0, "fromTokenAddress"), "hops that do not lead"),
         (lambda route: _lead(route, -1, "toTokenAddress"), "hops that do not lead"),
     ],
 )
-def test_a_route_that_was_not_asked_for_is_refused(twist: Twisted, said: str) -> None:
-    assert said in refused(SELL_V2, twist, quote).message
+def test_a_route_that_differs_from_the_order_is_rejected(change: DocumentChange, message: str) -> None:
+    assert message in mismatch_error(SELL_V2, change, request_quote).message
 
 
 def _lead(route: Any, hop: int, end: str) -> None:
     """Makes all swaps of a hop begin or end at another token."""
     for segment in route["route"]:
         for swap in segment["swaps"][hop]:
-            swap[end] = STRANGER
+            swap[end] = UNTRUSTED_ADDRESS
 
 
 @pytest.mark.parametrize(
-    ("order", "said"),
+    ("order", "message"),
     [
         ({"direct": True}, "not a direct one"),
         ({"excluded_protocols": frozenset(p.amm_name for p in network("base").protocols)}, "which was excluded"),
     ],
 )
-def test_a_route_that_breaks_a_limit_of_its_order_is_refused(order: dict[str, Any], said: str) -> None:
-    unlimited = embedded_source("base").quote(SELL_V2.ask())
+def test_a_route_beyond_the_limits_of_its_order_is_rejected(order: dict[str, Any], message: str) -> None:
+    unlimited = embedded_source("base").quote(SELL_V2.build_request())
     body = json.dumps(render_result(unlimited.result, network("base")))
     assert max(len(segment.hops) for segment in unlimited.result.segments) > 1
     with loopback_server(respond_with(http_response(200, body))) as running:
         source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
-        with pytest.raises(InvalidUpstreamResponse, match=said):
-            source.quote(SELL_V2.ask()._replace(order=replace(SELL_V2.ask().order, **order)))
+        with pytest.raises(InvalidUpstreamResponse, match=message):
+            source.quote(SELL_V2.build_request()._replace(order=replace(SELL_V2.build_request().order, **order)))
 
 
-def test_a_wanted_output_that_is_not_reached_is_refused() -> None:
-    assert "less than the 100000000" in refused(REVERSE, put("99999999", "outputAmount"), quote).message
+def test_an_output_below_the_requested_one_is_rejected() -> None:
+    assert (
+        "less than the 100000000"
+        in mismatch_error(REVERSE, set_value("99999999", "outputAmount"), request_quote).message
+    )
 
 
-def test_a_wanted_output_that_is_far_exceeded_is_refused() -> None:
+def test_an_output_far_above_the_requested_one_is_rejected() -> None:
     """Nobody sells more than it takes."""
-    assert "far more than the 100000000" in refused(REVERSE, put("101000100", "outputAmount"), quote).message
+    assert (
+        "far more than the 100000000"
+        in mismatch_error(REVERSE, set_value("101000100", "outputAmount"), request_quote).message
+    )
 
 
 @settings(max_examples=50)
 @given(st.integers(1, 10**10), st.booleans())
-def test_the_least_input_for_any_output_is_taken(amount: int, swapped: bool) -> None:
+def test_the_smallest_input_for_any_output_is_accepted(amount: int, swapped: bool) -> None:
     """Also where a unit of the one token buys many of the other."""
     ends = ("HYPE", "USDC") if swapped else ("USDC", "HYPE")
     case = REVERSE._replace(token_in=ends[0], token_out=ends[1], amount=amount)
-    result = embedded_source("hyperevm").quote(case.ask()).result
-    assert validated_result(result, ExpectedRoute(case.ask().order, V1, None, network("hyperevm"))) == result
+    result = embedded_source("hyperevm").quote(case.build_request()).result
+    assert validated_result(result, ExpectedRoute(case.build_request().order, V1, None, network("hyperevm"))) == result
 
 
 @pytest.mark.parametrize("api_version", ApiVersion)
-def test_a_native_token_is_never_answered_for_its_wrapped_form(api_version: ApiVersion) -> None:
+def test_the_native_token_cannot_replace_the_wrapped_one(api_version: ApiVersion) -> None:
     case = Case("base", "WETH", "USDC", 10**18, api_version)
 
     def native(route: Any) -> None:
         route["routeSwapType"] = 0
         route["inputToken"]["address"] = "0x" + "0" * 40
 
-    assert refused(case, native, quote)
+    assert mismatch_error(case, native, request_quote)
 
 
-def test_a_v1_service_may_write_the_wrapped_native_token_for_the_native_one() -> None:
+def test_v1_may_write_the_wrapped_token_for_the_native_one() -> None:
     case = Case("base", "ETH", "USDC", 10**19, V1)
 
     def wrapped(_: str, route: Any) -> Any:
@@ -117,4 +126,4 @@ def test_a_v1_service_may_write_the_wrapped_native_token_for_the_native_one() ->
         return route
 
     with remote_source("base", wrapped) as (source, _):
-        assert timeless(source.quote(case.ask()).result) == core(case)[0]
+        assert without_times(source.quote(case.build_request()).result) == expected_quote(case)[0]
