@@ -2,7 +2,7 @@
 
 Checked is what a signer risks: the tokens and their decimals, the amount, the recipient, the integrator and their
 shares, the pools, the router, the value, and that the guaranteed output is no less than the slippage allows. Not
-checked is what only a market can tell: the output of a route, its gas, and the rates and extra data of its pools, which
+checked is what only a market can show: the output of a route, its gas, and the rates and extra data of its pools, which
 services round and encode in their own ways.
 """
 
