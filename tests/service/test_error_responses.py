@@ -25,7 +25,14 @@ from swapcli.errors import (
 from swapcli.model.swap_terms import BOTH_FEE_AND_SURPLUS
 from swapcli.service.error_responses import ERROR_NAMES, error_response
 from tests.service.test_endpoints import OneKey
-from tests.support.service import RECIPIENT, InProcessService, Json, in_process_service, order_query, swap_terms
+from tests.support.service import (
+    RECIPIENT,
+    InProcessService,
+    Json,
+    build_order_query,
+    build_swap_terms,
+    in_process_service,
+)
 from tests.support.testnet import DIRECT_V3, NOW_S, build_testnet_market
 
 INTEGRATOR = "0x" + "ab" * 20
@@ -59,26 +66,28 @@ def bad(message: str) -> Json:
 
 
 def v2_calldata(service: InProcessService, **changes: Any) -> Any:
-    route = changes.pop("route", None) or service.get_json("/base/v2/route", order_query("base"))
+    route = changes.pop("route", None) or service.get_json("/base/v2/route", build_order_query("base"))
     service.fake_clock.advance(changes.pop("after_s", 0))
-    return service.post("/base/v2/calldata", {"route": route, **swap_terms("base"), **changes})
+    return service.post("/base/v2/calldata", {"route": route, **build_swap_terms("base"), **changes})
 
 
 def execute(service: InProcessService, name: str, **changes: Any) -> Any:
-    route = changes.pop("route", None) or service.get_json(f"/{name}/route", order_query(name))
+    route = changes.pop("route", None) or service.get_json(f"/{name}/route", build_order_query(name))
     service.fake_clock.advance(changes.pop("after_s", 0))
-    return service.post(f"/{name}/execute", {"route": route, **swap_terms(name), **changes})
+    return service.post(f"/{name}/execute", {"route": route, **build_swap_terms(name), **changes})
 
 
 def citrea(service: InProcessService, **changes: Any) -> Any:
-    route = changes.pop("route_response", None) or service.get_json("/citrea/route", order_query("citrea"))
+    route = changes.pop("route_response", None) or service.get_json("/citrea/route", build_order_query("citrea"))
     service.fake_clock.advance(changes.pop("after_s", 0))
     body = {"route_response": route, "slippage": 1, "signer": RECIPIENT}
     return service.send("GET", "/citrea/calldata", json=body | changes)
 
 
 def hyperevm(service: InProcessService, **changes: Any) -> Any:
-    return service.get("/hyperevm/calldata", {**order_query("hyperevm"), **swap_terms("hyperevm"), **changes})
+    return service.get(
+        "/hyperevm/calldata", {**build_order_query("hyperevm"), **build_swap_terms("hyperevm"), **changes}
+    )
 
 
 OUT_OF_49 = "slippage must be between 0 and 49 percent, not 49.0001"
@@ -103,7 +112,7 @@ def test_v2_calldata_expired_route(service: InProcessService) -> None:
 
 
 def test_v2_calldata_route_that_now_gives_too_little(service: InProcessService) -> None:
-    route = service.get_json("/base/v2/route", order_query("base"))
+    route = service.get_json("/base/v2/route", build_order_query("base"))
     out = int(route["outputAmount"])
     promised = route | {"outputAmount": str(out * 2)}
     least = out * 2 - out * 2 * 5_000 // 1_000_000
@@ -113,7 +122,7 @@ def test_v2_calldata_route_that_now_gives_too_little(service: InProcessService) 
 
 
 def test_v2_calldata_wants_the_whole_v2_route(service: InProcessService) -> None:
-    answer = v2_calldata(service, route=service.get_json("/base/route", order_query("base")))
+    answer = v2_calldata(service, route=service.get_json("/base/route", build_order_query("base")))
     said = "route.meta is missing: V2 calldata takes the complete response of V2 route"
     assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", said))
 
@@ -171,7 +180,7 @@ def test_v1_execute_route_expired_by_age(service: InProcessService) -> None:
 
 
 def test_v1_execute_route_expired_by_the_market(service: InProcessService) -> None:
-    route = service.get_json("/base/route", order_query("base"))
+    route = service.get_json("/base/route", build_order_query("base"))
     out = int(route["outputAmount"])
     answer = execute(service, "base", route=route | {"outputAmount": str(out * 2)}, slippage=50)
     assert answer.status_code == 200
@@ -181,7 +190,7 @@ def test_v1_execute_route_expired_by_the_market(service: InProcessService) -> No
 
 
 def test_v1_execute_insufficient_liquidity(service: InProcessService) -> None:
-    small = {**order_query("testnet"), "excludeProtocols": "4"}
+    small = {**build_order_query("testnet"), "excludeProtocols": "4"}
     route = service.get_json("/testnet/route", small)
     assert route["route"][0]["swaps"][0][0]["poolAddress"].lower() == DIRECT_V3
     answer = execute(service, "testnet", route=route | {"inputAmount": str(10**30)})
@@ -197,7 +206,7 @@ def test_v1_execute_invalid_deadline_and_route(service: InProcessService) -> Non
     assert (answer.status_code, answer.json()) == (400, brief("Invalid deadline", said))
     answer = execute(service, "base", route=[1])
     assert (answer.status_code, answer.json()) == (400, brief("Invalid route", "route must be an object"))
-    answer = service.post("/base/execute", swap_terms("base"))
+    answer = service.post("/base/execute", build_swap_terms("base"))
     assert (answer.status_code, answer.json()) == (400, brief("Invalid route", "route is missing"))
 
 
@@ -213,7 +222,7 @@ def test_hyperevm_execute_route_expired(service: InProcessService) -> None:
 
 
 def test_hyperevm_execute_slippage_exceeded(service: InProcessService) -> None:
-    route = service.get_json("/hyperevm/route", order_query("hyperevm"))
+    route = service.get_json("/hyperevm/route", build_order_query("hyperevm"))
     out = int(route["outputAmount"])
     answer = execute(service, "hyperevm", route=route | {"outputAmount": str(3 * out)}, slippage=50)
     said = f"the route now gives {out}, less than the {3 * out - 3 * out // 2} that its slippage allows"
@@ -259,11 +268,11 @@ def test_slippage_is_taken_up_to_its_edges_and_not_beyond(
         if path == "/citrea/calldata":
             return citrea(service, slippage=slippage)
         if method == "GET":
-            return service.get(path, {**order_query(name), **swap_terms(name, slippage)})
+            return service.get(path, {**build_order_query(name), **build_swap_terms(name, slippage)})
         posts_route = has_route or path != "/base/calldata"
         found = "/base/v2/route" if "v2" in path else "/base/route"
-        asked = {"route": service.get_json(found, order_query(name))} if posts_route else order_query(name)
-        return service.post(path, {**asked, **swap_terms(name, slippage)})
+        asked = {"route": service.get_json(found, build_order_query(name))} if posts_route else build_order_query(name)
+        return service.post(path, {**asked, **build_swap_terms(name, slippage)})
 
     for inside in (least, most, str(least), f"{most}.0000"):
         assert answer(inside).status_code == 200
@@ -279,7 +288,7 @@ BOTH = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 1, "integ
 @pytest.mark.parametrize("path", ["/base/v2/route", "/base/v2/routeAndCalldata"])
 @pytest.mark.parametrize("headers", [{}, {"X-API-Key": "good"}])
 def test_fee_and_surplus_together(service: InProcessService, path: str, headers: dict[str, str]) -> None:
-    answer = service.get(path, {**order_query("base"), **swap_terms("base"), **BOTH}, headers=headers)
+    answer = service.get(path, {**build_order_query("base"), **build_swap_terms("base"), **BOTH}, headers=headers)
     assert (answer.status_code, answer.json()) == (400, bad(BOTH_FEE_AND_SURPLUS))
 
 
@@ -289,40 +298,45 @@ def test_fee_and_surplus_together(service: InProcessService, path: str, headers:
 )
 @pytest.mark.parametrize("path", ["/base/v2/route", "/base/v2/routeAndCalldata"])
 def test_integrator_parameters_without_a_key(service: InProcessService, path: str, wish: dict[str, object]) -> None:
-    answer = service.get(path, {**order_query("base"), **swap_terms("base"), **wish})
+    answer = service.get(path, {**build_order_query("base"), **build_swap_terms("base"), **wish})
     said = "integrator parameters need an API key in the header X-API-Key"
     assert (answer.status_code, answer.json()) == (401, status(401, said, "Unauthorized"))
 
 
 @pytest.mark.parametrize("path", ["/base/execute", "/base/calldata", "/base/v2/calldata"])
 def test_a_posted_route_with_an_integrator_needs_a_key_too(service: InProcessService, path: str) -> None:
-    query = {**order_query("base"), "integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9}
+    query = {**build_order_query("base"), "integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9}
     route = service.get("/base/v2/route", query, headers={"X-API-Key": "good"}).json()
-    refused = service.post(path, {"route": route, **swap_terms("base")})
+    refused = service.post(path, {"route": route, **build_swap_terms("base")})
     assert (refused.status_code, refused.json()["error"]) == (401, "Unauthorized")
-    assert service.post(path, {"route": route, **swap_terms("base")}, headers={"X-API-Key": "good"}).status_code == 200
+    assert (
+        service.post(path, {"route": route, **build_swap_terms("base")}, headers={"X-API-Key": "good"}).status_code
+        == 200
+    )
 
 
 def test_a_posted_route_with_both_fee_and_surplus(service: InProcessService) -> None:
     wish = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9, "integratorSurplusPercentageBps": 9}
-    route = service.get_json("/base/v2/route", order_query("base")) | wish
-    answer = service.post("/base/v2/calldata", {"route": route, **swap_terms("base")}, headers={"X-API-Key": "good"})
+    route = service.get_json("/base/v2/route", build_order_query("base")) | wish
+    answer = service.post(
+        "/base/v2/calldata", {"route": route, **build_swap_terms("base")}, headers={"X-API-Key": "good"}
+    )
     assert (answer.status_code, answer.json()) == (400, dated(service, "Bad Request", BOTH_FEE_AND_SURPLUS))
 
 
 def test_nobody_can_earn_on_starknet(service: InProcessService) -> None:
     wish = {"integratorAddress": "0x" + "ab".zfill(64), "integratorFeePercentageBps": 9}
     meta = {"meta": {"apiVersion": "2.0", "timestamp": "2027-01-15T08:00:00.500Z"}, "routeSwapType": 2}
-    route = service.get_json("/starknet/route", order_query("starknet")) | wish | meta
+    route = service.get_json("/starknet/route", build_order_query("starknet")) | wish | meta
     answer = service.post(
-        "/starknet/execute", {"route": route, **swap_terms("starknet")}, headers={"X-API-Key": "good"}
+        "/starknet/execute", {"route": route, **build_swap_terms("starknet")}, headers={"X-API-Key": "good"}
     )
     said = "the router on starknet pays no integrator"
     assert (answer.status_code, answer.json()) == (400, brief("Invalid route", said))
 
 
 def test_a_fee_without_anybody_to_earn_it(service: InProcessService) -> None:
-    query = {**order_query("base"), "integratorFeePercentageBps": 9}
+    query = {**build_order_query("base"), "integratorFeePercentageBps": 9}
     answer = service.get("/base/v2/route", query, headers={"X-API-Key": "good"})
     assert (answer.status_code, answer.json()) == (400, bad("integratorAddress should not be null or undefined"))
 
@@ -332,10 +346,10 @@ def test_a_fee_without_anybody_to_earn_it(service: InProcessService) -> None:
 )
 def test_more_than_an_integrator_may_ask(service: InProcessService, name: str, bps: int, most: int) -> None:
     wish = {"integratorAddress": INTEGRATOR, name: bps}
-    answer = service.get("/base/v2/route", {**order_query("base"), **wish}, headers={"X-API-Key": "good"})
+    answer = service.get("/base/v2/route", {**build_order_query("base"), **wish}, headers={"X-API-Key": "good"})
     assert answer.status_code == 400
     assert f"between 0 and {most} basis points, not {bps}" in answer.json()["message"]
-    inside = {**order_query("base"), **wish, name: most}
+    inside = {**build_order_query("base"), **wish, name: most}
     assert service.get("/base/v2/route", inside, headers={"X-API-Key": "good"}).status_code == 200
 
 
@@ -364,7 +378,7 @@ def test_an_unknown_key_is_refused_everywhere(
 
 def test_other_kinds_of_authorization_and_empty_keys_are_no_keys(service: InProcessService) -> None:
     for header in ({"Authorization": "Basic dTpw"}, {"X-API-Key": ""}, {"Authorization": "Bearer"}):
-        assert service.get("/base/route", order_query("base"), headers=header).status_code == 200
+        assert service.get("/base/route", build_order_query("base"), headers=header).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -436,11 +450,13 @@ def test_a_method_that_a_path_does_not_take(service: InProcessService, method: s
 def test_a_network_whose_router_is_not_known_says_which_setting_names_it() -> None:
     served = InProcessService({"testnet": build_testnet_market})
     try:
-        route = served.get_json("/testnet/v2/route", order_query("testnet"))
-        answer = served.post("/testnet/v2/calldata", {"route": route, **swap_terms("testnet")})
+        route = served.get_json("/testnet/v2/route", build_order_query("testnet"))
+        answer = served.post("/testnet/v2/calldata", {"route": route, **build_swap_terms("testnet")})
         said = "the router of testnet is not known, so no payload can be made for it"
         assert (answer.status_code, answer.json()) == (400, dated(served, "Bad Request", said))
-        answer = served.get("/testnet/v2/routeAndCalldata", {**order_query("testnet"), **swap_terms("testnet")})
+        answer = served.get(
+            "/testnet/v2/routeAndCalldata", {**build_order_query("testnet"), **build_swap_terms("testnet")}
+        )
         assert (answer.status_code, answer.json()) == (400, bad(said))
     finally:
         served.close()

@@ -15,9 +15,9 @@ from tests.support.service import (
     ROUTER,
     FakeClock,
     InProcessService,
+    build_order_query,
+    build_swap_terms,
     in_process_service,
-    order_query,
-    swap_terms,
 )
 from tests.support.testnet import NOW_S, build_market_document, build_testnet_market
 
@@ -37,24 +37,24 @@ def stated(answer: httpx.Response) -> tuple[ReportedState | None, tuple[str, ...
 
 def answers(service: InProcessService, name: str, amount: int) -> Iterator[tuple[str, httpx.Response]]:
     """Every endpoint that gives a route or a payload, asked for a good order."""
-    asked = {**order_query(name, amount), **swap_terms(name)}
-    v1 = service.get(f"/{name}/route", order_query(name, amount))
+    asked = {**build_order_query(name, amount), **build_swap_terms(name)}
+    v1 = service.get(f"/{name}/route", build_order_query(name, amount))
     yield "V1 route", v1
-    posted = {"route": v1.json(), **swap_terms(name)}
+    posted = {"route": v1.json(), **build_swap_terms(name)}
     yield "V1 execute", service.post(f"/{name}/execute", posted)
     yield "V1 calldata of a route", service.post(f"/{name}/calldata", posted)
     yield "V1 calldata of an order", service.post(f"/{name}/calldata", asked)
     if name in ("hyperevm", "starknet"):
         yield "own calldata", service.get(f"/{name}/calldata", asked)
     if name == "citrea":
-        signed = {"route_response": v1.json(), "slippage": 0.5, "signer": swap_terms(name)["destination"]}
+        signed = {"route_response": v1.json(), "slippage": 0.5, "signer": build_swap_terms(name)["destination"]}
         yield "own calldata", service.send("GET", f"/{name}/calldata", json=signed)
     if name == "starknet":
         pair = [str(amount), str(amount // 2)]
         batch = {
             "amounts": ",".join(pair),
-            "tokenInAddresses": ",".join([order_query(name)["tokenInAddress"]] * 2),
-            "tokenOutAddresses": order_query(name)["tokenOutAddress"],
+            "tokenInAddresses": ",".join([build_order_query(name)["tokenInAddress"]] * 2),
+            "tokenOutAddresses": build_order_query(name)["tokenOutAddress"],
         }
         yield "routeBatch", service.get(f"/{name}/routeBatch", batch)
         receiver = {"slippage": 0.5, "destination": FELT_RECIPIENT}
@@ -62,9 +62,9 @@ def answers(service: InProcessService, name: str, amount: int) -> Iterator[tuple
         return
     yield "V1 routeAndCalldata", service.get(f"/{name}/routeAndCalldata", asked)
     if name != "citrea":
-        v2 = service.get(f"/{name}/v2/route", order_query(name, amount))
+        v2 = service.get(f"/{name}/v2/route", build_order_query(name, amount))
         yield "V2 route", v2
-        yield "V2 calldata", service.post(f"/{name}/v2/calldata", {"route": v2.json(), **swap_terms(name)})
+        yield "V2 calldata", service.post(f"/{name}/v2/calldata", {"route": v2.json(), **build_swap_terms(name)})
         yield "V2 routeAndCalldata", service.get(f"/{name}/v2/routeAndCalldata", asked)
 
 
@@ -93,7 +93,7 @@ def test_what_is_not_quoted_has_no_such_headers(service: InProcessService) -> No
         service.get("/base/tokens"),
         service.get("/base/healthcheck"),
         service.get("/base/route", {}),
-        service.get("/base/route", order_query("base", 1)),
+        service.get("/base/route", build_order_query("base", 1)),
     ):
         assert STATE_HEADER not in answer.headers
         assert WARNINGS_HEADER not in answer.headers
@@ -105,7 +105,7 @@ def test_state_from_the_chain_says_its_block_and_age(age_s: int, codes: tuple[st
     market = build_testnet_market(provenance="recorded", timestamp=int(NOW_S) - age_s, network=network)
     served = InProcessService({"testnet": lambda: market}, clock=FakeClock(NOW_S))
     try:
-        answer = served.get("/testnet/v2/route", order_query("testnet"))
+        answer = served.get("/testnet/v2/route", build_order_query("testnet"))
         assert stated(answer) == (ReportedState(Provenance.RECORDED, 1234, age_s), codes)
         assert (WARNINGS_HEADER in answer.headers) == bool(codes)
     finally:
@@ -115,7 +115,9 @@ def test_state_from_the_chain_says_its_block_and_age(age_s: int, codes: tuple[st
 def test_browsers_may_read_the_headers() -> None:
     settings = ServiceSettings(cors_origins=("https://app.example",))
     with in_process_service("testnet", settings=settings) as served:
-        answer = served.get("/testnet/v2/route", order_query("testnet"), headers={"Origin": "https://app.example"})
+        answer = served.get(
+            "/testnet/v2/route", build_order_query("testnet"), headers={"Origin": "https://app.example"}
+        )
         assert {STATE_HEADER, WARNINGS_HEADER} <= set(answer.headers["Access-Control-Expose-Headers"].split(", "))
 
 
@@ -135,5 +137,5 @@ def test_the_description_has_the_headers_where_they_are_sent(service: InProcessS
 def test_the_thresholds_of_the_service_are_its_own() -> None:
     with in_process_service("testnet") as served:
         served.registry.impact_warning_ppm = 1
-        answer = served.get("/testnet/v2/route", order_query("testnet"))
+        answer = served.get("/testnet/v2/route", build_order_query("testnet"))
         assert "PRICE_IMPACT_HIGH" in stated(answer)[1]
