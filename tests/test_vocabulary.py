@@ -111,7 +111,7 @@ PENDING: tuple[str, ...] = (
     "tests/bench", "tests/chain", "tests/cli/commands/sync", "tests/cli/commands/test_serve.py",
     "tests/cli/test_sources.py", "tests/config", "tests/contracts",
     "tests/engine", "tests/evm", "tests/fuzz", "tests/generate", "tests/markets", "tests/model", "tests/networks",
-    "tests/pools", "tests/remote", "tests/routing", "tests/service", "tests/starknet", "tests/support",
+    "tests/pools", "tests/remote", "tests/service", "tests/starknet", "tests/support",
 )  # fmt: skip
 """Parts that still have to be renamed."""
 

@@ -35,7 +35,7 @@ from tests.bench.hostile_figures import MIN_ORDER_USD, DustFigures, HostileFigur
 from tests.bench.report.machine import revision
 from tests.bench.report.page import Circumstances, Findings, build_sections, refresh_page
 from tests.bench.thresholds import MAX_DUST_LOSS_BPS, MAX_SOLVE_S
-from tests.routing.dust_pools import Worth, with_dust
+from tests.routing.dust_pools import DustAmounts, with_dust
 
 _SEED = 5
 _DUST_USD = 1e-4
@@ -80,12 +80,12 @@ def _orders(file: Path, market: Market) -> list[Order]:
     ]
 
 
-def _usd(order: Order, units: Worth) -> float:
+def _usd(order: Order, units: DustAmounts) -> float:
     dust_amount = units.get(order.token_in.address)
     return order.amount / dust_amount * _DUST_USD if dust_amount else 0.0
 
 
-def _measure_dust(market: Market, units: Worth, orders: Sequence[Order], count: int) -> DustFigures:
+def _measure_dust(market: Market, units: DustAmounts, orders: Sequence[Order], count: int) -> DustFigures:
     """Add `count` dust pools each between tokens of the orders, hubs, hubs and other tokens, and any two tokens."""
     rng = random.Random(_SEED)
     pools_of = {address: sum(address in pool.tokens for pool in market.pools.values()) for address in units}
@@ -126,7 +126,7 @@ def _timed(router: Router, order: Order, *, certify: bool = False) -> tuple[int,
     return amount_out, time.process_time() - started_s
 
 
-def _measure_times(market: Market, units: Worth, count: int) -> SolveTimes:
+def _measure_times(market: Market, units: DustAmounts, count: int) -> SolveTimes:
     """Time orders of $1 to $100 million between any two tokens, with the search time of a command."""
     rng, source = random.Random(_SEED), MarketSource(replace(market), SYSTEM_CLOCK)
     source.warm()

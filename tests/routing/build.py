@@ -8,14 +8,14 @@ from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.search.problem import FINE, CandidateSolution, RoutingProblem, SwapSpec
 
 
-def graph_of(held: Market) -> MarketGraph:
-    """All pools of `held` as a graph whose token numbers are those of the market."""
-    return MarketGraph(held.pools.values(), held.tokens)
+def graph_of(traded_market: Market) -> MarketGraph:
+    """All pools of `traded_market` as a graph whose token numbers are those of the market."""
+    return MarketGraph(traded_market.pools.values(), traded_market.tokens)
 
 
-def problem_of(held: Market, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> RoutingProblem:
+def problem_of(traded_market: Market, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> RoutingProblem:
     """The order that sells `amount` of token 0 for token 1."""
-    return problem_on(graph_of(held), amount, max_hops, gas_value)
+    return problem_on(graph_of(traded_market), amount, max_hops, gas_value)
 
 
 def problem_on(graph: MarketGraph, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> RoutingProblem:

@@ -1,4 +1,4 @@
-"""Routes that nobody optimised: any paths, pools and shares that a route may have."""
+"""Random routes: any paths, pools and shares that a route may have."""
 
 from __future__ import annotations
 
@@ -35,34 +35,38 @@ def parts_of(rng: random.Random, total: int, count: int) -> list[int]:
     return [high - low for low, high in pairwise(cuts)]
 
 
-def random_route(rng: random.Random, held: Market, source: int = 0, target: int = 1, segments: int = 4) -> Route | None:
-    """An acyclic route of at most `segments` between two tokens of `held` by their numbers; None without a path.
+def random_route(
+    rng: random.Random, market: Market, source: int = 0, target: int = 1, segments: int = 4
+) -> Route | None:
+    """An acyclic route of at most `segments` between two tokens of `market` by their numbers; None without a path.
 
     Segments may repeat paths, hops and pools in other proportions.
     """
-    addresses = list(held.tokens)
+    addresses = list(market.tokens)
     places = [source, *rng.sample([k for k in range(len(addresses)) if k not in (source, target)], len(addresses) - 2)]
     places.append(target)
 
     def pools(i: int, j: int) -> list[str]:
-        return [key for key, pool in held.pools.items() if {addresses[i], addresses[j]} <= set(pool.tokens)]
+        return [key for key, pool in market.pools.items() if {addresses[i], addresses[j]} <= set(pool.tokens)]
 
     def onward(i: int) -> list[int]:
         return [j for j in places[places.index(i) + 1 :] if pools(i, j)]
 
     def hop(i: int, j: int) -> tuple[Swap, ...]:
-        chosen = rng.choices(pools(i, j), k=rng.randint(1, 3))
-        shares = parts_of(rng, SHARES_PER_HOP, len(chosen))
-        return tuple(Swap(pool, addresses[i], addresses[j], share) for pool, share in zip(chosen, shares, strict=True))
+        selected = rng.choices(pools(i, j), k=rng.randint(1, 3))
+        shares = parts_of(rng, SHARES_PER_HOP, len(selected))
+        return tuple(
+            Swap(pool, addresses[i], addresses[j], share) for pool, share in zip(selected, shares, strict=True)
+        )
 
     paths = list(simple_paths(onward, source, target, len(addresses)))
     if not paths:
         return None
-    chosen = rng.choices(paths, k=rng.randint(1, segments))
-    percents = parts_of(rng, SHARES_PER_ROUTE, len(chosen))
+    selected = rng.choices(paths, k=rng.randint(1, segments))
+    percents = parts_of(rng, SHARES_PER_ROUTE, len(selected))
     return Route(
         tuple(
             Segment(percent, tuple(hop(i, j) for i, j in pairwise(path)))
-            for percent, path in zip(percents, chosen, strict=True)
+            for percent, path in zip(percents, selected, strict=True)
         )
     )

@@ -34,17 +34,17 @@ def test_no_pools_beside_some_add_more_than_they_bid(seed: int, digits: int, som
     whole = build_random_market(seed, pools=24, tokens=5)
     keys = sorted(whole.pools)[:some]
     part = replace(whole, pools={key: whole.pools[key] for key in keys})
-    wanted = build_order(whole, 0, 1, 10**digits)
+    requested = build_order(whole, 0, 1, 10**digits)
     try:
-        outcome = Router(part).search(wanted)
+        outcome = Router(part).search(requested)
     except NoRoute:
         return
-    bids = Router(whole).pool_gains(wanted, outcome, set(keys), 0.0, all_paths=True)
+    bids = Router(whole).pool_gains(requested, outcome, set(keys), 0.0, all_paths=True)
     assert set(bids.keys).isdisjoint(keys)
     prices = extend_prices(graph_of(whole), outcome.prices, 1)
-    without = wanted.amount * prices[0] + sum(surplus(arc, prices) for arc in graph_of(part).arcs())
+    without = requested.amount * prices[0] + sum(surplus(arc, prices) for arc in graph_of(part).arcs())
     most = without + bids.remaining(0) * outcome.best.replay.amount_out
-    assert Router(whole).search(wanted).best.replay.amount_out <= most * (1 + TINY)
+    assert Router(whole).search(requested).best.replay.amount_out <= most * (1 + TINY)
 
 
 def far_and_near() -> tuple[Router, Order, list[str]]:
@@ -57,17 +57,17 @@ def far_and_near() -> tuple[Router, Order, list[str]]:
 
 
 def test_a_pool_bids_that_is_within_the_margin() -> None:
-    router, wanted, (best, next_best) = far_and_near()
-    outcome = router.search(wanted)
+    router, requested, (best, next_best) = far_and_near()
+    outcome = router.search(requested)
     assert route_pools(outcome) == (best,)
-    assert router.pool_gains(wanted, outcome, {best}, 0.0).keys == ()
-    assert router.pool_gains(wanted, outcome, {best}, 0.01).keys == (next_best,)
-    assert router.pool_gains(wanted, outcome, {best, next_best}, 0.01).keys == ()
+    assert router.pool_gains(requested, outcome, {best}, 0.0).keys == ()
+    assert router.pool_gains(requested, outcome, {best}, 0.01).keys == (next_best,)
+    assert router.pool_gains(requested, outcome, {best, next_best}, 0.01).keys == ()
 
 
 def test_no_pool_bids_more_than_the_order_at_its_advantage() -> None:
-    router, wanted, (best, _) = far_and_near()
-    bids = router.pool_gains(wanted, router.search(wanted), {best}, 0.01)
+    router, requested, (best, _) = far_and_near()
+    bids = router.pool_gains(requested, router.search(requested), {best}, 0.01)
     assert 0.0 < bids.remaining(0) <= 0.0051
     assert bids.remaining(1) == 0.0
 
@@ -77,13 +77,13 @@ def test_enough_pools_are_the_best_bidders_and_leave_no_more_than_is_tolerated(
     seed: int, tolerance: float, limit: int
 ) -> None:
     whole = build_random_market(seed, pools=24, tokens=5, noise=3.0)
-    wanted = build_order(whole, 0, 1, 10**20)
+    requested = build_order(whole, 0, 1, 10**20)
     router = Router(whole)
     try:
-        outcome = router.search(wanted)
+        outcome = router.search(requested)
     except NoRoute:
         return
-    bids = router.pool_gains(wanted, outcome, set(route_pools(outcome)), 0.01)
+    bids = router.pool_gains(requested, outcome, set(route_pools(outcome)), 0.01)
     assert list(bids.gains) == sorted(bids.gains, reverse=True)
     taken = bids.take_until(tolerance, limit)
     assert taken == bids.keys[: len(taken)]
@@ -94,10 +94,10 @@ def test_enough_pools_are_the_best_bidders_and_leave_no_more_than_is_tolerated(
 
 
 def test_the_nearest_are_those_whose_rates_are_best() -> None:
-    router, wanted, (best, next_best) = far_and_near()
-    outcome = router.search(wanted)
-    assert router.closest_pools(wanted, outcome, {best}, 1) == (next_best,)
-    assert len(router.closest_pools(wanted, outcome, {best}, 9)) == 2
+    router, requested, (best, next_best) = far_and_near()
+    outcome = router.search(requested)
+    assert router.closest_pools(requested, outcome, {best}, 1) == (next_best,)
+    assert len(router.closest_pools(requested, outcome, {best}, 9)) == 2
 
 
 def test_prices_are_told_by_the_deepest_pool_with_each_anchor() -> None:
@@ -105,10 +105,10 @@ def test_prices_are_told_by_the_deepest_pool_with_each_anchor() -> None:
     deep = build_constant_product(0, weth, usdc, 1000 * UNIT, 2_000_000 * 10**6)
     shallow = build_constant_product(1, weth, usdc, UNIT, 2_000 * 10**6)
     third = build_constant_product(2, weth, other, 100 * UNIT, 100 * UNIT)
-    held = build_market([shallow, deep, third], [weth, usdc, other])
-    router = Router(held)
-    assert held.network.stablecoins == (usdc.address,)
+    market = build_market([shallow, deep, third], [weth, usdc, other])
+    router = Router(market)
+    assert market.network.stablecoins == (usdc.address,)
     assert router.deepest_anchor_pools([weth.address]) == (deep.key,)
     assert set(router.deepest_anchor_pools([other.address, weth.address])) == {third.key, deep.key}
     assert router.deepest_anchor_pools(["0xunknown"]) == ()
-    assert replay(held.pools, router.quote(Order(weth, usdc, UNIT)).route, UNIT).amount_out > 0
+    assert replay(market.pools, router.quote(Order(weth, usdc, UNIT)).route, UNIT).amount_out > 0

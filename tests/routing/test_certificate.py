@@ -42,59 +42,61 @@ def markets(draw: st.DrawFn) -> Market:
     )
 
 
-def outputs(held: Market, amount: int, seed: int) -> list[int]:
+def outputs(traded_market: Market, amount: int, seed: int) -> list[int]:
     """What five random routes pay."""
     rng, paid = random.Random(seed), []
-    for route in filter(None, (random_route(rng, held) for _ in range(5))):
+    for route in filter(None, (random_route(rng, traded_market) for _ in range(5))):
         try:
-            paid.append(replay(held.pools, route, amount).amount_out)
+            paid.append(replay(traded_market.pools, route, amount).amount_out)
         except PoolError:
             continue
     return paid
 
 
 @given(markets(), amounts, seeds, st.sampled_from([0.0, 0.01, 1.0]))
-def test_at_any_prices_no_route_pays_more_than_the_bound(held: Market, amount: int, seed: int, distance: float) -> None:
-    graph, rng = graph_of(held), random.Random(seed)
+def test_at_any_prices_no_route_pays_more_than_the_bound(
+    traded_market: Market, amount: int, seed: int, distance: float
+) -> None:
+    graph, rng = graph_of(traded_market), random.Random(seed)
     near = SpotPrices(graph, 1, 6).values
     prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, distance)) for t in range(6)} | {1: 1.0}
     certificate = build_certificate(graph, graph, [prices], (0, 1, float(amount)), 1, lambda _: True)
-    for paid in outputs(held, amount, seed):
+    for paid in outputs(traded_market, amount, seed):
         assert paid <= certificate.bound * (1 + 1e-9)
     assert certificate.acyclic_bound == certificate.bound
 
 
 @given(markets(), amounts, seeds)
-def test_no_route_pays_more_than_the_bound_of_a_quote(held: Market, amount: int, seed: int) -> None:
+def test_no_route_pays_more_than_the_bound_of_a_quote(traded_market: Market, amount: int, seed: int) -> None:
     try:
-        quote = Router(held).quote(build_order(held, 0, 1, amount), certify=True)
+        quote = Router(traded_market).quote(build_order(traded_market, 0, 1, amount), certify=True)
     except NoRoute:
         return
     certificate = quote.certificate
     assert certificate is not None
-    for paid in [quote.amount_out, quote.best_single_path_out or 0, *outputs(held, amount, seed)]:
+    for paid in [quote.amount_out, quote.best_single_path_out or 0, *outputs(traded_market, amount, seed)]:
         assert paid <= certificate.bound * (1 + 1e-7)
     assert quote.amount_out * (1 - 1e-7) <= certificate.acyclic_bound <= certificate.bound
     assert certificate.gap_bps == pytest.approx((certificate.bound / quote.amount_out - 1) * 1e4)
     assert certificate.acyclic_gap_bps == pytest.approx((certificate.acyclic_bound / quote.amount_out - 1) * 1e4)
-    assert certificate.pools_checked == len(held.pools)
+    assert certificate.pools_checked == len(traded_market.pools)
 
 
 @given(markets(), amounts)
-def test_the_bound_is_the_least_of_those_of_all_prices(held: Market, amount: int) -> None:
-    graph, rng = graph_of(held), random.Random(amount)
+def test_the_bound_is_the_least_of_those_of_all_prices(traded_market: Market, amount: int) -> None:
+    graph, rng = graph_of(traded_market), random.Random(amount)
     several = [{t: exp(rng.gauss(0, 1)) for t in range(6)} | {1: 1.0} for _ in range(3)]
-    asked = (0, 1, float(amount))
-    single = [build_certificate(graph, graph, [prices], asked, 1, lambda _: True).bound for prices in several]
-    assert build_certificate(graph, graph, several, asked, 1, lambda _: True).bound == min(single)
+    calls = (0, 1, float(amount))
+    single = [build_certificate(graph, graph, [prices], calls, 1, lambda _: True).bound for prices in several]
+    assert build_certificate(graph, graph, several, calls, 1, lambda _: True).bound == min(single)
 
 
 def test_a_market_without_arbitrage_is_certified_to_the_rounding() -> None:
     pools = [
         build_constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate([(A, B), (A, C), (C, B), (B, D)])
     ]
-    held = build_market(pools, [A, B, C, D])
-    certificate = Router(held).quote(build_order(held, 0, 1, 10**22), certify=True).certificate
+    traded_market = build_market(pools, [A, B, C, D])
+    certificate = Router(traded_market).quote(build_order(traded_market, 0, 1, 10**22), certify=True).certificate
     assert certificate is not None
     assert 0.0 <= certificate.acyclic_gap_bps <= certificate.gap_bps < 0.01
 
@@ -104,8 +106,8 @@ def test_a_market_without_arbitrage_is_certified_to_the_rounding() -> None:
 )
 def test_a_sparse_market_is_certified_over_paths_of_any_length(seed: int, amount: int) -> None:
     """A bound is on any routing, and there some tokens are worth most over more hops than a route may have."""
-    held = build_random_market(seed, tokens=150, pools=300)
-    certificate = Router(held).quote(build_order(held, 0, 1, amount), certify=True).certificate
+    traded_market = build_random_market(seed, tokens=150, pools=300)
+    certificate = Router(traded_market).quote(build_order(traded_market, 0, 1, amount), certify=True).certificate
     assert certificate is not None
     assert certificate.gap_bps < 200
 
@@ -121,9 +123,9 @@ def test_tokens_at_the_end_of_a_long_chain_have_a_value() -> None:
 
 @given(st.integers(2, 40), st.integers(0, 10**6))
 def test_a_bound_is_never_less_than_what_dust_brought(amount: int, seed: int) -> None:
-    held = build_random_market(seed, every_family=True)
+    traded_market = build_random_market(seed, every_family=True)
     try:
-        quote = Router(held).quote(build_order(held, 0, 1, amount), certify=True)
+        quote = Router(traded_market).quote(build_order(traded_market, 0, 1, amount), certify=True)
     except NoRoute:
         return
     assert quote.certificate is not None
@@ -132,20 +134,20 @@ def test_a_bound_is_never_less_than_what_dust_brought(amount: int, seed: int) ->
 
 
 def test_an_arbitrage_that_a_route_cannot_run_counts_only_in_the_wider_bound() -> None:
-    """The ring b, c, d gains 20 %, but a route to b does not leave b."""
+    """The ring b, c, d gains 20%, but a route to b does not leave b."""
     ring = [
         build_constant_product(k, i, j, 10**24, 12 * 10**23) for k, (i, j) in enumerate([(B, C), (C, D), (D, B)], 1)
     ]
-    held = build_market([build_constant_product(0, A, B, 10**24, 10**24), *ring], [A, B, C, D])
-    certificate = Router(held).quote(build_order(held, 0, 1, 10**20), certify=True).certificate
+    traded_market = build_market([build_constant_product(0, A, B, 10**24, 10**24), *ring], [A, B, C, D])
+    certificate = Router(traded_market).quote(build_order(traded_market, 0, 1, 10**20), certify=True).certificate
     assert certificate is not None
     assert certificate.acyclic_gap_bps < 0.1
     assert certificate.gap_bps > 100
 
 
 def test_nothing_paid_is_infinitely_far_from_the_bound() -> None:
-    held = build_market([build_constant_product(0, A, B, 10**24, 10**24)], [A, B])
-    graph = graph_of(held)
+    traded_market = build_market([build_constant_product(0, A, B, 10**24, 10**24)], [A, B])
+    graph = graph_of(traded_market)
     assert build_certificate(graph, graph, [{0: 1.0, 1: 1.0}], (0, 1, 1e18), 0, lambda _: True).gap_bps == inf
 
 
@@ -153,8 +155,8 @@ def test_nothing_paid_is_infinitely_far_from_the_bound() -> None:
 
 
 @given(markets(), seeds)
-def test_a_surplus_is_what_the_best_trade_is_worth(held: Market, seed: int) -> None:
-    graph, rng = graph_of(held), random.Random(seed)
+def test_a_surplus_is_what_the_best_trade_is_value(traded_market: Market, seed: int) -> None:
+    graph, rng = graph_of(traded_market), random.Random(seed)
     near = SpotPrices(graph, 1, 6).values
     prices: Prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, 0.3)) for t in range(6)}
     for arc in graph.arcs():
@@ -163,8 +165,8 @@ def test_a_surplus_is_what_the_best_trade_is_worth(held: Market, seed: int) -> N
         capacity = min(arc.curve.capacity, 1e30)
         for part in (1e-6, 1e-4, 1e-2, 0.1, 0.3, 1.0):
             sold = min(part * arc.depth, capacity)
-            worth = price_out * arc.curve.amount_out(sold) - price_in * sold
-            assert worth <= best + 1e-7 * price_in * sold
+            value = price_out * arc.curve.amount_out(sold) - price_in * sold
+            assert value <= best + 1e-7 * price_in * sold
 
 
 def test_an_arc_that_loses_or_has_no_price_at_an_end_has_no_surplus() -> None:
@@ -176,8 +178,8 @@ def test_an_arc_that_loses_or_has_no_price_at_an_end_has_no_surplus() -> None:
 
 
 @given(markets(), st.sets(st.integers(0, 5)))
-def test_tokens_without_a_price_get_no_more_than_they_bring(held: Market, priced: set[int]) -> None:
-    graph = graph_of(held)
+def test_tokens_without_a_price_get_no_more_than_they_bring(traded_market: Market, priced: set[int]) -> None:
+    graph = graph_of(traded_market)
     prices = priced_among(graph, priced)
     values = extend_prices(graph, prices, 1)
     assert all(values[t] == price for t, price in prices.items())

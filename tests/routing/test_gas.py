@@ -53,15 +53,15 @@ def one_way(pool: Pool, *path: str) -> tuple[tuple[Swap, ...], ...]:
 
 @given(seeds, st.integers(1, 10**24), st.sampled_from([0, 10**9, 10**12]))
 def test_a_quote_tells_the_base_each_swap_and_each_token_between(seed: int, amount: int, gas_price_wei: int) -> None:
-    held = build_random_market(seed, gas_price_wei=gas_price_wei, every_family=True)
+    market = build_random_market(seed, gas_price_wei=gas_price_wei, every_family=True)
     try:
-        quote = Router(held).quote(build_order(held, 0, 1, amount))
+        quote = Router(market).quote(build_order(market, 0, 1, amount))
     except NoRoute:
         return
-    after = replay(held.pools, quote.route, quote.amount_in).pools_after
+    after = replay(market.pools, quote.route, quote.amount_in).pools_after
     expected, seen = BASE_GAS, set[str]()
     for step in quote.steps:
-        pool = held.pools[step.pool]
+        pool = market.pools[step.pool]
         expected += pool.gas_units(pool) + REPEATED_POOL_GAS if step.pool in seen else pool.gas_units(after[step.pool])
         seen.add(step.pool)
     between = {step.token_in for step in quote.steps} - {A.address}
@@ -77,8 +77,8 @@ def test_gas_told_from_a_rate_is_off_by_one_tick_at_most(seed: int, part: float)
         if moved:
             before, after = moved
             rate = arc.curve.rate(float(max(1, int(part * arc.depth))))
-            told = before.gas_units_to(build_token(arc.token_in).address, build_token(arc.token_out).address, rate)
-            assert abs(told - before.gas_units(after)) <= CROSSING_GAS
+            reported = before.gas_units_to(build_token(arc.token_in).address, build_token(arc.token_out).address, rate)
+            assert abs(reported - before.gas_units(after)) <= CROSSING_GAS
 
 
 def test_a_rate_of_nothing_is_beyond_every_tick() -> None:

@@ -1,4 +1,4 @@
-"""Markets that somebody made to mislead a router: routes, amounts and certificates hold all the same."""
+"""Markets made to mislead a router: routes, amounts and certificates are still correct."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from swapcli.routing import Router
 from swapcli.routing.replay import replay
 from swapcli.routing.search.route_search import RouteSearch
 from tests.routing.build import graph_of, problem_on
-from tests.routing.dust_pools import Worth, with_dust
+from tests.routing.dust_pools import DustAmounts, with_dust
 from tests.support.pools import UNIT, build_market, build_order, build_random_market, build_token
 
 MARKETS = Path(__file__).parent / "markets"
@@ -31,7 +31,7 @@ LOSS = 1e-5
 DRAINING = 0.3
 """A price impact from which whole percents that overflow a pool decide more than dust does."""
 
-WORTH_USD = 1e-4
+DUST_VALUE_USD = 1e-4
 """Of a token in a dust pool: a millionth of the least order here."""
 
 
@@ -41,23 +41,23 @@ def recorded(name: str) -> Market:
     return open_market(json.loads(document)["network"]["name"], network, document=document).market
 
 
-def of_symbols(held: Market, sold: str, bought: str, amount: int) -> Order:
-    by_symbol = {each.symbol: each for each in held.tokens.values()}
+def of_symbols(market: Market, sold: str, bought: str, amount: int) -> Order:
+    by_symbol = {each.symbol: each for each in market.tokens.values()}
     return Order(by_symbol[sold], by_symbol[bought], amount)
 
 
-def worth_of(held: Market, usd: float) -> Worth:
+def value_of(market: Market, usd: float) -> DustAmounts:
     """Base units of each token that are worth `usd`, of tokens that have a price."""
-    listed = list(held.tokens.values())
-    prices = zip(listed, Router(held).usd_prices(*listed), strict=True)
+    listed = list(market.tokens.values())
+    prices = zip(listed, Router(market).usd_prices(*listed), strict=True)
     return {each.address: max(1.0, usd / price * 10**each.decimals) for each, price in prices if price}
 
 
 def test_one_worthless_pool_at_an_extreme_tick_does_not_lead_an_order_astray() -> None:
-    held = recorded("hostile_extreme_tick")
-    quote = Router(held).quote(of_symbols(held, "WETH", "SIX", 3 * 10**18), certify=True)
+    market = recorded("hostile_extreme_tick")
+    quote = Router(market).quote(of_symbols(market, "WETH", "SIX", 3 * 10**18), certify=True)
     singles = []
-    for pool in held.pools.values():
+    for pool in market.pools.values():
         try:
             singles.append(pool.swap(quote.order.token_in.address, quote.order.token_out.address, 3 * 10**18)[0])
         except (PoolError, KeyError, ValueError):
@@ -68,29 +68,29 @@ def test_one_worthless_pool_at_an_extreme_tick_does_not_lead_an_order_astray() -
 
 
 def test_a_token_whose_only_pool_cannot_take_it_has_no_route() -> None:
-    held = recorded("hostile_one_sided")
+    market = recorded("hostile_one_sided")
     with pytest.raises(NoRoute):
-        Router(held).quote(of_symbols(held, "AAA", "WETH", 10**18))
+        Router(market).quote(of_symbols(market, "AAA", "WETH", 10**18))
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_dust_pools_between_any_tokens_cost_no_order_a_tenth_of_a_basis_point(seed: int) -> None:
     """As many dust pools as the market has pools, over random markets whose tokens all have prices."""
-    held = build_random_market(seed, tokens=12, pools=40, every_family=True)
-    worth = worth_of(held, WORTH_USD)
-    dusted = with_dust(held, worth, list(combinations(worth, 2)), 40, seed)
-    assert len(dusted.pools) > len(held.pools) + 10
+    market = build_random_market(seed, tokens=12, pools=40, every_family=True)
+    value = value_of(market, DUST_VALUE_USD)
+    dusted = with_dust(market, value, list(combinations(value, 2)), 40, seed)
+    assert len(dusted.pools) > len(market.pools) + 10
     rng = random.Random(seed)
-    listed = list(worth)
-    clean, dirty = Router(held), Router(dusted)
+    listed = list(value)
+    clean, dirty = Router(market), Router(dusted)
     for _ in range(6):
         sold, bought = rng.sample(listed, 2)
-        amount = int(worth[sold] / WORTH_USD * 10 ** rng.uniform(2, 5))
-        asked = Order(held.tokens[sold], held.tokens[bought], amount)
-        without = clean.quote(asked)
+        amount = int(value[sold] / DUST_VALUE_USD * 10 ** rng.uniform(2, 5))
+        calls = Order(market.tokens[sold], market.tokens[bought], amount)
+        without = clean.quote(calls)
         if without.price_impact is None or without.price_impact > DRAINING:
             continue
-        quote = dirty.quote(asked, certify=True)
+        quote = dirty.quote(calls, certify=True)
         assert quote.amount_out >= without.amount_out * (1 - LOSS) - 1
         assert quote.certificate is not None
         assert quote.certificate.is_proof
@@ -99,17 +99,17 @@ def test_dust_pools_between_any_tokens_cost_no_order_a_tenth_of_a_basis_point(se
 
 @pytest.mark.parametrize("seed", range(4))
 def test_dust_pools_cost_no_order_on_the_embedded_market(seed: int) -> None:
-    held = open_market("base", network).market
-    worth = worth_of(held, WORTH_USD)
-    hubs = [address for address in worth if sum(address in pool.tokens for pool in held.pools.values()) > 8]
-    pairs = [*combinations(hubs, 2), *random.Random(seed).sample(list(combinations(worth, 2)), 40)]
-    dusted = with_dust(held, worth, pairs, 20, seed)
-    clean, dirty = Router(held), Router(dusted)
+    market = open_market("base", network).market
+    value = value_of(market, DUST_VALUE_USD)
+    hubs = [address for address in value if sum(address in pool.tokens for pool in market.pools.values()) > 8]
+    pairs = [*combinations(hubs, 2), *random.Random(seed).sample(list(combinations(value, 2)), 40)]
+    dusted = with_dust(market, value, pairs, 20, seed)
+    clean, dirty = Router(market), Router(dusted)
     for sold, bought in (("ETH", "USDC"), ("USDC", "cbBTC"), ("AERO", "USDC")):
         for usd in (100, 100_000):
-            wanted = of_symbols(held, {"ETH": "WETH"}.get(sold, sold), bought, 0)
-            asked = replace(wanted, amount=int(worth[wanted.token_in.address] / WORTH_USD * usd))
-            without, quote = (router.quote(asked, gas_price_wei=0) for router in (clean, dirty))
+            requested = of_symbols(market, {"ETH": "WETH"}.get(sold, sold), bought, 0)
+            calls = replace(requested, amount=int(value[requested.token_in.address] / DUST_VALUE_USD * usd))
+            without, quote = (router.quote(calls, gas_price_wei=0) for router in (clean, dirty))
             assert quote.amount_out >= without.amount_out * (1 - LOSS)
 
 
@@ -118,20 +118,20 @@ def test_any_order_on_a_hostile_market_has_an_exact_answer_or_a_plain_one(cases:
     """One-sided and drained pools, 0 to 30 decimals, one unit to all liquidity and more."""
     rng, answered = random.Random(cases), 0
     for case in range(cases):
-        held = hostile(rng)
-        listed = list(held.tokens.values())
+        market = hostile(rng)
+        listed = list(market.tokens.values())
         sold, bought = rng.sample(listed, 2)
-        reserve = max((max(getattr(p, "reserves", (10**20,))) for p in held.pools.values()), default=1)
+        reserve = max((max(getattr(p, "reserves", (10**20,))) for p in market.pools.values()), default=1)
         amount = max(1, int(10 ** rng.uniform(0, len(str(reserve)) + 1)))
-        asked = Order(sold, bought, amount, reverse=case % 5 == 0)
+        calls = Order(sold, bought, amount, reverse=case % 5 == 0)
         try:
-            quote = Router(held).quote(asked, gas_price_wei=rng.choice((0, 10**9)), certify=case % 3 == 0)
+            quote = Router(market).quote(calls, gas_price_wei=rng.choice((0, 10**9)), certify=case % 3 == 0)
         except NoRoute:
             continue
         answered += 1
-        done = replay(held.pools, quote.route, quote.amount_in)
+        done = replay(market.pools, quote.route, quote.amount_in)
         assert done.amount_out == quote.amount_out > 0
-        if asked.reverse:
+        if calls.reverse:
             assert quote.amount_out >= amount
         else:
             assert quote.amount_in == amount
@@ -156,8 +156,8 @@ def hostile(rng: random.Random) -> Market:
                 continue
     drained = replace(fair, pools=pools)
     listed = list(drained.tokens)
-    worth = {address: 10.0 ** rng.uniform(0, 12) for address in listed}
-    return with_dust(drained, worth, list(combinations(listed, 2)), 6, rng.randrange(10**6))
+    value = {address: 10.0 ** rng.uniform(0, 12) for address in listed}
+    return with_dust(drained, value, list(combinations(listed, 2)), 6, rng.randrange(10**6))
 
 
 def stepping(limit: int) -> Callable[[], bool]:
@@ -168,20 +168,20 @@ def stepping(limit: int) -> Callable[[], bool]:
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 5, 10])
 def test_a_search_out_of_time_returns_an_exact_route_and_says_so(limit: int) -> None:
-    held = build_random_market(3, tokens=20, pools=120, every_family=True)
-    asked = build_order(held, 0, 1, 10**21)
-    whole = Router(held).quote(asked)
-    quote = Router(held).quote(asked, is_time_up=stepping(limit))
+    market = build_random_market(3, tokens=20, pools=120, every_family=True)
+    calls = build_order(market, 0, 1, 10**21)
+    whole = Router(market).quote(calls)
+    quote = Router(market).quote(calls, is_time_up=stepping(limit))
     assert not quote.is_search_complete
     assert whole.is_search_complete
     assert 0 < quote.amount_out <= whole.amount_out
-    assert replay(held.pools, quote.route, quote.amount_in).amount_out == quote.amount_out
+    assert replay(market.pools, quote.route, quote.amount_in).amount_out == quote.amount_out
 
 
 def test_more_time_never_pays_less() -> None:
-    held = build_random_market(3, tokens=20, pools=120, every_family=True)
+    market = build_random_market(3, tokens=20, pools=120, every_family=True)
     quotes = [
-        Router(held).quote(build_order(held, 0, 1, 10**21), is_time_up=stepping(limit)) for limit in range(0, 60, 3)
+        Router(market).quote(build_order(market, 0, 1, 10**21), is_time_up=stepping(limit)) for limit in range(0, 60, 3)
     ]
     amounts = [quote.amount_out for quote in quotes]
     assert amounts == sorted(amounts)
@@ -191,10 +191,10 @@ def test_more_time_never_pays_less() -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_more_hops_never_pay_less(seed: int) -> None:
     """A chain of pools beside a net of them: long paths carry part of the order."""
-    held = build_random_market(seed, tokens=9, pools=20, noise=0.8)
+    market = build_random_market(seed, tokens=9, pools=20, noise=0.8)
     outputs = []
     for max_hops in range(2, 9):
-        found = RouteSearch(problem_on(graph_of(held), 10**20, max_hops), held.pools).run()
+        found = RouteSearch(problem_on(graph_of(market), 10**20, max_hops), market.pools).run()
         outputs.append(found.best.replay.amount_out if found else 0)
     for fewer, more in pairwise(outputs):
         assert more >= fewer * (1 - LOSS)
@@ -212,7 +212,7 @@ def test_gas_is_not_weighed_by_the_price_of_a_dust_pool() -> None:
     ]
     clean = build_market(pools, [weth, usd, mid], 10**9)
     dusted = build_market([*pools, build_constant_product(3, weth, usd, 1, 10**9)], [weth, usd, mid], 10**9)
-    asked = Order(mid, usd, 10**4 * UNIT)
-    quotes = [Router(each).quote(asked) for each in (clean, dusted)]
+    calls = Order(mid, usd, 10**4 * UNIT)
+    quotes = [Router(each).quote(calls) for each in (clean, dusted)]
     assert quotes[0].amount_out == quotes[1].amount_out
     assert len(quotes[1].steps) == 2

@@ -27,9 +27,9 @@ from tests.support.pools import (
 @given(seeds, st.integers(18, 23), st.booleans())
 def test_an_outcome_is_no_worse_than_a_candidate_of_another_state(seed: int, digits: int, in_reverse: bool) -> None:
     elsewhere, here = (build_random_market(seed, tokens=5, noise=noise) for noise in (6.0, 0.8))
-    wanted = replace(build_order(here, 0, 1, 10**digits), reverse=in_reverse)
+    requested = replace(build_order(here, 0, 1, 10**digits), reverse=in_reverse)
     try:
-        found = Router(elsewhere).search(wanted).best
+        found = Router(elsewhere).search(requested).best
     except NoRoute:
         return
     candidate = KnownRoute(found.route, found.amount_in)
@@ -37,10 +37,10 @@ def test_an_outcome_is_no_worse_than_a_candidate_of_another_state(seed: int, dig
         alone = replay(here.pools, found.route, found.amount_in)
     except PoolError:
         return
-    outcome = Router(here).search(wanted, known_routes=[candidate])
+    outcome = Router(here).search(requested, known_routes=[candidate])
     if not in_reverse:
         assert outcome.best.replay.amount_out >= alone.amount_out
-    elif alone.amount_out >= wanted.amount:
+    elif alone.amount_out >= requested.amount:
         assert outcome.best.amount_in <= found.amount_in
     best = outcome.best
     assert replay(here.pools, best.route, best.amount_in).amount_out == best.replay.amount_out
@@ -56,31 +56,31 @@ def two_pools() -> tuple[Router, Router]:
 
 def test_a_candidate_over_pools_that_are_not_there_does_not_count() -> None:
     here, elsewhere = two_pools()
-    wanted = build_order(here.market, 0, 1, UNIT)
-    found = elsewhere.search(wanted).best
-    outcome = here.search(wanted, known_routes=[KnownRoute(found.route, found.amount_in)])
-    assert outcome.best == here.search(wanted).best
+    requested = build_order(here.market, 0, 1, UNIT)
+    found = elsewhere.search(requested).best
+    outcome = here.search(requested, known_routes=[KnownRoute(found.route, found.amount_in)])
+    assert outcome.best == here.search(requested).best
 
 
 def test_a_candidate_is_certified_as_any_route_is() -> None:
     here, _ = two_pools()
-    wanted = build_order(here.market, 0, 1, UNIT)
-    found = here.search(wanted).best
-    with_it = here.search(wanted, known_routes=[KnownRoute(found.route, UNIT)])
-    certificate = here.build_quote(wanted, with_it, certify=True).certificate
+    requested = build_order(here.market, 0, 1, UNIT)
+    found = here.search(requested).best
+    with_it = here.search(requested, known_routes=[KnownRoute(found.route, UNIT)])
+    certificate = here.build_quote(requested, with_it, certify=True).certificate
     assert certificate is not None
     assert 0.0 <= certificate.gap_bps < 1.0
 
 
 def test_a_candidate_alone_makes_an_outcome_where_the_search_finds_none(monkeypatch: pytest.MonkeyPatch) -> None:
     here, _ = two_pools()
-    wanted = build_order(here.market, 0, 1, UNIT)
-    found = here.search(wanted).best
+    requested = build_order(here.market, 0, 1, UNIT)
+    found = here.search(requested).best
     monkeypatch.setattr("swapcli.routing.search.route_search.RouteSearch.run", lambda _: None)
     with pytest.raises(NoRoute):
-        here.search(wanted)
-    outcome = here.search(wanted, known_routes=[KnownRoute(found.route, found.amount_in)])
+        here.search(requested)
+    outcome = here.search(requested, known_routes=[KnownRoute(found.route, found.amount_in)])
     assert outcome.best.replay == found.replay
-    certificate = here.build_quote(wanted, outcome, certify=True).certificate
+    certificate = here.build_quote(requested, outcome, certify=True).certificate
     assert certificate is not None
     assert certificate.bound >= found.replay.amount_out

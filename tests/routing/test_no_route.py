@@ -1,4 +1,4 @@
-"""What an order without a route is told: why, and what could be had; before any search where a bound shows it."""
+"""The errors for orders without a route: the reason, and what would have a route."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from tests.support.pools import (
 A, B, C = build_token(0), build_token(1), build_token(2)
 
 
-def refusal(held: Market, asked: Order) -> NoRoute:
+def refusal(market: Market, calls: Order) -> NoRoute:
     with pytest.raises(NoRoute) as caught:
-        Router(held).quote(asked)
+        Router(market).quote(calls)
     return caught.value
 
 
@@ -44,26 +44,26 @@ def narrow_market() -> Market:
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_an_order_that_drains_the_pools_is_told_what_they_have(reverse: bool) -> None:
-    """What it is told can be had, but for a part in a thousand."""
-    held = narrow_market()
-    asked = replace(build_order(held, 0, 1, 10**24), reverse=reverse)
-    error = refusal(held, asked)
+    """The reported maximum has a route, but for a part in a thousand."""
+    market = narrow_market()
+    calls = replace(build_order(market, 0, 1, 10**24), reverse=reverse)
+    error = refusal(market, calls)
     verb, name, symbol = ("bought", "max_amount_out", "T1") if reverse else ("sold", "max_amount_in", "T0")
     assert "every path runs out of liquidity; at most 3," in error.message
     assert error.message.endswith(f"{symbol} can be {verb}")
     assert error.hint == "try a smaller amount"
     most = int(str(error.details[name]))
-    quote = Router(held).quote(replace(asked, amount=most * 999 // 1000))
+    quote = Router(market).quote(replace(calls, amount=most * 999 // 1000))
     assert (quote.amount_out if reverse else quote.amount_in) >= most * 0.99
-    assert name in refusal(held, replace(asked, amount=most + 1)).details
+    assert name in refusal(market, replace(calls, amount=most + 1)).details
 
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("amount", [10**25, 10**30, 10**60])
 def test_what_a_bound_shows_is_refused_before_the_search(amount: int, reverse: bool) -> None:
     """A search asks what trades pay at a rate; the bound asks for capacities alone."""
-    held = narrow_market()
-    router = Router(held)
+    market = narrow_market()
+    router = Router(market)
     router.warm()
     trades = 0
     for arc in router._graph(frozenset()).arcs():
@@ -75,33 +75,33 @@ def test_what_a_bound_shows_is_refused_before_the_search(amount: int, reverse: b
 
         arc.trade_to_marginal_rate = counted
     with pytest.raises(NoRoute):
-        router.quote(replace(build_order(held, 0, 1, amount), reverse=reverse))
+        router.quote(replace(build_order(market, 0, 1, amount), reverse=reverse))
     assert not trades
 
 
 @settings(max_examples=20)
 @given(seeds, st.floats(18, 33), st.booleans())
 def test_what_is_refused_before_the_search_has_no_route(seed: int, digits: float, reverse: bool) -> None:
-    held = build_random_market(seed, tokens=4, pools=6, every_family=True)
+    market = build_random_market(seed, tokens=4, pools=6, every_family=True)
     amount = int(10**digits)
-    asked = replace(build_order(held, 0, 1, amount), reverse=reverse)
-    refused = exceeds_liquidity(asked, graph_of(held), (0, 1), 6, no_cancellation)
+    calls = replace(build_order(market, 0, 1, amount), reverse=reverse)
+    refused = exceeds_liquidity(calls, graph_of(market), (0, 1), 6, no_cancellation)
     if refused is None:
         return
     inputs = [10**k for k in range(15, 36)] if reverse else [amount]
     for tried in inputs:
-        outcome = RouteSearch(problem_of(held, tried), held.pools).run()
+        outcome = RouteSearch(problem_of(market, tried), market.pools).run()
         assert outcome is None or (reverse and outcome.best.replay.amount_out < amount)
 
 
 def test_only_less_than_a_unit_is_too_small() -> None:
-    """However little is sold for a wanted output: a unit of token 0 is worth billions of token 1 here."""
-    held = build_market([build_constant_product(0, A, B, 10**9, 10**27)], [A, B])
-    for wanted in (1, 10**6, 10**17, 10**26):
-        assert Router(held).quote(replace(build_order(held, 0, 1, wanted), reverse=True)).amount_out >= wanted
-    drained = refusal(held, replace(build_order(held, 0, 1, 10**27), reverse=True))
+    """However little is sold for a requested output: a unit of token 0 is worth billions of token 1 here."""
+    market = build_market([build_constant_product(0, A, B, 10**9, 10**27)], [A, B])
+    for requested in (1, 10**6, 10**17, 10**26):
+        assert Router(market).quote(replace(build_order(market, 0, 1, requested), reverse=True)).amount_out >= requested
+    drained = refusal(market, replace(build_order(market, 0, 1, 10**27), reverse=True))
     assert "runs out of liquidity" in drained.message
-    small = refusal(held, build_order(held, 1, 0, 10**17))
+    small = refusal(market, build_order(market, 1, 0, 10**17))
     assert "too small: less than one smallest unit would change hands" in small.message
     assert small.hint == "try a larger amount"
 
@@ -109,10 +109,10 @@ def test_only_less_than_a_unit_is_too_small() -> None:
 @pytest.mark.parametrize(("seed", "digits"), [(16, 25)])
 def test_a_wanted_output_that_no_input_was_found_for_is_told_the_most_that_was(seed: int, digits: int) -> None:
     """More than any route over whole percents brings, and less than the pools hold."""
-    held = build_random_market(seed, tokens=8, pools=30, every_family=True)
-    asked = replace(build_order(held, 0, 1, 10**digits), reverse=True)
-    most = max_output(graph_of(held), (0, 1), asked.max_hops)
-    error = refusal(held, replace(asked, amount=int(most * 0.99)))
+    market = build_random_market(seed, tokens=8, pools=30, every_family=True)
+    calls = replace(build_order(market, 0, 1, 10**digits), reverse=True)
+    most = max_output(graph_of(market), (0, 1), calls.max_hops)
+    error = refusal(market, replace(calls, amount=int(most * 0.99)))
     assert "runs out of liquidity; the most that a route was found for is" in error.message
     assert 0 < int(str(error.details["max_found_out"])) < most * 0.99
     assert error.hint == "try a smaller amount"

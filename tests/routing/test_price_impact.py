@@ -1,4 +1,4 @@
-"""The price impact of a route on its own pools: exact where it can be told in closed form, and hard to falsify."""
+"""The price impact of a route on its own pools: exact where a closed form exists, and hard to falsify."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def pool(number: int, reserve_in: int, reserve_out: int, *, fee_ppm: int = 3000)
 
 @given(st.integers(10**18, 10**27), st.floats(1e-4, 1e3), st.sampled_from([0, 3000, 10_000]))
 def test_of_one_constant_product_pool_it_is_what_the_formula_says(reserve: int, size: float, fee_ppm: int) -> None:
-    held, amount = pool(0, reserve, 3 * reserve, fee_ppm=fee_ppm), int(reserve * size)
+    market, amount = pool(0, reserve, 3 * reserve, fee_ppm=fee_ppm), int(reserve * size)
     after_fee = amount * (1 - fee_ppm / 1e6)
-    found = impact(split((100, through(((held, 10_000),)))), amount, held)
+    found = impact(split((100, through(((market, 10_000),)))), amount, market)
     assert found == pytest.approx(after_fee / (reserve + after_fee), rel=1e-6, abs=1e-9)
 
 
@@ -64,9 +64,9 @@ def test_over_many_alike_pools_it_is_that_of_each(count: int, size: float) -> No
 
 @given(st.integers(1, 10**30), st.integers(2, 10**27), st.integers(2, 10**27))
 def test_it_lies_between_nothing_and_all_whatever_the_amounts(amount: int, reserve_in: int, reserve_out: int) -> None:
-    held = pool(0, reserve_in, reserve_out)
+    market = pool(0, reserve_in, reserve_out)
     try:
-        found = impact(split((100, through(((held, 10_000),)))), amount, held)
+        found = impact(split((100, through(((market, 10_000),)))), amount, market)
     except PoolError:
         assume(False)
     assert 0.0 <= found <= 1.0
@@ -74,17 +74,17 @@ def test_it_lies_between_nothing_and_all_whatever_the_amounts(amount: int, reser
 
 @given(st.floats(1e-4, 10.0), st.floats(1.01, 10.0))
 def test_a_larger_order_has_a_larger_impact(size: float, factor: float) -> None:
-    held = pool(0, 10**24, 10**24)
-    route = split((100, through(((held, 10_000),))))
-    small, large = (impact(route, int(10**24 * each), held) for each in (size, size * factor))
+    market = pool(0, 10**24, 10**24)
+    route = split((100, through(((market, 10_000),))))
+    small, large = (impact(route, int(10**24 * each), market) for each in (size, size * factor))
     assert small <= large + 1e-9
 
 
 @pytest.mark.parametrize("amount", [5, 7, 10, 99, 1_001])
 @pytest.mark.parametrize("reserve_out", [10**24, 3 * 10**23])
 def test_what_is_rounded_away_of_a_few_units_is_no_impact(amount: int, reserve_out: int) -> None:
-    held = pool(0, 10**24, reserve_out)
-    assert impact(split((100, through(((held, 10_000),)))), amount, held) == 0.0
+    market = pool(0, 10**24, reserve_out)
+    assert impact(split((100, through(((market, 10_000),)))), amount, market) == 0.0
 
 
 @given(st.floats(1.5, 1e6), st.integers(1, 499))
@@ -116,8 +116,8 @@ def test_hops_multiply() -> None:
 
 
 def test_a_concentrated_pool_that_runs_dry_loses_nearly_all() -> None:
-    held = build_concentrated(0, A, B, 10**20, 1.0, 6_000)
-    capacity = held.curve(A.address, B.address).capacity
-    route = split((100, through(((held, 10_000),))))
-    assert impact(route, int(capacity / 1e6), held) < 1e-3
-    assert impact(route, int(capacity * 0.99), held) > 0.2
+    market = build_concentrated(0, A, B, 10**20, 1.0, 6_000)
+    capacity = market.curve(A.address, B.address).capacity
+    route = split((100, through(((market, 10_000),))))
+    assert impact(route, int(capacity / 1e6), market) < 1e-3
+    assert impact(route, int(capacity * 0.99), market) > 0.2

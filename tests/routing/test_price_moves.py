@@ -32,8 +32,8 @@ def arbitraged(pools: Mapping[str, Pool], worths: Mapping[str, float]) -> dict[s
 
 
 def pairs(seed: int, tokens: int = 6, pools: int = 20) -> dict[str, Pool]:
-    held = build_random_market(seed, tokens=tokens, pools=pools).pools
-    return {key: pool for key, pool in held.items() if pool.family == "constant_product"}
+    market = build_random_market(seed, tokens=tokens, pools=pools).pools
+    return {key: pool for key, pool in market.items() if pool.family == "constant_product"}
 
 
 @given(seeds)
@@ -45,8 +45,8 @@ def test_the_moves_of_tokens_explain_what_arbitrage_did_to_their_pools(seed: int
     assert found.spread < 1e-5
     for pool in before.values():
         first, second = pool.tokens
-        told = found.log_growth[first] - found.log_growth[second]
-        assert told == pytest.approx(worths[first] - worths[second], abs=1e-5)
+        reported = found.log_growth[first] - found.log_growth[second]
+        assert reported == pytest.approx(worths[first] - worths[second], abs=1e-5)
 
 
 @given(seeds)
@@ -61,8 +61,8 @@ def test_pools_not_looked_at_are_expected_where_they_are(seed: int) -> None:
         first, second = pool.tokens
         if {first, second} <= moves.log_growth.keys() and key not in read:
             expected = shift_pool(pool, moves)
-            told, true = (log(rate(each, first, second)) for each in (expected, after[key]))
-            assert told == pytest.approx(true, abs=pool.fee_ppm / 1e6 * 2 + 1e-3)
+            reported, true = (log(rate(each, first, second)) for each in (expected, after[key]))
+            assert reported == pytest.approx(true, abs=pool.fee_ppm / 1e6 * 2 + 1e-3)
 
 
 def test_one_drained_pool_is_no_move_of_its_tokens() -> None:
@@ -87,12 +87,12 @@ def test_what_pools_move_by_themselves_is_the_spread() -> None:
 
 
 def test_nothing_known_means_nothing_moved() -> None:
-    held = build_market(
+    market = build_market(
         [build_constant_product(0, build_token(0), build_token(1), UNIT, UNIT)], [build_token(0), build_token(1)]
     )
-    moves = price_moves({}, held.pools)
+    moves = price_moves({}, market.pools)
     assert not moves.log_growth
-    assert shift_market(held.pools, moves) == held.pools
+    assert shift_market(market.pools, moves) == market.pools
 
 
 def test_a_path_through_a_token_that_nobody_looked_at_moves_with_its_ends() -> None:

@@ -375,16 +375,16 @@ def executed(pools: Mapping[str, Pool], given_route: Route, amount_in: int) -> t
 @given(seeds, amounts, st.booleans())
 def test_replays_like_a_plain_reading_of_the_rules(seed: int, amount: int, every_family: bool) -> None:
     rng = random.Random(seed)
-    held = build_random_market(seed, tokens=rng.randint(2, 6), pools=rng.randint(6, 16), every_family=every_family)
-    for given_route in filter(None, (random_route(rng, held, segments=6) for _ in range(5))):
+    market = build_random_market(seed, tokens=rng.randint(2, 6), pools=rng.randint(6, 16), every_family=every_family)
+    for given_route in filter(None, (random_route(rng, market, segments=6) for _ in range(5))):
         try:
-            steps, amount_out = executed(held.pools, given_route, amount)
+            steps, amount_out = executed(market.pools, given_route, amount)
         except PoolError as error:
             with pytest.raises(type(error)) as caught:
-                replay(held.pools, given_route, amount)
-            assert caught.value.details["pool"] in held.pools
+                replay(market.pools, given_route, amount)
+            assert caught.value.details["pool"] in market.pools
             continue
-        result = replay(held.pools, given_route, amount)
+        result = replay(market.pools, given_route, amount)
         assert (list(result.steps), result.amount_out) == (steps, amount_out)
         assert flatten(given_route) == tuple(FlatSwap(s.pool, s.token_in, s.token_out, s.rate) for s in steps)
 
@@ -392,10 +392,10 @@ def test_replays_like_a_plain_reading_of_the_rules(seed: int, amount: int, every
 @given(seeds, amounts)
 def test_nothing_is_lost_or_made_on_the_way(seed: int, amount: int) -> None:
     """What enters and leaves the router's hands adds up, token by token."""
-    held = build_random_market(seed, every_family=True)
-    given_route = random_route(random.Random(seed), held)
+    market = build_random_market(seed, every_family=True)
+    given_route = random_route(random.Random(seed), market)
     try:
-        result = replay(held.pools, given_route, amount) if given_route else None
+        result = replay(market.pools, given_route, amount) if given_route else None
     except PoolError:
         return
     balances: dict[str, int] = defaultdict(int, {A.address: amount})
@@ -410,8 +410,8 @@ def test_nothing_is_lost_or_made_on_the_way(seed: int, amount: int) -> None:
 
 @given(seeds)
 def test_a_segment_written_in_two_parts_means_the_same(seed: int) -> None:
-    held = build_random_market(seed)
-    given_route = random_route(random.Random(seed), held)
+    market = build_random_market(seed)
+    given_route = random_route(random.Random(seed), market)
     if given_route is None or all(segment.percent == 1 for segment in given_route.segments):
         return
     big = max(given_route.segments, key=lambda segment: segment.percent)

@@ -32,9 +32,9 @@ from tests.support.pools import (
 )
 
 
-def quoted(held: Market, asked: Order, *, certify: bool = False) -> Quote | None:
+def quoted(market: Market, calls: Order, *, certify: bool = False) -> Quote | None:
     try:
-        return Router(held).quote(asked, certify=certify)
+        return Router(market).quote(calls, certify=certify)
     except NoRoute:
         return None
 
@@ -46,10 +46,10 @@ def rounding_slack(quote: Quote) -> float:
 
 @given(seeds, amounts, st.booleans())
 def test_the_quote_is_what_the_replay_delivers(seed: int, amount: int, every_family: bool) -> None:
-    held = build_random_market(seed, every_family=every_family)
-    quote = quoted(held, build_order(held, 0, 1, amount))
+    market = build_random_market(seed, every_family=every_family)
+    quote = quoted(market, build_order(market, 0, 1, amount))
     if quote is not None:
-        again = replay(held.pools, quote.route, quote.amount_in)
+        again = replay(market.pools, quote.route, quote.amount_in)
         assert (again.amount_out, again.steps) == (quote.amount_out, quote.steps)
 
 
@@ -57,9 +57,9 @@ def test_the_quote_is_what_the_replay_delivers(seed: int, amount: int, every_fam
 def test_shares_sum_exactly_and_paths_join_the_two_tokens_without_a_cycle(
     seed: int, amount: int, every_family: bool
 ) -> None:
-    held = build_random_market(seed, every_family=every_family)
-    asked = build_order(held, 0, 1, amount)
-    quote = quoted(held, asked)
+    market = build_random_market(seed, every_family=every_family)
+    calls = build_order(market, 0, 1, amount)
+    quote = quoted(market, calls)
     if quote is None:
         return
     assert sum(segment.percent for segment in quote.route.segments) == 100
@@ -70,23 +70,23 @@ def test_shares_sum_exactly_and_paths_join_the_two_tokens_without_a_cycle(
             assert {swap.token_in for swap in hop} == {visited[-1]}
             assert len({swap.token_out for swap in hop}) == 1
             visited.append(hop[0].token_out)
-        assert (visited[0], visited[-1]) == (asked.token_in.address, asked.token_out.address)
-        assert len(set(visited)) == len(visited) <= asked.max_hops + 1
+        assert (visited[0], visited[-1]) == (calls.token_in.address, calls.token_out.address)
+        assert len(set(visited)) == len(visited) <= calls.max_hops + 1
 
 
 @given(seeds, amounts, st.booleans())
 @example(1053, int(10**18.5), True)
 def test_no_pool_serves_two_pairs(seed: int, amount: int, every_family: bool) -> None:
-    held = build_random_market(seed, every_family=every_family)
-    quote = quoted(held, build_order(held, 0, 1, amount))
+    market = build_random_market(seed, every_family=every_family)
+    quote = quoted(market, build_order(market, 0, 1, amount))
     if quote is not None:
         assert len({step.pool for step in quote.steps}) == len(quote.steps)
 
 
 @given(seeds, amounts, st.booleans())
 def test_nothing_is_left_in_the_router(seed: int, amount: int, every_family: bool) -> None:
-    held = build_random_market(seed, every_family=every_family)
-    quote = quoted(held, build_order(held, 0, 1, amount))
+    market = build_random_market(seed, every_family=every_family)
+    quote = quoted(market, build_order(market, 0, 1, amount))
     if quote is None:
         return
     balances: dict[str, int] = defaultdict(int)
@@ -100,18 +100,18 @@ def test_nothing_is_left_in_the_router(seed: int, amount: int, every_family: boo
 
 @given(seeds, amounts, st.booleans())
 def test_never_worse_than_the_best_single_path(seed: int, amount: int, every_family: bool) -> None:
-    held = build_random_market(seed, every_family=every_family)
-    quote = quoted(held, build_order(held, 0, 1, amount))
+    market = build_random_market(seed, every_family=every_family)
+    quote = quoted(market, build_order(market, 0, 1, amount))
     if quote is not None and quote.best_single_path_out is not None:
         assert quote.amount_out >= quote.best_single_path_out
 
 
-def best_over_the_market(held: Market, amount: int, max_hops: int) -> int:
+def best_over_the_market(market: Market, amount: int, max_hops: int) -> int:
     """What the best path over all pools delivers, one pool per hop; 0 without one that executes."""
-    graph = graph_of(held)
+    graph = graph_of(market)
     path = best_single_path(problem_on(graph, amount, max_hops), graph.arcs())
     try:
-        return replay(held.pools, single_route(graph, path), amount).amount_out if path else 0
+        return replay(market.pools, single_route(graph, path), amount).amount_out if path else 0
     except PoolError:
         return 0
 
@@ -121,9 +121,9 @@ def test_never_worse_than_the_best_single_path_of_the_whole_market(
     seed: int, amount: int, max_hops: int, tokens: int, every_family: bool
 ) -> None:
     """From dense markets to sparse ones, where most tokens are dead ends and paths are long."""
-    held = build_random_market(seed, tokens=tokens, pools=max(300, tokens), every_family=every_family)
-    quote = quoted(held, replace(build_order(held, 0, 1, amount), max_hops=max_hops))
-    assert (quote.amount_out if quote else 0) >= best_over_the_market(held, amount, max_hops)
+    market = build_random_market(seed, tokens=tokens, pools=max(300, tokens), every_family=every_family)
+    quote = quoted(market, replace(build_order(market, 0, 1, amount), max_hops=max_hops))
+    assert (quote.amount_out if quote else 0) >= best_over_the_market(market, amount, max_hops)
 
 
 @pytest.mark.parametrize(
@@ -144,15 +144,15 @@ def test_never_worse_than_the_best_single_path_of_the_whole_market(
     ],
 )
 def test_long_ways_over_thin_pools_are_not_missed(tokens: int, max_hops: int, seed: int, amount: int) -> None:
-    held = build_random_market(seed, tokens=tokens, pools=300)
-    quote = Router(held).quote(replace(build_order(held, 0, 1, amount), max_hops=max_hops))
-    assert quote.amount_out >= best_over_the_market(held, amount, max_hops) > 0
+    market = build_random_market(seed, tokens=tokens, pools=300)
+    quote = Router(market).quote(replace(build_order(market, 0, 1, amount), max_hops=max_hops))
+    assert quote.amount_out >= best_over_the_market(market, amount, max_hops) > 0
 
 
 @given(seeds, amounts)
 def test_output_never_exceeds_the_certified_bound(seed: int, amount: int) -> None:
-    held = build_random_market(seed)
-    quote = quoted(held, build_order(held, 0, 1, amount), certify=True)
+    market = build_random_market(seed)
+    quote = quoted(market, build_order(market, 0, 1, amount), certify=True)
     if quote is not None:
         assert quote.certificate is not None
         assert quote.amount_out <= quote.certificate.acyclic_bound * (1 + 1e-9)
@@ -161,8 +161,8 @@ def test_output_never_exceeds_the_certified_bound(seed: int, amount: int) -> Non
 
 @given(seeds, amounts, st.booleans())
 def test_output_grows_with_input(seed: int, amount: int, every_family: bool) -> None:
-    held = build_random_market(seed, every_family=every_family)
-    smaller, larger = (quoted(held, build_order(held, 0, 1, a)) for a in (amount, amount + amount // 10))
+    market = build_random_market(seed, every_family=every_family)
+    smaller, larger = (quoted(market, build_order(market, 0, 1, a)) for a in (amount, amount + amount // 10))
     # Beyond half the price a path that takes less than one percent may drop out: the wire has no smaller share.
     if smaller is not None and larger is not None and (larger.price_impact or 0.0) < 0.5:
         assert larger.amount_out >= smaller.amount_out
@@ -170,9 +170,9 @@ def test_output_grows_with_input(seed: int, amount: int, every_family: bool) -> 
 
 @given(seeds, amounts)
 def test_adding_a_pool_costs_at_most_what_rounding_to_percents_can(seed: int, amount: int) -> None:
-    held = build_random_market(seed, pools=15)
-    fewer = build_market(list(held.pools.values())[:-1], list(held.tokens.values()))
-    more, less = quoted(held, build_order(held, 0, 1, amount)), quoted(fewer, build_order(fewer, 0, 1, amount))
+    market = build_random_market(seed, pools=15)
+    fewer = build_market(list(market.pools.values())[:-1], list(market.tokens.values()))
+    more, less = quoted(market, build_order(market, 0, 1, amount)), quoted(fewer, build_order(fewer, 0, 1, amount))
     if more is not None and less is not None:
         assert more.amount_out >= less.amount_out * (1 - rounding_slack(less)) - 2
 
@@ -180,8 +180,8 @@ def test_adding_a_pool_costs_at_most_what_rounding_to_percents_can(seed: int, am
 @given(seeds, amounts)
 def test_used_paths_have_equal_marginal_prices_within_rounding(seed: int, amount: int) -> None:
     """Segments whose marginal rates differ could trade a percent with profit: what is left to gain is tiny."""
-    held = build_random_market(seed)
-    quote = quoted(held, build_order(held, 0, 1, amount), certify=True)
+    market = build_random_market(seed)
+    quote = quoted(market, build_order(market, 0, 1, amount), certify=True)
     if quote is None or quote.certificate is None or len(quote.route.segments) < 2 or quote.amount_out < 10**6:
         return
     for taken in quote.route.segments:
@@ -193,7 +193,7 @@ def test_used_paths_have_equal_marginal_prices_within_rounding(seed: int, amount
             )
             moved = quote.route._replace(segments=changed)
             try:
-                other = replay(held.pools, moved, quote.amount_in).amount_out
+                other = replay(market.pools, moved, quote.amount_in).amount_out
             except Exception as error:  # a full pool refuses one percent more
                 assert type(error).__name__ in {"InsufficientLiquidity", "SwapReverts"}  # noqa: PT017
                 continue
@@ -213,8 +213,8 @@ def test_a_dead_end_pool_changes_nothing() -> None:
 
 def test_two_equal_pools_share_equally() -> None:
     a, b = build_token(0), build_token(1)
-    held = build_market([build_constant_product(k, a, b, 10**24, 10**24) for k in range(2)], [a, b])
-    quote = Router(held).quote(build_order(held, 0, 1, 10**22))
+    market = build_market([build_constant_product(k, a, b, 10**24, 10**24) for k in range(2)], [a, b])
+    quote = Router(market).quote(build_order(market, 0, 1, 10**22))
     assert [swap.share for swap in quote.route.segments[0].hops[0]] == [5000, 5000]
 
 
@@ -225,9 +225,9 @@ def test_direct_orders_use_one_hop_and_fewer_hops_are_respected() -> None:
         build_constant_product(1, a, c, 10**26, 10**26),
         build_constant_product(2, c, b, 10**26, 10**26),
     ]
-    held = build_market(pools, [a, b, c])
-    free = Router(held).quote(build_order(held, 0, 1, 10**22))
-    direct = Router(held).quote(replace(build_order(held, 0, 1, 10**22), direct=True))
+    market = build_market(pools, [a, b, c])
+    free = Router(market).quote(build_order(market, 0, 1, 10**22))
+    direct = Router(market).quote(replace(build_order(market, 0, 1, 10**22), direct=True))
     assert max(len(segment.hops) for segment in free.route.segments) == 2
     assert [len(segment.hops) for segment in direct.route.segments] == [1]
     assert direct.amount_out < free.amount_out
@@ -238,8 +238,8 @@ def test_an_order_whose_percents_all_fall_on_a_path_that_is_too_long_is_still_qu
     s, t, a, b, c = known = [build_token(k) for k in range(5)]
     deep = [build_constant_product(k, i, j, 10**27, 10**27) for k, (i, j) in enumerate(pairwise([s, a, b, c, t]))]
     thin = [build_constant_product(4, s, b, 10**22, 10**22, 500), build_constant_product(5, b, t, 10**22, 10**22, 500)]
-    held = build_market([*deep, *thin], known)
-    quote = Router(held).quote(replace(build_order(held, 0, 1, 10**22), max_hops=3))
+    market = build_market([*deep, *thin], known)
+    quote = Router(market).quote(replace(build_order(market, 0, 1, 10**22), max_hops=3))
     assert quote.amount_out >= (quote.best_single_path_out or 0) > 0
     assert max(len(segment.hops) for segment in quote.route.segments) <= 3
 
@@ -249,24 +249,24 @@ def test_excluded_protocols_are_not_used() -> None:
     pools = [
         build_constant_product(k, a, b, 10**24, 10**24 + k, protocol=name) for k, name in enumerate(["one", "two"])
     ]
-    held = build_market(pools, [a, b])
-    asked = replace(build_order(held, 0, 1, 10**20), excluded_protocols=frozenset({"two"}))
-    assert {step.pool for step in Router(held).quote(asked).steps} == {pools[0].key}
+    market = build_market(pools, [a, b])
+    calls = replace(build_order(market, 0, 1, 10**20), excluded_protocols=frozenset({"two"}))
+    assert {step.pool for step in Router(market).quote(calls).steps} == {pools[0].key}
 
 
 def test_gas_keeps_a_small_order_in_one_pool_and_lets_a_large_one_split() -> None:
     a, b = build_token(0), build_token(1)
     pools = [build_constant_product(k, a, b, 10**21, 10**21) for k in range(4)]
-    held = build_market(pools, [a, b], gas_price_wei=10**9)
-    small, large = (Router(held).quote(build_order(held, 0, 1, x)) for x in (10**16, 10**21))
+    market = build_market(pools, [a, b], gas_price_wei=10**9)
+    small, large = (Router(market).quote(build_order(market, 0, 1, x)) for x in (10**16, 10**21))
     assert (len(small.steps), len(large.steps)) == (1, 4)
 
 
 def test_without_a_path_the_error_says_what_was_tried() -> None:
     a, b, c = build_token(0), build_token(1), build_token(2)
-    held = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b, c])
+    market = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b, c])
     with pytest.raises(NoRoute, match=r"no route from T0 to T2 in at most 8 hops: 1 pool tried"):
-        Router(held).quote(build_order(held, 0, 2, UNIT))
+        Router(market).quote(build_order(market, 0, 2, UNIT))
 
 
 def test_without_a_path_the_hint_names_the_limits_that_could_give_way() -> None:
@@ -275,8 +275,8 @@ def test_without_a_path_the_hint_names_the_limits_that_could_give_way() -> None:
         build_constant_product(0, a, b, 10**24, 10**24),
         build_constant_product(1, b, c, 10**24, 10**24, protocol="two"),
     ]
-    held = build_market(pools, [a, b, c])
-    asked = build_order(held, 0, 2, UNIT)
+    market = build_market(pools, [a, b, c])
+    calls = build_order(market, 0, 2, UNIT)
     limits: list[tuple[dict[str, Any], str]] = [
         ({"direct": True}, "allow more hops"),
         ({"max_hops": 1}, "allow more hops"),
@@ -285,7 +285,7 @@ def test_without_a_path_the_hint_names_the_limits_that_could_give_way() -> None:
     ]
     for limit, hint in limits:
         with pytest.raises(NoRoute) as caught:
-            Router(held).quote(replace(asked, **limit))
+            Router(market).quote(replace(calls, **limit))
         assert caught.value.hint == hint
 
 
@@ -299,39 +299,39 @@ def test_without_a_path_the_hint_names_the_limits_that_could_give_way() -> None:
 )
 def test_where_the_amount_is_the_trouble_the_hint_says_which_way(amount: int, reverse: bool, hint: str) -> None:
     a, b = build_token(0), build_token(1)
-    held = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b])
+    market = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b])
     with pytest.raises(NoRoute) as caught:
-        Router(held).quote(replace(build_order(held, 0, 1, amount), reverse=reverse))
+        Router(market).quote(replace(build_order(market, 0, 1, amount), reverse=reverse))
     assert caught.value.hint == hint
 
 
 def test_an_amount_worth_less_than_a_unit_is_called_too_small() -> None:
     a, b = build_token(0), build_token(1)
-    held = build_market([build_constant_product(0, a, b, 10**24, 10**14)], [a, b])
+    market = build_market([build_constant_product(0, a, b, 10**24, 10**14)], [a, b])
     with pytest.raises(NoRoute, match="too small: less than one smallest unit"):
-        Router(held).quote(build_order(held, 0, 1, 10**9))
+        Router(market).quote(build_order(market, 0, 1, 10**9))
 
 
 def test_the_same_or_an_unknown_token_is_refused() -> None:
     a, b = build_token(0), build_token(1)
-    held = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b])
+    market = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b])
     with pytest.raises(SameToken):
-        Router(held).quote(build_order(held, 0, 0, UNIT))
+        Router(market).quote(build_order(market, 0, 0, UNIT))
     with pytest.raises(UnknownToken):
-        Router(held).quote(Order(a, build_token(7), UNIT))
+        Router(market).quote(Order(a, build_token(7), UNIT))
 
 
 @pytest.mark.parametrize("amount", [1, 2, 3, 5, 10, 100])
 def test_dust_is_quoted_or_refused_but_never_wrong(amount: int) -> None:
-    held = build_random_market(7)
-    quote = quoted(held, build_order(held, 0, 1, amount))
-    assert quote is None or replay(held.pools, quote.route, amount).amount_out == quote.amount_out > 0
+    market = build_random_market(7)
+    quote = quoted(market, build_order(market, 0, 1, amount))
+    assert quote is None or replay(market.pools, quote.route, amount).amount_out == quote.amount_out > 0
 
 
 def test_prices_in_dollars_come_from_the_pools() -> None:
     a, usd = build_token(0), build_token(1, decimals=6)
-    held = build_market([build_constant_product(0, a, usd, 10**21, 3_000 * 10**9)], [a, usd])
-    quote = Router(held).quote(build_order(held, 0, 1, UNIT))
+    market = build_market([build_constant_product(0, a, usd, 10**21, 3_000 * 10**9)], [a, usd])
+    quote = Router(market).quote(build_order(market, 0, 1, UNIT))
     assert quote.price_out_usd == 1.0
     assert quote.price_in_usd == pytest.approx(3_000)
     assert quote.price_impact == pytest.approx(0.004, rel=0.01)  # fee and depth
@@ -342,33 +342,33 @@ def test_prices_in_dollars_come_from_the_pools() -> None:
 
 
 class Leaving:
-    """A client that leaves at the given question, and counts what it is asked."""
+    """A client that leaves at the given question, and counts what it is calls."""
 
     def __init__(self, at: float) -> None:
-        self.at, self.asked = at, 0
+        self.at, self.calls = at, 0
 
     def __call__(self) -> bool:
-        self.asked += 1
-        return self.asked >= self.at
+        self.calls += 1
+        return self.calls >= self.at
 
 
 def test_a_quote_that_nobody_waits_for_ends_at_the_next_question() -> None:
-    held = build_random_market(7, tokens=12, pools=60, every_family=True)
-    for asked in (build_order(held, 0, 1, 10**21), replace(build_order(held, 0, 1, 10**18), reverse=True)):
+    market = build_random_market(7, tokens=12, pools=60, every_family=True)
+    for calls in (build_order(market, 0, 1, 10**21), replace(build_order(market, 0, 1, 10**18), reverse=True)):
         stays = Leaving(inf)
-        whole = Router(held).quote(asked, certify=True, is_cancelled=stays)
-        assert whole == Router(held).quote(asked, certify=True)
-        assert stays.asked > 3
-        for at in {1, 2, stays.asked // 2, stays.asked}:
+        whole = Router(market).quote(calls, certify=True, is_cancelled=stays)
+        assert whole == Router(market).quote(calls, certify=True)
+        assert stays.calls > 3
+        for at in {1, 2, stays.calls // 2, stays.calls}:
             leaves = Leaving(at)
             with pytest.raises(Cancelled):
-                Router(held).quote(asked, certify=True, is_cancelled=leaves)
-            assert leaves.asked == at
+                Router(market).quote(calls, certify=True, is_cancelled=leaves)
+            assert leaves.calls == at
 
 
 def test_a_router_whose_quote_was_cancelled_quotes_on() -> None:
-    held = build_random_market(7, tokens=12, pools=60)
-    asked, router = build_order(held, 0, 1, 10**21), Router(held)
+    market = build_random_market(7, tokens=12, pools=60)
+    calls, router = build_order(market, 0, 1, 10**21), Router(market)
     with pytest.raises(Cancelled):
-        router.quote(asked, is_cancelled=Leaving(5))
-    assert router.quote(asked) == Router(held).quote(asked)
+        router.quote(calls, is_cancelled=Leaving(5))
+    assert router.quote(calls) == Router(market).quote(calls)

@@ -27,9 +27,9 @@ MOST_TRADES = 250_000
 
 @cache
 def flooded(seed: int) -> Market:
-    """A market of which a fifth of the pools has been sold absurd amounts."""
-    held = build_random_market(seed, tokens=100, pools=400, every_family=True)
-    rng, pools = random.Random(seed), dict(held.pools)
+    """A market in which absurd amounts were sold to a fifth of the pools."""
+    market = build_random_market(seed, tokens=100, pools=400, every_family=True)
+    rng, pools = random.Random(seed), dict(market.pools)
     for key in rng.sample(sorted(pools), 80):
         sold, bought = rng.sample(pools[key].tokens, 2)
         for digits in (27, 24, 21):
@@ -38,7 +38,7 @@ def flooded(seed: int) -> Market:
                 break
             except PoolError:
                 continue
-    return replace(held, pools=pools)
+    return replace(market, pools=pools)
 
 
 class Counting:
@@ -63,18 +63,18 @@ class Counting:
     "seed", [pytest.param(seed, marks=[] if seed in WILDEST[::2] else pytest.mark.slow) for seed in WILDEST]
 )
 def test_a_quote_takes_bounded_work_and_pays_no_less_than_the_best_single_path(seed: int) -> None:
-    held = flooded(seed)
-    graph = graph_of(held)
+    market = flooded(seed)
+    graph = graph_of(market)
     counting, problem = Counting(graph), problem_on(graph, AMOUNT)
-    outcome = RouteSearch(problem, held.pools).run()
+    outcome = RouteSearch(problem, market.pools).run()
     assert outcome is not None
     assert 0 < counting.trades < MOST_TRADES
     path = best_single_path(problem, graph.arcs())
-    assert outcome.best.replay.amount_out >= replay(held.pools, single_route(graph, path), AMOUNT).amount_out > 0
+    assert outcome.best.replay.amount_out >= replay(market.pools, single_route(graph, path), AMOUNT).amount_out > 0
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_dual_is_never_less_than_what_the_input_is_worth(seed: int) -> None:
+def test_the_dual_is_never_less_than_what_the_input_is_value(seed: int) -> None:
     """Every pool adds to it; at absurd prices floats may say otherwise."""
     found = solved(problem_of(flooded(seed), AMOUNT))
     if found:

@@ -20,9 +20,9 @@ def graph(*pools: object) -> MarketGraph:
     return MarketGraph(pools, [each.address for each in (A, USD, C, D)])  # type: ignore[arg-type]
 
 
-def scales(held: MarketGraph) -> DustFilter:
-    values = reference_values(held, usd_prices(held, {1: 1.0}))
-    return DustFilter(held, lambda: values)
+def scales(market: MarketGraph) -> DustFilter:
+    values = reference_values(market, usd_prices(market, {1: 1.0}))
+    return DustFilter(market, lambda: values)
 
 
 DEEP = build_constant_product(0, A, USD, 10**3 * UNIT, 3 * 10**6 * UNIT)
@@ -33,13 +33,13 @@ BRIDGE = (
 
 
 @given(seeds, st.floats(1, 1e6))
-def test_a_slice_brings_no_more_for_a_unit_than_a_vanishing_order(seed: int, worth: float) -> None:
-    held = graph_of(build_random_market(seed, every_family=True))
-    values = reference_values(held, usd_prices(held, {1: 1.0}))
-    sized = SpotPrices(held, 1, 6, {t: worth * UNIT / value for t, value in values.items()})
-    vanishing = SpotPrices(held, 1, 6)
-    for t in range(len(held.addresses)):
-        assert sized.value(t) <= vanishing.value(t) * (1 + 1e-12)
+def test_a_slice_brings_no_more_for_a_unit_than_a_vanishing_order(seed: int, order_value: float) -> None:
+    market = graph_of(build_random_market(seed, every_family=True))
+    values = reference_values(market, usd_prices(market, {1: 1.0}))
+    sized = SpotPrices(market, 1, 6, {t: order_value * UNIT / value for t, value in values.items()})
+    spot = SpotPrices(market, 1, 6)
+    for t in range(len(market.addresses)):
+        assert sized.value(t) <= spot.value(t) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("reserves", [(1, 10**12), (10**3, 10**18), (10**9, 10**15)])
@@ -55,18 +55,18 @@ def test_a_pool_of_next_to_nothing_sets_no_price_and_is_left_out(reserves: tuple
 
 def test_a_pool_that_is_dust_to_a_large_order_serves_a_small_one() -> None:
     small = build_constant_product(3, A, USD, UNIT // 1_000, 4 * UNIT)
-    held = scales(graph(DEEP, *BRIDGE, small))
+    market = scales(graph(DEEP, *BRIDGE, small))
     keys = [
-        {arc.pool.key for arc in held.filtered_market(0, 1, amount, 6).graph.arcs_by_pair[0][1]}
+        {arc.pool.key for arc in market.filtered_market(0, 1, amount, 6).graph.arcs_by_pair[0][1]}
         for amount in (UNIT // 10, 10**23)
     ]
     assert keys == [{DEEP.key, small.key}, {DEEP.key}]
 
 
 def test_orders_of_about_one_size_share_a_market() -> None:
-    held = scales(graph(DEEP, *BRIDGE))
-    assert held.filtered_market(0, 1, 20 * UNIT, 6) is held.filtered_market(0, 1, 21 * UNIT, 6)
-    spot = held.filtered_market(0, 1, 20 * UNIT, 6).spot
+    market = scales(graph(DEEP, *BRIDGE))
+    assert market.filtered_market(0, 1, 20 * UNIT, 6) is market.filtered_market(0, 1, 21 * UNIT, 6)
+    spot = market.filtered_market(0, 1, 20 * UNIT, 6).spot
     assert spot.slices is not None
     assert SLICE_FRACTION / 16 * 20 * UNIT <= spot.slices[0] <= SLICE_FRACTION * 20 * UNIT
 
@@ -78,6 +78,6 @@ def test_a_pool_far_from_the_others_has_no_say_in_a_mid_rate() -> None:
 
 
 def test_tokens_that_no_dollar_reaches_have_reference_values_among_themselves() -> None:
-    held = graph(build_constant_product(0, C, D, 10**3 * UNIT, 5 * 10**3 * UNIT))
-    values = reference_values(held, usd_prices(held, {1: 1.0}))
+    market = graph(build_constant_product(0, C, D, 10**3 * UNIT, 5 * 10**3 * UNIT))
+    values = reference_values(market, usd_prices(market, {1: 1.0}))
     assert values[2] / values[3] == pytest.approx(5.0)

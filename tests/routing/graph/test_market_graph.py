@@ -42,10 +42,10 @@ def joined(*pairs: tuple[int, int], tokens: int) -> MarketGraph:
 
 
 @given(markets())
-def test_every_direction_of_every_pool_is_an_arc_of_its_own(held: Market) -> None:
-    arcs = list(graph_of(held).arcs())
-    assert len(arcs) == sum(len(pool.tokens) * (len(pool.tokens) - 1) for pool in held.pools.values())
-    addresses = list(held.tokens)
+def test_every_direction_of_every_pool_is_an_arc_of_its_own(market: Market) -> None:
+    arcs = list(graph_of(market).arcs())
+    assert len(arcs) == sum(len(pool.tokens) * (len(pool.tokens) - 1) for pool in market.pools.values())
+    addresses = list(market.tokens)
     for arc in arcs:
         token_in, token_out = addresses[arc.token_in], addresses[arc.token_out]
         assert {token_in, token_out} <= set(arc.pool.tokens)
@@ -163,13 +163,13 @@ def moves(draw: st.DrawFn) -> tuple[Market, Market, frozenset[str]]:
     that are called changed though they are not. New tokens stand behind the old ones."""
     whole = draw(markets())
     keys = sorted(whole.pools)
-    chosen = st.sets(st.sampled_from(keys))
-    gone, new, touched = draw(chosen), draw(chosen), draw(chosen)
+    selected = st.sets(st.sampled_from(keys))
+    gone, new, touched = draw(selected), draw(selected), draw(selected)
     before = {key: pool for key, pool in whole.pools.items() if key not in new}
     after = {key: _traded(pool) if key in touched else pool for key, pool in whole.pools.items() if key not in gone}
-    held = {token for pool in before.values() for token in pool.tokens}
-    tokens = {**{a: t for a, t in whole.tokens.items() if a in held}, **whole.tokens}
-    first = {a: t for a, t in tokens.items() if a in held}
+    market = {token for pool in before.values() for token in pool.tokens}
+    tokens = {**{a: t for a, t in whole.tokens.items() if a in market}, **whole.tokens}
+    first = {a: t for a, t in tokens.items() if a in market}
     return (
         replace(whole, tokens=first, pools=before),
         replace(whole, tokens=tokens, pools=after),
@@ -183,7 +183,7 @@ def _traded(pool: Pool) -> Pool:
     return pool.swap(sold, bought, max(10**6, int(curve.trade_to_marginal_rate(curve.start_rate * 0.99)[0])))[1]
 
 
-def told(graph: MarketGraph) -> object:
+def reported(graph: MarketGraph) -> object:
     """All that a graph says, in a form that can be compared."""
     tokens = range(len(graph.addresses))
     return (
@@ -211,14 +211,14 @@ def test_a_graph_that_has_moved_is_the_one_that_is_built_from_what_became_of_its
     before, after, changed = move
     graph = graph_of(before)
     if is_known:
-        told(graph)
-    moved = graph.with_changes(chosen(before, changed), chosen(after, changed), after.tokens)
-    assert told(moved) == told(graph_of(after))
-    assert told(graph) == told(graph_of(before)), "the former is as it was"
+        reported(graph)
+    moved = graph.with_changes(selected(before, changed), selected(after, changed), after.tokens)
+    assert reported(moved) == reported(graph_of(after))
+    assert reported(graph) == reported(graph_of(before)), "the former is as it was"
 
 
-def chosen(held: Market, keys: frozenset[str]) -> list[Pool]:
-    return [held.pools[key] for key in sorted(keys) if key in held.pools]
+def selected(market: Market, keys: frozenset[str]) -> list[Pool]:
+    return [market.pools[key] for key in sorted(keys) if key in market.pools]
 
 
 @given(moves(), st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(3, 20)), max_size=4))
@@ -234,13 +234,13 @@ def test_a_router_that_has_moved_quotes_as_a_new_one(
     assert moved.usd_prices(*tokens) == new.usd_prices(*tokens)
     for i, j, digits in orders:
         if i != j and max(i, j) < len(tokens):
-            wanted = Order(tokens[i], tokens[j], 10**digits)
-            assert quoted(moved, wanted) == quoted(new, wanted)
+            requested = Order(tokens[i], tokens[j], 10**digits)
+            assert quoted(moved, requested) == quoted(new, requested)
 
 
-def quoted(router: Router, wanted: Order) -> tuple[int, float | None] | None:
+def quoted(router: Router, requested: Order) -> tuple[int, float | None] | None:
     try:
-        quote = router.quote(wanted)
+        quote = router.quote(requested)
     except NoRoute:
         return None
     return quote.amount_out, quote.price_out_usd

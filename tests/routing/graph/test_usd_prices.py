@@ -113,20 +113,20 @@ def test_of_a_tree_every_price_is_the_product_of_the_mid_rates_on_the_way(seed: 
     tree = [
         pool(n, known[i], known[j], 10 ** rng.uniform(1, 5), 10 ** rng.uniform(1, 5)) for n, (i, j) in enumerate(joins)
     ]
-    held = graph_of(build_market(tree, known))
-    prices = usd_prices(held, {1: 1.0})
+    market = graph_of(build_market(tree, known))
+    prices = usd_prices(market, {1: 1.0})
     for t in range(8):
         expected = 1.0
-        for i, j in pairwise(next(iter(simple_paths(lambda k: held.best_rate_out[k], t, 1, 8)))):
-            expected *= mid_rate(held, i, j)[0]
+        for i, j in pairwise(next(iter(simple_paths(lambda k: market.best_rate_out[k], t, 1, 8)))):
+            expected *= mid_rate(market, i, j)[0]
         assert prices[t] == pytest.approx(expected)
 
 
 @given(seeds, st.booleans())
 def test_without_arbitrage_prices_agree_with_every_pool_up_to_fees(seed: int, every_family: bool) -> None:
-    held = graph_of(build_random_market(seed, every_family=every_family))
-    prices = usd_prices(held, {1: 1.0})
-    for arc in held.arcs():
+    market = graph_of(build_random_market(seed, every_family=every_family))
+    prices = usd_prices(market, {1: 1.0})
+    for arc in market.arcs():
         if arc.token_in in prices:
             assert arc.rate * prices[arc.token_out] == pytest.approx(prices[arc.token_in], rel=0.12)
 
@@ -152,10 +152,10 @@ def test_a_router_prices_whole_tokens_whatever_their_decimals() -> None:
 
 @given(seeds)
 def test_a_router_gives_the_same_prices_when_first_asked_and_later(seed: int) -> None:
-    held = build_random_market(seed, tokens=8)
-    tokens = list(held.tokens.values())
-    router = Router(held)
-    first = [Router(held).usd_prices(one)[0] for one in tokens]
+    market = build_random_market(seed, tokens=8)
+    tokens = list(market.tokens.values())
+    router = Router(market)
+    first = [Router(market).usd_prices(one)[0] for one in tokens]
     assert [router.usd_prices(one)[0] for one in tokens] == first
     assert router.usd_prices(*tokens) == tuple(first)
 
@@ -166,14 +166,14 @@ def test_a_token_that_the_market_does_not_hold_has_no_price() -> None:
 
 def test_without_a_known_stablecoin_reference_prices_anchor() -> None:
     eth, other = Token(build_token(0).address, "ETH", "Ether", 18, 2_500.0), build_token(1)
-    held = build_market([build_constant_product(0, eth, other, 10**21, 10**22)], [eth, other])
-    held = replace(held, network=replace(held.network, stablecoins=()))
-    first, second = Router(held).usd_prices(eth, other)
+    market = build_market([build_constant_product(0, eth, other, 10**21, 10**22)], [eth, other])
+    market = replace(market, network=replace(market.network, stablecoins=()))
+    first, second = Router(market).usd_prices(eth, other)
     assert first == 2_500.0
     assert second == pytest.approx(250)
 
 
 def test_without_any_anchor_nothing_has_a_price() -> None:
-    held = build_market([build_constant_product(0, A, C, 10**21, 10**22)], [A, C])
-    held = replace(held, network=replace(held.network, stablecoins=()))
-    assert Router(held).usd_prices(A, C) == (None, None)
+    market = build_market([build_constant_product(0, A, C, 10**21, 10**22)], [A, C])
+    market = replace(market, network=replace(market.network, stablecoins=()))
+    assert Router(market).usd_prices(A, C) == (None, None)

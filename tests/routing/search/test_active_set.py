@@ -46,8 +46,8 @@ def test_growth_is_worth_as_much_as_the_whole_market(seed: int, amount: int, eve
 
 @given(st.integers(0, 500), st.floats(16, 19.5).map(lambda digits: int(10**digits)))
 def test_quotes_of_dense_markets_are_certified_over_all_pools(seed: int, amount: int) -> None:
-    held = build_random_market(seed, tokens=12, pools=POOLS)
-    quote = Router(held).quote(build_order(held, 0, 1, amount), certify=True)
+    market = build_random_market(seed, tokens=12, pools=POOLS)
+    quote = Router(market).quote(build_order(market, 0, 1, amount), certify=True)
     assert quote.certificate is not None
     assert quote.certificate.pools_checked == POOLS
     assert quote.certificate.gap_bps <= 2.0
@@ -78,8 +78,8 @@ def test_a_deep_detour_is_found_however_thin_the_direct_pool(length: int) -> Non
     way = [a, *between, b]
     thin = build_constant_product(0, a, b, 10**20, 10**20, 100)
     deep = [build_constant_product(k, i, j, 10**24, 10**24, 100) for k, (i, j) in enumerate(pairwise(way), 1)]
-    held = build_market([thin, *deep], [a, b, *between])
-    quote = Router(held).quote(build_order(held, 0, 1, 100 * UNIT))
+    market = build_market([thin, *deep], [a, b, *between])
+    quote = Router(market).quote(build_order(market, 0, 1, 100 * UNIT))
     assert quote.amount_out > 0.995 * 100 * UNIT
     assert length + 1 in {len(segment.hops) for segment in quote.route.segments}
 
@@ -90,9 +90,9 @@ def test_a_detour_is_used_only_within_the_hop_limit() -> None:
     deep = [
         build_constant_product(k, i, j, 10**24, 10**24, 100) for k, (i, j) in enumerate([(a, c), (c, d), (d, b)], 1)
     ]
-    held = build_market([thin, *deep], [a, b, c, d])
+    market = build_market([thin, *deep], [a, b, c, d])
     for max_hops, least, most in ((2, 49, 51), (3, 99, 100)):
-        asked = Order(a, b, 100 * UNIT, max_hops=max_hops)
-        assert least * UNIT < Router(held).quote(asked).amount_out < most * UNIT
+        calls = Order(a, b, 100 * UNIT, max_hops=max_hops)
+        assert least * UNIT < Router(market).quote(calls).amount_out < most * UNIT
     with pytest.raises(NoRoute):
         Router(build_market(deep, [a, b, c, d])).quote(Order(a, b, UNIT, max_hops=2))

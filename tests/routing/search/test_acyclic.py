@@ -85,7 +85,7 @@ def test_without_arbitrage_a_settled_flow_loses_no_more_than_what_is_not_looked_
 
 
 def test_a_ring_that_gains_is_opened() -> None:
-    """a sells to b over c or d; between c, d and e a ring gains 20 %."""
+    """a sells to b over c or d; between c, d and e a ring gains 20%."""
     a, b, c, d, e = (build_token(k) for k in range(5))
     ways = [(a, c, 1.0), (c, b, 1.0), (a, d, 1.0), (d, b, 1.0), (c, d, 1.07), (d, e, 1.07), (e, c, 1.07)]
     pools = [build_constant_product(k, i, j, 10**24, int(rate * 10**24)) for k, (i, j, rate) in enumerate(ways)]

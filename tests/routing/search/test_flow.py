@@ -156,15 +156,15 @@ def trades(draw: st.DrawFn) -> tuple[list[Trade], Prices]:
 
 @given(trades(), st.sampled_from([value_in, value_out]))
 def test_without_second_uses_every_pool_trades_once_and_most(
-    drawn: tuple[list[Trade], Prices], worth: Callable[[Trade, Prices], float]
+    drawn: tuple[list[Trade], Prices], value: Callable[[Trade, Prices], float]
 ) -> None:
     made, prices = drawn
-    weaker = arcs_reusing_a_pool(made, prices, worth)
-    kept = [t for t in made if id(t.arc) not in weaker]
-    assert len({t.arc.pool.key for t in kept}) == len(kept)
-    assert {t.arc.pool.key for t in kept} == {t.arc.pool.key for t in made}
-    strongest = {t.arc.pool.key: worth(t, prices) for t in kept}
-    assert all(worth(t, prices) <= strongest[t.arc.pool.key] for t in made)
+    weaker = arcs_reusing_a_pool(made, prices, value)
+    remaining = [t for t in made if id(t.arc) not in weaker]
+    assert len({t.arc.pool.key for t in remaining}) == len(remaining)
+    assert {t.arc.pool.key for t in remaining} == {t.arc.pool.key for t in made}
+    strongest = {t.arc.pool.key: value(t, prices) for t in remaining}
+    assert all(value(t, prices) <= strongest[t.arc.pool.key] for t in made)
 
 
 @given(trades())
@@ -198,14 +198,14 @@ def carried(draw: st.DrawFn) -> tuple[Flow, dict[TokenPair, float], MarketGraph,
     place = [0, *rng.sample(range(2, 6), 4), 1]
     prices = SpotPrices(graph, 1, 6).values
     links = [(i, j) for i in place for j in graph.arcs_by_pair[i] if place.index(i) < place.index(j)]
-    wanted = {link: 10 ** rng.uniform(-5, 0) for link in links if rng.random() < 0.8}
+    requested = {link: 10 ** rng.uniform(-5, 0) for link in links if rng.random() < 0.8}
     least = draw(st.sampled_from([0.0, 1e-4, 1e-2]))
-    assume(any(paths(wanted, 0, 1, 6)) and all(t in prices for t in range(6)))
+    assume(any(paths(requested, 0, 1, 6)) and all(t in prices for t in range(6)))
     amount = 10 ** draw(st.floats(14, 20))
     flow = continuous_flow(
-        wanted, {link: graph.arcs_by_pair[link[0]][link[1]] for link in wanted}, (0, 1), amount, prices, least
+        requested, {link: graph.arcs_by_pair[link[0]][link[1]] for link in requested}, (0, 1), amount, prices, least
     )
-    return flow, wanted, graph, amount, least
+    return flow, requested, graph, amount, least
 
 
 def through(flow: Flow) -> dict[TokenPair, float]:
@@ -232,20 +232,20 @@ def test_shares_of_a_flow_are_one_at_both_ends_and_conserved_between(
 def test_a_flow_divides_a_token_in_proportion_to_its_values_and_drops_what_leads_nowhere(
     drawn: tuple[Flow, dict[TokenPair, float], MarketGraph, float, float],
 ) -> None:
-    flow, wanted, _, _, least = drawn
+    flow, requested, _, _, least = drawn
     shares = through(flow)
     order = topological_order(shares) or []
     assert [order.index(hop.token_in) for hop in flow.hops] == sorted(order.index(hop.token_in) for hop in flow.hops)
-    leaving = sum(value for (i, _), value in wanted.items() if i == 0)
-    for link, value in wanted.items():
+    leaving = sum(value for (i, _), value in requested.items() if i == 0)
+    for link, value in requested.items():
         on_path = any(
-            link in set(pairwise(p)) for p in paths([k for k, v in wanted.items() if v >= least * leaving], 0, 1, 6)
+            link in set(pairwise(p)) for p in paths([k for k, v in requested.items() if v >= least * leaving], 0, 1, 6)
         )
         assert (link in shares) == (on_path and value >= least * leaving)
     for one, share in shares.items():
         for other, share_beside in shares.items():
             if one[0] == other[0]:
-                assert share / share_beside == pytest.approx(wanted[one] / wanted[other])
+                assert share / share_beside == pytest.approx(requested[one] / requested[other])
 
 
 @given(carried())

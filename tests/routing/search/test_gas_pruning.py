@@ -42,11 +42,11 @@ def gas_price(amount: int, part: float) -> int:
 def problems(draw: st.DrawFn) -> tuple[RoutingProblem, CandidateSolution]:
     """A problem over a market of every family with gas, and its solution without."""
     amount = draw(amounts)
-    held = build_random_market(draw(seeds), pools=18, every_family=True)
-    worth = problem_of(held, amount).spot.value(0)
-    problem = problem_of(held, amount, gas_value=gas_price(amount, draw(parts)) * worth)
+    market = build_random_market(draw(seeds), pools=18, every_family=True)
+    value = problem_of(market, amount).spot.value(0)
+    problem = problem_of(market, amount, gas_value=gas_price(amount, draw(parts)) * value)
     found = solved(problem)
-    assume(found is not None and worth > 0.0)
+    assume(found is not None and value > 0.0)
     assert found is not None
     return problem, found
 
@@ -60,7 +60,7 @@ def test_they_are_some_of_the_pools_each_set_once_and_those_that_promise_most_fi
     used = {id(trade.arc) for trade in found.solution.trades}
     sets = [frozenset(map(id, stage.arcs)) for stage in stages]
     assert len(set(sets)) == len(sets) <= MOST
-    assert all(kept < used for kept in sets)
+    assert all(remaining < used for remaining in sets)
     promises = [estimated_net_output(problem, stage) for stage in stages]
     assert promises == sorted(promises, reverse=True)
     assert promises[:1] == [estimated_net_output(problem, stage) for stage in prune_for_gas(problem, found, 1)]
@@ -89,9 +89,9 @@ def test_where_gas_is_free_or_next_to_nothing_every_pool_stays(seed: int, amount
 def test_of_many_alike_as_many_stay_as_gas_allows_and_fewer_the_dearer_it_is() -> None:
     """Sixteen pools of one pair, from deep to shallow."""
     pools = [build_constant_product(k, A, B, 10**24 >> k // 2, 10**24 >> k // 2) for k in range(16)]
-    held = build_market(pools, [A, B])
+    market = build_market(pools, [A, B])
     counts = [
-        len(Router(held).quote(build_order(held, 0, 1, 10**22), gas_price_wei=price).steps)
+        len(Router(market).quote(build_order(market, 0, 1, 10**22), gas_price_wei=price).steps)
         for price in (0, 10**13, 10**14, 10**15)
     ]
     assert counts[0] == 16 > counts[1] > counts[2] > counts[3] == 1, counts
@@ -104,9 +104,9 @@ def test_a_pair_of_pools_that_none_of_the_two_is_worth_alone_is_left_out_togethe
         build_constant_product(1, A, C, 10**21, 10**21, 500),
         build_constant_product(2, C, B, 10**21, 10**21, 500),
     ]
-    held = build_market(pools, [A, B, C])
-    asked = build_order(held, 0, 1, 100 * UNIT)
-    free, dear = (Router(held).quote(asked, gas_price_wei=price) for price in (0, 10**13))
+    market = build_market(pools, [A, B, C])
+    calls = build_order(market, 0, 1, 100 * UNIT)
+    free, dear = (Router(market).quote(calls, gas_price_wei=price) for price in (0, 10**13))
     assert {step.pool for step in free.steps} == {pool.key for pool in pools}
     assert {step.pool for step in dear.steps} == {pools[0].key}
 
@@ -115,14 +115,14 @@ def net(quote: Quote, gas_value: float) -> float:
     return quote.amount_out - quote.gas_units * gas_value
 
 
-def best_over_subsets(held: Market, amount: int, gas_value: float) -> float:
+def best_over_subsets(market: Market, amount: int, gas_value: float) -> float:
     """What is left of the best of all routes that are best without gas over some of the pools."""
-    asked, best = build_order(held, 0, 1, amount), float("-inf")
-    for count in range(1, len(held.pools) + 1):
-        for keys in combinations(held.pools, count):
-            part = replace(held, pools={key: held.pools[key] for key in keys})
+    calls, best = build_order(market, 0, 1, amount), float("-inf")
+    for count in range(1, len(market.pools) + 1):
+        for keys in combinations(market.pools, count):
+            part = replace(market, pools={key: market.pools[key] for key in keys})
             try:
-                best = max(best, net(Router(part).quote(asked, gas_price_wei=0), gas_value))
+                best = max(best, net(Router(part).quote(calls, gas_price_wei=0), gas_value))
             except NoRoute:
                 continue
     return best
@@ -131,14 +131,14 @@ def best_over_subsets(held: Market, amount: int, gas_value: float) -> float:
 @settings(max_examples=40)
 @given(seeds, amounts, parts, st.booleans())
 def test_no_choice_of_pools_leaves_more(seed: int, amount: int, part: float, every_family: bool) -> None:
-    held = build_random_market(seed, tokens=4, pools=6, every_family=every_family)
+    market = build_random_market(seed, tokens=4, pools=6, every_family=every_family)
     price = gas_price(amount, part)
-    gas_value = price * problem_of(held, amount).spot.value(0)
+    gas_value = price * problem_of(market, amount).spot.value(0)
     try:
-        quote = Router(held).quote(build_order(held, 0, 1, amount), gas_price_wei=price)
+        quote = Router(market).quote(build_order(market, 0, 1, amount), gas_price_wei=price)
     except NoRoute:
         return
-    assert net(quote, gas_value) >= best_over_subsets(held, amount, gas_value) - 5e-4 * quote.amount_out
+    assert net(quote, gas_value) >= best_over_subsets(market, amount, gas_value) - 5e-4 * quote.amount_out
 
 
 @pytest.mark.parametrize("noise", [0.8, 30])
@@ -146,9 +146,9 @@ def test_no_choice_of_pools_leaves_more(seed: int, amount: int, part: float, eve
 @given(seed=seeds, amount=amounts, every_family=st.booleans())
 def test_without_gas_no_choice_of_pools_gives_more(seed: int, amount: int, every_family: bool, noise: float) -> None:
     """Also where arbitrage would lead an order in circles."""
-    held = build_random_market(seed, tokens=4, pools=6, every_family=every_family, noise=noise)
+    market = build_random_market(seed, tokens=4, pools=6, every_family=every_family, noise=noise)
     try:
-        quote = Router(held).quote(build_order(held, 0, 1, amount), gas_price_wei=0)
+        quote = Router(market).quote(build_order(market, 0, 1, amount), gas_price_wei=0)
     except NoRoute:
         return
-    assert quote.amount_out >= best_over_subsets(held, amount, 0.0) * (1 - 5e-4)
+    assert quote.amount_out >= best_over_subsets(market, amount, 0.0) * (1 - 5e-4)

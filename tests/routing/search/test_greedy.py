@@ -74,18 +74,18 @@ def sliced(graph: MarketGraph, amount: float, max_hops: int, slices: int) -> set
     forward: set[tuple[int, int]] = set()
 
     def added(path: tuple[Arc, ...]) -> tuple[float, list[float]]:
-        held, amounts_in = amount / slices, []
+        market, amounts_in = amount / slices, []
         for arc in path:
-            amounts_in.append(held)
+            amounts_in.append(market)
             before = sold.get(id(arc), 0.0)
-            if before + held > arc.curve.capacity:
+            if before + market > arc.curve.capacity:
                 return 0.0, []
-            held = arc.curve.amount_out(before + held) - arc.curve.amount_out(before)
-        return held, amounts_in
+            market = arc.curve.amount_out(before + market) - arc.curve.amount_out(before)
+        return market, amounts_in
 
-    everywhere = list(simple_paths(lambda t: graph.best_rate_out[t], 0, 1, max_hops))
+    all_arcs = list(simple_paths(lambda t: graph.best_rate_out[t], 0, 1, max_hops))
     for _ in range(slices):
-        usable = [p for p in everywhere if topological_order(forward | set(pairwise(p))) is not None]
+        usable = [p for p in all_arcs if topological_order(forward | set(pairwise(p))) is not None]
         choices = [arcs for p in usable for arcs in product(*(graph.arcs_by_pair[i][j] for i, j in pairwise(p)))]
         best = max(choices, key=lambda arcs: added(arcs)[0], default=())
         paid, amounts_in = added(best)

@@ -63,8 +63,8 @@ def flow_of(problem: RoutingProblem) -> tuple[Flow, Prices] | None:
 
 @st.composite
 def flows(draw: st.DrawFn, tokens: int = 6, pools: int = 14) -> Rounded:
-    held = build_random_market(draw(seeds), tokens=tokens, pools=pools, every_family=draw(st.booleans()))
-    problem = problem_of(held, draw(amounts))
+    market = build_random_market(draw(seeds), tokens=tokens, pools=pools, every_family=draw(st.booleans()))
+    problem = problem_of(market, draw(amounts))
     found = flow_of(problem)
     assume(found and found[0].hops)
     assert found
@@ -76,7 +76,7 @@ def links_of(flow: Flow) -> list[TokenPair]:
 
 
 def stake_of(flow: Flow, prices: Prices) -> float:
-    """What the order is worth at the end or brings, whichever is more: the scale of all losses."""
+    """Return the value of the input or output, the larger: the scale of all losses."""
     return max(flow.amount_per_share[0] * prices[0], flow.amount_per_share[1])
 
 
@@ -363,14 +363,14 @@ def arriving(route: Route, graph: MarketGraph, amount: float) -> Iterator[tuple[
         for segment in route.segments
         for hop in segment.hops
     }
-    held = defaultdict(float, {0: amount})
+    market = defaultdict(float, {0: amount})
     for t in topological_order(percents) or []:
         total = sum(n for (i, _), n in percents.items() if i == t)
         for link, n in percents.items():
             if link[0] == t:
-                sold = held[t] * n / total
+                sold = market[t] * n / total
                 arcs = [arc for arc in graph.arcs_by_pair[link[0]][link[1]] if arc.pool.key in shares[link]]
-                held[link[1]] += sum(arc.curve.amount_out(sold * shares[link][arc.pool.key] / 10_000) for arc in arcs)
+                market[link[1]] += sum(arc.curve.amount_out(sold * shares[link][arc.pool.key] / 10_000) for arc in arcs)
                 yield Hop(arcs), sold, shares[link]
 
 

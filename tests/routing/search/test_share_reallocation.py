@@ -1,4 +1,4 @@
-"""Orders that drain pools: percents lie where they bring most, whatever that does to the pools on the way."""
+"""Orders that drain pools: percents lie where they bring most."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def drained(seed: int) -> Market:
     ],
 )
 def test_orders_that_drain_a_market_get_most_of_what_it_has(seed: int, size: int, least: float) -> None:
-    """Rounded as if a percent were worth the same everywhere they got 14 to 92 % of it."""
-    held = drained(seed)
-    outcome = RouteSearch(problem_of(held, 10**size), held.pools).run()
+    """Rounded as if a percent were worth the same everywhere they got 14 to 92% of it."""
+    market = drained(seed)
+    outcome = RouteSearch(problem_of(market, 10**size), market.pools).run()
     assert outcome is not None
     assert outcome.best.replay.amount_out >= least * outcome.solution.value
 
 
-def searched(held: Market, amount: int, gas_part: float) -> tuple[RouteSearch, SearchResult | None]:
-    worth = problem_of(held, amount).spot_output()
-    search = RouteSearch(problem_of(held, amount, gas_value=gas_part * worth / 1e6), held.pools)
+def searched(market: Market, amount: int, gas_part: float) -> tuple[RouteSearch, SearchResult | None]:
+    value = problem_of(market, amount).spot_output()
+    search = RouteSearch(problem_of(market, amount, gas_value=gas_part * value / 1e6), market.pools)
     return search, search._search_problem()
 
 
@@ -56,8 +56,8 @@ def searched(held: Market, amount: int, gas_part: float) -> tuple[RouteSearch, S
 @given(seeds, digits, gas_parts)
 def test_an_exchanged_route_is_one_that_pays_no_less(seed: int, size: float, gas_part: float) -> None:
     """If a pool refuses it after all, the route before it stays."""
-    held = drained(seed)
-    search, before = searched(held, int(10**size), gas_part)
+    market = drained(seed)
+    search, before = searched(market, int(10**size), gas_part)
     if before is None:
         return
     route = reallocate_shares(before.problem, before.best.route, before.solution)
@@ -95,8 +95,8 @@ def test_no_percent_would_bring_more_on_another_of_the_routes_paths(size: int) -
         build_constant_product(4, b, a, 10**23, 10**23),
         build_constant_product(5, s, t, 10**21, 10**21),
     ]
-    held = build_market(pools, known)
-    outcome = RouteSearch(problem_of(held, 10**size), held.pools).run()
+    market = build_market(pools, known)
+    outcome = RouteSearch(problem_of(market, 10**size), market.pools).run()
     assert outcome is not None
     route, paid = outcome.best.route, outcome.best.replay.amount_out
     for giver, taker in permutations(range(len(route.segments)), 2):
@@ -106,14 +106,14 @@ def test_no_percent_would_bring_more_on_another_of_the_routes_paths(size: int) -
         ]
         other = Route(tuple(segment for segment in moved if segment.percent))
         try:
-            assert replay(held.pools, other, 10**size).amount_out <= paid * (1 + 1e-9)
+            assert replay(market.pools, other, 10**size).amount_out <= paid * (1 + 1e-9)
         except PoolError:
             continue
 
 
 def test_a_route_that_uses_a_pool_twice_stays_as_it_is() -> None:
-    held = drained(16)
-    _, before = searched(held, 10**24, 0.0)
+    market = drained(16)
+    _, before = searched(market, 10**24, 0.0)
     assert before is not None
     segment = before.best.route.segments[0]
     first = segment.hops[0][0]

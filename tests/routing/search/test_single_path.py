@@ -82,7 +82,7 @@ def test_is_a_path_within_the_limit_also_with_arbitrage(seed: int, amount: int, 
 def test_a_better_one_anywhere_in_the_market_is_the_best_of_all_or_none_is_better(
     seed: int, amount: int, max_hops: int, every_family: bool, tokens: int
 ) -> None:
-    """From five tokens on nine pools to a dozen, of which many are dead ends."""
+    """From five tokens on nine pools to a dozen; many are dead ends."""
     problem = problem_of(
         build_random_market(seed, tokens=tokens, pools=12, every_family=every_family), amount, max_hops
     )
@@ -103,7 +103,7 @@ def test_a_better_one_anywhere_in_the_market_is_the_best_of_all_or_none_is_bette
 def test_with_gas_it_leaves_about_as_much_as_the_best_of_all(
     seed: int, amount: int, max_hops: int, digits: float, every_family: bool
 ) -> None:
-    """The gas of a swap is up to the worth of the order. About: on the way gas counts at the rates of small amounts."""
+    """The gas of a swap is up to the value of the order. About: on the way gas counts at the rates of small amounts."""
     graph = graph_of(build_random_market(seed, tokens=5, pools=12, every_family=every_family))
     gas_value = problem_on(graph, amount, max_hops).spot_output() * 10**digits / 100_000
     problem = problem_on(graph, amount, max_hops, gas_value)
@@ -152,15 +152,15 @@ def test_a_better_one_does_without_what_refused(seed: int, amount: int) -> None:
 
 @given(seeds, amounts)
 def test_its_route_replays_to_what_it_promises(seed: int, amount: int) -> None:
-    held = build_random_market(seed)
-    graph = graph_of(held)
+    market = build_random_market(seed)
+    graph = graph_of(market)
     path = found(graph, amount, 4)
     if not path:
         return
     route = single_route(graph, path)
     assert [hop[0].pool for hop in route.segments[0].hops] == [arc.pool.key for arc in path]
     try:
-        steps = replay(held.pools, route, amount).steps
+        steps = replay(market.pools, route, amount).steps
     except PoolError:
         return
     assert [step.rate for step in steps] == [1_000_000] * len(path)

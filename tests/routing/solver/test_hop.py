@@ -31,12 +31,12 @@ A, B = build_token(0), build_token(1)
 
 @st.composite
 def hops(draw: st.DrawFn, most: int = 8) -> Hop:
-    """From one to `most` pools of any family, starting at rates that differ by up to 30 %."""
+    """From one to `most` pools of any family, starting at rates that differ by up to 30%."""
     noise = draw(st.sampled_from([0.0, 0.8, 30]))
-    held = build_random_market(
+    market = build_random_market(
         draw(seeds), tokens=draw(st.integers(2, 3)), pools=draw(st.integers(2, most)), noise=noise, every_family=True
     )
-    arcs = graph_of(held).arcs_by_pair[0].get(1, [])
+    arcs = graph_of(market).arcs_by_pair[0].get(1, [])
     assume(arcs)
     return Hop(arcs)
 
@@ -156,10 +156,10 @@ def test_a_single_pool_gets_everything_and_answers_for_the_hop() -> None:
 def test_a_hop_with_a_pool_near_parity_is_filled_level(seed: int, part: float) -> None:
     """There a pool's supply is almost a jump, where tangents lead nowhere; plain halving finds the common rate."""
     rng = random.Random(seed)
-    held = build_random_market(
+    market = build_random_market(
         seed, tokens=rng.choice([2, 3]), pools=rng.randint(2, 8), noise=rng.choice([0.0, 0.8, 30]), every_family=True
     )
-    hop = Hop(graph_of(held).arcs_by_pair[0][1])
+    hop = Hop(graph_of(market).arcs_by_pair[0][1])
     amount = amount_for(hop, part)
     low, high = log(1e-30), log(max(arc.rate for arc in hop.arcs))
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""No route moves more than the bounds say, whoever made it, and where liquidity is plain they are close."""
+"""No route moves more than the bounds, and for simple liquidity the bounds are tight."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ HOPS = 6
 digits = st.floats(3, 33)
 
 
-def replayed(held: Market, route: Route, amount: int) -> Replay | None:
+def replayed(market: Market, route: Route, amount: int) -> Replay | None:
     try:
-        return replay(held.pools, route, amount)
+        return replay(market.pools, route, amount)
     except PoolError:
         return None
 
@@ -50,15 +50,15 @@ def uses_a_pool_twice(route: Route) -> bool:
 @given(seeds, st.integers(0, 10**6), st.sampled_from([0.8, 5.0, 50.0]))
 def test_no_route_moves_more_than_the_bounds(seed: int, draw: int, noise: float) -> None:
     """Any route, also one that is a poor deal: dumping a token into thin pools absorbs most of it."""
-    held, rng = build_random_market(seed, pools=18, noise=noise, every_family=True), random.Random(draw)
-    graph = graph_of(held)
+    market, rng = build_random_market(seed, pools=18, noise=noise, every_family=True), random.Random(draw)
+    graph = graph_of(market)
     sold, bought, rate = (bound(graph, ENDS, HOPS) for bound in (max_input, max_output, best_spot_rate))
     for _ in range(5):
-        route = random_route(rng, held)
+        route = random_route(rng, market)
         if route is None or uses_a_pool_twice(route):
             continue
         for power in range(36, 15, -1):
-            done = replayed(held, route, 10**power)
+            done = replayed(market, route, 10**power)
             if done:
                 assert 10**power <= sold
                 assert done.amount_out <= min(bought, 10**power * rate * (1 + 1e-9))
@@ -73,11 +73,11 @@ def narrow(number: int, i: int, j: int, liquidity: int = 10**24) -> Pool:
     return build_concentrated(number, build_token(i), build_token(j), liquidity, 1.0, 600)
 
 
-def largest(held: Market, tokens: list[int], high: int) -> tuple[int, int]:
+def largest(market: Market, tokens: list[int], high: int) -> tuple[int, int]:
     """The most that the path of the only pools along `tokens` takes, by bisection, and what it then pays."""
-    listed = list(held.tokens)
+    listed = list(market.tokens)
     pools = [
-        next(p for p in held.pools.values() if set(p.tokens) == {listed[i], listed[j]}) for i, j in pairwise(tokens)
+        next(p for p in market.pools.values() if set(p.tokens) == {listed[i], listed[j]}) for i, j in pairwise(tokens)
     ]
 
     def paid(amount: int) -> int:
@@ -113,16 +113,16 @@ def largest(held: Market, tokens: list[int], high: int) -> tuple[int, int]:
     ids=["one pool", "a thin one", "a bottleneck ahead", "a bottleneck behind", "constant product", "in the middle"],
 )
 def test_along_a_single_path_the_bounds_are_what_it_can_move(pools: list[Pool], tokens: list[int]) -> None:
-    held = chained(*pools)
-    sold, bought = largest(held, tokens, 10**30)
-    graph = graph_of(held)
+    market = chained(*pools)
+    sold, bought = largest(market, tokens, 10**30)
+    graph = graph_of(market)
     assert sold <= max_input(graph, ENDS, HOPS) <= sold * 1.001
     assert bought <= max_output(graph, ENDS, HOPS) <= bought * 1.001
 
 
 def test_parallel_paths_add_up_and_the_hop_limit_counts() -> None:
-    held = chained(narrow(0, 0, 1), narrow(1, 0, 2), narrow(2, 2, 1))
-    graph, one = graph_of(held), graph_of(chained(narrow(0, 0, 1)))
+    market = chained(narrow(0, 0, 1), narrow(1, 0, 2), narrow(2, 2, 1))
+    graph, one = graph_of(market), graph_of(chained(narrow(0, 0, 1)))
     single = max_input(one, ENDS, HOPS)
     assert max_input(graph, ENDS, 1) == pytest.approx(single)
     assert max_input(graph, ENDS, 2) == pytest.approx(2 * single, rel=0.05)

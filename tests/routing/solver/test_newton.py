@@ -49,9 +49,9 @@ def found(problem: RoutingProblem, tolerance: float = 1e-5) -> CandidateSolution
     return result
 
 
-def settled(held: Market, amount: int) -> Solution:
-    """The solution of an order that the pools can carry and whose size a float's prices can tell."""
-    solution = found(problem_of(held, amount), SETTLED).solution
+def settled(market: Market, amount: int) -> Solution:
+    """The solution of an order that the pools can carry and whose size floats can express."""
+    solution = found(problem_of(market, amount), SETTLED).solution
     if solution.residual > SETTLED:
         raise UnsatisfiedAssumption
     return solution
@@ -68,20 +68,20 @@ def dual(arcs: list[Arc], amount: float, prices: Prices) -> float:
 
 def imbalance(solution: Solution, amount: float) -> dict[int, float]:
     """What piles up (or is missing) of each token but the target, as a part of the order's value."""
-    held: dict[int, float] = defaultdict(float, {0: amount})
+    market: dict[int, float] = defaultdict(float, {0: amount})
     for trade in solution.trades:
-        held[trade.arc.token_in] -= trade.amount_in
-        held[trade.arc.token_out] += trade.amount_out
-    held.pop(1, None)
-    return {t: x * solution.prices[t] / (amount * solution.prices[0]) for t, x in held.items()}
+        market[trade.arc.token_in] -= trade.amount_in
+        market[trade.arc.token_out] += trade.amount_out
+    market.pop(1, None)
+    return {t: x * solution.prices[t] / (amount * solution.prices[0]) for t, x in market.items()}
 
 
 # --- what a solution says of itself
 
 
 @given(markets(), amounts)
-def test_the_value_is_the_dual_and_the_residual_the_worst_imbalance(held: Market, amount: int) -> None:
-    problem = problem_of(held, amount)
+def test_the_value_is_the_dual_and_the_residual_the_worst_imbalance(market: Market, amount: int) -> None:
+    problem = problem_of(market, amount)
     solution, arcs, _ = found(problem)
     assert solution.prices[1] == 1.0
     assert solution.value == pytest.approx(dual(arcs, amount, solution.prices), rel=1e-9)
@@ -95,8 +95,8 @@ def test_the_value_is_the_dual_and_the_residual_the_worst_imbalance(held: Market
 
 
 @given(markets(), amounts)
-def test_prices_keep_to_their_ceilings(held: Market, amount: int) -> None:
-    problem = problem_of(held, amount)
+def test_prices_keep_to_their_ceilings(market: Market, amount: int) -> None:
+    problem = problem_of(market, amount)
     for t, price in found(problem).solution.prices.items():
         assert price <= problem.spot.value(t) * (1 + 1e-12)
 
@@ -105,8 +105,8 @@ def test_prices_keep_to_their_ceilings(held: Market, amount: int) -> None:
 
 
 @given(markets(), amounts)
-def test_arcs_trade_exactly_when_it_pays_down_to_the_rate_of_the_prices(held: Market, amount: int) -> None:
-    solution, arcs, _ = found(problem_of(held, amount))
+def test_arcs_trade_exactly_when_it_pays_down_to_the_rate_of_the_prices(market: Market, amount: int) -> None:
+    solution, arcs, _ = found(problem_of(market, amount))
     prices, used = solution.prices, {id(trade.arc) for trade in solution.trades}
     for trade in solution.trades:
         rate, curve = prices[trade.arc.token_in] / prices[trade.arc.token_out], trade.arc.curve
@@ -119,20 +119,20 @@ def test_arcs_trade_exactly_when_it_pays_down_to_the_rate_of_the_prices(held: Ma
 
 
 @given(markets(), amounts)
-def test_a_settled_solution_delivers_what_the_dual_promises(held: Market, amount: int) -> None:
+def test_a_settled_solution_delivers_what_the_dual_promises(market: Market, amount: int) -> None:
     """Where every token is balanced the trades are a flow, and its output equals the bound on all flows."""
-    solution = settled(held, amount)
+    solution = settled(market, amount)
     assert max(map(abs, imbalance(solution, amount).values())) <= SETTLED * (1 + 1e-6)
     delivered = sum(t.amount_out for t in solution.trades if t.arc.token_out == 1)
-    assert delivered == pytest.approx(solution.value, rel=1e-3 * SETTLED + len(held.tokens) * SETTLED)
+    assert delivered == pytest.approx(solution.value, rel=1e-3 * SETTLED + len(market.tokens) * SETTLED)
 
 
 @given(markets(), amounts, seeds, st.sampled_from([1e-4, 1e-2, 1.0]))
 def test_no_other_prices_lower_the_dual_of_a_settled_solution(
-    held: Market, amount: int, seed: int, distance: float
+    market: Market, amount: int, seed: int, distance: float
 ) -> None:
-    solution, rng = settled(held, amount), random.Random(seed)
-    problem = problem_of(held, amount)
+    solution, rng = settled(market, amount), random.Random(seed)
+    problem = problem_of(market, amount)
     arcs = problem.arcs_between(solution.prices)
     for _ in range(10):
         other = {t: price * exp(rng.gauss(0, distance)) for t, price in solution.prices.items()} | {1: 1.0}
@@ -143,9 +143,9 @@ def test_no_other_prices_lower_the_dual_of_a_settled_solution(
 def test_hardly_any_order_does_not_settle_and_none_takes_many_iterations(every_family: bool) -> None:
     unsettled = []
     for seed in range(150):
-        held = build_random_market(seed, pools=12, every_family=every_family)
+        market = build_random_market(seed, pools=12, every_family=every_family)
         amount = int(10 ** random.Random(seed).uniform(17, 21))
-        solution = solved(problem_of(held, amount), SETTLED)
+        solution = solved(problem_of(market, amount), SETTLED)
         if solution and solution.solution.residual > SETTLED:
             unsettled.append(seed)
         assert solution is None or solution.solution.iterations <= 20
@@ -165,19 +165,21 @@ def test_hardly_any_order_does_not_settle_and_none_takes_many_iterations(every_f
 )
 def test_a_pool_that_is_deep_for_the_order_does_not_hold_the_prices(seed: int, amount: int) -> None:
     """It locks two prices together: they can only move as one, and past the start of the next pool."""
-    held = build_random_market(seed, pools=random.Random(seed).randint(6, 20))
-    held = build_market([p for p in held.pools.values() if p.family == "constant_product"], list(held.tokens.values()))
-    solution = found(problem_of(held, amount)).solution
+    market = build_random_market(seed, pools=random.Random(seed).randint(6, 20))
+    market = build_market(
+        [p for p in market.pools.values() if p.family == "constant_product"], list(market.tokens.values())
+    )
+    solution = found(problem_of(market, amount)).solution
     assert solution.residual <= 1e-4
     assert solution.iterations <= 10
 
 
 @given(markets(), amounts, seeds)
-def test_no_route_beats_the_dual(held: Market, amount: int, seed: int) -> None:
-    solution, rng = found(problem_of(held, amount)).solution, random.Random(seed)
-    for given_route in filter(None, (random_route(rng, held) for _ in range(5))):
+def test_no_route_beats_the_dual(market: Market, amount: int, seed: int) -> None:
+    solution, rng = found(problem_of(market, amount)).solution, random.Random(seed)
+    for given_route in filter(None, (random_route(rng, market) for _ in range(5))):
         try:
-            assert replay(held.pools, given_route, amount).amount_out <= solution.value * (1 + 1e-9)
+            assert replay(market.pools, given_route, amount).amount_out <= solution.value * (1 + 1e-9)
         except PoolError:
             continue
 
@@ -195,10 +197,10 @@ sizes = st.floats(19, 22).map(lambda digits: int(10**digits))
 def test_parallel_pools_deliver_as_much_as_the_best_of_all_splits(
     pools: list[tuple[int, float, int]], amount: int
 ) -> None:
-    held = build_market(
+    market = build_market(
         [build_constant_product(k, A, B, x, int(x * tilt), fee) for k, (x, tilt, fee) in enumerate(pools)], [A, B]
     )
-    curves = [pool.curve(A.address, B.address) for pool in held.pools.values()]
+    curves = [pool.curve(A.address, B.address) for pool in market.pools.values()]
     parts = 400 if len(curves) == 2 else 60
     table = [[curve.amount_out(amount * k / parts) for k in range(parts + 1)] for curve in curves]
     if len(curves) == 2:
@@ -206,7 +208,7 @@ def test_parallel_pools_deliver_as_much_as_the_best_of_all_splits(
     else:
         one, two, three = table
         best = max(one[k] + two[j] + three[parts - k - j] for k in range(parts + 1) for j in range(parts + 1 - k))
-    solution = found(problem_of(held, amount), 1e-9).solution
+    solution = found(problem_of(market, amount), 1e-9).solution
     delivered = sum(trade.amount_out for trade in solution.trades)
     assert best * (1 - 1e-6) <= delivered <= best * (1 + 0.5 / parts)
     assert solution.value == pytest.approx(delivered, rel=1e-6)
@@ -249,8 +251,8 @@ def test_the_only_path_gets_the_whole_order(depths: list[int], part: float) -> N
 
 def test_an_order_beyond_every_capacity_ends_with_full_pools() -> None:
     narrow = build_concentrated(0, A, B, 10**21, 1.0, 600)
-    held = build_market([narrow], [A, B])
-    solution = found(problem_of(held, 10**6 * UNIT)).solution
+    market = build_market([narrow], [A, B])
+    solution = found(problem_of(market, 10**6 * UNIT)).solution
     curve = narrow.curve(A.address, B.address)
     assert [trade.amount_in for trade in solution.trades] == [curve.capacity]
     assert solution.value >= curve.amount_out(inf)

@@ -24,9 +24,9 @@ Drawn = tuple[Dual, DualPoint]
 @st.composite
 def points(draw: st.DrawFn) -> Drawn:
     """A dual at prices somewhat below those of a vanishing order, so that some arcs trade and others do not."""
-    held = build_random_market(draw(seeds), pools=draw(st.integers(6, 20)), every_family=draw(st.booleans()))
-    problem = problem_of(held, draw(amounts))
-    prices = {t: price for t in range(len(held.tokens)) if (price := problem.spot.value(t)) > 0.0} | {1: 1.0}
+    market = build_random_market(draw(seeds), pools=draw(st.integers(6, 20)), every_family=draw(st.booleans()))
+    problem = problem_of(market, draw(amounts))
+    prices = {t: price for t in range(len(market.tokens)) if (price := problem.spot.value(t)) > 0.0} | {1: 1.0}
     if not problem.spot.path(0):
         raise UnsatisfiedAssumption
     dual = Dual(problem.arcs_between(prices), 0, 1, float(problem.spec.amount), lambda t: prices[t])
@@ -86,14 +86,14 @@ def test_no_other_step_promises_more(drawn: Drawn, seed: int) -> None:
     if point.is_exhausted:
         return
 
-    def worth(given_step: list[float]) -> float:
-        held = sum(DAMPING * abs(g) * d * d for g, d in zip(point.gradient, given_step, strict=True)) / 2
-        return predicted_decrease(point, model.values(), given_step) - held
+    def value(given_step: list[float]) -> float:
+        market = sum(DAMPING * abs(g) * d * d for g, d in zip(point.gradient, given_step, strict=True)) / 2
+        return predicted_decrease(point, model.values(), given_step) - market
 
-    best = worth(step)
+    best = value(step)
     assert best >= -1e-9 * point.value
     for _ in range(20):
         part = rng.choice([0.0, 0.5, 0.99, 1.01, 2.0])
         other = [part * d + rng.gauss(0, 1e-6) for d in step]
         other[1] = 0.0
-        assert worth(other) <= best + 1e-6 * abs(best) + 1e-9 * point.value
+        assert value(other) <= best + 1e-6 * abs(best) + 1e-9 * point.value
