@@ -31,6 +31,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"selection", "api", "evm", "starknet", "markets"}),
     frozenset({"chain", "store", "remote", "config"}),
     frozenset({"engine"}),
+    frozenset({"library"}),
     frozenset({"service"}),
     frozenset({"cli"}),
 )
