@@ -1,7 +1,7 @@
-"""Every error that swapcli raises on purpose, as one tree.
+"""All errors that swapcli raises on purpose, as one tree.
 
 SwapcliError
-├── InvalidInput            what the caller gave cannot be used
+├── InvalidInput            invalid input from the caller
 │   ├── InvalidAmount       not an amount, out of range, or too many decimals
 │   ├── InvalidAddress      not an address of the network
 │   ├── UnknownNetwork
@@ -9,28 +9,28 @@ SwapcliError
 │   ├── AmbiguousToken      one symbol, several tokens
 │   ├── UnknownProtocol
 │   ├── SameToken           the order sells and buys the same token
-│   ├── InvalidOption       an option's value is out of range or does not fit another option
+│   ├── InvalidOption       a value out of range, or options that exclude each other
 │   │   ├── InvalidSlippage
-│   │   └── InvalidDeadline     not a moment that lies ahead
+│   │   └── InvalidDeadline     not a time in the future
 │   ├── InvalidRoute        a route that cannot be executed on the market
 │   ├── ConfigError         a setting is unknown or has the wrong type
-│   └── MarketError         a market file breaks its format
-│       └── InvalidPoolState  one pool of it does
+│   └── MarketError         a market file violates its format
+│       └── InvalidPoolState  one of its pools does
 ├── NoRoute                 no path of pools joins the two tokens
-│   └── FeeOnTransfer       a token of the order takes a fee on transfers, so that no amount can be promised
+│   └── FeeOnTransfer       a token of the order takes a fee on transfers, so no amount can be guaranteed
 ├── PoolError               a pool cannot execute a swap
 │   ├── InsufficientLiquidity   the pool runs out before the input is spent
 │   └── SwapReverts         the contract would revert
-├── IntegratorError         a key or an integrator rule
+├── IntegratorError         a key or integrator rule
 │   └── Unauthorized        a missing, unknown or revoked key
 ├── UpstreamError           a node or a remote service failed
 │   ├── Unreachable         no connection, or none that can be trusted
 │   ├── UpstreamTimeout
-│   ├── UpstreamRejected    it answered with an error of its own
-│   ├── InvalidUpstreamResponse     it answered what cannot be understood
-│   ├── ChainReorganized    the chain took another way while it was read
-│   ├── BlockMismatch       a node answered from another block than the one that it was asked about
-│   └── StaleNode           it knows an older state of the chain than what is held
+│   ├── UpstreamRejected    it responded with an error
+│   ├── InvalidUpstreamResponse     its response is malformed
+│   ├── ChainReorganized    a block that was read is no longer part of the chain
+│   ├── BlockMismatch       a node answered for another block than requested
+│   └── StaleNode           its state of the chain is older than ours
 ├── StaleError              a route or the state is too old
 │   ├── RouteExpired
 │   ├── SlippageExceeded    the market has moved against a route
@@ -41,12 +41,12 @@ SwapcliError
 │   └── PriceImpactTooHigh
 ├── UnhealthyError
 ├── RateLimited             too many requests
-│   └── Overloaded          too many requests at once, whoever sends them
-└── Cancelled               nobody waits for the answer any more
-    └── Interrupted         told to stop before the end; what was done until then holds
+│   └── Overloaded          too many concurrent requests from all clients
+└── Cancelled               the client no longer waits for the response
+    └── Interrupted         stopped by a signal; what was completed stays valid
 
-`code` is stable and meant for programs; the message is a plain sentence; `hint` says what to do next; `details` holds
-the values that a caller would act on, JSON-ready.
+`code` is stable and meant for programs. The message is a sentence; `hint` says what to do next; `details` holds values
+that a caller can act on, ready for JSON.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class SwapcliError(Exception):
 
 
 class InvalidInput(SwapcliError):
-    """What the caller gave cannot be used."""
+    """Invalid input from the caller."""
 
     code = "INVALID_INPUT"
 
@@ -147,19 +147,19 @@ class SameToken(InvalidInput):
 
 
 class InvalidOption(InvalidInput):
-    """An option's value is out of range or does not fit another option."""
+    """A value out of range, or options that exclude each other."""
 
     code = "INVALID_OPTION"
 
 
 class InvalidSlippage(InvalidOption):
-    """Not a percentage, or out of the range that is accepted."""
+    """Not a percentage, or out of range."""
 
     code = "INVALID_SLIPPAGE"
 
 
 class InvalidDeadline(InvalidOption):
-    """Not a moment that lies ahead."""
+    """Not a time in the future."""
 
     code = "INVALID_DEADLINE"
 
@@ -177,13 +177,13 @@ class ConfigError(InvalidInput):
 
 
 class MarketError(InvalidInput):
-    """A market file breaks its format."""
+    """A market file violates its format."""
 
     code = "MARKET_ERROR"
 
 
 class InvalidPoolState(MarketError):
-    """One pool of a market file breaks the format; names the pool and the field."""
+    """A pool of a market file is invalid; names the pool and the field."""
 
     code = "POOL_STATE_ERROR"
 
@@ -200,7 +200,7 @@ class NoRoute(SwapcliError):
 
 
 class FeeOnTransfer(NoRoute):
-    """A token of the order takes a fee on transfers, or transfers other amounts than it is told."""
+    """A token of the order takes a fee on transfers, or transfers other amounts than requested."""
 
     code = "FEE_ON_TRANSFER"
 
@@ -254,31 +254,31 @@ class UpstreamTimeout(UpstreamError):
 
 
 class UpstreamRejected(UpstreamError):
-    """It answered with an error of its own."""
+    """It responded with an error."""
 
     code = "UPSTREAM_REFUSED"
 
 
 class InvalidUpstreamResponse(UpstreamError):
-    """It answered what cannot be understood."""
+    """Its response is malformed."""
 
     code = "UPSTREAM_NONSENSE"
 
 
 class ChainReorganized(UpstreamError):
-    """The chain took another way while it was read: the block that was asked about is no longer part of it."""
+    """A block that was read is no longer part of the chain."""
 
     code = "REORGANISED"
 
 
 class BlockMismatch(UpstreamError):
-    """A node answered from another block than the one that it was asked about."""
+    """A node answered for another block than requested."""
 
     code = "BLOCK_MISMATCH"
 
 
 class StaleNode(UpstreamError):
-    """It knows an older state of the chain, or another chain, than what is held."""
+    """Its state of the chain is older than ours, or it is on another chain."""
 
     code = "STALE_NODE"
 
@@ -290,13 +290,13 @@ class StaleError(SwapcliError):
 
 
 class RouteExpired(StaleError):
-    """A route is older than routes may be."""
+    """A route is older than its time to live."""
 
     code = "ROUTE_EXPIRED"
 
 
 class SlippageExceeded(StaleError):
-    """A route gives less on the present state than its slippage allows."""
+    """A route now pays less than its slippage allows."""
 
     code = "SLIPPAGE_EXCEEDED"
 
@@ -326,7 +326,7 @@ class UnsafeSwap(SwapcliError):
 
 
 class PriceImpactTooHigh(UnsafeSwap):
-    """The price impact is above the one that is allowed."""
+    """The price impact is above the allowed maximum."""
 
     code = "PRICE_IMPACT_TOO_HIGH"
 
@@ -338,7 +338,7 @@ class UnhealthyError(SwapcliError):
 
 
 class RateLimited(SwapcliError):
-    """Too many requests; worth another try after `retry_after_s` seconds."""
+    """Too many requests; retry after `retry_after_s` seconds."""
 
     code = "RATE_LIMITED"
 
@@ -348,18 +348,18 @@ class RateLimited(SwapcliError):
 
 
 class Overloaded(RateLimited):
-    """Too many requests at once, whoever sends them."""
+    """Too many concurrent requests from all clients."""
 
     code = "OVERLOADED"
 
 
 class Cancelled(SwapcliError):
-    """Nobody waits for the answer any more."""
+    """The client no longer waits for the response."""
 
     code = "CANCELLED"
 
 
 class Interrupted(Cancelled):
-    """Told to stop before the end; what was done until then holds."""
+    """Stopped by a signal; what was completed stays valid."""
 
     code = "INTERRUPTED"

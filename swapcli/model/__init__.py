@@ -1,1 +1,1 @@
-"""The words of the domain, as frozen data. Nothing here does I/O or knows a pool family by name."""
+"""Values of the domain, as frozen data: no I/O, and no pool family by name."""

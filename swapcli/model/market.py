@@ -30,7 +30,7 @@ class Market:
     `placeholder_pools` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
     `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
     `UNKNOWN` is one that refused to be tried.
-    `pinned` says whether the node's answers were proven to be of `block`; None where no node was asked.
+    `pinned` says whether the node's answers were proven to be of `block`; None without a node.
     """
 
     network: Network

@@ -52,12 +52,12 @@ class Deployment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """`is_native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
+    """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
 
-    `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default used when neither a node
-    nor the market tells one. `l1_fee_oracle` tells what data costs on L1 (`GasPriceOracle` of an OP-stack
-    network), None where no fee is charged for it. `transfers` are tokens, by address, whose transfers the user's
-    settings describe; that counts before what was found out. `head_is_proposed` says that nodes call a block the newest
+    `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default if neither a node
+    nor the market has a gas price. `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an
+    OP-stack network), None if there is no such fee. `transfers` are the tokens, by address, whose transfers the user's
+    settings describe; settings override probes. `head_is_proposed` says that nodes call a block the newest
     before the network has agreed on it. `unconfirmed` names facts that should be checked before use.
     """
 

@@ -1,4 +1,4 @@
-"""What a user asks for."""
+"""An order: the swap to quote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rest of the program asks of a liquidity pool, whatever its family."""
+"""The interface of a liquidity pool, the same for all families."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Pool(ABC):
 
     @abstractmethod
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """The same direction in floats, for the solver. Built anew at each call: the caller keeps it."""
+        """Return one direction of the pool in floats, for the solver. Each call builds a new curve: keep it."""
 
     @abstractmethod
     def state(self) -> dict[str, object]:
@@ -92,7 +92,7 @@ class Pool(ABC):
         return self.gas_units(self)
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """What tells this pool from its siblings, as in the wire's `extraData`; `{}` where the address says it all.
+        """Return the fields of the interface's `extraData` that identify this pool; `{}` if its address is enough.
 
         A concentrated pool gives `fee` and `tickSpacing`, a Uniswap V4 one also `poolId`, `token0`, `token1`, `hooks`.
         """

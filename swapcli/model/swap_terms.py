@@ -1,6 +1,7 @@
-"""The terms of a swap beside its route: slippage, integrator, what they leave. All arithmetic is exact.
+"""The terms of a swap beside its route: slippage, recipient and integrator, and the amounts that follow. All
+arithmetic is exact integer arithmetic.
 
-A slippage is kept in parts per million of the output: four decimals of a percent, to the last digit.
+A slippage is in parts per million of the output: four decimals of a percent, to the last digit.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot 
 
 @dataclass(frozen=True, slots=True)
 class Integrator:
-    """Who earns on a swap: a fee on the output, or a share of the surplus, never both. Both zero means nothing."""
+    """The integrator of a swap, who earns a fee on the output or a share of the surplus, never both."""
 
     address: str
     fee_bps: int = 0
@@ -60,7 +61,7 @@ class SwapTerms(NamedTuple):
 
 
 def check_shares(fee_bps: int, surplus_bps: int) -> None:
-    """Refuses both at once with `IntegratorError`, and one that is out of range with `InvalidOption`."""
+    """Raise `IntegratorError` if both are set, `InvalidOption` if one is out of range."""
     if fee_bps and surplus_bps:
         raise IntegratorError(BOTH_FEE_AND_SURPLUS, hint="give one of them; 0 counts as not given")
     _check_bps("integrator fee", fee_bps, MAX_FEE_BPS)
@@ -73,10 +74,10 @@ def _check_bps(what: str, bps: int, most: int) -> None:
 
 
 def min_received(amount_out: int, slippage_ppm: int) -> int:
-    """`out - floor(out * slippage)`: the least that a swap may pay out. `amount_out` is after an integrator's fee."""
+    """Return `out - floor(out * slippage)`, the minimum output of a swap. `amount_out` is after an integrator's fee."""
     return amount_out - amount_out * slippage_ppm // PPM
 
 
 def after_fee(amount_out: int, fee_bps: int) -> int:
-    """`out - floor(out * bps / 10_000)`: what an integrator's fee leaves."""
+    """Return `out - floor(out * bps / 10_000)`, the output after an integrator's fee."""
     return amount_out - amount_out * fee_bps // BPS

@@ -1,4 +1,4 @@
-"""What a router contract is asked to do: the swaps with their relative rates, and the transaction that says so."""
+"""Calls of a router contract, and the unsigned transactions that carry them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from swapcli.model.order import ZERO_ADDRESS
 
 
 class SwapType(IntEnum):
-    """What the native token has to do with a swap."""
+    """Whether a swap sells or buys the native token."""
 
     NATIVE_TO_TOKEN = 0
     TOKEN_TO_NATIVE = 1
@@ -17,17 +17,17 @@ class SwapType(IntEnum):
 
     @classmethod
     def of(cls, address_in: str, address_out: str) -> SwapType:
-        """The type of a swap between two addresses, the native token being the zero address."""
+        """Return the type of a swap between two addresses; the native token is the zero address."""
         if address_in == ZERO_ADDRESS:
             return cls.NATIVE_TO_TOKEN
         return cls.TOKEN_TO_NATIVE if address_out == ZERO_ADDRESS else cls.TOKEN_TO_TOKEN
 
 
 class RouterRouteParam(NamedTuple):
-    """What a call promises: `RouteParam` of the router, `CalldataRoute` of the interface.
+    """The amounts and parties of a call: `RouteParam` of the router, `CalldataRoute` of the interface.
 
-    Addresses are canonical; a native token stands as its wrapped form, and `swap_type` says that it is native.
-    `amount_out` is what a replay gives; `min_received` is after an integrator's fee and after slippage.
+    Addresses are canonical; a native token is written in its wrapped form, and `swap_type` says that it is native.
+    `amount_out` is the output of a replay; `min_received` is that after an integrator's fee and slippage.
     """
 
     token_in: str
@@ -42,8 +42,8 @@ class RouterRouteParam(NamedTuple):
 class RouterSwapParam(NamedTuple):
     """One entry of the router's list: `SwapParams` of the router, `SwapParameter` of the interface.
 
-    It spends `floor(balance * rate / 1_000_000)` of the router's balance of `token_in`. `extra_data` is what the
-    router needs to know of the pool beyond its address, by protocol: bytes on an EVM network, felts on Starknet.
+    It spends `floor(balance * rate / 1_000_000)` of the router's balance of `token_in`. `extra_data` describes
+    the pool beyond its address, in the encoding of its protocol: bytes on an EVM network, felts on Starknet.
     """
 
     token_in: str
@@ -57,7 +57,7 @@ class RouterSwapParam(NamedTuple):
 
 
 class RouterCall(NamedTuple):
-    """A call of a router, before it is encoded. `integrator_data` is empty where nobody earns on it."""
+    """A call of a router, before it is encoded. `integrator_data` is empty without an integrator."""
 
     route: RouterRouteParam
     swaps: tuple[RouterSwapParam, ...]
@@ -73,7 +73,7 @@ class Transaction(NamedTuple):
 
 
 class UnsignedTransaction(NamedTuple):
-    """A call with the router that it is for.
+    """A call of a router, ready to sign.
 
     `calldata` is hex with 0x on an EVM network; on Starknet `felts` are the call's arguments and `calldata` is empty.
     `value` is the native token to send with it, in wei.

@@ -13,7 +13,7 @@ class TransferKind(StrEnum):
     """What is known of a token's transfers, the worst last."""
 
     UNKNOWN = "unknown"
-    """Nobody has tried yet, or nobody holds enough of it to try."""
+    """Not tried yet, or no pool holds enough of it to try."""
     ORDINARY = "ordinary"
     """What is sent arrives, to the unit."""
     SHARES = "shares"
@@ -21,9 +21,9 @@ class TransferKind(StrEnum):
     REFUSED = "refused"
     """A trial transfer failed, in one direction at least: a swap may fail too."""
     FEE = "fee"
-    """A part of each transfer is kept back."""
+    """The token takes a fee from each transfer."""
     IRREGULAR = "irregular"
-    """More arrives than was sent, or more leaves the sender than he sent."""
+    """More arrives than was sent, or the sender loses more than the amount sent."""
 
 
 class TransferBehaviour(NamedTuple):
@@ -73,7 +73,7 @@ class TransferBehaviour(NamedTuple):
             TransferKind.ORDINARY: "transfers what is sent",
             TransferKind.SHARES: "keeps shares, so that a transfer can lose up to 2 units",
             TransferKind.REFUSED: "refused a trial transfer",
-            TransferKind.IRREGULAR: "transfers other amounts than it is told",
+            TransferKind.IRREGULAR: "transfers other amounts than requested",
         }[self.kind]
 
     def _fees(self) -> str:

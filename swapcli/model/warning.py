@@ -1,4 +1,4 @@
-"""Warnings: what somebody must know of a quote or a payload before signing, though nothing of it is an error."""
+"""Warnings about a quote or a transaction: facts to know before signing that are not errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class WarningCode(StrEnum):
 
 
 class QuoteWarning(NamedTuple):
-    """`code` is a `WarningCode`, or what another service calls its warning; `message` a sentence without its full stop.
+    """`code` is a `WarningCode`, or the code of another service; `message` a sentence without its full stop.
 
     Example: `QuoteWarning(WarningCode.STATE_OLD, "the state of the pools is 2 hours old: prices have moved since")`.
     """
