@@ -1,1 +1,1 @@
-"""The JSON of both generations of the interface: parse and render, for whoever speaks it."""
+"""The JSON interface in both versions: parsed and rendered, for the service and its client."""

@@ -91,7 +91,7 @@ def render_brief_error(error: str, message: str) -> BriefErrorJson:
 
 
 def render_status_error(status: int, message: str | Sequence[str], *, request_id: str | None = None) -> StatusErrorJson:
-    """An error of everything else; `choose_request_id` finds a defect in the log."""
+    """Render an error of any other endpoint; `request_id` identifies a defect in the log."""
     body: StatusErrorJson = {
         "statusCode": status,
         "message": message if isinstance(message, str) else list(message),
@@ -103,9 +103,9 @@ def render_status_error(status: int, message: str | Sequence[str], *, request_id
 
 
 def parse_error(status: int, document: object, retry_after_s: int | None = None) -> SwapcliError:
-    """The error of our tree that an answer tells: one with an error status, or a success that says it is none.
+    """Return the error that a response reports, by an error status or by `success: false`.
 
-    `build_document` is its JSON, None where it has none. Messages are plain, in one line and bounded.
+    `document` is its JSON, None if it has none. The message is printable, on one line and bounded in length.
     """
     name, message = _read_texts(status, document)
     if status < 300:
@@ -151,6 +151,6 @@ def _read_texts(status: int, document: object) -> tuple[str, str]:
     """Return the name of the error and the most specific message that its format has."""
     members = document if isinstance(document, dict) else {}
     name = plain(members.get("error"))
-    said = (plain(members.get(key)) for key in ("details", "message", "errorMessage"))
+    messages = (plain(members.get(key)) for key in ("details", "message", "errorMessage"))
     reason = f"the service answered with status {status} {REASON_PHRASES.get(status, '')}".rstrip()
-    return name, next(filter(None, said), name or reason)
+    return name, next(filter(None, messages), name or reason)

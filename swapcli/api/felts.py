@@ -1,4 +1,4 @@
-"""The arguments of Starknet calls as JSON: field elements in decimal strings."""
+"""The arguments of Starknet calls as JSON: field elements as decimal strings."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterable
 from swapcli.api.fields import require_decimal_string, require_entries
 
 MAX_FELT = 2**251 + 17 * 2**192
-"""The greatest element of Starknet's field."""
+"""The largest element of Starknet's prime field."""
 
 MAX_FELTS = 20_000
 
 
 def render_felts(felts: Iterable[int]) -> list[str]:
-    """The arguments of a call; starknet's answer to V1 and V2 calldata of a found route."""
+    """Render the arguments of a call."""
     return [str(felt) for felt in felts]
 
 
 def parse_felts(document: object, path: str = "document") -> tuple[int, ...]:
-    """The arguments of a call. Raises `InvalidInput` naming the entry."""
+    """Parse the arguments of a call. Raises `InvalidInput` with the path of the entry."""
     return tuple(
         require_decimal_string(felt, at, 0, MAX_FELT) for at, felt in require_entries(document, path, MAX_FELTS)
     )

@@ -1,4 +1,4 @@
-"""Health answers of both generations."""
+"""Health responses of both versions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEALTHY = 200
 
 
 class HealthResponse(NamedTuple):
-    """How a service says it is: `status` 200 is healthy. `timestamp_ms` (Unix) belongs to V2."""
+    """The health that a service reports; `status` 200 is healthy. `timestamp_ms` (Unix) belongs to V2."""
 
     status: int
     message: str
@@ -22,17 +22,17 @@ class HealthResponse(NamedTuple):
 
 
 def render_health_v1(status: int, message: str) -> HealthV1Json:
-    """V1 health; the interface spells its first field this way."""
+    """Render V1 health. The interface spells `staus` this way."""
     return {"staus": status, "message": message}
 
 
 def render_health_v2(status: int, message: str, timestamp_ms: int) -> HealthV2Json:
-    """V2 health."""
+    """Render V2 health."""
     return {"status": status, "message": message, "meta": render_meta(timestamp_ms)}
 
 
 def parse_health(document: object) -> HealthResponse:
-    """The health that either api_version tells, also in the spelling that V1 does not have; its message in one line."""
+    """Parse the health response of either version; V1 also with the spelling `status`."""
     fields = Fields(document)
     return HealthResponse(
         status=fields.json_integer("staus" if fields.has("staus") else "status", 0, 999),

@@ -1,4 +1,4 @@
-"""What a service has to offer: networks, tokens and protocols."""
+"""Lists of the networks, tokens and protocols that a service supports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_ENTRIES = 100_000
 
 
 class SupportedChain(NamedTuple):
-    """A network that a service serves; `router` as the service writes it, None where it knows none."""
+    """A network that a service supports; `router` as the service spells it, None if there is none."""
 
     name: str
     chain_id: int
@@ -26,14 +26,14 @@ class SupportedChain(NamedTuple):
 
 
 class ListedToken(NamedTuple):
-    """A token, and whether it is on the network's own list rather than only in the market."""
+    """A token; verified if it is on the network's own list and not only in the market."""
 
     token: Token
     is_verified: bool
 
 
 def render_chains(networks: Iterable[Network]) -> list[SupportedChainJson]:
-    """`/supported-chains`."""
+    """Render `/supported-chains`."""
     return [
         {
             "chain_id": network.chain_id,
@@ -45,7 +45,7 @@ def render_chains(networks: Iterable[Network]) -> list[SupportedChainJson]:
 
 
 def parse_chains(document: object) -> tuple[SupportedChain, ...]:
-    """`/supported-chains`. A chain id may be a number or a decimal string."""
+    """Parse `/supported-chains`. A chain id may be a number or a decimal string."""
     return tuple(map(_parse_chain, _objects(document)))
 
 
@@ -58,12 +58,12 @@ def _parse_chain(fields: Fields) -> SupportedChain:
 
 
 def render_tokens(tokens: Iterable[ListedToken], network: Network) -> list[ListedTokenJson]:
-    """`/{network}/tokens`."""
+    """Render `/{network}/tokens`."""
     return [render_token(token, network) for token in tokens]
 
 
 def render_token(listed: ListedToken, network: Network) -> ListedTokenJson:
-    """`/{network}/tokens/{address}`."""
+    """Render `/{network}/tokens/{address}`."""
     token = listed.token
     return {
         "address": display_address(token.address, network.kind),
@@ -76,12 +76,12 @@ def render_token(listed: ListedToken, network: Network) -> ListedTokenJson:
 
 
 def parse_tokens(document: object, network: Network) -> tuple[ListedToken, ...]:
-    """`/{network}/tokens`."""
+    """Parse `/{network}/tokens`."""
     return tuple(_parse_token(fields, network) for fields in _objects(document))
 
 
 def parse_token(document: object, network: Network) -> ListedToken:
-    """`/{network}/tokens/{address}`."""
+    """Parse `/{network}/tokens/{address}`."""
     return _parse_token(Fields(document), network)
 
 
@@ -97,12 +97,12 @@ def _parse_token(fields: Fields, network: Network) -> ListedToken:
 
 
 def render_protocols(protocols: Iterable[ProtocolInfo]) -> list[ListedProtocolJson]:
-    """`/{network}/protocols`."""
+    """Render `/{network}/protocols`."""
     return [{"amm_name": protocol.amm_name, "protocol": protocol.id} for protocol in protocols]
 
 
 def _objects(document: object) -> Iterator[Fields]:
-    """The objects of an array, which may be empty."""
+    """Yield the objects of an array, which may be empty."""
     if document == []:
         return iter(())
     return (Fields(entry, path) for path, entry in require_entries(document, "document", MAX_ENTRIES))

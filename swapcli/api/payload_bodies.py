@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class ParsedTransaction(NamedTuple):
-    """What an answer says of a payload; None or empty where it says nothing.
+    """The transaction in a response; fields that the response does not contain are None or empty.
 
     `calldata` is hex with 0x, `value` in wei; on Starknet `felts` are the call's arguments.
     """
@@ -71,7 +71,7 @@ class ParsedTransaction(NamedTuple):
 
 
 def render_execute(payload: UnsignedTransaction, network: Network) -> ExecuteJson | StarknetExecuteJson | CalldataJson:
-    """V1 execute: a call and its transaction; on hyperevm the call alone."""
+    """Render V1 execute: a call and its transaction; on hyperevm only the call."""
     dialect = network_variant(network.name)
     route = render_call_route(payload.call.route, network, names_tokens=dialect.call_names_tokens)
     swaps = render_swap_parameters(payload.call.swaps, network)
@@ -85,7 +85,7 @@ def render_execute(payload: UnsignedTransaction, network: Network) -> ExecuteJso
 
 
 def parse_execute(document: object, network: Network) -> ParsedTransaction:
-    """V1 execute. The transaction is missing where the answer has only the call."""
+    """Parse V1 execute. The transaction is missing if the response has only the call."""
     fields = _fields(document)
     call = parse_call(fields, network)
     return _parse_transaction(fields, network, call) if fields.has("calldata") else ParsedTransaction(call)
@@ -94,7 +94,7 @@ def parse_execute(document: object, network: Network) -> ParsedTransaction:
 def render_calldata_v1(
     result: RouteResult, payload: UnsignedTransaction, network: Network
 ) -> CalldataV1Json | StarknetCalldataV1Json:
-    """V1 calldata of an order: a route in short, and its transaction."""
+    """Render V1 calldata of an order: a short route and its transaction."""
     route = render_short(result, network)
     swaps = render_short_swap_parameters(payload.call.swaps, network)
     to, value = display_address(payload.to, network.kind), str(payload.value)
@@ -106,7 +106,7 @@ def render_calldata_v1(
 
 
 def parse_calldata_v1(document: object, network: Network) -> ParsedTransaction:
-    """V1 calldata of an order. It does not say all of its call, so there is none; the result knows nothing of gas."""
+    """Parse V1 calldata of an order. The response has no complete call and no gas."""
     fields = _fields(document)
     result = parse_short(fields.nested("route"), network)
     return _parse_transaction(fields, network)._replace(result=result)
@@ -115,7 +115,7 @@ def parse_calldata_v1(document: object, network: Network) -> ParsedTransaction:
 def render_network_calldata(
     result: RouteResult, payload: UnsignedTransaction, network: Network
 ) -> HyperevmCalldataJson | StarknetCalldataJson:
-    """`GET /{network}/calldata` of an order, as hyperevm (a call) and starknet (its felts) have it."""
+    """Render `GET /{network}/calldata` of an order: a route with its call (hyperevm) or felts (starknet)."""
     route = render_v1(result, network)
     if network_variant(network.name).network_calldata is NetworkCalldata.FELTS:
         return {"route": route, "calldata": render_felts(payload.felts)}
@@ -123,12 +123,12 @@ def render_network_calldata(
 
 
 def render_network_no_route(message: str) -> HyperevmNoRouteJson:
-    """The same where no route was found: the failure stands in place of the route."""
+    """Render `GET /{network}/calldata` without a route: the failure takes the place of the route."""
     return {"route": render_no_route(message)}
 
 
 def parse_network_calldata(document: object, network: Network) -> ParsedTransaction:
-    """`GET /{network}/calldata` of an order."""
+    """Parse `GET /{network}/calldata` of an order."""
     fields = _fields(document)
     result = parse_result(fields.required("route"), network, fields.path_of("route"))
     if network_variant(network.name).network_calldata is NetworkCalldata.FELTS:
@@ -137,18 +137,18 @@ def parse_network_calldata(document: object, network: Network) -> ParsedTransact
 
 
 def render_signer_calldata(payload: UnsignedTransaction) -> CitreaCalldataJson:
-    """`GET /citrea/calldata`: the encoded call."""
+    """Render `GET /citrea/calldata`: the encoded call."""
     return {"success": True, "calldata": payload.calldata}
 
 
 def render_calldata_v2(payload: UnsignedTransaction, network: Network, timestamp_ms: int) -> CalldataV2Json:
-    """V2 calldata: a call and the router that it is for; an integrator's terms beside them."""
+    """Render V2 calldata: a call, with the integrator's data if there is any, and its router."""
     call = render_call(payload.call, network)
     return {**call, "router_address": display_address(payload.to, network.kind), "meta": render_meta(timestamp_ms)}
 
 
 def parse_calldata_v2(document: object, network: Network) -> ParsedTransaction:
-    """V2 calldata."""
+    """Parse V2 calldata."""
     fields = _fields(document)
     router = fields.address("router_address", network.kind)
     return ParsedTransaction(parse_call(fields, network), to=router, timestamp_ms=parse_meta(fields))
@@ -157,7 +157,7 @@ def parse_calldata_v2(document: object, network: Network) -> ParsedTransaction:
 def render_route_and_calldata(
     result: RouteResult, payload: UnsignedTransaction, network: Network, timestamp_ms: int
 ) -> RouteAndCalldataV1Json | RouteAndCalldataV2Json:
-    """`routeAndCalldata` in the generation of the result: V1 has no `meta`."""
+    """Render `routeAndCalldata` in the version of the result; V1 has no `meta`."""
     call, router = render_call(payload.call, network), display_address(payload.to, network.kind)
     if result.api_version is ApiVersion.V1:
         return {"route": render_v1(result, network), "calldata": call, "router_address": router}
@@ -166,7 +166,7 @@ def render_route_and_calldata(
 
 
 def parse_route_and_calldata(document: object, network: Network) -> ParsedTransaction:
-    """`routeAndCalldata` of either api_version."""
+    """Parse `routeAndCalldata` of either version."""
     fields = _fields(document)
     return ParsedTransaction(
         result=parse_result(fields.required("route"), network, fields.path_of("route")),

@@ -1,6 +1,6 @@
-"""The values that a request gives, by name: of a query or of a JSON body. Every error names its field.
+"""Parameters of a request by name, from a query or a JSON body. Every error contains the name of the parameter.
 
-The texts are those that clients of the interface know, where there are any.
+Error messages are those published for the interface, where it has any.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NOUNS = {Kind.EVM: "an Ethereum address", Kind.STARKNET: "a Starknet address"}
 
 
 class RequestParameters(NamedTuple):
-    """`values` are strings, and lists where a name was given more than once; in a body, any JSON value."""
+    """The parameters of a query (strings, or lists for repeated names) or of a body (any JSON values)."""
 
     values: Mapping[str, object]
     kind: Kind
@@ -39,55 +39,55 @@ class RequestParameters(NamedTuple):
 
     @classmethod
     def from_query(cls, query: Sequence[tuple[str, str]], kind: Kind) -> RequestParameters:
-        """The parameters of a decoded query. `name[]` and `name[0]` give entries of a list called `name`."""
+        """Collect the parameters of a decoded query. `name[]` and `name[0]` are entries of a list called `name`."""
         values: dict[str, object] = {}
-        for written, value in query:
-            name = _ARRAY_MARK.sub("", written)
-            held = values.get(name)
-            if held is None and name == written:
+        for raw_name, value in query:
+            name = _ARRAY_MARK.sub("", raw_name)
+            previous = values.get(name)
+            if previous is None and name == raw_name:
                 values[name] = value
-            elif isinstance(held, list):
-                held.append(value)
+            elif isinstance(previous, list):
+                previous.append(value)
             else:
-                values[name] = [value] if held is None else [held, value]
+                values[name] = [value] if previous is None else [previous, value]
         return cls(values, kind)
 
     @classmethod
     def from_body(cls, document: object, kind: Kind) -> RequestParameters:
-        """The fields of a JSON object. Raises `InvalidInput` for anything else."""
+        """Return the fields of a JSON object. Raises `InvalidInput` for anything else."""
         return cls(Fields(document).values, kind, is_body=True)
 
     def has(self, name: str) -> bool:
-        """Is there a value other than null?"""
+        """Return whether there is a value other than null."""
         return self.values.get(name) is not None
 
     def amount(self, name: str) -> int:
-        """An amount in base units. Raises `InvalidAmount`."""
+        """Return an amount in base units. Raises `InvalidAmount`."""
         if not self.has(name):
             raise InvalidAmount(f"{name} should not be null or undefined", details={"field": name})
         return parse_amount(name, self.values[name])
 
     def address(self, name: str) -> str:
-        """A canonical address as it stands. Raises `InvalidAddress`."""
+        """Return a canonical address. Raises `InvalidAddress`."""
         return parse_address_parameter(name, self.values.get(name), self.kind)
 
     def token(self, name: str) -> str:
-        """The canonical address of a token, the zero address where it is the native one. Raises `InvalidAddress`."""
+        """Return the canonical address of a token; the zero address is the native one. Raises `InvalidAddress`."""
         return parse_token_parameter(name, self.values.get(name), self.kind)
 
     def recipient(self, name: str) -> str:
-        """The canonical address of somebody who can hold tokens. Raises `InvalidAddress`."""
+        """Return the canonical address of a recipient, not the native token's. Raises `InvalidAddress`."""
         address = self.address(name)
         if is_native(address, self.kind):
             raise InvalidAddress(
                 f"{name} must be an Ethereum address that can hold tokens",
-                hint="what the zero address receives is lost",
+                hint="funds sent to the zero address are lost",
                 details={"field": name},
             )
         return address
 
     def flag(self, name: str) -> bool:
-        """A boolean, false where it is missing: in a query a word, in a body a JSON boolean. Raises `InvalidOption`."""
+        """Return a boolean (a word in a query, JSON in a body), False if it is missing. Raises `InvalidOption`."""
         value = self.values.get(name)
         flag = value if self.is_body else _FLAGS.get(value.lower()) if isinstance(value, str) else None
         if value is None:
@@ -97,7 +97,7 @@ class RequestParameters(NamedTuple):
         return flag
 
     def slippage_ppm(self, name: str, accepted: SlippageRange, *, required: bool) -> int:
-        """A percentage within the range; the default where it may be missing and is. Raises `InvalidSlippage`."""
+        """Return a slippage within the range, the default if it is optional and missing. Raises `InvalidSlippage`."""
         if not required and not self.has(name):
             return DEFAULT_SLIPPAGE_PPM
         try:
@@ -107,7 +107,7 @@ class RequestParameters(NamedTuple):
             raise
 
     def deadline_s(self, name: str, now_s: int, default_s: int) -> int:
-        """A moment in Unix seconds that lies ahead of `now_s`. Raises `InvalidDeadline`."""
+        """Return a time in Unix seconds after `now_s`. Raises `InvalidDeadline`."""
         value = self.values.get(name)
         if value is None:
             return now_s + default_s
@@ -118,14 +118,14 @@ class RequestParameters(NamedTuple):
         return value
 
     def bps(self, name: str) -> int:
-        """Basis points, 0 where they are missing or empty. Raises `InvalidOption`."""
+        """Return basis points, 0 if missing or empty. Raises `InvalidOption`."""
         value = self.values.get(name) or "0"
         if not isinstance(value, str) or not _BPS.fullmatch(value):
             raise InvalidOption(f"{name} must be a whole number of basis points", details={"field": name})
         return int(value)
 
     def string_list(self, name: str, *, may_repeat: bool = True) -> tuple[str, ...]:
-        """Entries with commas between them, as a JSON array, or, where `repeated` is allowed, by a name given often."""
+        """Return the entries of a list: comma-separated, as a JSON array, or by repeated names if `may_repeat`."""
         value = self.values.get(name)
         if isinstance(value, list) and not (may_repeat or self.is_body):
             raise InvalidInput(f"{name} must be given once", details={"field": name})
@@ -133,7 +133,7 @@ class RequestParameters(NamedTuple):
 
 
 def parse_amount(name: str, value: object) -> int:
-    """The amount that a decimal integer string gives. Raises `InvalidAmount` that names the field."""
+    """Parse an amount from a decimal integer string. Raises `InvalidAmount` with the field."""
     if not isinstance(value, str) or not _DIGITS.fullmatch(value) or not 1 <= int(value) <= MAX_AMOUNT:
         problem = f"{name} must be a decimal integer string from 1 to 2^256 - 1"
         raise InvalidAmount(problem, hint="give it in the smallest unit of the token", details={"field": name})
@@ -141,7 +141,7 @@ def parse_amount(name: str, value: object) -> int:
 
 
 def parse_address_parameter(name: str, value: object, kind: Kind) -> str:
-    """The canonical form of an address. Raises `InvalidAddress` that names the field."""
+    """Parse an address into its canonical form. Raises `InvalidAddress` with the field."""
     problem = f"{name} must be {_NOUNS[kind]}"
     if not isinstance(value, str):
         raise InvalidAddress(problem, details={"field": name})
@@ -153,7 +153,7 @@ def parse_address_parameter(name: str, value: object, kind: Kind) -> str:
 
 
 def parse_token_parameter(name: str, value: object, kind: Kind) -> str:
-    """The canonical address of a token, the zero address where it is the native one. Raises `InvalidAddress`."""
+    """Parse the canonical address of a token; the zero address is the native one. Raises `InvalidAddress`."""
     native = isinstance(value, str) and is_native(value, kind)
     return ZERO_ADDRESS if native else parse_address_parameter(name, value, kind)
 
@@ -187,14 +187,14 @@ def _entries(name: str, value: object) -> tuple[str, ...]:
         raise InvalidInput(f"{name} must be an array", details={"field": name})
     entries = tuple(_entry(name, entry) for entry in value)
     flat = tuple(part.strip() for entry in entries for part in entry.split(","))
-    kept = tuple(filter(None, flat))
-    if len(kept) > MAX_ENTRIES or any(len(entry) > MAX_ENTRY_CHARACTERS for entry in kept):
+    parts = tuple(filter(None, flat))
+    if len(parts) > MAX_ENTRIES or any(len(part) > MAX_ENTRY_CHARACTERS for part in parts):
         raise InvalidInput(f"{name} has too many or too long entries", details={"field": name})
-    return kept
+    return parts
 
 
 def _json_array(text: str) -> list[object] | None:
-    """The entries of a JSON array of plain values; None where the text is not one."""
+    """Parse a JSON array of plain values; return None for any other text."""
     if not text.startswith("["):
         return None
     try:

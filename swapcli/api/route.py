@@ -1,8 +1,8 @@
-"""RouteResult as JSON: V1 or V2, rendered and parsed.
+"""RouteResult as JSON: rendered and parsed in V1 and V2.
 
-Inside, addresses are lower-case and the direction is one of three swap types. On the wire V2 writes the wrapped native
-token and says by `routeSwapType` what it stands for; V1 writes the native token by its zero address and the type 0, so
-there the addresses decide.
+Internally, addresses are lower-case and the direction is one of three swap types. In the JSON of V2, the wrapped native
+token stands for the native one, and `routeSwapType` gives the direction. In V1 the native token is the zero address and
+`routeSwapType` is always 0, so the addresses give the direction.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ MAX_QUOTES = 1_000
 
 
 def render_result(result: RouteResult, network: Network) -> RouteV1Json | RouteV2Json:
-    """The JSON object of a result, in the order of the specification's table; prices that are unknown are 0."""
+    """Render a result in its version, with the fields in the order of the specification; unknown prices are 0."""
     return render_v2(result, network) if result.api_version is ApiVersion.V2 else render_v1(result, network)
 
 
 def render(result: RouteResult, network: Network, *, unknown_price: int | None = 0) -> dict[str, object]:
-    """The same for those who add to it, and who may want an unknown price to be null."""
+    """Render a result as a dictionary to extend, with `unknown_price` (0 or None) for tokens without a price."""
     document: dict[str, object] = {**render_result(result, network)}
     for key, token in (("inputToken", result.input_token), ("outputToken", result.output_token)):
         if token.price_usd is None and unknown_price is None:
@@ -53,12 +53,12 @@ def render(result: RouteResult, network: Network, *, unknown_price: int | None =
 
 
 def render_no_route(message: str) -> RouteNotFoundJson:
-    """What stands in place of a route where none was found."""
+    """Render the failure that takes the place of a route."""
     return {"success": False, "errorMessage": message}
 
 
 def render_v1(result: RouteResult, network: Network) -> RouteV1Json:
-    """The JSON object of a V1 result."""
+    """Render a V1 result."""
     return {
         "success": True,
         "routeSwapType": 0,
@@ -76,7 +76,7 @@ def render_v1(result: RouteResult, network: Network) -> RouteV1Json:
 
 
 def render_v2(result: RouteResult, network: Network) -> RouteV2Json:
-    """The JSON object of a V2 result."""
+    """Render a V2 result."""
     return {
         "success": True,
         "routeSwapType": int(result.swap_type),
@@ -97,7 +97,7 @@ def render_v2(result: RouteResult, network: Network) -> RouteV2Json:
 
 
 def render_short(result: RouteResult, network: Network) -> ShortRouteJson:
-    """What V1 calldata tells of its route."""
+    """Render the short route of V1 calldata."""
     return {
         "inputToken": _render_token(result.input_token, network),
         "outputToken": _render_token(result.output_token, network),
@@ -109,7 +109,7 @@ def render_short(result: RouteResult, network: Network) -> ShortRouteJson:
 
 
 def render_meta(timestamp_ms: int) -> MetaJson:
-    """What every V2 answer carries."""
+    """Render the `meta` object of a V2 response."""
     return {"apiVersion": API_VERSION, "timestamp": format_iso_utc(timestamp_ms)}
 
 
@@ -130,7 +130,7 @@ def _render_token(token: Token, network: Network) -> TokenShape:
 
 
 def format_decimal(number: float) -> str:
-    """A float's shortest decimal form, without an exponent: 1e-07 -> "0.0000001"."""
+    """Format a float in its shortest decimal form without an exponent: 1e-07 -> "0.0000001"."""
     text = repr(number)
     if "e" not in text:
         return text
@@ -153,11 +153,11 @@ def _render_integrator(integrator: Integrator | None, network: Network) -> Integ
 
 
 def parse_result(document: object, network: Network, path: str = "") -> RouteResult:
-    """The result that a JSON object writes; the api_version is V2 where it carries `meta`. `path` leads to the object.
+    """Parse a result; it is V2 if it has `meta`. `path` is the path of the object in its document, for errors.
 
-    Checks everything that the object alone can tell: field types and ranges, shares that sum, hops that join up. The
-    output after a fee is not kept: it follows from the fee.
-    Raises `InvalidInput` naming the field, `NoRoute` for the object of a route that was not found.
+    Checks everything that the object alone determines: types and ranges of fields, sums of shares, connected hops. The
+    output after the fee is checked but not stored, since it follows from the fee.
+    Raises `InvalidInput` with the field, `NoRoute` for `success: false`.
     """
     fields = Fields(document, path)
     raise_if_no_route(fields)
@@ -184,13 +184,13 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
 
 
 def raise_if_no_route(fields: Fields) -> None:
-    """Raises `NoRoute` where an object says that it is no success."""
+    """Raise `NoRoute` if an object has `success: false`."""
     if not fields.boolean("success", default=True):
         raise NoRoute(plain(fields.values.get("errorMessage")) or "no route found")
 
 
 def parse_short(fields: Fields, network: Network) -> RouteResult:
-    """The result that V1 calldata tells in short: nothing of its gas, and of its direction what the tokens say."""
+    """Parse the short route of V1 calldata. It has no gas; the tokens give its direction."""
     token_in, token_out = (_parse_token(fields.nested(key), network) for key in ("inputToken", "outputToken"))
     return RouteResult(
         api_version=ApiVersion.V1,
@@ -217,14 +217,14 @@ def _parse_token(fields: Fields, network: Network) -> Token:
 
 
 def _parse_swap_type(fields: Fields, api_version: ApiVersion, token_in: Token, token_out: Token) -> SwapType:
-    written = fields.json_integer("routeSwapType", 0, 2)
+    number = fields.json_integer("routeSwapType", 0, 2)
     if api_version is ApiVersion.V2:
-        return SwapType(written)
+        return SwapType(number)
     return SwapType.of(token_in.address, token_out.address)
 
 
 def parse_meta(fields: Fields) -> int:
-    """The time under `meta`, in Unix milliseconds."""
+    """Parse the time in `meta`, in Unix milliseconds."""
     meta = fields.nested("meta")
     try:
         return parse_iso_utc(meta.text("timestamp"))
@@ -248,7 +248,7 @@ def _parse_integrator(fields: Fields, network: Network) -> Integrator | None:
 
 
 def _parse_best_quotes(fields: Fields) -> tuple[int, ...]:
-    """The amounts under `bestQuotesByProtocols`. The interface leaves their form open: any other tells nothing."""
+    """Parse `bestQuotesByProtocols`. The interface does not define its elements, so other forms are ignored."""
     quotes = fields.values.get("bestQuotesByProtocols")
     if not isinstance(quotes, list) or len(quotes) > MAX_QUOTES:
         return ()

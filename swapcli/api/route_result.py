@@ -1,4 +1,4 @@
-"""RouteResult as a value: the answer to a route request, whatever api_version writes it."""
+"""RouteResult: the response of the route endpoints as a value, for both versions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRAPPER_PROTOCOL = ProtocolInfo(0, "wrapper", "Wrapper", family="wrapper")
 
 
 class ResultSwap(NamedTuple):
-    """One pool of a hop; `share` in hundredths of a percent, `extra` tells the pool from its siblings."""
+    """One pool of a hop; `share` in hundredths of a percent, `extra` identifies the pool beyond its address."""
 
     protocol_id: int
     pool_name: str
@@ -31,12 +31,12 @@ class ResultSwap(NamedTuple):
 
     @property
     def pool_key(self) -> str:
-        """The key of the pool in a market: its id where one contract holds many, else its address."""
+        """The key of the pool in a market: its id if the contract has several pools, else its address."""
         return str(self.extra.get("poolId", self.pool_address)).lower()
 
 
 class ResultSegment(NamedTuple):
-    """A path with its share in whole percent."""
+    """A path with its share of the input in whole percent."""
 
     percent: int
     hops: tuple[tuple[ResultSwap, ...], ...]
@@ -45,8 +45,8 @@ class ResultSegment(NamedTuple):
 class RouteResult(NamedTuple):
     """A found route. `timestamp_ms` (Unix) belongs to V2 only; `gas` is in units (V1) or wei (V2).
 
-    Tokens are written as their api_version writes them, with their price; a price or `gas_usd` of None is unknown.
-    `best_quotes` are what each protocol alone would give, in the order of their ids, 0 being no quote.
+    Tokens are those of the JSON in its version, with their prices; a price or `gas_usd` of None is unknown.
+    `best_quotes` are the outputs of each protocol alone, in the order of their ids; 0 is no quote.
     """
 
     api_version: ApiVersion
@@ -66,19 +66,19 @@ class RouteResult(NamedTuple):
 
     @property
     def output_amount_after_fee(self) -> int | None:
-        """What an integrator's fee leaves; None where there is no fee."""
+        """The output after the integrator's fee; None without a fee."""
         fee_bps = self.integrator.fee_bps if self.integrator else 0
         return after_fee(self.output_amount, fee_bps) if fee_bps else None
 
     @property
     def pool_keys(self) -> tuple[str, ...]:
-        """The keys of its pools, each once."""
+        """The keys of the pools, without duplicates."""
         hops = (hop for segment in self.segments for hop in segment.hops)
         return tuple(dict.fromkeys(swap.pool_key for hop in hops for swap in hop))
 
     @property
     def route(self) -> Route:
-        """The route alone, as the core writes it: from the percent strings and the pools."""
+        """The route as routing represents it."""
         return Route(tuple(Segment(s.percent, tuple(tuple(map(_swap, h)) for h in s.hops)) for s in self.segments))
 
 
@@ -97,9 +97,9 @@ def build_result(
     integrator: Integrator | None = None,
     best_quotes: tuple[int, ...] = (),
 ) -> RouteResult:
-    """The answer to `order` (as asked, the native token by its zero address) from the core's quote of it.
+    """Return the result of `order`, whose native token is the zero address, from its quote.
 
-    `pools` holds at least the pools of the route, by key.
+    `pools` contains at least the pools of the route, by key.
     """
     v2 = api_version is ApiVersion.V2
     return RouteResult(
@@ -120,7 +120,7 @@ def build_result(
 
 
 def with_gas(result: RouteResult, quote: Quote) -> RouteResult:
-    """`result` with what `quote` says of gas."""
+    """Return `result` with the gas of `quote`."""
     return result._replace(gas=_gas(quote, result.api_version), gas_usd=quote.gas_usd)
 
 
@@ -147,7 +147,7 @@ def _result_swap(swap: Swap, network: Network, pool: Pool) -> ResultSwap:
 
 
 def _extra(protocol: ProtocolInfo, pool: Pool) -> dict[str, int | str]:
-    """The traits that the protocol's pools are known by; all of them where nothing is known of the protocol."""
-    traits = pool.api_extra_data()
-    keys = protocol.extra_keys if protocol.family else traits
-    return {key: traits[key] for key in keys if key in traits}
+    """Return the extra data that the protocol's pools have in the interface; all of it for an unknown protocol."""
+    extra_data = pool.api_extra_data()
+    keys = protocol.extra_keys if protocol.family else extra_data
+    return {key: extra_data[key] for key in keys if key in extra_data}

@@ -1,4 +1,4 @@
-"""A call of the router as JSON: CalldataRoute and SwapParameter, rendered and parsed.
+"""A call of the router as JSON: `CalldataRoute` and `SwapParameter`, rendered and parsed.
 
 On Starknet the `extra_data` of a swap is its felts, 32 bytes each.
 """
@@ -24,7 +24,7 @@ _FELT_BYTES = 32
 
 
 def render_call(call: RouterCall, network: Network, *, names_tokens: bool = True) -> CalldataJson:
-    """A call with its swaps; `integrator_data` appears where somebody earns on it."""
+    """Render a call with its swaps, and `integrator_data` if there is an integrator."""
     document: CalldataJson = {
         "route": render_call_route(call.route, network, names_tokens=names_tokens),
         "swap_parameters": render_swap_parameters(call.swaps, network),
@@ -35,8 +35,8 @@ def render_call(call: RouterCall, network: Network, *, names_tokens: bool = True
 
 
 def render_call_route(route: RouterRouteParam, network: Network, *, names_tokens: bool = True) -> CalldataRouteJson:
-    """What a call promises, with or without the names of its two tokens."""
-    promise: CalldataRouteJson = {
+    """Render the route of a call, with or without its two tokens."""
+    document: CalldataRouteJson = {
         "amount_in": str(route.amount_in),
         "amount_out": str(route.amount_out),
         "min_received": str(route.min_received),
@@ -44,13 +44,13 @@ def render_call_route(route: RouterRouteParam, network: Network, *, names_tokens
         "swap_type": int(route.swap_type),
     }
     if not names_tokens:
-        return promise
+        return document
     token_in, token_out = (display_address(token, network.kind) for token in (route.token_in, route.token_out))
-    return {"token_in": token_in, "token_out": token_out, **promise}
+    return {"token_in": token_in, "token_out": token_out, **document}
 
 
 def render_swap_parameters(swaps: Iterable[RouterSwapParam], network: Network) -> list[SwapParameterJson]:
-    """The swaps of a call."""
+    """Render the swaps of a call."""
     return [
         {**swap_alone, "swap_type": int(swap.swap_type), "extra_data": render_hex(_extra_bytes(swap))}
         for swap, swap_alone in ((swap, _render_swap(swap, network)) for swap in swaps)
@@ -58,7 +58,7 @@ def render_swap_parameters(swaps: Iterable[RouterSwapParam], network: Network) -
 
 
 def render_short_swap_parameters(swaps: Iterable[RouterSwapParam], network: Network) -> list[SwapParameterJson]:
-    """The swaps of a call as V1 calldata writes them: without `swap_type` and `extra_data`."""
+    """Render the swaps of a call for V1 calldata: without `swap_type` and `extra_data`."""
     return [_render_swap(swap, network) for swap in swaps]
 
 
@@ -77,15 +77,15 @@ def _extra_bytes(swap: RouterSwapParam) -> bytes:
 
 
 def render_hex(octets: bytes) -> str:
-    """Bytes in hex with 0x."""
+    """Return bytes in hex with 0x."""
     return "0x" + octets.hex()
 
 
 def parse_call(fields: Fields, network: Network) -> RouterCall:
-    """The call that the fields `route`, `swap_parameters` and `integrator_data` of an object write.
+    """Parse a call from the fields `route`, `swap_parameters` and `integrator_data` of an object.
 
-    A route that does not name its tokens begins where no swap ends, and ends where none begins.
-    Raises `InvalidInput` naming the field.
+    If the route omits its tokens, the input token is the one that no swap buys, the output token the one that none
+    sells. Raises `InvalidInput` with the field.
     """
     swaps = _parse_swap_parameters(fields, network)
     return RouterCall(
@@ -94,12 +94,12 @@ def parse_call(fields: Fields, network: Network) -> RouterCall:
 
 
 def _parse_call_route(fields: Fields, swaps: tuple[RouterSwapParam, ...], network: Network) -> RouterRouteParam:
-    sold, bought = {swap.token_in for swap in swaps}, {swap.token_out for swap in swaps}
-    # Wrapping stands as one swap of a token for itself.
-    wraps = sold == bought and len(sold) == 1
+    tokens_in, tokens_out = {swap.token_in for swap in swaps}, {swap.token_out for swap in swaps}
+    # Wrapping is one swap of a token for itself.
+    is_wrapping = tokens_in == tokens_out and len(tokens_in) == 1
     return RouterRouteParam(
-        token_in=_named_or_only(fields, "token_in", sold if wraps else sold - bought, network),
-        token_out=_named_or_only(fields, "token_out", bought if wraps else bought - sold, network),
+        token_in=_named_or_only(fields, "token_in", tokens_in if is_wrapping else tokens_in - tokens_out, network),
+        token_out=_named_or_only(fields, "token_out", tokens_out if is_wrapping else tokens_out - tokens_in, network),
         amount_in=fields.amount("amount_in"),
         amount_out=fields.amount("amount_out"),
         min_received=fields.amount("min_received", minimum=0),
@@ -112,15 +112,15 @@ def _named_or_only(fields: Fields, key: str, candidates: set[str], network: Netw
     if fields.has(key):
         return fields.address(key, network.kind)
     if len(candidates) != 1:
-        raise invalid_field(fields.path_of(key), "is missing, and the swaps do not tell it")
+        raise invalid_field(fields.path_of(key), "is missing, and the swaps do not determine it")
     return next(iter(candidates))
 
 
 def _parse_swap_parameters(fields: Fields, network: Network) -> tuple[RouterSwapParam, ...]:
-    """The swaps under `swap_parameters`. Where a swap has no type of its own it takes that of `route`, else 2."""
+    """Parse the swaps under `swap_parameters`. A swap without a type has that of `route`, else 2."""
     route = fields.values.get("route")
-    given = route.get("swap_type") if isinstance(route, dict) else None
-    default = SwapType(given) if given in (0, 1, 2) else SwapType.TOKEN_TO_TOKEN
+    route_type = route.get("swap_type") if isinstance(route, dict) else None
+    default = SwapType(route_type) if route_type in (0, 1, 2) else SwapType.TOKEN_TO_TOKEN
     entries = fields.items("swap_parameters", 1, MAX_SWAPS)
     return tuple(_parse_swap(Fields(entry, path), network, default) for path, entry in entries)
 

@@ -1,7 +1,7 @@
-"""Every body of the interface as a type: what the render functions return, and what documents are generated from.
+"""Types of all JSON bodies of the interface.
 
-Nothing here runs: modules that render import these names for the type checker only. Fields that only some networks or
-endpoints write are `NotRequired`.
+Render functions return them, and the OpenAPI document is generated from them: their docstrings are its descriptions,
+and the names without `Json` its schema names. `NotRequired` fields occur on some networks or endpoints only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class TokenJson(TypedDict):
 
 
 class SwapJson(TypedDict):
-    """One pool of a hop. `percent` is its share of the hop ("61.20%"); `extraData` tells it from its siblings."""
+    """One pool of a hop. `percent` is its share of the hop ("61.20%"); `extraData` identifies it beyond its address."""
 
     protocol: int
     poolName: str
@@ -39,20 +39,20 @@ class RouteSegmentJson(TypedDict):
 
 
 class MetaJson(TypedDict):
-    """Of every V2 answer: the version "2.0", and the time in UTC with milliseconds."""
+    """Part of every V2 response: the version "2.0", and the time in UTC with milliseconds."""
 
     apiVersion: str
     timestamp: str
 
 
 class AfterFeeJson(TypedDict, total=False):
-    """What is left of the output after an integrator's fee."""
+    """The output after an integrator's fee."""
 
     outputAmountAfterFee: str
 
 
 class IntegratorFieldsJson(TypedDict, total=False):
-    """Who earns on a route, and how much in basis points: of the output, or of what exceeds the quote."""
+    """The integrator of a route, with a fee on the output or a share of the surplus in basis points."""
 
     integratorAddress: str
     integratorFeePercentageBps: int
@@ -101,7 +101,7 @@ class RouteV2Json(TypedDict):
 
 
 class PostedTokenJson(TypedDict):
-    """A token as a request gives it back. Null stands for what is not known."""
+    """A token in a posted route. Null is an unknown value."""
 
     name: str
     address: str
@@ -111,16 +111,16 @@ class PostedTokenJson(TypedDict):
 
 
 class PostedMetaJson(TypedDict):
-    """What a request says of a route's time."""
+    """The `meta` of a posted route."""
 
     timestamp: str
     apiVersion: NotRequired[Any]
 
 
 class PostedRouteJson(TypedDict):
-    """A found route of either api_version, as a request gives it back: complete, and V2 where it has its `meta`.
+    """A complete route response of either generation, posted back; V2 if it has `meta`.
 
-    What an answer says beyond how the input is split is checked for its form, but nothing is taken from it.
+    All fields are checked. Output amounts, gas and prices are recomputed, not taken from the route.
     """
 
     success: NotRequired[bool]
@@ -144,20 +144,20 @@ class PostedRouteJson(TypedDict):
 
 
 class RouteNotFoundJson(TypedDict):
-    """What stands in place of a route where none was found."""
+    """Takes the place of a route if none was found."""
 
     success: bool
     errorMessage: str
 
 
 class RouteNotFoundV2Json(RouteNotFoundJson):
-    """The same in V2."""
+    """Takes the place of a V2 route if none was found."""
 
     meta: MetaJson
 
 
 class CalldataRouteJson(TypedDict):
-    """What a call promises. V1 on base leaves out the two tokens."""
+    """The route of a call. V1 on base omits the two tokens."""
 
     token_in: NotRequired[str]
     token_out: NotRequired[str]
@@ -169,9 +169,9 @@ class CalldataRouteJson(TypedDict):
 
 
 class SwapParameterJson(TypedDict):
-    """One pool used. `rate` is the part of the router's balance that it spends, 1000000 being all of it.
+    """One pool used. `rate` is the share of the router's balance that it spends; 1000000 is all of it.
 
-    V1 calldata leaves out `swap_type` and `extra_data`.
+    V1 calldata omits `swap_type` and `extra_data`.
     """
 
     token_in: str
@@ -184,7 +184,7 @@ class SwapParameterJson(TypedDict):
 
 
 class CalldataJson(TypedDict):
-    """A call of the router before it is encoded; with an integrator, what the router is told of the fee."""
+    """A call of the router before encoding; `integrator_data` encodes the integrator's fee or surplus share."""
 
     route: CalldataRouteJson
     swap_parameters: list[SwapParameterJson]
@@ -212,7 +212,7 @@ class StarknetExecuteJson(TypedDict):
 
 
 class ShortRouteJson(TypedDict):
-    """What V1 calldata tells of its route."""
+    """The route in a V1 calldata response."""
 
     inputToken: TokenJson
     outputToken: TokenJson
@@ -223,7 +223,7 @@ class ShortRouteJson(TypedDict):
 
 
 class CalldataV1Json(TypedDict):
-    """V1 calldata: a route found and encoded in one call."""
+    """V1 calldata of an order: a route and its transaction."""
 
     success: bool
     route: ShortRouteJson
@@ -252,7 +252,7 @@ class HyperevmCalldataJson(TypedDict):
 
 
 class HyperevmNoRouteJson(TypedDict):
-    """GET /hyperevm/calldata where no route was found."""
+    """GET /hyperevm/calldata if no route was found."""
 
     route: RouteNotFoundJson
 
@@ -299,7 +299,7 @@ class RouteAndCalldataV2Json(TypedDict):
 
 
 class ExecuteRequestJson(TypedDict):
-    """V1 execute, and V1 calldata with a route. `deadline` in Unix seconds, read by execute only."""
+    """V1 execute, and V1 calldata with a route. `deadline` is in Unix seconds; only execute reads it."""
 
     route: PostedRouteJson
     slippage: float | str
@@ -320,7 +320,7 @@ class CalldataRequestJson(TypedDict):
 
 
 class CalldataRequestV2Json(TypedDict):
-    """V2 calldata of a found route."""
+    """V2 calldata of a route."""
 
     route: PostedRouteJson
     slippage: float | str
@@ -351,7 +351,7 @@ class HealthV2Json(TypedDict):
 
 
 class SupportedChainJson(TypedDict):
-    """A network that is served."""
+    """A network that the service supports."""
 
     chain_id: int
     chain_name: str
@@ -385,7 +385,7 @@ class DetailedErrorJson(TypedDict):
 
 
 class DetailedErrorV2Json(DetailedErrorJson):
-    """An error of V2 calldata, which carries its time as all of V2 does."""
+    """An error of V2 calldata, with `meta` as in all V2 responses."""
 
     meta: MetaJson
 
@@ -398,7 +398,7 @@ class BriefErrorJson(TypedDict):
 
 
 class StatusErrorJson(TypedDict):
-    """An error of everything else; `requestId` finds a defect in the log."""
+    """An error of any other endpoint; `requestId` identifies a defect in the log."""
 
     statusCode: int
     message: str | list[str]

@@ -1,6 +1,6 @@
-"""How a route splits its input: RouteSegment and Swap as JSON, rendered and parsed.
+"""The segments of a route as JSON: `RouteSegment` and `Swap`, rendered and parsed.
 
-Of a hostile document no more is read than a route can hold: the number of segments, hops and pools is bounded.
+The numbers of segments, hops and pools are bounded, since documents are untrusted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%")
 
 
 def render_segments(segments: Sequence[ResultSegment], network: Network) -> list[RouteSegmentJson]:
-    """How the input is split."""
+    """Render the segments of a route."""
     return [_render_segment(segment, network) for segment in segments]
 
 
@@ -51,7 +51,7 @@ def _render_swap(swap: ResultSwap, network: Network) -> SwapJson:
 
 
 def parse_segments(fields: Fields, network: Network) -> tuple[ResultSegment, ...]:
-    """The segments under `route`: shares that sum, hops that join up. Raises `InvalidInput` naming the field."""
+    """Parse the segments under `route`. Raises `InvalidInput` if shares do not sum or hops do not connect."""
     entries_by_path = fields.items("route", 1, MAX_SEGMENTS)
     segments = tuple(_parse_segment(Fields(entry, path), network) for path, entry in entries_by_path)
     _check_sum(fields.path_of("route"), sum(segment.percent for segment in segments), SHARES_PER_ROUTE)
@@ -66,8 +66,8 @@ def _parse_segment(fields: Fields, network: Network) -> ResultSegment:
     if share % 100 or not share:
         raise invalid_field(fields.path_of("percent"), "must be a whole percentage above zero")
     hops = tuple(_parse_hop(path, hop, network) for path, hop in fields.items("swaps", 1, MAX_HOPS))
-    for number, (before, after) in enumerate(pairwise(hops), start=1):
-        if before[0].token_out != after[0].token_in:
+    for number, (hop, next_hop) in enumerate(pairwise(hops), start=1):
+        if hop[0].token_out != next_hop[0].token_in:
             raise invalid_field(
                 f"{fields.path_of('swaps')}[{number}]", "must begin at the token at which the hop before ends"
             )
@@ -103,7 +103,7 @@ def _parse_swap(fields: Fields, network: Network) -> ResultSwap:
 
 
 def _parse_percent(fields: Fields) -> int:
-    """A percentage with at most two decimals ("35%", "61.20%"), in hundredths of a percent."""
+    """Parse a percentage with at most two decimals ("35%", "61.20%") into hundredths of a percent."""
     match = _PERCENT.fullmatch(fields.text("percent"))
     if match is None or int(match[1]) > 100:
         raise invalid_field(
@@ -115,12 +115,12 @@ def _parse_percent(fields: Fields) -> int:
 def _parse_extra(fields: Fields) -> dict[str, int | str]:
     if not fields.has("extraData"):
         return {}
-    given = fields.nested("extraData")
-    if len(given.values) > MAX_EXTRA:
-        raise invalid_field(given.path, f"must have at most {MAX_EXTRA} fields")
+    extra = fields.nested("extraData")
+    if len(extra.values) > MAX_EXTRA:
+        raise invalid_field(extra.path, f"must have at most {MAX_EXTRA} fields")
     return {
-        require_text(key, given.path): _parse_extra_value(value, given.path_of(key))
-        for key, value in given.values.items()
+        require_text(key, extra.path): _parse_extra_value(value, extra.path_of(key))
+        for key, value in extra.values.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""The terms of a swap as they are written: generations of the interface, and slippage as a percentage."""
+"""Slippage as a percentage, and the range that each endpoint accepts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _PERCENT = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,4})0*)?|\.([0-9]{1,4})0*")
 
 
 class SlippageRange(NamedTuple):
-    """The least and the most slippage that is accepted somewhere, both included, in parts per million."""
+    """An accepted range of slippage in parts per million, both ends included."""
 
     min_ppm: int
     max_ppm: int
 
     def check(self, slippage_ppm: int) -> int:
-        """`slippage_ppm` if it lies within. Raises `InvalidSlippage` with the range."""
+        """Return `slippage_ppm` if it is in the range. Raises `InvalidSlippage` with the range."""
         low, high = format_percent(self.min_ppm), format_percent(self.max_ppm)
         if not self.min_ppm <= slippage_ppm <= self.max_ppm:
             raise InvalidSlippage(
@@ -33,15 +33,15 @@ class SlippageRange(NamedTuple):
 V1_SLIPPAGE = SlippageRange(PPM_PER_PERCENT // 10, 100 * PPM_PER_PERCENT)
 V2_SLIPPAGE = SlippageRange(0, 49 * PPM_PER_PERCENT)
 SIGNER_SLIPPAGE = SlippageRange(PPM_PER_PERCENT // 10, 49 * PPM_PER_PERCENT)
-"""Of the calldata endpoints that hyperevm and citrea have for themselves."""
+"""The range of `GET /hyperevm/calldata` and `GET /citrea/calldata`."""
 
 SLIPPAGE_RANGE: dict[ApiVersion, SlippageRange] = {ApiVersion.V1: V1_SLIPPAGE, ApiVersion.V2: V2_SLIPPAGE}
 
 
 def parse_slippage_ppm(text: str) -> int:
-    """A percentage with at most four decimals ("0.5") in parts per million of the output (5,000), exactly.
+    """Parse a percentage with at most four decimals ("0.5") into parts per million (5,000), exactly.
 
-    Raises `InvalidSlippage` for anything else; ranges are for `SlippageRange`.
+    Raises `InvalidSlippage` for anything else. `SlippageRange` checks the range.
     """
     match = _PERCENT.fullmatch(text)
     if match is None:
@@ -54,6 +54,6 @@ def parse_slippage_ppm(text: str) -> int:
 
 
 def format_percent(ppm: int) -> str:
-    """Parts per million as a plain percentage: 5,000 -> "0.5"."""
+    """Format parts per million as a percentage: 5,000 -> "0.5"."""
     whole, rest = divmod(ppm, PPM_PER_PERCENT)
     return f"{whole}.{rest:04d}".rstrip("0").rstrip(".")

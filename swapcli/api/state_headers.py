@@ -1,8 +1,7 @@
-"""Where a quote comes from and what it warns of, in the headers of an answer: clients that know nothing of them ignore
-them, and the bodies stay those of the interface.
+"""Response headers with the state behind a quote and its warnings. The bodies stay those of the interface.
 
-    X-Swap-State: synced;block=23456789;age=12
-    X-Swap-Warnings: PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED
+X-Swap-State: synced;block=23456789;age=12
+X-Swap-Warnings: PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _WARNING = re.compile(r"([A-Z][A-Z0-9_]{0,39})(?:;impact=(-?[0-9]{1,6}\.[0-9]{1,
 
 
 class ReportedState(NamedTuple):
-    """What a service says of the state of its pools: `age_s` in seconds, at the time of the answer."""
+    """The pool state that a service reports; `age_s` is its age in seconds at the time of the response."""
 
     provenance: Provenance
     block: int | None = None
@@ -32,14 +31,14 @@ class ReportedState(NamedTuple):
 
 
 def render_state(state: ReportedState) -> str:
-    """Write the value of `X-Swap-State`."""
+    """Render the value of `X-Swap-State`."""
     block = "" if state.block is None else f";block={state.block}"
     age = "" if state.age_s is None else f";age={state.age_s}"
     return f"{state.provenance.value}{block}{age}"
 
 
 def parse_state(text: str | None) -> ReportedState | None:
-    """Read the value of `X-Swap-State`; None for anything that is not one."""
+    """Parse the value of `X-Swap-State`; return None if it is malformed."""
     match = _STATE.fullmatch(text or "")
     if match is None or match[1] not in _KINDS:
         return None
@@ -48,13 +47,13 @@ def parse_state(text: str | None) -> ReportedState | None:
 
 
 def render_warnings(codes: Iterable[str], impact_code: str, price_impact: float | None) -> str:
-    """Write the value of `X-Swap-Warnings`; the figure stands beside `impact_code`."""
+    """Render the value of `X-Swap-Warnings`, with the price impact after `impact_code`."""
     figure = "" if price_impact is None else f";impact={price_impact:.4f}"
     return ", ".join(f"{code}{figure if code == impact_code else ''}" for code in codes)
 
 
 def parse_warnings(text: str | None) -> ReportedWarnings:
-    """Read the value of `X-Swap-Warnings`, as far as it is one: other words, and what is beyond 16, are ignored."""
+    """Parse the value of `X-Swap-Warnings`. Malformed words, and those after the 16th, are ignored."""
     matches = [match for word in (text or "").split(",")[:MAX_CODES] if (match := _WARNING.fullmatch(word.strip()))]
     figures = [float(match[2]) for match in matches if match[2] is not None]
     return ReportedWarnings(tuple(dict.fromkeys(match[1] for match in matches)), max(figures, default=None))

@@ -1,4 +1,4 @@
-"""Moments as the wire writes them: ISO 8601 in UTC with milliseconds, `2026-01-24T21:46:40.000Z`."""
+"""Timestamps of the interface: ISO 8601 in UTC with milliseconds, `2026-01-24T21:46:40.000Z`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
 
 
 def format_iso_utc(unix_ms: int) -> str:
-    """Unix milliseconds in ISO 8601."""
-    moment = _EPOCH + timedelta(milliseconds=unix_ms)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Format Unix milliseconds in ISO 8601."""
+    time = _EPOCH + timedelta(milliseconds=unix_ms)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_iso_utc(text: str) -> int:
-    """Unix milliseconds of an ISO 8601 time that ends in `Z`. Raises `ValueError` for anything else."""
+    """Parse an ISO 8601 time that ends in `Z` into Unix milliseconds. Raises `ValueError` for anything else."""
     if not _FORM.fullmatch(text):
         raise ValueError(f"not an ISO 8601 time in UTC: {text}")
-    moment = datetime.fromisoformat(text)
-    return (moment - _EPOCH) // timedelta(milliseconds=1)
+    time = datetime.fromisoformat(text)
+    return (time - _EPOCH) // timedelta(milliseconds=1)

@@ -1,7 +1,6 @@
-"""A JSON line per request, with nothing in it that a client would not want to be kept; and one where a market can no
-longer be kept fresh, or settings were read again.
+"""The access log: a JSON line for each request, for changes of a market follower's state, and for reloads.
 
-No query, body, key, address or user agent is written, and of the path only the pattern that it matched.
+It contains no query, body, key, address or user agent, and of the path only the pattern that it matched.
 """
 
 from __future__ import annotations
@@ -28,8 +27,10 @@ ClientClass = Literal["loopback", "other"]
 
 
 class AccessRecord(NamedTuple):
-    """A request as it is logged. `path` is the pattern of its endpoint, None where there is none; `status` None where
-    the client left before the answer."""
+    """A request as it is logged.
+
+    `path` is the pattern of its endpoint, None if none matched; `status` is None if the client disconnected early.
+    """
 
     request_id: str
     method: str
@@ -41,15 +42,17 @@ class AccessRecord(NamedTuple):
 
 
 class AccessLog:
-    """Writes to a stream that does not block, such as a `LogWriter`. One that is closed or full loses lines, not
-    requests; `dropped` counts them."""
+    """Writes to a stream that does not block, such as a `LogWriter`.
+
+    If the stream is closed or full, lines are lost, but no requests; `dropped` counts them.
+    """
 
     def __init__(self, stream: LogStream) -> None:
         self._stream, self._lock = stream, Lock()
         self.dropped = 0
 
     def write(self, record: AccessRecord, now_s: float) -> None:
-        """Writes the line of a request that ended `now_s` (Unix)."""
+        """Write the line of a request that ended at `now_s` (Unix)."""
         self._write_line(
             {
                 "time": format_iso_utc(int(now_s * 1000)),
@@ -64,24 +67,24 @@ class AccessLog:
         )
 
     def log_defect(self, request_id: str, error: BaseException, now_s: float) -> None:
-        """Writes where a defect showed in answering a request."""
+        """Write where a defect occurred during a request."""
         self._write_line(
             {"time": format_iso_utc(int(now_s * 1000)), "request_id": request_id, **_describe_defect(error)}
         )
 
     def log_follower_state(self, network: str, error: Exception | None, now_s: float) -> None:
-        """Writes that a network's market can no longer be kept fresh, and why; without an error, that it can again."""
-        told: dict[str, object] = {"keeping": "failing" if error else "well"}
+        """Write that following a network's market fails, and why; without an error, that it works again."""
+        fields: dict[str, object] = {"keeping": "failing" if error else "well"}
         if error:
-            told |= {"message": error.message} if isinstance(error, SwapcliError) else _describe_defect(error)
-        self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **told})
+            fields |= {"message": error.message} if isinstance(error, SwapcliError) else _describe_defect(error)
+        self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
 
     def log_reload(self, error: SwapcliError | None, now_s: float) -> None:
-        """Write that the settings were read again; with an error, that the old ones stay in force, and why."""
-        told: dict[str, object] = {"reload": "failed" if error else "done"}
+        """Write that the settings were reloaded; with an error, that the old ones stay in force, and why."""
+        fields: dict[str, object] = {"reload": "failed" if error else "done"}
         if error:
-            told["message"] = error.message
-        self._write_line({"time": format_iso_utc(int(now_s * 1000)), **told})
+            fields["message"] = error.message
+        self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
 
     def _write_line(self, fields: dict[str, object]) -> None:
         with self._lock:
@@ -93,17 +96,16 @@ class AccessLog:
 
 
 def _describe_defect(error: BaseException) -> dict[str, object]:
-    """The kind of error and the lines that it came through. Its message and the values are left out, since they may
-    hold what a client sent."""
+    """Return the class of an error and its traceback, without message and values: they may contain client data."""
     where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
     return {"defect": type(error).__qualname__, "where": where}
 
 
 def choose_request_id(requested: str | None) -> str:
-    """The id by which a request is found: the client's where it is well-formed, else a new one."""
+    """Return the request id: the client's if it is well-formed, else a new one."""
     return requested if requested is not None and _REQUEST_ID.fullmatch(requested) else secrets.token_hex(8)
 
 
 def classify_client(address: str | None) -> ClientClass:
-    """Where a client is, as far as the log tells."""
+    """Return the class of the client's address, which is all of it that the log contains."""
     return "loopback" if is_loopback_address(address) else "other"

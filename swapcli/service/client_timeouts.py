@@ -1,4 +1,4 @@
-"""Clients that take their time: what they hold open while they send nothing, or little, has an end."""
+"""Timeouts for slow clients: idle connections and slow uploads are closed."""
 
 from __future__ import annotations
 
@@ -13,60 +13,60 @@ if TYPE_CHECKING:
 
 
 def with_body_timeout(receive: Receive, timeout_s: float) -> Receive:
-    """Receives a body that is sent in time, else raises `BodyTooSlow`."""
-    until_s = asyncio.get_running_loop().time() + timeout_s
-    is_whole = False
+    """Return a `receive` that raises `BodyTooSlow` if the body does not arrive in time."""
+    deadline_s = asyncio.get_running_loop().time() + timeout_s
+    is_complete = False
 
-    async def receive_prompt() -> Message:
-        nonlocal is_whole
-        if is_whole:
+    async def receive_with_timeout() -> Message:
+        nonlocal is_complete
+        if is_complete:
             return await receive()
         try:
-            async with asyncio.timeout_at(until_s):
+            async with asyncio.timeout_at(deadline_s):
                 message = await receive()
         except TimeoutError:
             raise BodyTooSlow from None
-        is_whole = not message.get("more_body", False)
+        is_complete = not message.get("more_body", False)
         return message
 
-    return receive_prompt
+    return receive_with_timeout
 
 
 class Cycle(Protocol):
-    """A request with its answer, as uvicorn has it."""
+    """A request and its response, as uvicorn models them."""
 
     @property
     def response_complete(self) -> bool:
-        """Has all of the answer been given?"""
+        """Whether the whole response has been sent."""
 
 
 class Connection(Protocol):
-    """A connection, as uvicorn has it."""
+    """A connection, as uvicorn models it."""
 
     @property
     def cycle(self) -> Cycle | None:
-        """Its newest request, None before the first."""
+        """The newest request; None before the first."""
 
     @property
     def transport(self) -> asyncio.BaseTransport:
-        """What it sends and receives by."""
+        """The transport of the connection."""
 
 
 class IdleReaper:
-    """Closes connections on which nobody sends a whole head, as uvicorn does only where not a byte of it is sent."""
+    """Closes connections without a complete request head in time. (Uvicorn does so only if no byte arrives.)"""
 
     def __init__(self, timeout_s: float) -> None:
         self.timeout_s = timeout_s
         self._waiting: dict[Connection, tuple[Cycle | None, float]] = {}
 
     def close_idle(self, connections: Iterable[Connection], now_s: float) -> None:
-        """To be called every now and then with all that are open."""
-        before, self._waiting = self._waiting, {}
+        """Close idle connections. Call this periodically with all open connections."""
+        previous, self._waiting = self._waiting, {}
         for connection in connections:
             cycle = connection.cycle
             if cycle and not cycle.response_complete:
                 continue
-            last, since_s = before.get(connection, (cycle, now_s))
+            last, since_s = previous.get(connection, (cycle, now_s))
             since_s = since_s if last is cycle else now_s
             self._waiting[connection] = cycle, since_s
             if now_s - since_s > self.timeout_s:

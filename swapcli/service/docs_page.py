@@ -1,4 +1,4 @@
-"""The service's documentation as one page that needs nothing else: it draws `openapi.json` and lets a reader try it."""
+"""The documentation page: a self-contained viewer of `openapi.json` that can send requests."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _HEAD = '<meta charset="utf-8">\n'
 
 @lru_cache(maxsize=1)
 def page() -> bytes:
-    """The page, to be served beside `openapi.json`. It carries its own security policy."""
+    """Return the page, which includes its own content security policy. Serve it next to `openapi.json`."""
     text = _FILE.read_text(encoding="utf-8")
     meta = f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(_policy(text))}">\n'
     return text.replace(_HEAD, _HEAD + meta, 1).encode()
 
 
 def _policy(text: str) -> tuple[str, ...]:
-    """Only its own script runs, only its own style is used, and it talks to this service alone."""
+    """Return the directives: only the page's own script and style, and connections only to this service."""
     return (
         "default-src 'none'",
         f"script-src {_digests(_SCRIPT, text)}",
@@ -37,5 +37,7 @@ def _policy(text: str) -> tuple[str, ...]:
     )
 
 
-def _digests(part: re.Pattern[str], text: str) -> str:
-    return " ".join(f"'sha256-{b64encode(sha256(inner.encode()).digest()).decode()}'" for inner in part.findall(text))
+def _digests(element: re.Pattern[str], text: str) -> str:
+    return " ".join(
+        f"'sha256-{b64encode(sha256(inner.encode()).digest()).decode()}'" for inner in element.findall(text)
+    )

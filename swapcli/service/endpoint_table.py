@@ -50,7 +50,7 @@ NETWORK_PREFIX: Final = "/{network}"
 class Endpoint(NamedTuple):
     """One operation of the interface.
 
-    `path` is spelled as the interface spells it; requests match in any letter case. Paths of a network start with
+    `path` is spelled as the interface spells it; requests match case-insensitively. Paths of a network start with
     `/{network}` and exist on the networks for which `networks` returns True.
 
     `handler` None: the service answers on the event loop itself (health checks and pages). `responses` and `body` are

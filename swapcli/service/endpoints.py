@@ -59,9 +59,9 @@ def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: Ma
     from swapcli.engine.payload_checks import Ends, Wanted, check_payload
 
     token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
-    wanted, ends = Wanted(sender=payload.call.route.recipient), Ends(token_in, token_out, source.network.native)
+    checks, ends = Wanted(sender=payload.call.route.recipient), Ends(token_in, token_out, source.network.native)
     origin = source.state_source
-    return lambda node: check_payload(node, wanted, payload, origin, ends)
+    return lambda node: check_payload(node, checks, payload, origin, ends)
 
 
 def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:

@@ -1,8 +1,7 @@
 """A bounded queue that serves its clients in turn.
 
-No client waits with more than a quarter of the places. Where the queue is full, a client that waits with fewer items
-takes the place of the newest item of the client that waits with the most, so that nobody can fill the queue alone or
-together with others and lock the rest out.
+A client may have at most a quarter of the places. If the queue is full, a client with fewer items evicts the newest
+item of the client with the most. So neither one client nor several together can lock out the others.
 """
 
 from __future__ import annotations
@@ -14,16 +13,18 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 CLIENT_SHARE = 4
-"""A client holds at most one place in so many."""
+"""A client may have one place in this number."""
 
 
 class QueueFull(Exception):
-    """There is no place for a further item of this client."""
+    """The queue has no place for another item of this client."""
 
 
 class FairQueue(Generic[T]):
-    """Items by client, at most `max_items` in all. Items without a client (None) are the service's own: they take
-    their turn as one client, which is not limited to a share. Not thread-safe."""
+    """Items by client, at most `max_items` in all. Not thread-safe.
+
+    Items of the client None belong to the service itself: they take turns as one client without a limited share.
+    """
 
     def __init__(self, max_items: int) -> None:
         self._max_items = max_items
@@ -35,7 +36,7 @@ class FairQueue(Generic[T]):
         return self._length
 
     def push(self, client: str | None, item: T) -> T | None:
-        """Append an item. Return the item of another client that lost its place to it, if any; raise `QueueFull`."""
+        """Append an item. Return the item of another client that it evicted, if any. Raises `QueueFull`."""
         if not self.has_room(client):
             raise QueueFull
         evicted = self._longest().pop() if self._length >= self._max_items else None
@@ -45,9 +46,9 @@ class FairQueue(Generic[T]):
         return evicted
 
     def pop(self, is_eligible: Callable[[str | None], bool] | None = None) -> T | None:
-        """Remove and return the oldest item of the client whose turn it is; None where nothing waits.
+        """Remove and return the oldest item of the client whose turn it is; None if there is none.
 
-        With `is_eligible`, clients for which it returns False are passed over and keep their turn.
+        Clients for which `is_eligible` returns False are skipped and keep their turn.
         """
         for client, lane in self._lanes.items():
             if is_eligible is None or is_eligible(client):
@@ -61,7 +62,7 @@ class FairQueue(Generic[T]):
         return None
 
     def remove(self, client: str | None, item: T) -> bool:
-        """Take an item out, wherever it stands. Return whether it was there."""
+        """Remove an item at any position. Return whether it was there."""
         lane = self._lanes.get(client)
         if lane is None or item not in lane:
             return False
@@ -72,11 +73,11 @@ class FairQueue(Generic[T]):
         return True
 
     def has_room(self, client: str | None) -> bool:
-        """Return whether `push` would take an item of the client."""
+        """Return whether `push` would accept an item of the client."""
         waiting = len(self._lanes.get(client, ()))
         if client is not None and waiting >= self._max_per_client:
             return False
-        # The client that gives up a place must still be the one that waits with more.
+        # The client that loses a place must still have more items than this one afterwards.
         return self._length < self._max_items or len(self._longest()) > waiting + 1
 
     def _longest(self) -> deque[T]:

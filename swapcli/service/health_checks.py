@@ -22,13 +22,13 @@ from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.worker import Worker
 
 CACHE_FRESH_S = 2.0
-"""Up to this age a sample is told and left alone; older ones are told while a new one is taken."""
+"""Up to this age a cached result is returned as it is; an older one is returned while a new check runs."""
 CACHE_MAX_AGE_S = 10.0
 TIMEOUT_S = 2.0
 
 
 class HealthCheckResult(NamedTuple):
-    """What a check of a network found, and when (in seconds of the registry's timer)."""
+    """The result of checking a network, and its time in seconds of the registry's monotonic clock."""
 
     status: int
     message: str
@@ -36,50 +36,50 @@ class HealthCheckResult(NamedTuple):
 
 
 class HealthMonitor:
-    """The last sample of each network."""
+    """The last result of each network."""
 
-    def __init__(self, registry: MarketRegistry, solver: Worker) -> None:
+    def __init__(self, registry: MarketRegistry, worker: Worker) -> None:
         self._registry = registry
-        self._solver = solver
+        self._worker = worker
         self._results: dict[str, HealthCheckResult] = {}
         self._probes: dict[str, asyncio.Task[HealthCheckResult]] = {}
 
     async def check(self, network: Network, api_version: ApiVersion) -> JsonResponse:
-        """The answer of a health check; its status is also what the body says."""
+        """Return the response of a health check. Its HTTP status equals the status in the body."""
         status, message = await self._status(network.name)
         if api_version is ApiVersion.V2:
             return JsonResponse(status, render_health_v2(status, message, self._registry.now_ms()))
         return JsonResponse(status, render_health_v1(status, message))
 
     async def _status(self, name: str) -> tuple[int, str]:
-        """What is known without a sample is told at once, and as it is now."""
-        held = self._registry.sources.get(name)
+        """Return the current status. Missing or old markets are reported without a sample order."""
+        source = self._registry.sources.get(name)
         try:
-            if held:
-                self._registry.check_age(held)
+            if source:
+                self._registry.check_age(source)
             elif self._registry.is_followed(name):
                 self._registry.open_source(name)
         except MarketUnavailable as error:
             return UNHEALTHY, error.message
-        sample = await self._recent_result(name)
-        return sample.status, sample.message + (_describe_block(held.state_source) if held else "")
+        result = await self._recent_result(name)
+        return result.status, result.message + (_describe_block(source.state_source) if source else "")
 
     async def _recent_result(self, name: str) -> HealthCheckResult:
-        held = self._results.get(name)
-        age_s = self._registry.clock.monotonic_s() - held.checked_at_s if held else CACHE_MAX_AGE_S + 1
-        if held and age_s <= CACHE_FRESH_S:
-            return held
+        cached = self._results.get(name)
+        age_s = self._registry.clock.monotonic_s() - cached.checked_at_s if cached else CACHE_MAX_AGE_S + 1
+        if cached and age_s <= CACHE_FRESH_S:
+            return cached
         task = self._start_probe(name)
-        if held and age_s <= CACHE_MAX_AGE_S:
-            return held
+        if cached and age_s <= CACHE_MAX_AGE_S:
+            return cached
         await asyncio.wait((task,), timeout=TIMEOUT_S)
         if not task.done():
-            since = f"for {int(age_s)} seconds" if held else "since the start"
+            since = f"for {int(age_s)} seconds" if cached else "since the start"
             return HealthCheckResult(UNHEALTHY, f"{name} router is busy: no sample order was answered {since}", 0.0)
         return task.result()
 
     def _start_probe(self, name: str) -> asyncio.Task[HealthCheckResult]:
-        """The sample that is being taken; one at a time."""
+        """Return the running check of a network, started if there is none."""
         task = self._probes.get(name)
         if task is None:
             task = self._probes[name] = asyncio.get_running_loop().create_task(self._probe(name))
@@ -87,24 +87,24 @@ class HealthMonitor:
         return task
 
     def _finish_probe(self, name: str, task: asyncio.Task[HealthCheckResult]) -> None:
-        """A defect shows to whoever waits for the sample; where nobody does, the next one to ask will."""
+        """Retrieve the error of a check that no request waits for; the next request runs the check again."""
         del self._probes[name]
         if not task.cancelled():
             task.exception()
 
     async def _probe(self, name: str) -> HealthCheckResult:
-        status, message = await self._solver.run(lambda _: _check_health(self._registry, name), is_urgent=True)
-        sample = self._results[name] = HealthCheckResult(status, message, self._registry.clock.monotonic_s())
-        return sample
+        status, message = await self._worker.run(lambda _: _check_health(self._registry, name), is_urgent=True)
+        result = self._results[name] = HealthCheckResult(status, message, self._registry.clock.monotonic_s())
+        return result
 
     def close(self) -> None:
-        """Gives up the samples that are being taken."""
+        """Cancel running checks."""
         for task in self._probes.values():
             task.cancel()
 
 
 def _describe_block(state_source: StateSource) -> str:
-    """Of what state the answers are, where it was read from a node."""
+    """Describe the block of state that was read from a node; return "" for other state."""
     if state_source.provenance is not Provenance.SYNCED or state_source.age_s is None:
         return ""
     return f", block {state_source.block}, {state_source.age_s} s old"

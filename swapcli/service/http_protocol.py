@@ -1,12 +1,12 @@
-"""HTTP/1.1 as uvicorn speaks it, with bounds on what a connection may hold before anything is known of its requests.
+"""Uvicorn's HTTP/1.1 protocol with limits on the resources of a connection.
 
-* A head (request line and header lines, and trailers) has at most `MAX_HEAD_BYTES` and `MAX_HEADER_LINES`; 431 beyond.
-* HTTP/1.1 requires exactly one Host; anything else is a 400, as is what cannot be parsed.
-* Requests that follow each other on a connection are parsed as those before them are answered.
-* A client that ends only its sending side (a half-close) gets its answers. One that has gone altogether is recognised
-  by sending it the first bytes of the answer, which are the same in all answers: its system refuses them.
-* There are at most `max_connections`; an idle one, of the address that has the most, makes room for a new one.
-* A connection whose client does not take its answers is closed.
+* A head (request line, header lines and trailers) has at most `MAX_HEAD_BYTES` and `MAX_HEADER_LINES`; else status 431.
+* HTTP/1.1 requires exactly one Host header. Any other number is a 400, as is a request that cannot be parsed.
+* Pipelined requests are parsed after the response to the request before them.
+* A client that closes only its sending side (a half-close) gets its responses. To recognise a client that is gone, the
+  first bytes of the response, which are always the same, are sent early; its system then resets the connection.
+* There are at most `max_connections`. A new one evicts an idle one, of the address that has the most idle ones.
+* A connection is closed if its client does not read its responses.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 MAX_HEAD_BYTES = 32 * 2**10
 MAX_HEADER_LINES = 100
 LINGER_S = 1.0
-"""How long a refused client may go on sending, so that it comes to read why; closing at once would reset it."""
+"""How long a rejected client may continue to send, so that it can read the response; closing at once resets it."""
 MAX_LINGER_BYTES = 2**26
 PROBE_S = 0.005
-"""When to look for the first time whether a client has gone: a client nearby has said so by then."""
+"""First check whether a client is gone. A reset from a nearby client arrives within this time."""
 MAX_LINGERING = 64
-"""Connections beyond the limit that are told so; others are reset."""
+"""Connections beyond the limit that get an error response; further ones are reset."""
 MAX_DRAIN_RATIO = 6
-"""How many times its patience the service gives a client to take all of an answer, of which it keeps taking some."""
+"""Maximum time for a client that reads its response slowly, as a multiple of the client timeout."""
 
 _SLICE_BYTES = 4_096
 _PREFIX = b"HTTP/1.1 "
@@ -54,11 +54,11 @@ _BAD_HOST = status_error(400, "the Host header is malformed", _CLOSE)
 
 
 class _ParsingStopped(Exception):
-    """Ends parsing."""
+    """Stops the parser from a callback."""
 
 
 class _Transport(Protocol):
-    """What a request's cycle uses of a transport."""
+    """The part of a transport that a request cycle uses."""
 
     def write(self, data: bytes) -> None: ...
 
@@ -77,7 +77,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._unparsed = b""
         self._head_bytes = 0
         self._header_lines = 0
-        self._silent_bytes = 0  # parsed without a callback: of a line that has not ended
+        self._silent_bytes = 0  # parsed without a callback, of an incomplete line
         self._is_reading_body = False
         self._rejection: JsonResponse | None = None
         self._ignores_input = False
@@ -89,7 +89,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Return whether no request is being answered, or waits to be."""
+        """Whether no request is being processed or waiting."""
         return (self.cycle is None or self.cycle.response_complete) and not self.pipeline and not self._unparsed
 
     # --- connections
@@ -120,7 +120,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._is_ended = True
         newest = self.cycle
         if newest is not None and newest.more_body and not newest.response_complete:
-            # Its body will never be complete; those before it may still be answered.
+            # The body will never be complete. Earlier requests may still be answered.
             newest.disconnected = True
             newest.message_event.set()
             if newest is not self._running:
@@ -132,7 +132,7 @@ class HttpProtocol(HttpToolsProtocol):
         return True
 
     def _probe(self, cycle: RequestResponseCycle) -> None:
-        """Begin the answer, so that a client that has gone makes itself known."""
+        """Send the first bytes of the response, so that the system of a client that is gone resets the connection."""
         if cycle.response_started or isinstance(cycle.transport, _Continued):
             return
         cycle.waiting_for_100_continue = False
@@ -145,22 +145,22 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def check_progress(self, now_s: float, timeout_s: float) -> None:
-        """Close the connection if its client has gone, or takes nothing of an answer for longer than `timeout_s`.
+        """Close the connection if its client is gone, or has not read anything of a response for `timeout_s`.
 
-        To be called every now and then.
+        Call this periodically.
         """
         if self.transport.is_closing() and not self.transport.get_write_buffer_size():
             return
         if self._is_ended:
             self._abort_if_reset()
-        size, began_s, moved_s = self._unsent
+        size, began_s, progress_s = self._unsent
         unsent = self.transport.get_write_buffer_size()
         if not unsent or not size:
-            began_s = moved_s = now_s
+            began_s = progress_s = now_s
         elif unsent < size:
-            moved_s = now_s
-        self._unsent = unsent, began_s, moved_s
-        if unsent and (now_s - moved_s > timeout_s or now_s - began_s > MAX_DRAIN_RATIO * timeout_s):
+            progress_s = now_s
+        self._unsent = unsent, began_s, progress_s
+        if unsent and (now_s - progress_s > timeout_s or now_s - began_s > MAX_DRAIN_RATIO * timeout_s):
             self.transport.abort()
 
     # --- parsing
@@ -176,7 +176,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._parse()
 
     def _parse(self) -> None:
-        """Parse what has been received, until a request has to wait for the one before it."""
+        """Parse the received bytes until a request has to wait for the one before it."""
         received, self._unparsed = self._unparsed, b""
         offset = 0
         while offset < len(received) and not self.pipeline and not self._ignores_input:
@@ -186,7 +186,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.flow.pause_reading()
 
     def _feed(self, chunk: bytes) -> int:
-        """Parse a piece; return how much of it was."""
+        """Parse a chunk; return the number of bytes parsed."""
         self._silent_bytes += len(chunk)
         parsed = len(chunk)
         try:
@@ -194,7 +194,7 @@ class HttpProtocol(HttpToolsProtocol):
             if self._head_bytes + self._silent_bytes > MAX_HEAD_BYTES:
                 self._reject(_TOO_LARGE)
         except httptools.HttpParserUpgrade as upgrade:
-            # Nothing is upgraded: the next request follows.
+            # Upgrades are ignored: the next request follows.
             parsed = max(1, int(upgrade.args[0]))
         except httptools.HttpParserError:
             self._reject(self._rejection or _NOT_HTTP)
@@ -246,11 +246,11 @@ class HttpProtocol(HttpToolsProtocol):
     # --- answers
 
     def _reject(self, reply: JsonResponse) -> None:
-        """Let the application answer the request that is being parsed with `reply`, and ignore all that follows."""
+        """Have the application answer the current request with `reply`, and ignore all further input."""
         self._ignores_input = True
         newest = self.cycle
         if newest is not None and newest.more_body and not newest.response_complete:
-            # The fault is in the body, or behind it, of a request that is being answered already.
+            # The error is in the body of a request that is already being processed, or after it.
             newest.disconnected = True
             newest.message_event.set()
             self.transport.close()
@@ -295,7 +295,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _linger(self) -> None:
-        """End the sending side, and close once the client has stopped sending, or has gone on for too long."""
+        """Close the sending side, and the connection once the client stops sending or `LINGER_S` has passed."""
         if self.transport.is_closing():
             return
         self.flow.resume_reading()
@@ -307,7 +307,7 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 class _Lingering:
-    """The transport of a refusal: after it the client may be sending still."""
+    """The transport of a rejection. The client may still be sending after it."""
 
     def __init__(self, protocol: HttpProtocol) -> None:
         self._protocol = protocol
@@ -323,7 +323,7 @@ class _Lingering:
 
 
 class _Continued:
-    """The transport of an answer whose first bytes have been sent."""
+    """The transport of a response whose first bytes have been sent already."""
 
     def __init__(self, transport: _Transport) -> None:
         self._transport = transport
@@ -343,22 +343,24 @@ class _Continued:
 
 
 def protocol_with(max_connections: int) -> type[HttpProtocol]:
-    """Return the protocol for a service that holds at most so many connections."""
+    """Return the protocol class of a service with this maximum number of connections."""
     return type("BoundedHttpProtocol", (HttpProtocol,), {"max_connections": max_connections})
 
 
 def _longest_idle(connections: Iterable[HttpProtocol]) -> HttpProtocol | None:
-    """Return the connection that has been idle longest among those of the address that has the most idle ones."""
+    """Return the connection that has been idle longest, of the address with the most idle connections."""
     idle = [each for each in connections if each.is_idle and not each._ignores_input]
     if not idle:
         return None
     counts = Counter(each.client[0] if each.client else "" for each in idle)
-    most = counts.most_common(1)[0][0]
-    return min((each for each in idle if (each.client[0] if each.client else "") == most), key=lambda e: e.idle_since_s)
+    address = counts.most_common(1)[0][0]
+    return min(
+        (each for each in idle if (each.client[0] if each.client else "") == address), key=lambda e: e.idle_since_s
+    )
 
 
 def _has_failed(transport: asyncio.Transport) -> bool:
-    """Return whether the other side has reset the connection."""
+    """Return whether the client has reset the connection."""
     connection = transport.get_extra_info("socket")
     try:
         return bool(connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))

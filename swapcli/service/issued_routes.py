@@ -1,6 +1,6 @@
-"""Which V1 routes this service gave out, and when: V1 answers carry no time of their own.
+"""The V1 routes that this service issued, and when: V1 responses contain no time.
 
-Told by what a route means, not by how it is spelled: a client may reformat numbers and percentages, or drop prices.
+Routes are compared by meaning, not by spelling: clients may reformat numbers and percentages, or drop prices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _DIGEST_BYTES = 16
 
 
 class IssuedRoutes:
-    """The last `max_routes` routes by digest. One that is given out again counts from then."""
+    """The last `max_routes` routes by digest. Issuing a route again renews its time."""
 
     def __init__(self, max_routes: int = MAX_ROUTES) -> None:
         self._max_routes = max_routes
@@ -26,7 +26,7 @@ class IssuedRoutes:
         return len(self._issued_ms)
 
     def record(self, network: str, result: RouteResult, now_ms: int) -> None:
-        """Remembers a route given out at `now_ms` (Unix), and forgets the oldest one where there are too many."""
+        """Record a route issued at `now_ms` (Unix). Beyond the limit, the oldest one is dropped."""
         key = route_digest(network, result)
         self._issued_ms[key] = now_ms
         self._issued_ms.move_to_end(key)
@@ -34,12 +34,12 @@ class IssuedRoutes:
             self._issued_ms.popitem(last=False)
 
     def issue_time_ms(self, network: str, result: RouteResult) -> int | None:
-        """When a posted route was given out; None where it is not known to have been."""
+        """Return when a posted route was issued, in Unix milliseconds; None if it is unknown."""
         return self._issued_ms.get(route_digest(network, result))
 
 
 def route_digest(network: str, result: RouteResult) -> bytes:
-    """Of everything that decides what a route does, and nothing else: not its prices, names, gas or time."""
+    """Return a digest of the fields that determine what a route does, without prices, names, gas and time."""
     segments = [
         (segment.percent, [list(map(_swap_identity, hop)) for hop in segment.hops]) for segment in result.segments
     ]

@@ -1,6 +1,6 @@
-"""The file of API keys: their digests, who holds them, since when, until when. Never a key.
+"""The file of API keys: their digests, integrators, and times of creation and revocation. It contains no key.
 
-A file that cannot be read in full tells no keys at all, only what is wrong with it.
+A file with any error yields no keys at all, only the problem.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HEX_ID = re.compile(r"[0-9a-f]{8}")
 
 
 class ApiKey(NamedTuple):
-    """A key as it may be shown: never the key itself. `name` is the integrator's; times are Unix seconds."""
+    """A key as it may be shown, without the key itself. `name` is the integrator's; times are Unix seconds."""
 
     id: str
     name: str
@@ -33,19 +33,19 @@ class ApiKey(NamedTuple):
 
     @property
     def is_revoked(self) -> bool:
-        """Is it no longer accepted?"""
+        """Whether the key is no longer accepted."""
         return self.revoked_s is not None
 
 
 class KeyRecord(NamedTuple):
-    """A line of the file."""
+    """An entry of the file."""
 
     key: ApiKey
     digest: bytes
 
 
 class KeyFileState(NamedTuple):
-    """What was read of a certain version of the file; `problem` says why nothing was."""
+    """The content of one version of the file. `problem` says why it cannot be used."""
 
     version: tuple[int, ...] | None
     records: tuple[KeyRecord, ...] = ()
@@ -53,7 +53,7 @@ class KeyFileState(NamedTuple):
 
 
 def file_version(path: Path) -> tuple[int, ...] | None:
-    """Differs whenever the file does: each change is a new file. None where there is none."""
+    """Return a value that changes whenever the file is replaced; None if there is no file."""
     try:
         return _stamp(os.stat(path))
     except OSError:
@@ -65,7 +65,7 @@ def _stamp(status: os.stat_result) -> tuple[int, ...]:
 
 
 def read_key_file(path: Path) -> KeyFileState:
-    """What the file says now; one that does not exist holds no keys."""
+    """Read the file. A missing file has no keys."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -88,15 +88,16 @@ def _parse(text: bytes) -> tuple[KeyRecord, ...]:
     document = json.loads(text)
     if document["format"] != _FORMAT:
         raise ValueError
-    kept = tuple(_parse_line(line) for line in document["keys"])
-    if len({each.key.id for each in kept}) < len(kept) or len({each.digest for each in kept}) < len(kept):
-        raise ValueError
-    return kept
+    records = tuple(_parse_record(entry) for entry in document["keys"])
+    for values in ({each.key.id for each in records}, {each.digest for each in records}):
+        if len(values) < len(records):
+            raise ValueError
+    return records
 
 
-def _parse_line(line: dict[str, object]) -> KeyRecord:
-    id_, name, digest = (line[field] for field in ("id", "name", "sha256"))
-    created_s, revoked_s = _time(line["created"]), line["revoked"]
+def _parse_record(entry: dict[str, object]) -> KeyRecord:
+    id_, name, digest = (entry[field] for field in ("id", "name", "sha256"))
+    created_s, revoked_s = _parse_time(entry["created"]), entry["revoked"]
     if not (isinstance(id_, str) and isinstance(name, str) and isinstance(digest, str)):
         raise ValueError
     if (
@@ -107,31 +108,31 @@ def _parse_line(line: dict[str, object]) -> KeyRecord:
     ):
         raise ValueError
     return KeyRecord(
-        ApiKey(id_, name, created_s, None if revoked_s is None else _time(revoked_s)), bytes.fromhex(digest)
+        ApiKey(id_, name, created_s, None if revoked_s is None else _parse_time(revoked_s)), bytes.fromhex(digest)
     )
 
 
-def _time(value: object) -> int:
+def _parse_time(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError
     return value
 
 
 def is_valid_name(name: str) -> bool:
-    """Can an integrator be called so? The name has to fit on a line."""
+    """Return whether a name is printable and short enough for one line."""
     return 1 <= len(name) <= MAX_NAME_CHARACTERS and name.isprintable()
 
 
 def write_key_file(path: Path, records: Sequence[KeyRecord]) -> None:
-    """In one step and for good: whoever reads, now or after a power cut, finds the old file or the new one."""
-    lines = [
+    """Replace the file atomically and durably: readers see the old or the new one, even after a power failure."""
+    entries = [
         {"id": k.id, "name": k.name, "sha256": digest.hex(), "created": k.created_s, "revoked": k.revoked_s}
         for k, digest in records
     ]
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with open(handle, "w", encoding="utf-8") as file:
-            json.dump({"format": _FORMAT, "keys": lines}, file, indent=1)
+            json.dump({"format": _FORMAT, "keys": entries}, file, indent=1)
             file.write("\n")
             file.flush()
             os.fsync(file.fileno())
@@ -144,7 +145,7 @@ def write_key_file(path: Path, records: Sequence[KeyRecord]) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Where folders can be opened: makes the renaming last."""
+    """Make the renaming durable, on systems where folders can be opened."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -155,7 +156,7 @@ def _sync_folder(folder: Path) -> None:
 
 @contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Holds a lock that all processes on this machine respect; it ends with the process that holds it."""
+    """Hold a lock between processes on this machine. It is released when the process ends."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if sys.platform == "win32":

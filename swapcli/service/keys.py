@@ -1,7 +1,7 @@
-"""API keys: made once, kept as digests, revoked at once.
+"""API keys: shown once, stored as digests, revoked immediately.
 
-The file holds only the SHA-256 of each key. Keys are 256 random bits, so a plain hash is enough: nobody can try them
-all. A file that cannot be read in full accepts no key, also where an earlier state of it was fine.
+The file contains only the SHA-256 of each key. Keys are 256 random bits, so a plain hash withstands brute force. If the
+file has any error, no key is accepted, even if an earlier version of it was valid.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MAX_KEY_CHARACTERS = 256
 
 
 class KeyStore:
-    """The keys in a file, which several processes may use at once. A file that does not exist holds no keys."""
+    """The keys in a file that several processes may use at once. A missing file has no keys."""
 
     def __init__(self, path: Path, *, now_s: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -45,53 +45,53 @@ class KeyStore:
         self._state = KeyFileState(version=())
 
     def create(self, name: str) -> str:
-        """A new key for the integrator called `name`. This is the only time that it can be seen.
+        """Create a key for the integrator called `name`, and return it. It cannot be shown again.
 
-        One integrator may hold several, so that a key can be replaced before the old one is revoked. Raises
-        `InvalidOption` for a name that cannot be shown on a line, `ConfigError` where the file cannot be used.
+        An integrator may have several keys, so that a key can be replaced before the old one is revoked. Raises
+        `InvalidOption` for an invalid name, `ConfigError` if the file cannot be used.
         """
         name = _parse_name(name)
         key = PREFIX + b32encode(secrets.token_bytes(_KEY_BYTES)).decode().rstrip("=").lower()
-        with self._edit() as kept:
-            taken = {each.key.id for each in kept}
-            kept.append(KeyRecord(ApiKey(_new_id(taken), name, int(self._now_s())), _digest(key)))
+        with self._edit() as records:
+            taken = {each.key.id for each in records}
+            records.append(KeyRecord(ApiKey(_new_id(taken), name, int(self._now_s())), _digest(key)))
         return key
 
     def list(self) -> list[ApiKey]:
-        """All keys, revoked ones too, in the order of their making. Raises `ConfigError`."""
+        """Return all keys, including revoked ones, in order of creation. Raises `ConfigError`."""
         return [each.key for each in self._require_records()]
 
     def revoke(self, id_or_name: str) -> ApiKey:
-        """The key as it is once it is no longer accepted; one that was revoked before stays as it was.
+        """Revoke a key and return its record. A key that was revoked before keeps its time.
 
-        Raises `InvalidOption` where there is no such key or where a name has several, `ConfigError`.
+        Raises `InvalidOption` if there is no such key, or several with the name; `ConfigError`.
         """
-        with self._edit() as kept:
-            place = _find_index(id_or_name, [each.key for each in kept])
-            key: ApiKey = kept[place].key
+        with self._edit() as records:
+            index = _find_index(id_or_name, [each.key for each in records])
+            key: ApiKey = records[index].key
             if not key.is_revoked:
                 key = key._replace(revoked_s=int(self._now_s()))
-                kept[place] = KeyRecord(key, kept[place].digest)
+                records[index] = KeyRecord(key, records[index].digest)
         return key
 
     def find(self, key: str) -> ApiKey | None:
-        """What is known of a key that somebody presents; None where it is unknown, revoked, or the file is broken.
+        """Return the record of a key; None if it is unknown or revoked, or the file is invalid.
 
-        Every digest is compared in full, so that the time taken tells nothing. Reads the file anew when it changed.
+        All digests are compared in constant time. The file is read again if it has changed.
         """
-        digest, found = _digest(key[:_MAX_KEY_CHARACTERS]), None
+        digest, match = _digest(key[:_MAX_KEY_CHARACTERS]), None
         for each in self._current().records:
             if hmac.compare_digest(each.digest, digest) and not each.key.is_revoked:
-                found = each.key
-        return found
+                match = each.key
+        return match
 
     @property
     def problem(self) -> str | None:
-        """Why no key is accepted at present, None where the file is fine."""
+        """The reason why no key is accepted at present; None if the file is valid."""
         return self._current().problem
 
     def check(self) -> None:
-        """Raises `ConfigError` where the file is broken: a service should not start on it."""
+        """Raise `ConfigError` if the file is invalid. A service must not start with it."""
         self._require_records()
 
     def _require_records(self) -> tuple[KeyRecord, ...]:
@@ -108,15 +108,15 @@ class KeyStore:
 
     @contextmanager
     def _edit(self) -> Iterator[MutableSequence[KeyRecord]]:
-        """The lines of the file, to be changed while no other process changes them; written when the block ends."""
+        """Provide the records for changes under the lock; write them when the block ends."""
         try:
             path = Path(os.path.realpath(self._path))
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with lock_file(path.with_name(path.name + ".lock")):
                 self._state = read_key_file(path)
-                kept = [*self._require_records()]
-                yield kept
-                write_key_file(path, kept)
+                records = [*self._require_records()]
+                yield records
+                write_key_file(path, records)
         except OSError as error:
             raise ConfigError(f"{self._path}: {error.strerror or error}") from None
 
@@ -138,18 +138,18 @@ def _parse_name(name: str) -> str:
 
 
 def _find_index(id_or_name: str, keys: Sequence[ApiKey]) -> int:
-    """Where the key is that an id, or the name of its only holder that is not revoked, tells."""
-    by_id = [place for place, key in enumerate(keys) if key.id == id_or_name]
-    named = [place for place, key in enumerate(keys) if key.name == id_or_name]
-    found = by_id or [place for place in named if not keys[place].is_revoked] or named[-1:]
-    if len(found) > 1:
-        ids = [keys[place].id for place in found]
+    """Return the index of the key with an id, or of the only key with a name that is not revoked."""
+    by_id = [index for index, key in enumerate(keys) if key.id == id_or_name]
+    by_name = [index for index, key in enumerate(keys) if key.name == id_or_name]
+    matches = by_id or [index for index in by_name if not keys[index].is_revoked] or by_name[-1:]
+    if len(matches) > 1:
+        ids = [keys[index].id for index in matches]
         raise InvalidOption(
             f'"{id_or_name}" has {len(ids)} keys: {", ".join(ids)}', hint="give the id of one", details={"ids": ids}
         )
-    if not found:
+    if not matches:
         raise InvalidOption(f'no key with the id or name "{id_or_name}"', hint="swapcli keys list shows them")
-    return found[0]
+    return matches[0]
 
 
 def _digest(key: str) -> bytes:

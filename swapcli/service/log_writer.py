@@ -1,7 +1,7 @@
-"""Writes lines to a file descriptor in a thread of its own, so that a reader who stops reading stops nobody else.
+"""Write lines to a file descriptor in a separate thread, so that a slow reader of the log does not block the service.
 
-The queue is bounded; a line that finds it full is dropped. Lines go past the buffers of `sys.stderr`: a thread that
-stands in the middle of a write must not hold a lock that the interpreter wants when it ends.
+The queue is bounded; lines are dropped when it is full. The buffers of `sys.stderr` are bypassed: a thread blocked in a
+write must not hold a lock that the interpreter needs at exit.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from threading import Condition, Thread
 from typing import Protocol, TextIO
 
 MAX_BYTES = 4 * 2**20
-"""How much may wait: some 20,000 lines, several seconds of a busy service."""
+"""Maximum size of the queue: about 20,000 lines, several seconds of a busy service."""
 DRAIN_TIMEOUT_S = 1.0
-"""How long the reader may take nothing before the rest is given up at the end."""
+"""At the end, the rest of the queue is dropped when the reader accepts nothing for this time."""
 
 _CHUNK_BYTES = 65_536
 
 
 class LogStream(Protocol):
-    """What lines are written to. It raises `OSError` or `ValueError` for what it cannot take."""
+    """A destination of lines. It raises `OSError` or `ValueError` for lines that it cannot accept."""
 
     def write(self, text: str, /) -> object:
-        """Take a line."""
+        """Write a line."""
 
     def flush(self) -> object:
-        """Let the lines be read."""
+        """Make the lines visible to readers."""
 
 
 @contextmanager
 def log_stream(stream: TextIO | None) -> Iterator[LogStream]:
-    """Provide a stream that writes to where `stream` does, and never blocks: nowhere if there is no `stream`.
+    """Provide a stream that writes to the file of `stream` and never blocks. Without a stream, lines are discarded.
 
-    A stream without a file is used as it is. What the libraries log goes there as well, reduced to what went wrong.
+    A stream without a file is used as it is. Warnings of libraries are logged too, without their messages.
     """
     try:
         descriptor = None if stream is None else stream.fileno()
@@ -60,8 +60,10 @@ def log_stream(stream: TextIO | None) -> Iterator[LogStream]:
 
 
 class _LibraryHandler(logging.Handler):
-    """Without it Python would write warnings of libraries to stderr itself, and block. Messages may hold what a client
-    sent, so only their origin is written."""
+    """Logs the origin of library warnings; their messages may contain client data.
+
+    Without this handler Python writes them to stderr itself, and blocks.
+    """
 
     def __init__(self, writer: LogWriter) -> None:
         super().__init__(logging.WARNING)
@@ -75,11 +77,13 @@ class _LibraryHandler(logging.Handler):
 
 
 class LogWriter:
-    """A text stream, as far as a log needs one. `write` never blocks; it raises `BlockingIOError` where the queue is
-    full and `OSError` where nobody can read any more."""
+    """A text stream for a log. `write` never blocks.
+
+    It raises `BlockingIOError` if the queue is full, and `OSError` once the file cannot be written any more.
+    """
 
     def __init__(self, descriptor: int, *, max_bytes: int = MAX_BYTES) -> None:
-        # One of our own: the thread may still write after the caller closed theirs.
+        # A duplicate, since the thread may still write after the caller has closed the original.
         self._descriptor = os.dup(descriptor)
         self._max_bytes = max_bytes
         self._waiting: deque[bytes] = deque()
@@ -104,18 +108,18 @@ class LogWriter:
             self._changed.notify_all()
 
     def flush(self) -> None:
-        """Do nothing: lines are written as soon as they can be."""
+        """Do nothing: lines are written as soon as possible."""
 
     def close(self) -> None:
-        """Write what waits, as long as somebody reads it, and end the thread if it can be ended."""
+        """Write the rest of the queue while the reader accepts it, then end the thread."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
-        written, until_s = -1, 0.0
+        written, deadline_s = -1, 0.0
         while self._thread.is_alive():
             if self._written != written:
-                written, until_s = self._written, time.monotonic() + DRAIN_TIMEOUT_S
-            left_s = until_s - time.monotonic()
+                written, deadline_s = self._written, time.monotonic() + DRAIN_TIMEOUT_S
+            left_s = deadline_s - time.monotonic()
             if left_s <= 0:
                 break
             self._thread.join(left_s)
@@ -133,7 +137,7 @@ class LogWriter:
             os.close(self._descriptor)
 
     def _write_some(self, chunk: bytes) -> int:
-        """Return how many bytes were written. Waits, also where another process made the descriptor non-blocking."""
+        """Return the number of bytes written. Waits even if another process made the descriptor non-blocking."""
         try:
             count = os.write(self._descriptor, chunk)
         except BlockingIOError:
@@ -143,7 +147,7 @@ class LogWriter:
         return count
 
     def _next_chunk(self) -> bytes:
-        """Wait for lines and return some, whole ones; nothing once all are written and no more will come."""
+        """Wait for lines and return some, complete ones; return b"" at the end."""
         with self._changed:
             while not self._waiting and not self._is_closing:
                 self._changed.wait()

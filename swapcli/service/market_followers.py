@@ -1,6 +1,6 @@
-"""Keeps the markets of a service fresh: each network in a thread of its own, beside orders and the event loop.
+"""Threads that follow the markets of a service, one for each network, beside orders and the event loop.
 
-What fails is tried again, with growing pauses. The state that was brought last stays meanwhile, and grows old.
+Failures are retried with exponential back-off. Meanwhile the last state stays in use until it is too old.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from swapcli.service.market_registry import MarketRegistry
 MIN_PAUSE_S = 1.0
 MAX_PAUSE_S = 15.0
 JOIN_TIMEOUT_S = 0.5
-"""How long a thread may take to end. One that waits for its node is left behind."""
+"""Time for a thread to end. A thread that still waits for its node is abandoned, since it is a daemon."""
 
 _BLOCK_TIME_S = 2.0
+"""Assumed for networks without a known block time."""
 
 
 class FollowerThreads:
@@ -47,22 +48,22 @@ class FollowerThreads:
             thread.join(JOIN_TIMEOUT_S)
 
     def failures(self) -> Mapping[str, int]:
-        """How often something failed so far, by the network's name."""
+        """Return the number of failures so far, by network name."""
         return {name: thread.failures for name, thread in self._threads.items()}
 
     def are_settled(self) -> bool:
-        """Has each brought a state, or failed to?"""
+        """Return whether each thread has published a state or failed to."""
         return all(thread.is_settled for thread in self._threads.values())
 
 
 class _FollowerThread(Thread):
-    """Daemonic: a node that does not answer holds up nobody's end."""
+    """Follows one market. A daemon thread, so that an unresponsive node does not delay the end of the process."""
 
-    def __init__(self, kept: Followed, registry: MarketRegistry, log: AccessLog | None) -> None:
-        super().__init__(name=f"keeper of {kept.network.name}", daemon=True)
-        self._market, self._registry, self._log = kept, registry, log
-        self._network = kept.network.name
-        self._period_s = poll_interval_s(kept.network.block_time_s)
+    def __init__(self, market: Followed, registry: MarketRegistry, log: AccessLog | None) -> None:
+        super().__init__(name=f"market follower of {market.network.name}", daemon=True)
+        self._market, self._registry, self._log = market, registry, log
+        self._network = market.network.name
+        self._period_s = poll_interval_s(market.network.block_time_s)
         self._stop_requested = Event()
         self._consecutive_failures = 0
         self.failures = 0
@@ -77,18 +78,18 @@ class _FollowerThread(Thread):
                 ttl_s = self._registry.route_ttl_s
                 with open_follower(
                     self._market, self._registry.clock, self._report_progress, route_ttl_s=ttl_s
-                ) as keeper:
-                    self._follow(keeper)
-            except Exception as error:  # also a defect must not end what has to go on
+                ) as follower:
+                    self._follow(follower)
+            except Exception as error:  # the thread must survive defects, too
                 self._record_failure(error)
             self._stop_requested.wait(self._pause_s)
 
-    def _follow(self, keeper: MarketFollower) -> None:
-        """Raises what only a new keeper could mend."""
-        self._publish(keeper.read())
+    def _follow(self, follower: MarketFollower) -> None:
+        """Publish new states until stopped. Raises errors that need a new follower."""
+        self._publish(follower.read())
         while not self._stop_requested.is_set():
             try:
-                source = keeper.advance()
+                source = follower.advance()
             except SwapcliError as error:
                 self._record_failure(error)
             else:
@@ -101,17 +102,15 @@ class _FollowerThread(Thread):
         return backoff_s(self._consecutive_failures + 1, self._period_s, MAX_PAUSE_S)
 
     def _report_progress(self, progress: Progress) -> None:
-        of_all = "" if progress.total is None else f" of {progress.total}"
-        self._registry.set_status(
-            self._network, f"the pools of {self._network} are being read: {progress.done}{of_all}"
-        )
+        total = "" if progress.total is None else f" of {progress.total}"
+        self._registry.set_status(self._network, f"the pools of {self._network} are being read: {progress.done}{total}")
 
     def _publish(self, source: MarketSource | None) -> None:
         if source is not None:
             is_first = self._network not in self._registry.sources
             self._registry.set_source(source)
             if is_first:
-                # Most of it stays: looking through it again and again would make everybody wait.
+                # Most of the market stays. Without freezing, each full collection would scan it and delay requests.
                 gc.collect()
                 gc.freeze()
         self.is_settled = True
@@ -132,5 +131,5 @@ class _FollowerThread(Thread):
 
 
 def poll_interval_s(block_time_s: float | None) -> float:
-    """How long to wait for the next block of a network."""
+    """Return the pause until the next block of a network is expected."""
     return min(max(block_time_s or _BLOCK_TIME_S, MIN_PAUSE_S), MAX_PAUSE_S)

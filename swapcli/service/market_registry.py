@@ -1,7 +1,7 @@
-"""What the service answers from: the networks it serves, their markets, and the routes it gave out.
+"""The networks that the service serves, their markets, and the V1 routes that it issued.
 
-A market is opened once, when it is first needed, or kept fresh by somebody else, who puts one source after the other.
-Whatever asks them runs in one thread; the rest may be looked at from any, and `put` and `tell` be called.
+A market is opened once, on first use, or followed by another thread, which replaces its source again and again. Sources
+are used in one thread; the other members may be used from any thread, also `set_source` and `set_status`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ MarketOpener = Callable[[], Market]
 class MarketRegistry:
     """The markets of a service by network.
 
-    `networks` are those whose paths exist; `openers` give the markets of those that are quoted on, `kept` names those
-    of which somebody puts the sources. State that is older than `max_age_s` is not quoted on; where that is None,
-    state that was read from a node not if it is older than `route_ttl_s`. `gas_price_wei` None takes each market's own.
-    Answers warn of a price impact above `impact_warning_ppm`.
+    `networks` have paths; `openers` load the markets of networks that can be quoted; another thread sets the sources of
+    the networks named in `followed`. State older than `max_age_s` is not quoted; if that is None, state read from a
+    node expires after `route_ttl_s`. `gas_price_wei` None uses each market's own. Responses warn about a price impact
+    above `impact_warning_ppm`.
     """
 
     def __init__(
@@ -60,42 +60,42 @@ class MarketRegistry:
 
     @property
     def served_networks(self) -> tuple[Network, ...]:
-        """The networks that are quoted on."""
-        quoted = self._openers.keys() | self._missing_reasons.keys()
-        return tuple(network for name, network in self.networks.items() if name in quoted)
+        """The networks that can be quoted."""
+        names = self._openers.keys() | self._missing_reasons.keys()
+        return tuple(network for name, network in self.networks.items() if name in names)
 
     @property
     def sources(self) -> Mapping[str, MarketSource]:
-        """The markets that are there now, by network."""
+        """The loaded markets by network."""
         return dict(self._sources)
 
     @property
     def missing_networks(self) -> tuple[str, ...]:
-        """The networks whose markets are still to be opened, or could not be."""
+        """The names of networks whose markets have not been loaded, or could not be."""
         return tuple(network.name for network in self.served_networks if network.name not in self._sources)
 
     @property
     def is_ready(self) -> bool:
-        """Has every network been tried, and is there a market at all? Those that are missing may come later."""
-        served = [network.name for network in self.served_networks]
-        return self._tried.issuperset(served) and (bool(self._sources) or not served)
+        """Whether every network has been tried and at least one market is loaded. Missing ones may follow later."""
+        names = [network.name for network in self.served_networks]
+        return self._tried.issuperset(names) and (bool(self._sources) or not names)
 
     def mark_tried(self, name: str) -> None:
-        """Note that a network's market has been opened, or could not be."""
+        """Record an attempt to load the market of a network."""
         self._tried.add(name)
 
     def is_followed(self, name: str) -> bool:
-        """Does somebody keep the market of a network fresh?"""
+        """Return whether another thread follows the market of the network."""
         return name in self._missing_reasons
 
     def fresh_source(self, name: str) -> MarketSource:
-        """What answers orders on a network. Raises `MarketUnavailable` where there is no market, or an old one."""
+        """Return the source of a network. Raises `MarketUnavailable` if its market is missing or too old."""
         source = self.open_source(name)
         self.check_age(source)
         return source
 
     def open_source(self, name: str) -> MarketSource:
-        """What the market of a network gives, however old; opens it the first time. Raises `MarketUnavailable`."""
+        """Return the source of a network at any age, opened on first use. Raises `MarketUnavailable`."""
         if name in self._sources:
             return self._sources[name]
         if name in self._missing_reasons:
@@ -110,35 +110,34 @@ class MarketRegistry:
             raise MarketUnavailable(f"the market of {name} cannot be loaded") from None
         source = MarketSource(market, self.clock, route_ttl_s=self.route_ttl_s)
         self._sources[name] = source
-        # Where the market is a file, it describes its network itself.
+        # A market file contains its own description of the network.
         self.networks[name] = market.network
         return source
 
     def set_source(self, source: MarketSource) -> None:
-        """Let a source answer from now on, in place of the one before."""
+        """Replace the source of a network."""
         self.networks[source.network.name] = source.network
         self._sources[source.network.name] = source
         self._tried.add(source.network.name)
 
     def set_status(self, name: str, status: str) -> None:
-        """Say why a network that is kept has no market yet."""
+        """Set the reason why a followed network has no market yet."""
         self._missing_reasons[name] = status
 
     def check_age(self, source: MarketSource) -> None:
-        """Raises `MarketUnavailable` where the state is too old to quote on."""
+        """Raise `MarketUnavailable` if the state is too old to quote."""
         origin, max_age_s = source.state_source, self._max_age_s
         if max_age_s is None and origin.provenance is Provenance.SYNCED and origin.age_s is not None:
             max_age_s = self.route_ttl_s
         check_fresh(origin, source.network, max_age_s)
 
     def now_ms(self) -> int:
-        """Unix time in milliseconds."""
+        """Return the Unix time in milliseconds."""
         return int(self.clock.now_s() * 1000)
 
 
 def _no_market(network: Network | None, name: str) -> str:
-    """What is wrong, and the way out."""
-    said = f"there are no pools of {name} to quote on"
+    message = f"there are no pools of {name} to quote on"
     if network is not None and network.kind is not Kind.EVM:
-        return f"{said}; start the service with --market FILE"
-    return f"{said}; swapcli sync {name} reads them from a node, then start the service again"
+        return f"{message}; start the service with --market FILE"
+    return f"{message}; swapcli sync {name} reads them from a node, then start the service again"

@@ -1,4 +1,4 @@
-"""What the service counts, in the format of Prometheus. No label's value comes from a client."""
+"""Metrics of the service in the Prometheus format. No label value comes from a client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LABELS = ("network",)
 
 
 class MarketMetrics(NamedTuple):
-    """What is told of a network's market; None is left out. `failures` is how often it could not be kept fresh."""
+    """Figures of a network's market; None is omitted. `failures` is how often following it failed."""
 
     network: str
     pools: int | None = None
@@ -31,8 +31,7 @@ class MarketMetrics(NamedTuple):
 class Metrics:
     """Counters of one service, in a registry of their own.
 
-    `networks` and `endpoints` (path patterns) are the only values of their labels besides `other`. Times are in
-    seconds.
+    Labels take only the values `networks`, `endpoints` (path patterns) and `other`. Times are in seconds.
     """
 
     def __init__(self, networks: Iterable[str], endpoints: Iterable[str]) -> None:
@@ -46,73 +45,78 @@ class Metrics:
         )
         self._request_s = Histogram(
             "swapcli_http_request_duration_seconds",
-            "From the first byte of a request to the last of its answer.",
+            "Time from the first byte of a request to the last byte of its response.",
             ("endpoint",),
             registry=registry,
             buckets=_REQUEST_BUCKETS_S,
         )
         self._solve_s = Histogram(
             "swapcli_solve_duration_seconds",
-            "Time in the routing core, without waiting for it.",
+            "Time in the routing core, without queueing.",
             ("network",),
             registry=registry,
             buckets=_REQUEST_BUCKETS_S,
         )
-        self._queue = Gauge("swapcli_solve_queue_length", "Orders that wait to be solved.", registry=registry)
+        self._queue = Gauge("swapcli_solve_queue_length", "Orders waiting in the queue.", registry=registry)
         self._cancelled = Counter(
-            "swapcli_solves_cancelled", "Orders that nobody waited for any more.", ("network",), registry=registry
+            "swapcli_solves_cancelled",
+            "Orders cancelled because their client disconnected.",
+            ("network",),
+            registry=registry,
         )
-        self._overloaded = Counter("swapcli_overloaded", "Orders turned away by a full queue.", registry=registry)
-        self._rate_limited = Counter(
-            "swapcli_rate_limited", "Requests over the limit of their client.", registry=registry
+        self._overloaded = Counter(
+            "swapcli_overloaded", "Orders rejected because the queue was full.", registry=registry
         )
-        self._defects = Counter("swapcli_defects", "Requests that met a defect of the service.", registry=registry)
+        self._rate_limited = Counter("swapcli_rate_limited", "Requests rejected by rate limits.", registry=registry)
+        self._defects = Counter(
+            "swapcli_defects", "Requests that failed because of a defect of the service.", registry=registry
+        )
 
     def record_request(self, endpoint: str | None, network: str | None, status: int, duration_s: float) -> None:
-        """A request was answered; `endpoint` None where no endpoint took it."""
+        """Count a request with a response; `endpoint` is None if none matched."""
         endpoint = endpoint if endpoint in self._endpoints else OTHER
         label = str(status) if status in _STATUSES else OTHER
         self._requests.labels(endpoint, self._network(network), label).inc()
         self._request_s.labels(endpoint).observe(duration_s)
 
     def record_solve(self, network: str, duration_s: float) -> None:
-        """The core found a route, or that there is none."""
+        """Record the time of an endpoint on the worker."""
         self._solve_s.labels(self._network(network)).observe(duration_s)
 
     def watch_queue(self, length: Callable[[], int]) -> None:
-        """The length of the queue is looked up whenever the counters are read."""
+        """Read the length of the queue whenever the metrics are rendered."""
         self._queue.set_function(lambda: float(length()))
 
     def watch_log(self, dropped: Callable[[], int]) -> None:
-        """Look up how many lines the log has dropped whenever the counters are read."""
+        """Read the number of dropped log lines whenever the metrics are rendered."""
         self._registry.register(_DroppedLinesCollector(dropped))
 
     def record_cancelled(self, network: str) -> None:
-        """An order was given up, since its client left."""
+        """Count an order whose client disconnected."""
         self._cancelled.labels(self._network(network)).inc()
 
     def record_overloaded(self) -> None:
-        """An order was turned away."""
+        """Count an order rejected by a full queue."""
         self._overloaded.inc()
 
     def record_rate_limited(self) -> None:
-        """A client asked too often."""
+        """Count a request rejected by a rate limit."""
         self._rate_limited.inc()
 
     def record_defect(self) -> None:
-        """A request met a defect of ours."""
+        """Count a request that failed because of a defect."""
         self._defects.inc()
 
     def watch_markets(self, read_markets: Callable[[], Iterable[MarketMetrics]]) -> None:
-        """The markets are looked at whenever the counters are read."""
+        """Read the figures of all markets whenever the metrics are rendered."""
 
-        def known() -> Iterator[MarketMetrics]:
+        def read_known() -> Iterator[MarketMetrics]:
             return (each._replace(network=self._network(each.network)) for each in read_markets())
 
-        self._registry.register(_MarketsCollector(known))
+        self._registry.register(_MarketsCollector(read_known))
 
     def render(self) -> bytes:
-        """All counters, as `CONTENT_TYPE`."""
+        """Return all metrics in the format `CONTENT_TYPE`."""
         return generate_latest(self._registry)
 
     def _network(self, network: str | None) -> str:
@@ -120,33 +124,33 @@ class Metrics:
 
 
 class _DroppedLinesCollector(Collector):
-    """Lines that the log could not take."""
+    """The number of log lines dropped."""
 
     def __init__(self, dropped: Callable[[], int]) -> None:
         self._dropped = dropped
 
     def collect(self) -> Iterator[Metric]:
-        """As the registry asks for it."""
+        """Yield the metrics; called by the registry."""
         yield CounterMetricFamily(
-            "swapcli_log_lines_dropped", "Lines of the log that nobody read in time.", value=self._dropped()
+            "swapcli_log_lines_dropped", "Log lines dropped because the reader was too slow.", value=self._dropped()
         )
 
 
 class _MarketsCollector(Collector):
-    """Of each market what is known at the moment."""
+    """Gauges of each market."""
 
     def __init__(self, read_markets: Callable[[], Iterable[MarketMetrics]]) -> None:
         self._read_markets = read_markets
 
     def collect(self) -> Iterator[Metric]:
-        """As the registry asks for it."""
+        """Yield the metrics; called by the registry."""
         gauges = (
             GaugeMetricFamily("swapcli_market_pools", "Pools of the market.", labels=_LABELS),
-            GaugeMetricFamily("swapcli_market_age_seconds", "Age of the state that is quoted on.", labels=_LABELS),
-            GaugeMetricFamily("swapcli_market_block", "Block of the state that is quoted on.", labels=_LABELS),
+            GaugeMetricFamily("swapcli_market_age_seconds", "Age of the market state in seconds.", labels=_LABELS),
+            GaugeMetricFamily("swapcli_market_block", "Block of the market state.", labels=_LABELS),
         )
         failures = CounterMetricFamily(
-            "swapcli_keeping_failures", "Times that the market could not be kept fresh.", labels=_LABELS
+            "swapcli_keeping_failures", "Failed attempts to follow the market.", labels=_LABELS
         )
         for network, pools, age_s, block, failed in self._read_markets():
             for gauge, value in zip(gauges, (pools, age_s, block), strict=True):

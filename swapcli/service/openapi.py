@@ -36,7 +36,7 @@ _ABOUT = """\
 Finds the best route for swapping one token for another over the liquidity pools of a network, and builds the
 transaction for it. Nothing is sent: the client signs and sends the transaction itself.
 
-Amounts are decimal integer strings in the smallest unit of their token. Paths match in any letter case.
+Amounts are decimal integer strings in the smallest unit of their token. Paths are case-insensitive.
 Responses of the second generation contain `meta`; those of the first do not."""
 
 _KEY = "Identifies the integrator, who may then earn on swaps, and raises the rate limit."

@@ -1,4 +1,4 @@
-"""What the service knows of a request while it is answered, and how an answer is sent."""
+"""The context of a request while it is processed; receiving its body and sending its response."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MAX_BODY_BYTES = 2**20
 JSON = b"application/json"
 
 _SCOPE_KEY = "swapcli.context"
-_REFUSAL_KEY = "swapcli.refusal"
+_REJECTION_KEY = "swapcli.rejection"
 _SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
 class BodyTooLarge(Exception):
-    """The body is over `MAX_BODY_BYTES`."""
+    """The body is larger than `MAX_BODY_BYTES`."""
 
 
 class BodyTooSlow(Exception):
@@ -31,12 +31,14 @@ class BodyTooSlow(Exception):
 
 
 class ClientDisconnected(Exception):
-    """The client went away before its request was complete."""
+    """The client disconnected before its request was complete."""
 
 
 class RequestContext:
-    """A request: filled in on its way to the endpoint, read by the log. `path` is as it was sent; `address` is the
-    client's as judged behind trusted proxies, None where it is not known."""
+    """The context of a request, filled in on the way to its endpoint and read by the access log.
+
+    `path` is as the client sent it. `address` is the client's address behind trusted proxies, None if unknown.
+    """
 
     __slots__ = ("address", "api_key", "network", "path", "pattern", "request_id", "status")
 
@@ -56,31 +58,31 @@ class RequestContext:
 
 
 def begin_request(scope: Scope, request_id: str, address: str | None = None) -> RequestContext:
-    """The context of a request that has just arrived."""
+    """Return the context of a new request."""
     context = scope[_SCOPE_KEY] = RequestContext(request_id, scope["path"], address)
     return context
 
 
 def get_context(scope: Scope) -> RequestContext:
-    """The context of a request."""
+    """Return the context of a request."""
     context = scope[_SCOPE_KEY]
     assert isinstance(context, RequestContext)
     return context
 
 
-def set_rejection(scope: Scope, reply: JsonResponse) -> None:
-    """Let a request whose head is not acceptable be answered by `reply`, whatever it asks for."""
-    scope[_REFUSAL_KEY] = reply
+def set_rejection(scope: Scope, response: JsonResponse) -> None:
+    """Have a request with an invalid head answered by `response` instead of its endpoint."""
+    scope[_REJECTION_KEY] = response
 
 
 def get_rejection(scope: Scope) -> JsonResponse | None:
-    """Return the reply of `set_rejection`, None for any other request."""
-    found = scope.get(_REFUSAL_KEY)
-    return found if isinstance(found, JsonResponse) else None
+    """Return the response set by `set_rejection`, None for any other request."""
+    rejection = scope.get(_REJECTION_KEY)
+    return rejection if isinstance(rejection, JsonResponse) else None
 
 
 def get_header(scope: Scope, name: bytes) -> str | None:
-    """The first header called `name` (in lower case), without what surrounds it."""
+    """Return the first header called `name` (in lower case), stripped; None if there is none."""
     for key, value in scope["headers"]:
         if key == name:
             return str(value.decode("latin-1")).strip()
@@ -88,7 +90,7 @@ def get_header(scope: Scope, name: bytes) -> str | None:
 
 
 async def read_body(scope: Scope, receive: Receive) -> bytes:
-    """The whole body. Raises `BodyTooLarge` as soon as that is known, `BodyTooSlow`, `ClientDisconnected`."""
+    """Return the complete body. Raises `BodyTooLarge` as early as possible, `BodyTooSlow`, `ClientDisconnected`."""
     declared = get_header(scope, b"content-length")
     if declared is not None and declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
         raise BodyTooLarge
@@ -105,25 +107,25 @@ async def read_body(scope: Scope, receive: Receive) -> bytes:
 
 
 async def wait_for_disconnect(receive: Receive) -> None:
-    """Ends when the client goes away."""
+    """Return when the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         continue
 
 
-async def send_json(send: Send, reply: JsonResponse) -> None:
-    """Sends an answer as JSON."""
-    await send_body(send, reply.status, JSON, msgspec.json.encode(reply.document), reply.headers)
+async def send_json(send: Send, response: JsonResponse) -> None:
+    """Send a JSON response."""
+    await send_body(send, response.status, JSON, msgspec.json.encode(response.document), response.headers)
 
 
 async def send_body(
     send: Send, status: int, content_type: bytes, body: bytes, headers: Iterable[tuple[str, str]] = ()
 ) -> None:
-    """Sends an answer of any kind."""
-    written = [
+    """Send a response of any content type."""
+    all_headers = [
         (b"content-type", content_type),
         (b"content-length", str(len(body)).encode()),
         *_SAFE_HEADERS,
         *((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers),
     ]
-    await send({"type": "http.response.start", "status": status, "headers": written})
+    await send({"type": "http.response.start", "status": status, "headers": all_headers})
     await send({"type": "http.response.body", "body": body})

@@ -1,5 +1,7 @@
-"""The headers of routes and payloads: which state they rest on, and what they are warned of. The service warns, and
-never refuses: what is signed is the client's decision."""
+"""Headers of routes and transactions: the state behind them, and warnings.
+
+The service warns but never rejects a quote for a warning: signing is the client's decision.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,14 @@ from swapcli.service.market_registry import MarketRegistry
 
 
 def quote_headers(registry: MarketRegistry, *answers: QuoteResult) -> Headers:
-    """Return the headers of answers that are sent together, on one and the same state."""
+    """Return the headers of one or more quotes on the same state."""
     return _headers(registry, answers[0].state_source, [impact_of(answer) for answer in answers])
 
 
 def payload_headers(
     registry: MarketRegistry, source: MarketSource, result: RouteResult, payload: UnsignedTransaction
 ) -> Headers:
-    """Return the headers of a payload that `fresh_source` has just built of `result`."""
+    """Return the headers of a transaction that `source` has just built from `result`."""
     return _headers(registry, source.state_source, [source.impact_of(result, payload)])
 
 

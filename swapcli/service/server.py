@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 GRACE_S = 10
 CLIENT_TIMEOUT_S = 10.0
 KEEPALIVE_GRACE_S = 0.2
-"""How long connections that are open, and not in use, may still send a request after the service was told to stop."""
+"""Grace period in which idle keep-alive connections may send one last request after shutdown starts."""
 SWITCH_INTERVAL_S = 0.0005
-"""How long the solver may keep the interpreter while the event loop wants it."""
+"""Interpreter switch interval: the worker thread must not delay the event loop by the default of 5 ms."""
 
 DEFAULT_MAX_CONNECTIONS = 1_024
 
 _BACKLOG = 2_048
 _OTHER_FILES = 128
-"""Files that the service holds besides connections: stores, nodes, those being accepted and refused."""
+"""Open files reserved for other uses than connections: stores, nodes, connections being accepted or rejected."""
 _POLL_S = 0.02
 _CLOSE = (("Connection", "close"),)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -61,11 +61,11 @@ def serve(
     grace_s: int = GRACE_S,
     timeout_s: float = CLIENT_TIMEOUT_S,
 ) -> int:
-    """Serves until told to stop; 0 is returned. `port` 0 takes a free one.
+    """Serve until stopped; return 0. `port` 0 selects a free port.
 
-    Connections are accepted once `is_prepared` says so, or at once; then `on_ready` is called with the base URL.
-    `on_hangup` is awaited, one call after the other, whenever SIGHUP arrives. Raises `InvalidOption` where the address
-    cannot be bound.
+    Connections are accepted once `is_prepared` returns True, or immediately; then `on_ready` is called with the base
+    URL. `on_hangup` is awaited after each SIGHUP, one call at a time. Raises `InvalidOption` if the address cannot be
+    bound.
     """
     listener = bind(host, port)
     request_counter = RequestCounter(app, max_requests, timeout_s)
@@ -92,7 +92,7 @@ def serve(
 
 
 def _protocol(max_connections: int) -> Any:
-    """What speaks HTTP: ours, which needs a parser that not every Python has, else uvicorn's own."""
+    """Return our HTTP protocol, or uvicorn's where `httptools` is not installed."""
     try:
         from swapcli.service.http_protocol import protocol_with
     except ModuleNotFoundError:
@@ -101,15 +101,15 @@ def _protocol(max_connections: int) -> Any:
 
 
 def _limit_to_open_files(max_connections: int) -> int:
-    """Return how many connections may be open: fewer than wanted where the system allows fewer files."""
+    """Return the number of connections allowed: fewer if the system's limit of open files is lower."""
     try:
         import resource
     except ModuleNotFoundError:
         return max_connections
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = max_connections + _OTHER_FILES
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    required = max_connections + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < required:
+        soft = required if hard == resource.RLIM_INFINITY else min(required, hard)
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -118,7 +118,7 @@ def _limit_to_open_files(max_connections: int) -> int:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket at the address. Raises `InvalidOption` where there can be none."""
+    """Return a socket bound to the address. Raises `InvalidOption` if it cannot be bound."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -143,13 +143,13 @@ def _cannot_bind(host: str, port: int, error: OSError) -> InvalidOption:
 
 
 def base_url(listener: socket.socket) -> str:
-    """How the service is reached."""
+    """Return the URL of the service."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class RequestCounter:
-    """Counts requests in and out, and closes after the last one that is to be answered."""
+    """Counts requests, and rejects them after the maximum number."""
 
     def __init__(self, app: ASGIApp, max_requests: int | None, timeout_s: float = CLIENT_TIMEOUT_S) -> None:
         self._app = app
@@ -160,11 +160,11 @@ class RequestCounter:
 
     @property
     def is_finished(self) -> bool:
-        """Have all requests been answered that were to be?"""
+        """Whether the maximum number of requests has been answered."""
         return self._remaining == 0 and not self._answering
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets a request in, if it is not one too many."""
+        """Pass the request on, unless it exceeds the maximum number."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         if self._remaining == 0:
@@ -173,25 +173,25 @@ class RequestCounter:
             self._remaining -= 1
         self._answering += 1
         try:
-            await self._app(scope, with_body_timeout(receive, self._timeout_s), self._closing_last(send))
+            await self._app(scope, with_body_timeout(receive, self._timeout_s), self._with_close(send))
         finally:
             self._answering -= 1
         return None
 
-    def _closing_last(self, send: Send) -> Send:
-        """Tells the client, where this is so, that its connection takes no further request."""
+    def _with_close(self, send: Send) -> Send:
+        """Return a `send` that adds `Connection: close` when no further request is accepted."""
 
-        async def send_last(message: Message) -> None:
+        async def send_with_close(message: Message) -> None:
             if message["type"] == "http.response.start" and (self.is_closing or self._remaining == 0):
                 headers = [header for header in message["headers"] if header[0] != b"connection"]
                 message["headers"] = [*headers, (b"connection", b"close")]
             await send(message)
 
-        return send_last
+        return send_with_close
 
 
 class _Server(uvicorn.Server):
-    """Ends as told, and returns then, instead of dying of the signal that told it."""
+    """A uvicorn server that returns after a signal instead of raising it again."""
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         before = {}
-        with suppress(ValueError):  # only the main thread hears signals
+        with suppress(ValueError):  # signals can be set in the main thread only
             before = {each: signal.signal(each, self._stop) for each in _SIGNALS}
             if self._on_hangup is not None and _HANGUP is not None:
                 before[_HANGUP] = signal.signal(_HANGUP, self._count_hangup)
@@ -259,14 +259,14 @@ class _Server(uvicorn.Server):
         self._hangups += 1
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
-        """Stop when convenient; told twice, at once."""
+        """Shut down gracefully; on a second signal, immediately."""
         self.force_exit = self.should_exit
         self.should_exit = True
 
 
 @contextmanager
 def _short_switch_interval() -> Iterator[None]:
-    """Lets the loop have its turn soon while orders are solved."""
+    """Use a short interpreter switch interval, so that the event loop stays responsive while orders are solved."""
     before_s = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     try:

@@ -1,7 +1,7 @@
-"""Which address a request comes from, where reverse proxies stand between the client and the service.
+"""The address of a client behind reverse proxies.
 
-Each proxy appends the address that it was called from to `X-Forwarded-For` or `Forwarded` (RFC 7239), so these are read
-from the right, and only as long as the hop that wrote an entry is trusted. What stands further left may be made up.
+Each proxy appends the address of its caller to `X-Forwarded-For` or `Forwarded` (RFC 7239). The entries are read from
+the right, as long as the hop that wrote an entry is trusted. Entries further left may be forged.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ Address = IPv4Address | IPv6Address
 Headers = Iterable[tuple[bytes, bytes]]
 
 MAX_FORWARDED_CHARACTERS = 1_024
-"""How much of `Forwarded` is read, from its right end: a dozen hops, and too little to keep a parser busy."""
+"""Part of `Forwarded` that is read, from its right end: a dozen hops, and cheap to parse."""
 
 _X_FORWARDED_FOR = b"x-forwarded-for"
 _FORWARDED = b"forwarded"
 _MAX_NODE_CHARACTERS = 64
-# A quoted string may hold commas and semicolons, which separate elsewhere.
+# A quoted string may contain commas and semicolons, which are separators elsewhere.
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _ELEMENT = re.compile(rf"(?:[^,\"]|{_QUOTED})+")
 _PAIR = re.compile(rf"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=({_QUOTED}|[^;,\"\s]*)\s*(?:;|$)")
@@ -28,7 +28,7 @@ _NODE = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<v4>[0-9.]+))(?::[0-9]{1,5
 
 
 class TrustedProxies:
-    """The networks whose hosts are believed when they say whom they forward a request for."""
+    """The networks whose hosts are trusted to forward requests with the true client address."""
 
     def __init__(self, networks: Iterable[str] = ()) -> None:
         self._networks: tuple[IPv4Network | IPv6Network, ...] = tuple(ip_network(each) for each in networks)
@@ -36,22 +36,22 @@ class TrustedProxies:
     def client_address(self, peer: str | None, headers: Headers) -> str | None:
         """Return the address of the client of a request that arrived from `peer` (None: no IP connection).
 
-        `headers` have names in lower case. None where a trusted proxy does not say who the client is, or where
-        `X-Forwarded-For` and `Forwarded` disagree: one of them was not written by the proxy.
+        `headers` have names in lower case. Return None if a trusted proxy does not give the client's address, or if
+        `X-Forwarded-For` and `Forwarded` disagree, since the proxy did not write one of them.
         """
         hop = parse_address(peer)
         if not self._networks or hop is None or not self._is_trusted(hop):
             return peer
         headers = list(headers)
         chains = [list(_x_forwarded_for(headers)), list(_forwarded(headers))]
-        found = {self._follow(hop, chain) for chain in chains if chain}
-        if not found:
+        clients = {self._follow(hop, chain) for chain in chains if chain}
+        if not clients:
             return peer
-        client = found.pop()
-        return str(client) if client is not None and not found else None
+        client = clients.pop()
+        return str(client) if client is not None and not clients else None
 
     def _follow(self, hop: Address, chain: Sequence[str]) -> Address | None:
-        """Return the first hop from the right that is not trusted, else the leftmost; None where one is no address."""
+        """Return the first untrusted hop from the right, else the leftmost; None if a hop is not an address."""
         for entry in reversed(chain):
             before = _parse_node(entry)
             if before is None:
@@ -67,7 +67,7 @@ class TrustedProxies:
 
 @lru_cache(maxsize=4096)
 def parse_address(text: str | None) -> Address | None:
-    """Parse an IP address; one of IPv4 that is mapped into IPv6 becomes the former. None for anything else."""
+    """Parse an IP address; an IPv4-mapped IPv6 address becomes IPv4. Return None for anything else."""
     try:
         address = ip_address(text or "")
     except ValueError:
@@ -82,7 +82,7 @@ def _x_forwarded_for(headers: Headers) -> Iterator[str]:
 
 
 def _forwarded(headers: Headers) -> Iterator[str]:
-    """Yield the `for` of each element, "" where it has none or is malformed."""
+    """Yield the `for` parameter of each element, "" if it is missing or malformed."""
     value = ",".join(_values(headers, _FORWARDED))
     if not value:
         return
@@ -109,7 +109,7 @@ def _values(headers: Headers, name: bytes) -> Iterator[str]:
 
 
 def _parse_node(text: str) -> Address | None:
-    """Parse an address with or without a port; one of IPv6 stands in brackets where it has a port."""
+    """Parse an address with an optional port; an IPv6 address with a port is in brackets."""
     if len(text) > _MAX_NODE_CHARACTERS:
         return None
     match = _NODE.fullmatch(text)

@@ -1,13 +1,12 @@
-"""Work that takes the processor, away from the event loop, in one thread of its own.
+"""The worker thread: it computes quotes off the event loop.
 
-One thread: Python runs no more at a time, and a second one would only take turns with the loop. Orders wait in a
-bounded queue that serves its clients in turn; a job that nobody waits for any more leaves it, or is told so if it has
-begun. Urgent jobs go first and are never refused.
+One thread is enough: Python runs one at a time, and a second one would only compete with the event loop. Orders wait in
+a bounded queue that serves its clients in turn. An abandoned job leaves the queue, or is cancelled if it has started.
+Urgent jobs run first and are never rejected.
 
-A long order also lets short ones pass: whenever it asks whether it is cancelled, a waiting order may run there and
-then, on the same stack. Orders of a client whose orders were short of late may do so for at most as long as the long
-order itself has run, so that a client with quick orders waits about as long as these take, and long ones keep half of
-the time.
+A long order lets short ones run: whenever it checks for cancellation, a waiting order may run on the same stack. Orders
+of clients with short recent orders may do so for at most the time that the long order itself has run. So clients with
+short orders wait about as long as these take, and long orders keep half of the time.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ Work = Callable[[IsCancelled], T]
 
 RETRY_AFTER_S = 1
 MAX_DEPTH = 12
-"""Jobs that may run inside one another: enough for eight clients whose orders are longer than expected."""
+"""Maximum depth of nested jobs: enough for eight clients whose orders take longer than expected."""
 MIN_RATIO = 1.5
-"""How much longer than a waiting order the running one must be to let it pass: orders of about equal length do not
-interrupt each other."""
+"""How many times longer than a waiting order the running one must be: orders of similar length do not interrupt each
+other."""
 UNKNOWN_COST_S = 0.1
-"""What the first order of a client is expected to take: more than most do, so that strangers, who may be many, do not
-interrupt orders at once. Only one of them interrupts at a time."""
+"""Expected time of a client's first order. It is longer than most orders take, so that many new clients do not
+interrupt orders immediately; only one of them interrupts at a time."""
 MAX_CLIENTS = 10_000
-"""Clients whose costs are remembered, as many as the rate limits remember."""
+"""Maximum number of clients with recorded costs; the same as for rate limits."""
 
 
 class Worker:
-    """Runs jobs one after the other. `max_queue` is how many orders may wait; `monotonic_s` never goes back."""
+    """Runs jobs one after the other. `max_queue` is the maximum number of waiting orders; `timer_s` is monotonic."""
 
     def __init__(self, max_queue: int, *, timer_s: Callable[[], float] = time.perf_counter) -> None:
         self._timer_s = timer_s
@@ -57,21 +56,21 @@ class Worker:
 
     @property
     def queue_length(self) -> int:
-        """How many orders wait."""
+        """The number of waiting orders."""
         return len(self._orders)
 
     def check_room(self, client: str) -> None:
-        """Raise `Overloaded` where an order of the client would find no place: cheaper than `run`."""
+        """Raise `Overloaded` if the queue has no place for an order of the client: cheaper than `run`."""
         with self._lock:
             has_room = self._orders.has_room(client)
         if not has_room:
             raise _overloaded()
 
     async def run(self, work: Work[T], *, client: str | None = None, is_urgent: bool = False) -> T:
-        """Return what `work` returns, or raise what it raises. Cancelling the caller cancels the work.
+        """Run `work` on the thread and return its result. Cancelling the caller cancels the work.
 
-        `client` is whoever the work is done for; None stands for the service itself. Raises `Overloaded` where the
-        queue has no place for the client, also later, when another client needs the place more.
+        `client` is the client that the work is for; None is the service itself. Raises `Overloaded` if the queue has no
+        place for the client, also later if another client evicts the job.
         """
         job: _Job[T] = _Job(work, client)
         self._add(job, is_urgent)  # type: ignore[arg-type]
@@ -82,7 +81,7 @@ class Worker:
             self._discard(job, is_urgent)  # type: ignore[arg-type]
 
     def close(self) -> None:
-        """End the thread after the job at hand."""
+        """End the thread after the current job."""
         if self._thread is not None:
             self._wakeups.put(False)
             self._thread = None
@@ -100,7 +99,7 @@ class Worker:
         if evicted is not None:
             evicted.fail(_overloaded())
         if self._thread is None:
-            self._thread = Thread(target=self._work, name="solver", daemon=True)
+            self._thread = Thread(target=self._work, name="worker", daemon=True)
             self._thread.start()
         self._wakeups.put(True)
 
@@ -143,21 +142,21 @@ class Worker:
         return job.is_abandoned
 
     def _pop_shorter_job(self, job: _Job[object]) -> _Job[object] | None:
-        """Remove and return the waiting job that should run before `job` goes on."""
+        """Remove and return a waiting job that should run before `job` continues; None if there is none."""
         own_s = self._timer_s() - job.started_s - job.paused_s
         allowance_s = (own_s - job.paused_s) / MIN_RATIO
-        has_stranger = any(each.is_first_of_client for each in self._running[1:])
+        runs_unknown = any(each.is_first_of_client for each in self._running[1:])
         with self._lock:
             return self._orders.pop(
                 lambda client: (
                     client != job.client
-                    and self._costs.expected_s(client, allow_unknown=not has_stranger) < allowance_s
+                    and self._costs.expected_s(client, allow_unknown=not runs_unknown) < allowance_s
                 )
             )
 
 
 class _Job(Generic[T]):
-    """Work, and the future by which its caller waits on an event loop. Times are of the solver's timer."""
+    """Work, and the future that its caller awaits on an event loop. Times are of the worker's timer."""
 
     __slots__ = ("client", "future", "is_abandoned", "is_first_of_client", "paused_s", "started_s", "work")
 
@@ -171,7 +170,7 @@ class _Job(Generic[T]):
         self.paused_s = 0.0
 
     def run(self, is_cancelled: IsCancelled) -> None:
-        """Do the work and hand its outcome to the caller."""
+        """Do the work and pass its result to the caller."""
         try:
             result = self.work(is_cancelled)
         except BaseException as error:
@@ -180,11 +179,11 @@ class _Job(Generic[T]):
             self._settle(self.future.set_result, result)
 
     def fail(self, error: BaseException) -> None:
-        """Let the caller's wait end with an error."""
+        """Raise an error in the caller."""
         self._settle(self.future.set_exception, error)
 
     def _settle(self, settle: Callable[..., None], outcome: object) -> None:
-        # A loop that has ended waits for nothing.
+        # A closed loop raises RuntimeError; no caller waits then.
         with suppress(RuntimeError):
             self.future.get_loop().call_soon_threadsafe(self._settle_on_loop, settle, outcome)
 
@@ -194,7 +193,7 @@ class _Job(Generic[T]):
 
 
 class _ClientCosts:
-    """The time that each client's jobs took of late, in seconds: an average in which the newest counts one half."""
+    """Recent time of each client's jobs in seconds: a moving average in which the newest job counts one half."""
 
     def __init__(self, max_clients: int = MAX_CLIENTS) -> None:
         self._max_clients = max_clients
@@ -205,31 +204,33 @@ class _ClientCosts:
         return client in self._mean_s
 
     def expected_s(self, client: str | None, *, allow_unknown: bool) -> float:
-        """Return what a job of the client is expected to take: without end for one that must not interrupt, as those
-        without a client, and those of `strangers` if they are not wanted."""
+        """Return the expected time of a job; infinite if it must not interrupt others.
+
+        That applies to jobs without a client, and to those of unknown clients unless `allow_unknown`.
+        """
         unknown_s = UNKNOWN_COST_S if allow_unknown else inf
         return inf if client is None else self._mean_s.get(client, unknown_s)
 
     def record(self, client: str, spent_s: float) -> None:
-        """Remember what a job took; the client that was seen longest ago is forgotten where there are too many."""
-        before_s = self._mean_s.get(client)
-        self._mean_s[client] = spent_s if before_s is None else (before_s + spent_s) / 2
+        """Record the time of a job. Beyond the limit, the least recently seen client is dropped."""
+        mean_s = self._mean_s.get(client)
+        self._mean_s[client] = spent_s if mean_s is None else (mean_s + spent_s) / 2
         self._mean_s.move_to_end(client)
         if len(self._mean_s) > self._max_clients:
             self._mean_s.popitem(last=False)
 
 
 def _overloaded() -> Overloaded:
-    return Overloaded("too many orders at once", retry_after_s=RETRY_AFTER_S, hint="ask again in a moment")
+    return Overloaded("too many orders at once", retry_after_s=RETRY_AFTER_S, hint="retry in a moment")
 
 
-async def cancel_on_disconnect(work: asyncio.Task[T], left: asyncio.Task[None]) -> T:
-    """What `work` gives, unless `left` ends before it: then the work is cancelled, and `Cancelled` is raised."""
+async def cancel_on_disconnect(work: asyncio.Task[T], disconnected: asyncio.Task[None]) -> T:
+    """Return the result of `work`. If `disconnected` ends first, cancel the work and raise `Cancelled`."""
     try:
-        await asyncio.wait((work, left), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((work, disconnected), return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
-            raise Cancelled("the client left before the answer")
+            raise Cancelled("the client disconnected before the response")
         return work.result()
     finally:
         work.cancel()
-        left.cancel()
+        disconnected.cancel()

@@ -1,4 +1,4 @@
-"""Random route results that could stand on the wire, and small pools."""
+"""Random route results and calls of the interface, and small pools."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def addresses(kind: Kind) -> st.SearchStrategy[str]:
 
 
 def shares(total: int, most: int) -> st.SearchStrategy[list[int]]:
-    """One to `most` positive integers that sum to `total`."""
+    """One to `max_count` positive integers that sum to `total`."""
     cuts = st.lists(st.integers(1, total - 1), max_size=most - 1, unique=True).map(sorted)
     return cuts.map(lambda c: [end - start for start, end in zip([0, *c], [*c, total], strict=True)])
 
@@ -186,7 +186,7 @@ def call_swaps(kind: Kind, token_in: str, token_out: str, swap_type: SwapType) -
 
 @st.composite
 def payloads(draw: st.DrawFn, network: Network, *, integrator: bool = True) -> UnsignedTransaction:
-    """A call with its router and its encoding, which here is any."""
+    """A call with its router and an arbitrary encoding."""
     call, kind = draw(calls(network.kind, integrator=integrator)), network.kind
     to, value = draw(addresses(kind)), draw(st.integers(0, 2**256 - 1))
     if kind is Kind.STARKNET:
@@ -205,7 +205,7 @@ CALL = RouterCall(
         ),
     ),
 )  # fmt: skip
-"""The call of the sample that the service publishes."""
+"""The call of the published sample."""
 PAYLOAD = UnsignedTransaction(CALL, ROUTER, 10**18, calldata="0x8619b04e0064")
 SLIPSTREAM = ResultSwap(9, "Slipstream", CALL.swaps[0].pool_address, WRAPPED.address, USDC.address, 10_000, {"fee": 1})
 RESULT = RouteResult(

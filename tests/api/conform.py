@@ -1,4 +1,4 @@
-"""Does a document have the form that a `TypedDict` states? Exactly its fields, each of its type."""
+"""Check that a document matches a `TypedDict`: exactly its fields, each of its type."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints
 
 
 def conforms(document: object, form: Any) -> bool:
-    """Whether `build_document`, as JSON has it, is of the type `form`."""
+    """Whether the JSON value `document` is of the type `form`."""
     if is_typeddict(form):
         return isinstance(document, dict) and _fits(document, get_type_hints(form, include_extras=True))
     origin, inner = get_origin(form), get_args(form)

@@ -1,4 +1,4 @@
-"""Error bodies, and what a client makes of them."""
+"""Error bodies, and the errors that a client reads from them."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def test_a_named_error_is_told_in_both_forms(name: str, error: type[SwapcliError
         render_brief_error(name, "why"),
         render_brief_error(name.upper(), "why"),
     ):
-        told = parse_error(status, document)
-        assert type(told) is error
-        assert told.message == "why"
+        reported = parse_error(status, document)
+        assert type(reported) is error
+        assert reported.message == "why"
 
 
 @pytest.mark.parametrize(
@@ -98,16 +98,16 @@ def test_a_named_error_is_told_in_both_forms(name: str, error: type[SwapcliError
     ],
 )
 def test_a_status_tells_the_error(status: int, retry_after_s: int | None, error: type[SwapcliError]) -> None:
-    told = parse_error(status, render_status_error(status, "in its own words"), retry_after_s)
-    assert type(told) is error
-    assert told.message == "in its own words"
+    reported = parse_error(status, render_status_error(status, "in its own words"), retry_after_s)
+    assert type(reported) is error
+    assert reported.message == "in its own words"
 
 
-@pytest.mark.parametrize(("given_s", "told_s"), [(30, 30), (None, 1), (0, 1)])
-def test_a_limit_tells_when_to_try_again(given_s: int | None, told_s: int) -> None:
-    told = parse_error(429, render_status_error(429, "slowly"), given_s)
-    assert isinstance(told, RateLimited)
-    assert told.retry_after_s == told_s
+@pytest.mark.parametrize(("given_s", "reported_s"), [(30, 30), (None, 1), (0, 1)])
+def test_a_limit_tells_when_to_try_again(given_s: int | None, reported_s: int) -> None:
+    reported = parse_error(429, render_status_error(429, "slowly"), given_s)
+    assert isinstance(reported, RateLimited)
+    assert reported.retry_after_s == reported_s
 
 
 def test_known_sentences_are_known_errors() -> None:
@@ -132,11 +132,11 @@ def test_a_service_that_says_nothing_is_told_by_its_status(document: object) -> 
     assert parse_error(599, document).message == "the service answered with status 599"
 
 
-def test_a_message_is_one_bounded_line_without_control_characters() -> None:
-    told = parse_error(400, {"message": "a\r\nb\x1b[2J\u202ec\ud800 " + "x" * 10**6}).message
-    assert told.startswith("a b [2J c x")
-    assert len(told) == 300
-    assert told.isprintable()
+def test_a_message_is_one_bounded_printable_line() -> None:
+    reported = parse_error(400, {"message": "a\r\nb\x1b[2J\u202ec\ud800 " + "x" * 10**6}).message
+    assert reported.startswith("a b [2J c x")
+    assert len(reported) == 300
+    assert reported.isprintable()
 
 
 anything = st.recursive(
@@ -151,8 +151,8 @@ anything = st.recursive(
 
 @given(st.integers(200, 599), anything, st.none() | st.integers(0, 9999))
 def test_whatever_is_answered_is_an_error_of_ours(status: int, document: object, retry_after_s: int | None) -> None:
-    told = parse_error(status, document, retry_after_s)
-    assert isinstance(told, SwapcliError)
-    assert told.message
-    assert told.message.isprintable()
-    assert len(told.message) <= 300
+    reported = parse_error(status, document, retry_after_s)
+    assert isinstance(reported, SwapcliError)
+    assert reported.message
+    assert reported.message.isprintable()
+    assert len(reported.message) <= 300

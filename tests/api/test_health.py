@@ -1,4 +1,4 @@
-"""Health of both generations."""
+"""Health responses of both versions."""
 
 from __future__ import annotations
 

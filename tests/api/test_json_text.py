@@ -1,4 +1,4 @@
-"""JSON from strangers: strict and bounded."""
+"""JSON of untrusted clients: strict and bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a service has to offer, on the wire."""
+"""Lists of networks, tokens and protocols: read as they were written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is special about which network."""
+"""Differences of the interface between networks."""
 
 from __future__ import annotations
 

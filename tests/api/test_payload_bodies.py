@@ -1,4 +1,4 @@
-"""Answers that carry a payload: their exact fields, and that what is written is what is read."""
+"""Responses with a transaction: their exact fields, and round trips."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def as_json(document: object) -> Any:
 
 
 def transaction(payload: UnsignedTransaction) -> ParsedTransaction:
-    """What an answer with everything but a route says."""
+    """A response with everything but a route."""
     calldata = payload.calldata or None
     return ParsedTransaction(payload.call, payload.to, calldata, payload.value, payload.felts)
 
@@ -91,9 +91,7 @@ def test_execute_has_the_fields_of_its_network(network: Network, fields: list[st
 
 
 @given(st.data(), st.sampled_from(NETWORKS))
-def test_calldata_of_an_order_tells_its_route_in_short_and_its_transaction(
-    data: st.DataObject, network: Network
-) -> None:
+def test_v1_calldata_has_a_short_route_and_a_transaction(data: st.DataObject, network: Network) -> None:
     payload, result = data.draw(payloads(network)), data.draw(results(network, ApiVersion.V1))
     document = as_json(render_calldata_v1(result, payload, network))
     short = result._replace(gas=0, gas_usd=None, initial=True, best_quotes=())
@@ -223,9 +221,9 @@ def test_nothing_that_arrives_breaks_a_parser(data: st.DataObject, answer: tuple
         container = data.draw(st.sampled_from(containers(document) or [{"": 0}]))
         key = data.draw(st.sampled_from(sorted(container) if isinstance(container, dict) else range(len(container))))
         container[key] = deepcopy(data.draw(rubbish))
-    told: object = None
+    shown: object = None
     try:
-        told = parse(document).calldata
+        shown = parse(document).calldata
     except SwapcliError as error:
-        told = [error.message, error.details]
-    assert json.dumps(told, ensure_ascii=False).encode()
+        shown = [error.message, error.details]
+    assert json.dumps(shown, ensure_ascii=False).encode()

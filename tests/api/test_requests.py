@@ -1,4 +1,4 @@
-"""What requests ask for: read as written, in every form that clients use, and refused by the name of the field."""
+"""Requests: round trips, all spellings that clients use, and errors with the name of the field."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ from tests.api.build import (
 from tests.api.conform import conforms
 
 NOW_S = 1_769_291_200
-SOMEBODY = "0x" + "ab" * 20
+RECIPIENT = "0x" + "ab" * 20
 EEE = "0x" + "eE" * 20
 BASIC = [("amount", "1000"), ("tokenInAddress", WRAPPED.address), ("tokenOutAddress", USDC.address)]
-TERMS = [*BASIC, ("slippage", "0.5"), ("destination", SOMEBODY)]
+TERMS = [*BASIC, ("slippage", "0.5"), ("destination", RECIPIENT)]
 ORDER = OrderRequest(1000, WRAPPED.address, USDC.address)
 FORMS = (ROUTE_V1, ROUTE_V2, PAYLOAD_V1, PAYLOAD_V2, PAYLOAD_HYPEREVM)
 
@@ -89,7 +89,7 @@ def slippages(least_ppm: int, most_ppm: int) -> st.SearchStrategy[int]:
 
 @st.composite
 def orders(draw: st.DrawFn, network: Network, form: OrderParameters) -> OrderRequest:
-    """Any order that the form can carry."""
+    """Any order that the parameters can express."""
     kind, v2 = network.kind, form.api_version is ApiVersion.V2
     some_addresses = addresses(kind)
     tokens = some_addresses if network is STARKNET else some_addresses | st.just(ZERO_ADDRESS)
@@ -104,8 +104,8 @@ def orders(draw: st.DrawFn, network: Network, form: OrderParameters) -> OrderReq
     )
     if form.slippage:
         ppm = draw(slippages(form.slippage.min_ppm, form.slippage.max_ppm))
-        receiver = some_addresses if form.needs_terms else st.none() | some_addresses
-        order = order._replace(slippage_ppm=ppm, recipient=draw(receiver))
+        recipients = some_addresses if form.needs_terms else st.none() | some_addresses
+        order = order._replace(slippage_ppm=ppm, recipient=draw(recipients))
     return order._replace(**draw(integrators(kind))) if v2 else order
 
 
@@ -169,7 +169,7 @@ def test_a_route_with_its_signer_is_read_as_it_was_written(result: Any, slippage
 
 def test_a_route_is_sent_as_it_was_received() -> None:
     document: Any = {"whatever": "the service said"}
-    body = ExecuteRequest(RESULT, 5_000, SOMEBODY)
+    body = ExecuteRequest(RESULT, 5_000, RECIPIENT)
     assert render_execute_body(body, EVM, document)["route"] == document
 
 
@@ -206,7 +206,7 @@ def test_protocols_may_be_excluded_in_any_form_of_an_array(given_as: list[tuple[
 
 @pytest.mark.parametrize("excluded", [["1", "2"], [1, 2], "1,2", ["1,2"]])
 def test_a_body_excludes_by_an_array_or_a_list(excluded: object) -> None:
-    document = {**render_calldata_body(ORDER._replace(recipient=SOMEBODY), EVM), "excludeProtocols": excluded}
+    document = {**render_calldata_body(ORDER._replace(recipient=RECIPIENT), EVM), "excludeProtocols": excluded}
     order = parse_calldata_body(document, EVM, NOW_S)
     assert isinstance(order, OrderRequest)
     assert order.excluded == ("1", "2")
@@ -300,7 +300,7 @@ def test_each_endpoint_has_its_own_range_of_slippage(form: OrderParameters, low:
     ("form", "low", "high"), [(EXECUTE_V1, 0.1, 100), (CALLDATA_V1, 0.1, 100), (CALLDATA_V2, 0, 49)]
 )
 def test_bodies_have_the_same_ranges(form: BodyParameters, low: float, high: float) -> None:
-    document: dict[str, Any] = {**render_execute_body(ExecuteRequest(RESULT, 5_000, SOMEBODY), EVM)}
+    document: dict[str, Any] = {**render_execute_body(ExecuteRequest(RESULT, 5_000, RECIPIENT), EVM)}
 
     def read(slippage: object) -> int:
         return parse_execute_body({**document, "slippage": slippage}, EVM, form, NOW_S).slippage_ppm
@@ -313,7 +313,7 @@ def test_bodies_have_the_same_ranges(form: BodyParameters, low: float, high: flo
 
 @pytest.mark.parametrize("slippage", [None, True, [], {}, "", float("nan"), float("inf"), 1e-5, 1e300, 10**60, "1e0"])
 def test_a_slippage_that_is_no_number_is_refused(slippage: object) -> None:
-    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, SOMEBODY), EVM), "slippage": slippage}
+    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, RECIPIENT), EVM), "slippage": slippage}
     with pytest.raises(InvalidSlippage) as caught:
         parse_execute_body(document, EVM, CALLDATA_V2, NOW_S)
     assert caught.value.details["field"] == "slippage"
@@ -322,7 +322,7 @@ def test_a_slippage_that_is_no_number_is_refused(slippage: object) -> None:
 @pytest.mark.parametrize(("written", "ppm"), [("0.5", 5_000), ("0.50", 5_000), ("1", 10_000), ("1e0", None),
                                               ("5E-1", None), ("0.30000000000000004", None)])  # fmt: skip
 def test_a_number_counts_as_it_is_written(written: str, ppm: int | None) -> None:
-    document = json.dumps({**render_execute_body(ExecuteRequest(RESULT, 123_456, SOMEBODY), EVM)})
+    document = json.dumps({**render_execute_body(ExecuteRequest(RESULT, 123_456, RECIPIENT), EVM)})
     body = document.replace("12.3456", written).encode()
     if ppm is not None:
         assert parse_execute_body(parse_json(body), EVM, EXECUTE_V1, NOW_S).slippage_ppm == ppm
@@ -332,7 +332,7 @@ def test_a_number_counts_as_it_is_written(written: str, ppm: int | None) -> None
 
 
 def test_a_wrong_type_in_a_body_is_refused_by_name() -> None:
-    document: dict[str, Any] = {**render_calldata_body(ORDER._replace(recipient=SOMEBODY), EVM)}
+    document: dict[str, Any] = {**render_calldata_body(ORDER._replace(recipient=RECIPIENT), EVM)}
     wrong: list[tuple[str, object]] = [
         ("amount", 1000), ("amount", None), ("tokenInAddress", 5), ("direct", "true"), ("direct", 1),
         ("excludeProtocols", {}), ("excludeProtocols", [None]), ("destination", []),
@@ -365,7 +365,7 @@ def test_v2_excludes_with_commas_only() -> None:
 
 
 INTEGRATOR = [
-    ("integratorAddress", SOMEBODY),
+    ("integratorAddress", RECIPIENT),
     ("integratorFeePercentageBps", "30"),
     ("integratorSurplusPercentageBps", "0"),
 ]
@@ -377,9 +377,9 @@ def read_integrator(query: list[tuple[str, str]]) -> tuple[str | None, int, int]
 
 
 def test_integrator_parameters_are_read_as_given() -> None:
-    assert read_integrator(INTEGRATOR) == (SOMEBODY, 30, 0)
+    assert read_integrator(INTEGRATOR) == (RECIPIENT, 30, 0)
     assert read_integrator(INTEGRATOR[1:]) == (None, 30, 0)
-    assert read_integrator(INTEGRATOR[:1]) == (SOMEBODY, 0, 0)
+    assert read_integrator(INTEGRATOR[:1]) == (RECIPIENT, 0, 0)
 
 
 @pytest.mark.parametrize("nothing", ["", "0"])
@@ -414,13 +414,13 @@ def test_fee_and_surplus_exclude_each_other() -> None:
 
 @pytest.mark.parametrize(("given_s", "read_s"), [(None, NOW_S + 1200), (NOW_S + 1, NOW_S + 1), (NOW_S + 10**12, None)])
 def test_a_deadline_lies_ahead_or_is_twenty_minutes_away(given_s: int | None, read_s: int | None) -> None:
-    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, SOMEBODY), EVM), "deadline": given_s}
+    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, RECIPIENT), EVM), "deadline": given_s}
     assert parse_execute_body(document, EVM, EXECUTE_V1, NOW_S).deadline_s == (read_s or given_s)
 
 
 @pytest.mark.parametrize("deadline", [NOW_S, 0, -1, True, NOW_S + 0.5, str(NOW_S + 9), 2**63, [], "soon"])
 def test_a_deadline_that_does_not_lie_ahead_is_refused(deadline: object) -> None:
-    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, SOMEBODY), EVM), "deadline": deadline}
+    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, RECIPIENT), EVM), "deadline": deadline}
     with pytest.raises(InvalidDeadline) as caught:
         parse_execute_body(document, EVM, EXECUTE_V1, NOW_S)
     assert caught.value.details["field"] == "deadline"
@@ -439,7 +439,7 @@ def test_a_deadline_that_does_not_lie_ahead_is_refused(deadline: object) -> None
     ],
 )  # fmt: skip
 def test_a_route_that_is_none_is_an_invalid_route(route: object, where: str) -> None:
-    document = {"route": route, "slippage": 0.5, "destination": SOMEBODY}
+    document = {"route": route, "slippage": 0.5, "destination": RECIPIENT}
     with pytest.raises(InvalidRoute) as caught:
         parse_execute_body(document, EVM, CALLDATA_V2, NOW_S)
     assert caught.value.details["field"] == where
@@ -463,11 +463,11 @@ def test_starknet_has_addresses_of_its_own() -> None:
 
 
 names = st.sampled_from([name for name, _ in [*TERMS, *INTEGRATOR]] + ["direct", "reverse", "excludeProtocols", "x[]"])
-values = st.text(max_size=8) | st.sampled_from(["\ud800", "1", "true", "[", "[[", "9" * 400, SOMEBODY, "0.5", "[1,2]"])
+values = st.text(max_size=8) | st.sampled_from(["\ud800", "1", "true", "[", "[[", "9" * 400, RECIPIENT, "0.5", "[1,2]"])
 
 
 def outcome(parse: Callable[[], object]) -> object:
-    """What is read, or the name of the field that is at fault."""
+    """The parsed request, or the name of the invalid field."""
     try:
         return parse()
     except SwapcliError as error:
@@ -484,9 +484,9 @@ def test_no_query_breaks_the_parser(query: list[tuple[str, str]], form: OrderPar
 @given(st.data())
 def test_no_body_breaks_the_parsers(data: st.DataObject) -> None:
     document: dict[str, Any] = deepcopy(
-        {**render_execute_body(ExecuteRequest(RESULT, 5_000, SOMEBODY, NOW_S + 9), EVM)}
+        {**render_execute_body(ExecuteRequest(RESULT, 5_000, RECIPIENT, NOW_S + 9), EVM)}
     )
-    document |= render_calldata_body(ORDER._replace(recipient=SOMEBODY), EVM)
+    document |= render_calldata_body(ORDER._replace(recipient=RECIPIENT), EVM)
     for _ in range(data.draw(st.integers(1, 3))):
         document[data.draw(st.sampled_from(sorted(document)))] = data.draw(
             st.none() | st.booleans() | st.integers() | st.floats() | values | st.lists(values) | st.just({"": 0})

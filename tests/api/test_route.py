@@ -1,4 +1,4 @@
-"""RouteResult on the wire: what is written is what is read, in the specification's own shape."""
+"""RouteResult as JSON: round trips, and the published sample."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_fields_stand_in_the_order_of_the_specification() -> None:
     assert list(document(ApiVersion.V1)) == SPEC_ORDER[:-1]
 
 
-def test_v2_writes_the_wrapped_token_and_says_what_it_stands_for() -> None:
+def test_v2_has_the_wrapped_token_and_a_swap_type() -> None:
     wire = document()
     assert wire["routeSwapType"] == 0
     assert wire["inputToken"] == {
@@ -137,7 +137,7 @@ def test_a_pool_is_written_with_its_share_protocol_and_traits() -> None:
     assert unheard["extraData"] == {"fee": 100, "tickSpacing": 10}
 
 
-def test_integrator_fields_and_the_output_after_the_fee_appear_with_a_fee_only() -> None:
+def test_integrator_fields_occur_only_with_a_fee() -> None:
     wire = document(integrator=INTEGRATOR)
     assert wire["outputAmountAfterFee"] == str(87_089_112_623 - 87_089_112_623 * 30 // 10_000)
     assert wire["integratorFeePercentageBps"] == 30
@@ -252,7 +252,7 @@ json_values: st.SearchStrategy[object] = (
 
 @given(st.data())
 def test_nothing_that_arrives_breaks_the_parser(data: st.DataObject) -> None:
-    """Any field replaced by anything is either still a result or refused on purpose."""
+    """Replacing any field by any value gives a result or an expected error."""
     wire = deepcopy(document(integrator=INTEGRATOR))
     for _ in range(data.draw(st.integers(1, 3))):
         container = data.draw(st.sampled_from([c for c in containers(wire) if c] or [{"": None}]))
@@ -396,7 +396,7 @@ PUBLISHED: dict[str, Any] = {
     "initial": True,
     "routeSwapType": 2,
 }  # fmt: skip
-"""The sample that the service publishes, with an amount in place of its dots."""
+"""The published sample, with an amount in place of its dots."""
 
 
 def test_the_published_sample_is_read() -> None:

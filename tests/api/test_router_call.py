@@ -1,4 +1,4 @@
-"""CalldataRoute and SwapParameter: what is written is what is read."""
+"""CalldataRoute and SwapParameter: round trips."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PUBLISHED: dict[str, Any] = {
         }
     ],
 }
-"""The sample that the service publishes, with an amount and addresses in place of its dots."""
+"""The published sample, with an amount and addresses in place of its dots."""
 
 
 def read(document: object, network: Network = EVM) -> RouterCall:
@@ -64,7 +64,7 @@ def test_parsing_undoes_rendering(data: st.DataObject, network: Network) -> None
 
 
 @given(calls(EVM.kind))
-def test_a_call_that_does_not_name_its_tokens_tells_them_by_its_swaps(call: RouterCall) -> None:
+def test_tokens_of_a_call_follow_from_its_swaps(call: RouterCall) -> None:
     document = render_call(call, EVM, names_tokens=False)
     assert list(document["route"]) == ["amount_in", "amount_out", "min_received", "destination", "swap_type"]
     assert read(document) == call
@@ -160,7 +160,7 @@ def test_a_malformed_field_is_named(path: tuple[str | int, ...], value: object, 
     assert caught.value.details["field"] == where
 
 
-def test_a_call_whose_swaps_do_not_tell_its_tokens_must_name_them() -> None:
+def test_a_call_with_ambiguous_swaps_must_have_its_tokens() -> None:
     document = json.loads(json.dumps(PUBLISHED))
     del document["route"]["token_in"]
     swap = document["swap_parameters"][0]

@@ -1,4 +1,4 @@
-"""The stated forms: such that documents of the interface can be generated from them."""
+"""The types of the JSON bodies: schemas can be generated from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FORMS = [form for name, form in sorted(vars(schemas).items()) if not name.starts
 
 
 def parts(form: Any) -> list[Any]:
-    """The forms that a form is made of, at any depth."""
+    """The types that a type contains, at any depth."""
     inner = list(get_type_hints(form).values()) if is_typeddict(form) else list(get_args(form))
     return [part for one in inner for part in (one, *parts(one))]
 
@@ -25,7 +25,7 @@ def test_a_form_ends_and_tells_what_it_is(form: Any) -> None:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_no_choice_is_between_objects(form: Any) -> None:
-    """Of two objects a generator of schemas could not tell which is meant."""
+    """A union of two object types would be ambiguous for msgspec."""
     for part in parts(form):
         if not is_typeddict(part) and get_origin(part) not in (list, dict, None):
             assert sum(is_typeddict(choice) for choice in get_args(part)) <= 1
@@ -40,7 +40,7 @@ def test_the_small_forms_agree_with_those_that_hold_them() -> None:
     assert get_type_hints(schemas.RouteV2Json).keys() == get_type_hints(schemas.PostedRouteJson).keys()
 
 
-def test_documents_of_the_interface_can_be_generated_from_the_forms() -> None:
+def test_schemas_can_be_generated_from_the_types() -> None:
     from msgspec.json import schema_components
 
     _, components = schema_components(FORMS, ref_template="#/components/schemas/{name}")

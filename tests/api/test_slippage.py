@@ -1,4 +1,4 @@
-"""Percentages as they are written, and who accepts which."""
+"""Percentages, and the accepted ranges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches of starknet."""
+"""Starknet batches."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_routes_need_no_terms() -> None:
     ],
 )
 def test_a_bad_parameter_is_refused_by_name(name: str, value: str, error: type[InvalidInput]) -> None:
-    query = [(key, value if key == name else held) for key, held in QUERY]
+    query = [(key, value if key == name else valid) for key, valid in QUERY]
     with pytest.raises(error) as caught:
         parse_batch(query, STARKNET, PAYLOAD_V1)
     assert caught.value.details["field"] == name

@@ -1,4 +1,4 @@
-"""The headers that say where a quote comes from: they are read as they were written, and nothing else is believed."""
+"""The headers with state and warnings: round trips; malformed values are ignored."""
 
 from __future__ import annotations
 

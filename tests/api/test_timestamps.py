@@ -1,4 +1,4 @@
-"""Moments on the wire."""
+"""Timestamps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole service on the embedded markets: the application, its description, and a quick way to ask it."""
+"""The OpenAPI document of a service on the embedded markets, and its operations."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def openapi_document() -> dict[str, Any]:
 
 
 def fetch_openapi_document(app: Starlette) -> dict[str, Any]:
-    """What a service says of itself now: the routes of its examples do not stay good for long."""
+    """The current OpenAPI document of a service. Its example routes expire after a minute."""
     found: dict[str, Any] = send_requests(app, [("GET", "/openapi.json", {})])[0].json()
     return found
 
 
 class Operation(NamedTuple):
-    """What the document says of a method of a path."""
+    """One operation of the document."""
 
     method: str
     path: str
@@ -34,21 +34,21 @@ class Operation(NamedTuple):
 
     @property
     def parameters(self) -> tuple[Mapping[str, Any], ...]:
-        """Those of the path and its own."""
+        """The parameters of the path and of the operation."""
         return (*self.path_parameters, *self.definition.get("parameters", ()))
 
     def networks(self) -> list[str]:
-        """The networks that it stands for; empty where it is of none."""
+        """The networks of the operation; empty if it belongs to none."""
         named = [each["schema"]["enum"] for each in self.path_parameters if each["name"] == "network"]
         first = self.path.split("/")[1]
         return list(named[0]) if named else [first] if first in network_names() else []
 
 
 def list_operations(document: Mapping[str, Any]) -> list[Operation]:
-    """All of a document."""
+    """List all operations of a document."""
     return [
-        Operation(method, path, told, tuple(item.get("parameters", ())))
+        Operation(method, path, definition, tuple(item.get("parameters", ())))
         for path, item in document["paths"].items()
-        for method, told in item.items()
+        for method, definition in item.items()
         if method != "parameters"
     ]

@@ -22,18 +22,18 @@ from typing import Any, NamedTuple
 
 from swapcli.networks.catalogue import network
 
-RECEIVER = "0x" + "37" * 20
+RECIPIENT = "0x" + "37" * 20
 CLIENTS = 16
-"""At a time; fewer than the service lets wait, so that none is turned away."""
+"""Concurrent clients; fewer than the places of the queue, so that none is rejected."""
 BAD, LEAVING = 0.05, 0.02
 WARM = 0.25
-"""The part of the requests after which memory is first looked at."""
+"""The share of the requests after which memory is first measured."""
 _HEADERS = "Host: localhost\r\nContent-Type: application/json\r\n"
 _PATIENCE_S = 60
 
 
 class Request(NamedTuple):
-    """One request, as it is sent; `expected` are the first digits of good statuses."""
+    """One request; `expected` are the first digits of good statuses."""
 
     method: str
     target: str
@@ -44,7 +44,7 @@ class Request(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What came of a run. Ids are those of requests; memory is what the process held, in bytes."""
+    """The result of a run. Ids are request ids; memory is the resident memory of the process in bytes."""
 
     sent: list[str] = field(default_factory=list)
     answered: dict[str, int] = field(default_factory=dict)
@@ -59,18 +59,18 @@ class Outcome:
 
     @property
     def growth(self) -> float:
-        """Of memory after warming up: 0.1 is a tenth more."""
+        """Growth of memory after the warm-up: 0.1 is 10% more."""
         return self.end_bytes / self.warm_bytes - 1
 
     @property
     def logged(self) -> dict[str, int | None]:
-        """Status by id, as the service's log has it."""
+        """Status by request id, from the service's log."""
         lines = [json.loads(line) for line in self.log.splitlines() if line.startswith("{")]
         return {line["request_id"]: line.get("status") for line in lines}
 
 
 class Service(NamedTuple):
-    """A process that serves."""
+    """A service process."""
 
     process: subprocess.Popen[str]
     port: int
@@ -85,7 +85,7 @@ class Service(NamedTuple):
 
 @contextmanager
 def served(*arguments: str) -> Iterator[Service]:
-    """A service as the command starts it, in an environment without settings."""
+    """A service started by the command in an environment without settings."""
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         log = Path(folder) / "log"
         environment = {"HOME": folder, "PATH": os.environ.get("PATH", os.defpath)}
@@ -121,8 +121,8 @@ def orders() -> list[str]:
 def mixture(route: dict[str, Any], seed: int) -> Iterator[Request]:
     """Requests of all kinds without end; the same ones for the same seed."""
     choice, queries = random.Random(seed), orders()
-    terms = f"&slippage=0.5&destination={RECEIVER}"
-    execute = json.dumps({"route": route, "slippage": 1, "destination": RECEIVER}).encode()
+    terms = f"&slippage=0.5&destination={RECIPIENT}"
+    execute = json.dumps({"route": route, "slippage": 1, "destination": RECIPIENT}).encode()
     bad = (
         Request("GET", "/base/v2/route?amount=-1&tokenInAddress=x", expected=(4,)),
         Request("POST", "/base/execute", b'{"route": [[[' + b"[" * 500, expected=(4,)),
@@ -159,7 +159,7 @@ class Client:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, request: Request, id_: str) -> tuple[int, bytes] | None:
-        """Status and body; None where the client leaves. Raises `OSError` where no whole answer comes."""
+        """Return status and body; None if the client disconnects. Raises `OSError` without a complete response."""
         reader, writer = self._streams or await asyncio.open_connection(
             "127.0.0.1", self._port, local_addr=(self._source, 0)
         )
@@ -185,7 +185,7 @@ class Client:
         return int(head[9:12]), body
 
     def close(self) -> None:
-        """Leaves."""
+        """Disconnect."""
         if self._streams:
             self._streams[1].close()
             self._streams = None
@@ -200,8 +200,8 @@ async def _soak(service: Service, requests: int, stop_after: int | None, seed: i
     client.close()
     todo = enumerate(mixture(json.loads(found[1]), seed))
     began_s = time.monotonic()
-    asking = [asyncio.create_task(_ask_on(service, todo, requests, stop_after, outcome)) for _ in range(CLIENTS)]
-    await asyncio.gather(*asking)
+    clients = [asyncio.create_task(_ask_on(service, todo, requests, stop_after, outcome)) for _ in range(CLIENTS)]
+    await asyncio.gather(*clients)
     outcome.seconds = time.monotonic() - began_s
     return outcome
 
@@ -209,7 +209,7 @@ async def _soak(service: Service, requests: int, stop_after: int | None, seed: i
 async def _ask_on(
     service: Service, todo: Iterator[tuple[int, Request]], requests: int, stop_after: int | None, outcome: Outcome
 ) -> None:
-    """What one client does: its next request, until there are none or nobody answers."""
+    """Run one client: send its requests until there are no more or the service has stopped."""
     client = Client(service.port)
     for number, request in todo:
         if number >= requests:
@@ -237,7 +237,7 @@ async def _ask_on(
 
 
 def soak(requests: int, *, stop_after: int | None = None, seed: int = 7) -> Outcome:
-    """Asks `requests` times; after `stop_after` of them the service is told to stop."""
+    """Send `requests` requests; after `stop_after` of them stop the service."""
     with served() as service:
         outcome = asyncio.run(_soak(service, requests, stop_after, seed))
         if stop_after is None:
@@ -249,8 +249,12 @@ def soak(requests: int, *, stop_after: int | None = None, seed: int = 7) -> Outc
 
 
 if __name__ == "__main__":
-    told = soak(int(sys.argv[1]))
+    result = soak(int(sys.argv[1]))
     print(
-        f"{len(told.answered)} answered, {len(told.left)} left, {len(told.unexpected)} unexpected, {told.seconds:.0f} s"
+        f"{len(result.answered)} answered, {len(result.left)} left, "
+        f"{len(result.unexpected)} unexpected, {result.seconds:.0f} s"
     )
-    print(f"memory {told.warm_bytes / 1e6:.1f} MB warm, {told.end_bytes / 1e6:.1f} MB in the end, {told.growth:+.1%}")
+    print(
+        f"memory {result.warm_bytes / 1e6:.1f} MB warm, "
+        f"{result.end_bytes / 1e6:.1f} MB in the end, {result.growth:+.1%}"
+    )

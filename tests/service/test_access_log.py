@@ -1,4 +1,4 @@
-"""The access log: a line of JSON per request, with nothing in it that a client sent but the id it chose."""
+"""The access log: one JSON line per request, without client data except a well-formed request id."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def test_a_client_that_left_has_no_status() -> None:
 
 
 @given(given_=st.text(max_size=80) | st.from_regex(r"[A-Za-z0-9._-]{1,70}"))
-def test_a_request_id_is_the_clients_only_where_it_is_well_formed(given_: str) -> None:
-    kept = choose_request_id(given_)
-    assert re.fullmatch(r"[A-Za-z0-9._-]{1,64}", kept)
-    assert (kept == given_) == bool(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", given_))
+def test_a_well_formed_request_id_of_the_client_is_used(given_: str) -> None:
+    request_id = choose_request_id(given_)
+    assert re.fullmatch(r"[A-Za-z0-9._-]{1,64}", request_id)
+    assert (request_id == given_) == bool(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", given_))
 
 
 @pytest.mark.parametrize("bad", [None, "", "a b", "a\n", "a\r\nSet-Cookie: x", "é", "x" * 65, '{"a":1}'])
-def test_any_other_request_id_is_made_here_and_unlike_all_others(bad: str | None) -> None:
+def test_any_other_request_id_is_replaced_by_a_unique_one(bad: str | None) -> None:
     made = {choose_request_id(bad) for _ in range(100)}
     assert len(made) == 100
     assert bad not in made
@@ -108,15 +108,15 @@ def test_a_log_that_cannot_be_written_costs_no_request() -> None:
 
 
 def test_the_log_of_a_whole_session_holds_nothing_that_was_sent(tmp_path: Path) -> None:
-    """Keys good and bad in every place, receivers, integrators, amounts, bodies, rubbish in paths."""
+    """Requests with keys, recipients, integrators, amounts, bodies and invalid paths."""
     store, stream = KeyStore(tmp_path / "keys.json"), io.StringIO()
     good, revoked = store.create("Ada Lovelace"), store.create("Grace Hopper")
     store.revoke("Grace Hopper")
     base = network("base")
-    receiver, integrator, amount = "0x" + "37" * 20, "0x" + "59" * 20, "123456789012345678"
+    recipient, integrator, amount = "0x" + "37" * 20, "0x" + "59" * 20, "123456789012345678"
     order = {"amount": amount, "tokenInAddress": base.native.address, "tokenOutAddress": base.stablecoins[0]}
     earning = order | {"integratorAddress": integrator, "integratorFeePercentageBps": "25"}
-    terms = {"slippage": "0.5", "destination": receiver}
+    terms = {"slippage": "0.5", "destination": recipient}
     requests: list[tuple[str, str, dict[str, Any]]] = [
         ("GET", "/base/v2/route", {"params": earning, "headers": {"X-API-Key": key}})
         for key in (good, revoked, "guess")
@@ -128,13 +128,13 @@ def test_the_log_of_a_whole_session_holds_nothing_that_was_sent(tmp_path: Path) 
             {"params": earning | terms, "headers": {"Authorization": f"Bearer {good}"}},
         ),
         ("GET", f"/base/v2/route/{good}", {"params": {"key": good}}),
-        ("GET", f"/base/tokens/{receiver}", {}),
+        ("GET", f"/base/tokens/{recipient}", {}),
         ("POST", "/base/calldata", {"json": order | terms}),
-        ("POST", "/base/execute", {"content": receiver + good, "headers": {"X-Request-Id": f"{good} {receiver}"}}),
+        ("POST", "/base/execute", {"content": recipient + good, "headers": {"X-Request-Id": f"{good} {recipient}"}}),
         (
             "GET",
             "/base/healthcheck",
-            {"headers": {"User-Agent": good, "Referer": receiver, "X-Forwarded-For": "203.0.113.9"}},
+            {"headers": {"User-Agent": good, "Referer": recipient, "X-Forwarded-For": "203.0.113.9"}},
         ),
     ]
     answers = send_requests(build_app(open_registry(["base"]), keys=store, log=AccessLog(stream)), requests)
@@ -143,7 +143,7 @@ def test_the_log_of_a_whole_session_holds_nothing_that_was_sent(tmp_path: Path) 
     logged = stream.getvalue()
     assert [json.loads(line)["status"] for line in logged.splitlines()] == [each.status_code for each in answers]
     names = ("Ada Lovelace", "Grace Hopper")
-    sent = (good, revoked, "guess", receiver, integrator, amount, *names, "203.0.113.9", base.stablecoins[0])
+    sent = (good, revoked, "guess", recipient, integrator, amount, *names, "203.0.113.9", base.stablecoins[0])
     searched = [secret.removeprefix("0x").lower() for secret in sent]
     assert [secret for secret in searched if re.fullmatch("[0-9a-f]{1,16}", secret)] == [], "a random id may hold it"
     assert [secret for secret in searched if secret in logged.lower()] == []

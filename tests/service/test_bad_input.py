@@ -1,4 +1,4 @@
-"""Whatever strangers send gets a documented answer below 500, in the form of its endpoint, and nothing of it comes back
+"""Any input gets a documented response below 500 in the format of its endpoint, and nothing of it comes back
 in a header or a log."""
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from tests.support.service import (
     in_process_service,
 )
 
-FAULTS = (
+ERROR_BODIES = (
     {"success", "error", "details"},
     {"error", "message"},
     {"statusCode", "message", "error"},
     {"success", "errorMessage"},
 )
-DOCUMENTED = (*FAULTS, *(fields | {"meta"} for fields in FAULTS if "success" in fields))
-"""In the second generation, those that are no common form carry their time."""
+DOCUMENTED = (*ERROR_BODIES, *(fields | {"meta"} for fields in ERROR_BODIES if "success" in fields))
+"""V2 errors in formats of their own have `meta`."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def post_raw(
 
 
 def changed(route: Json, where: str, value: object) -> Json:
-    """A copy of the route with one of its percentages changed."""
+    """A copy of the route with one changed percentage."""
     copy = json.loads(json.dumps(route))
     first = copy["route"][0]
     (first if where == "segment" else first["swaps"][0][0])["percent"] = value
@@ -176,8 +176,8 @@ def test_bodies_that_are_not_what_they_should_be(service: InProcessService, path
 
 def test_citreas_get_wants_its_body(service: InProcessService) -> None:
     answer = service.get("/citrea/calldata")
-    said = "the body must be JSON, sent with the header Content-Type: application/json"
-    assert answer.json() == {"success": False, "error": "Bad Request", "details": said}
+    message = "the body must be JSON, sent with the header Content-Type: application/json"
+    assert answer.json() == {"success": False, "error": "Bad Request", "details": message}
     assert service.send("GET", "/citrea/calldata", content=b"{}", headers=JSON).json()["error"] == "Invalid slippage"
 
 
@@ -199,8 +199,8 @@ def test_bodies_of_another_content_type(service: InProcessService, route: Json, 
     body = json.dumps({"route": route, **build_swap_terms("testnet")}).encode()
     headers = {"Content-Type": content_type.encode("latin-1")}
     answer = service.send("POST", "/testnet/v2/calldata", content=body, headers=headers)
-    said = "the body must be JSON, sent with the header Content-Type: application/json"
-    assert (answer.status_code, answer.json()["details"]) == (400, said)
+    message = "the body must be JSON, sent with the header Content-Type: application/json"
+    assert (answer.status_code, answer.json()["details"]) == (400, message)
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'])
@@ -221,7 +221,7 @@ async def in_pieces(body: bytes) -> Any:
 
 
 @pytest.mark.parametrize("is_chunked", [False, True])
-def test_a_body_of_one_mebibyte_is_taken_and_one_byte_more_is_not(
+def test_a_body_may_have_one_mebibyte_and_no_byte_more(
     service: InProcessService, route: Json, is_chunked: bool
 ) -> None:
     answers = []
@@ -302,7 +302,7 @@ def test_queries_of_rubbish(service: InProcessService, path: str, query: str) ->
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"amount": None}, "amount should not be null or undefined"),
         ({"tokenInAddress": "weth"}, "tokenInAddress must be an Ethereum address"),
@@ -320,12 +320,12 @@ def test_queries_of_rubbish(service: InProcessService, path: str, query: str) ->
     ],
 )
 def test_parameters_are_refused_in_the_words_that_clients_know(
-    service: InProcessService, change: dict[str, object], said: str
+    service: InProcessService, change: dict[str, object], message: str
 ) -> None:
-    asked = {**build_order_query("testnet"), **build_swap_terms("testnet")} | change
-    query = {key: value for key, value in asked.items() if value is not None}
+    parameters = {**build_order_query("testnet"), **build_swap_terms("testnet")} | change
+    query = {key: value for key, value in parameters.items() if value is not None}
     answer = service.get("/testnet/v2/routeAndCalldata", query)
-    assert answer.json() == {"statusCode": 400, "message": said, "error": "Bad Request"}
+    assert answer.json() == {"statusCode": 400, "message": message, "error": "Bad Request"}
     assert answer.status_code == 400
 
 
@@ -337,13 +337,13 @@ INJECTIONS = ["a\r\nSet-Cookie: x=1", "a\nb", "a b", "x" * 65, "<script>", "\x00
 
 
 @pytest.mark.parametrize("value", INJECTIONS)
-def test_no_header_of_a_request_comes_back_unless_it_is_a_plain_id(service: InProcessService, value: str) -> None:
+def test_no_request_header_is_returned_but_a_plain_id(service: InProcessService, value: str) -> None:
     names = ("X-Request-Id", "Origin", "User-Agent", "X-Forwarded-For", "Host")
     headers = [(name.encode(), value.encode()) for name in names if name != "Host" or value]
     answer = service.send("GET", "/nowhere", headers=headers)
-    told = " ".join(f"{name}: {content}" for name, content in answer.headers.items())
-    assert not value or value not in told
-    assert "set-cookie" not in told.lower()
+    message = " ".join(f"{name}: {content}" for name, content in answer.headers.items())
+    assert not value or value not in message
+    assert "set-cookie" not in message.lower()
     assert len(answer.headers["X-Request-Id"]) == 16
 
 
@@ -414,7 +414,7 @@ def test_no_query_makes_a_defect(service: InProcessService, endpoint: Any, query
 
 
 def is_served(path: str) -> bool:
-    """Whether the path fits one of the service's, which match in any letter case."""
+    """Whether the path fits one of the service's, which match case-insensitively."""
     patterns = (re.sub(r"\\{\w+\\}", "[^/]+", re.escape(each)) for each in PATHS)
     return any(re.fullmatch(pattern, path, re.IGNORECASE | re.ASCII) for pattern in patterns)
 

@@ -1,4 +1,4 @@
-"""Clients that send slowly, or nothing: they are left in time, and whoever asks properly notices nothing."""
+"""Slow and silent clients are disconnected in time, without any effect on other clients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
 
 PATIENCE_S = 1.0
-"""Of the service here; what follows has to be slower or faster by far."""
+"""The client timeout in these tests; other times are far above or below it."""
 DRIP_S = 0.2
 
 
@@ -29,7 +29,7 @@ class FakeCycle:
 
 
 class FakeConnection:
-    """As uvicorn's: it notes when it was closed."""
+    """A connection like uvicorn's that records when it is closed."""
 
     def __init__(self) -> None:
         self.cycle: FakeCycle | None = None
@@ -44,9 +44,7 @@ EVENTS = st.lists(st.sampled_from(["asks", "is answered", "waits"]), max_size=40
 
 
 @given(events=EVENTS, patience_s=st.integers(1, 6))
-def test_a_connection_is_closed_once_nothing_has_been_asked_for_longer_than_patience(
-    events: list[str], patience_s: int
-) -> None:
+def test_idle_connections_are_closed_after_the_timeout(events: list[str], patience_s: int) -> None:
     patience, connection = IdleReaper(patience_s), FakeConnection()
     idle_since = 0
     for now, event in enumerate(events):
@@ -125,7 +123,7 @@ BODY = json.dumps({**build_order_query("testnet"), **build_swap_terms("testnet")
 
 
 def dripped(service: ServiceProcess, pieces: list[bytes]) -> tuple[bytes, float]:
-    """What comes back to who sends a piece after the other, slowly, and how long the connection stood."""
+    """Send chunks slowly; return the response and how long the connection lasted."""
     with service.connect() as connection:
         started_s = time.monotonic()
         for piece in pieces:
@@ -155,7 +153,7 @@ SLOW = {
 }
 
 
-def test_who_sends_slowly_is_left_and_who_asks_meanwhile_is_answered(running: ServiceProcess) -> None:
+def test_a_slow_client_does_not_delay_the_others(running: ServiceProcess) -> None:
     with ThreadPoolExecutor(len(SLOW)) as pool:
         slow = {name: pool.submit(dripped, running, pieces) for name, (pieces, _) in SLOW.items()}
         for _ in range(5):
@@ -168,8 +166,8 @@ def test_who_sends_slowly_is_left_and_who_asks_meanwhile_is_answered(running: Se
         assert PATIENCE_S * 0.9 < stood_s < PATIENCE_S * 4, name
     late = found["a body that never ends"][0]
     assert b"connection: close" in late.lower()
-    told = {"statusCode": 408, "message": "the body did not arrive in time", "error": "Request Timeout"}
-    assert json.loads(late.partition(b"\r\n\r\n")[2]) == told
+    response = {"statusCode": 408, "message": "the body did not arrive in time", "error": "Request Timeout"}
+    assert json.loads(late.partition(b"\r\n\r\n")[2]) == response
 
 
 def test_a_body_in_pieces_that_arrives_in_time_is_answered(running: ServiceProcess) -> None:

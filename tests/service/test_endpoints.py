@@ -1,4 +1,4 @@
-"""Every endpoint in the form of its network: what it answers is what the core gives, and payloads are the routes'."""
+"""Every endpoint on every network: responses equal the quotes of the core, transactions match their routes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def service() -> Iterator[InProcessService]:
 
 
 def replayed(name: str, route: Json) -> int:
-    """What the core pays for a route as it was written."""
+    """The output of replaying a route response."""
     market = open_testnet_market() if name == "testnet" else embedded_market(name)
     result = parse_result(route, market.network)
     return replay(market.pools, result.route, result.input_amount).amount_out
@@ -64,8 +64,8 @@ def test_v1_route_says_what_the_replay_of_it_gives(service: InProcessService, na
     assert route["routeSwapType"] == 0
     assert "meta" not in route
     assert "outputAmountAfterFee" not in route
-    asked = build_order_query(name)["tokenInAddress"]
-    assert route["inputToken"]["address"] == asked
+    query = build_order_query(name)["tokenInAddress"]
+    assert route["inputToken"]["address"] == query
 
 
 @pytest.mark.parametrize("name", EVM)
@@ -155,8 +155,8 @@ def test_execute_takes_a_v2_route_too(service: InProcessService) -> None:
 
 
 def test_hyperevm_takes_an_order_by_get(service: InProcessService) -> None:
-    asked = {**build_order_query("hyperevm"), **build_swap_terms("hyperevm", 49)}
-    answer = service.get_json("/hyperevm/calldata", asked)
+    query = {**build_order_query("hyperevm"), **build_swap_terms("hyperevm", 49)}
+    answer = service.get_json("/hyperevm/calldata", query)
     assert list(answer) == ["route", "calldata"]
     assert set(answer["calldata"]) == {"route", "swap_parameters"}
     assert answer["calldata"]["route"]["amount_out"] == answer["route"]["outputAmount"]
@@ -167,14 +167,14 @@ def test_hyperevm_takes_an_order_by_get(service: InProcessService) -> None:
 
 @pytest.mark.parametrize("path", ["/hyperevm/route", "/hyperevm/calldata"])
 def test_hyperevm_finds_the_least_input_for_a_wanted_output(service: InProcessService, path: str) -> None:
-    wanted = 1_000_000
-    asked = {**build_order_query("hyperevm", wanted, reverse="true"), **build_swap_terms("hyperevm")}
-    answer = service.get_json(path, asked)
+    desired_output = 1_000_000
+    query = {**build_order_query("hyperevm", desired_output, reverse="true"), **build_swap_terms("hyperevm")}
+    answer = service.get_json(path, query)
     route = answer.get("route", answer) if path.endswith("calldata") else answer
-    assert int(route["outputAmount"]) >= wanted
+    assert int(route["outputAmount"]) >= desired_output
     assert int(route["outputAmount"]) == replayed("hyperevm", route)
     less = build_order_query("hyperevm", int(route["inputAmount"]) * 999 // 1000)
-    assert int(service.get_json("/hyperevm/route", less)["outputAmount"]) < wanted
+    assert int(service.get_json("/hyperevm/route", less)["outputAmount"]) < desired_output
 
 
 def test_hyperevm_excludes_protocols_by_name(service: InProcessService) -> None:
@@ -203,7 +203,7 @@ def test_direct_takes_one_hop(service: InProcessService, path: str) -> None:
     assert {len(segment["swaps"]) for segment in route["route"]} == {1}
 
 
-def test_citrea_takes_a_route_and_its_signer_in_the_body_of_a_get(service: InProcessService) -> None:
+def test_citrea_calldata_takes_a_route_and_signer_in_a_get_body(service: InProcessService) -> None:
     route = service.get_json("/citrea/route", build_order_query("citrea"))
     body = {"route_response": route, "slippage": 0.1, "signer": RECIPIENT}
     answer = service.send("GET", "/citrea/calldata", json=body)
@@ -250,7 +250,7 @@ def test_starknet_serves_batches(service: InProcessService, count: int) -> None:
         service.post("/starknet/execute", {"route": route, **build_swap_terms("starknet")}).json() for route in routes
     ]
     assert alone[0]["calldata"] == felts[0]
-    # What comes later in the transaction finds the pools as the orders before leave them.
+    # Later orders of the transaction are quoted on the pools as earlier ones leave them.
     assert all(
         int(each["route"]["amount_out"]) >= int(route["outputAmount"])
         for each, route in zip(alone, routes, strict=True)
@@ -271,10 +271,10 @@ def test_starknet_serves_batches(service: InProcessService, count: int) -> None:
 def test_the_native_token_shows_in_the_swap_type_and_the_value(
     service: InProcessService, token_in: str, token_out: str, swap_type: int
 ) -> None:
-    asked = {"amount": "1000000000", "tokenInAddress": token_in, "tokenOutAddress": token_out}
+    query = {"amount": "1000000000", "tokenInAddress": token_in, "tokenOutAddress": token_out}
     if token_out == USDC:
-        asked["amount"] = str(10**18)
-    v1, v2 = (service.get_json(f"/testnet{path}", asked) for path in ("/route", "/v2/route"))
+        query["amount"] = str(10**18)
+    v1, v2 = (service.get_json(f"/testnet{path}", query) for path in ("/route", "/v2/route"))
     assert v2["routeSwapType"] == swap_type
     assert ZERO_ADDRESS not in (v2["inputToken"]["address"], v2["outputToken"]["address"])
     assert (v1["inputToken"]["address"] == ZERO_ADDRESS) is (swap_type == 0)
@@ -282,7 +282,7 @@ def test_the_native_token_shows_in_the_swap_type_and_the_value(
     for route in (v1, v2):
         executed = service.post("/testnet/execute", {"route": route, **build_swap_terms("testnet")}).json()
         assert executed["route"]["swap_type"] == swap_type
-        assert executed["value"] == (asked["amount"] if swap_type == 0 else "0")
+        assert executed["value"] == (query["amount"] if swap_type == 0 else "0")
 
 
 @pytest.mark.parametrize("prefix", ["", "/v2"])
@@ -355,7 +355,7 @@ def test_protocols_are_listed_with_their_ids(service: InProcessService, name: st
 @pytest.mark.parametrize(
     "path", ["/base/route", "/base/v2/route", "/base/routeAndCalldata", "/base/v2/routeAndCalldata"]
 )
-def test_where_there_is_no_route_the_answer_says_so_with_status_200(service: InProcessService, path: str) -> None:
+def test_no_route_is_a_response_with_status_200(service: InProcessService, path: str) -> None:
     unknown = {**build_order_query("base"), **build_swap_terms("base"), "tokenOutAddress": "0x" + "99" * 20}
     answer = service.get(path, unknown)
     assert answer.status_code == 200
@@ -365,9 +365,9 @@ def test_where_there_is_no_route_the_answer_says_so_with_status_200(service: InP
 
 def test_no_route_in_posted_orders_and_on_hyperevm(service: InProcessService) -> None:
     impossible = {**build_order_query("testnet"), **build_swap_terms("testnet"), "tokenOutAddress": "0x" + "66" * 20}
-    told = service.post("/testnet/calldata", impossible)
-    assert told.status_code == 200
-    assert told.json()["success"] is False
+    reported = service.post("/testnet/calldata", impossible)
+    assert reported.status_code == 200
+    assert reported.json()["success"] is False
     unknown = {**build_order_query("hyperevm"), **build_swap_terms("hyperevm"), "tokenOutAddress": "0x" + "99" * 20}
     own = service.get_json("/hyperevm/calldata", unknown)
     assert own == {"route": {"success": False, "errorMessage": f"no token 0x{'99' * 20} on hyperevm"}}
@@ -379,10 +379,10 @@ class OneKey:
 
 
 @pytest.mark.parametrize("header", [{"X-API-Key": "good"}, {"Authorization": "Bearer good"}])
-def test_an_integrators_fee_is_in_the_route_the_least_output_and_the_call(header: dict[str, str]) -> None:
-    wish = {"integratorAddress": EARNER, "integratorFeePercentageBps": 50, "integratorSurplusPercentageBps": 0}
+def test_a_fee_is_in_the_route_the_minimum_and_the_call(header: dict[str, str]) -> None:
+    integrator = {"integratorAddress": EARNER, "integratorFeePercentageBps": 50, "integratorSurplusPercentageBps": 0}
     with in_process_service("base", keys=OneKey()) as served:
-        route = served.get("/base/v2/route", {**build_order_query("base"), **wish}, headers=header).json()
+        route = served.get("/base/v2/route", {**build_order_query("base"), **integrator}, headers=header).json()
         out = int(route["outputAmount"])
         left = out - out * 50 // 10_000
         assert route["outputAmountAfterFee"] == str(left)
@@ -391,19 +391,19 @@ def test_an_integrators_fee_is_in_the_route_the_least_output_and_the_call(header
         assert "integratorSurplusPercentageBps" not in route
         apart = served.post("/base/v2/calldata", {"route": route, **build_swap_terms("base")}, headers=header).json()
         assert apart["route"]["min_received"] == str(min_received(left, DEFAULT_PPM))
-        query = {**build_order_query("base"), **build_swap_terms("base"), **wish}
+        query = {**build_order_query("base"), **build_swap_terms("base"), **integrator}
         at_once = served.get("/base/v2/routeAndCalldata", query, headers=header).json()
         assert at_once["calldata"]["integrator_data"] == apart["integrator_data"] != "0x"
         executed = served.post("/base/execute", {"route": route, **build_swap_terms("base")}, headers=header).json()
         assert executed["calldata"].startswith("0x21ed51f7")
 
 
-def test_a_surplus_changes_neither_the_output_nor_the_least_of_it() -> None:
-    wish = {"integratorAddress": EARNER, "integratorSurplusPercentageBps": 5_000}
+def test_a_surplus_share_changes_no_output_and_no_minimum() -> None:
+    integrator = {"integratorAddress": EARNER, "integratorSurplusPercentageBps": 5_000}
     key = {"X-API-Key": "good"}
     with in_process_service("base", keys=OneKey()) as served:
         plain = served.get_json("/base/v2/routeAndCalldata", {**build_order_query("base"), **build_swap_terms("base")})
-        query = {**build_order_query("base"), **build_swap_terms("base"), **wish}
+        query = {**build_order_query("base"), **build_swap_terms("base"), **integrator}
         shared = served.get("/base/v2/routeAndCalldata", query, headers=key).json()
         assert shared["calldata"]["route"] == plain["calldata"]["route"]
         assert "outputAmountAfterFee" not in shared["route"]
@@ -431,7 +431,7 @@ def test_a_network_of_the_users_without_v2_has_none() -> None:
         assert served.get("/testnet/route", build_order_query("testnet")).status_code == 200
 
 
-def test_what_execute_encodes_is_the_replays_output_and_never_the_posted_one(service: InProcessService) -> None:
+def test_execute_encodes_the_replayed_output_not_the_posted_one(service: InProcessService) -> None:
     route = service.get_json("/testnet/route", build_order_query("testnet"))
     modest = {**route, "outputAmount": "1", "time": 7, "estimatedGasUsed": "0"}
     answer = service.post("/testnet/execute", {"route": modest, **build_swap_terms("testnet")}).json()

@@ -1,4 +1,4 @@
-"""Every row of the interface's table of errors, and of ours beside it, with its exact body and status."""
+"""Every error of the interface and of this service, with its exact body and status."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def detailed(error: str, details: str) -> Json:
 
 
 def dated(service: InProcessService, error: str, details: str) -> Json:
-    """The same in V2, which says when."""
+    """The same with the `meta` of V2."""
     return detailed(error, details) | {"meta": service.v2_metadata}
 
 
@@ -117,20 +117,20 @@ def test_v2_calldata_route_that_now_gives_too_little(service: InProcessService) 
     promised = route | {"outputAmount": str(out * 2)}
     least = out * 2 - out * 2 * 5_000 // 1_000_000
     answer = v2_calldata(service, route=promised)
-    said = f"the route now gives {out}, less than the {least} that its slippage allows"
-    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", said))
+    message = f"the route now gives {out}, less than the {least} that its slippage allows"
+    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", message))
 
 
 def test_v2_calldata_wants_the_whole_v2_route(service: InProcessService) -> None:
     answer = v2_calldata(service, route=service.get_json("/base/route", build_order_query("base")))
-    said = "route.meta is missing: V2 calldata takes the complete response of V2 route"
-    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", said))
+    message = "route.meta is missing: V2 calldata takes the complete response of V2 route"
+    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", message))
 
 
 def test_citrea_calldata_invalid_route(service: InProcessService) -> None:
     answer = citrea(service, route_response={"success": False, "errorMessage": "no route"})
-    said = "route_response must be a route that was found"
-    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", said))
+    message = "route_response must be a route that was found"
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", message))
 
 
 def test_citrea_calldata_expired_route(service: InProcessService) -> None:
@@ -158,14 +158,14 @@ def test_hyperevm_calldata_invalid_slippage(service: InProcessService) -> None:
 
 def test_hyperevm_calldata_invalid_signer(service: InProcessService) -> None:
     answer = hyperevm(service, destination="me")
-    said = "destination must be an Ethereum address"
-    assert (answer.status_code, answer.json()) == (400, detailed("Invalid signer", said))
+    message = "destination must be an Ethereum address"
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid signer", message))
 
 
 def test_hyperevm_calldata_other_faults_have_its_form_too(service: InProcessService) -> None:
     answer = hyperevm(service, amount="1.5")
-    said = "amount must be a decimal integer string from 1 to 2^256 - 1"
-    assert (answer.status_code, answer.json()) == (400, detailed("Bad Request", said))
+    message = "amount must be a decimal integer string from 1 to 2^256 - 1"
+    assert (answer.status_code, answer.json()) == (400, detailed("Bad Request", message))
 
 
 @pytest.mark.parametrize("slippage", ["0.05", 100.0001])
@@ -185,8 +185,8 @@ def test_v1_execute_route_expired_by_the_market(service: InProcessService) -> No
     answer = execute(service, "base", route=route | {"outputAmount": str(out * 2)}, slippage=50)
     assert answer.status_code == 200
     answer = execute(service, "base", route=route | {"outputAmount": str(out * 2 + 1)}, slippage=50)
-    said = f"the route now gives {out}, less than the {out + 1} that its slippage allows"
-    assert (answer.status_code, answer.json()) == (400, brief("Route expired", said))
+    message = f"the route now gives {out}, less than the {out + 1} that its slippage allows"
+    assert (answer.status_code, answer.json()) == (400, brief("Route expired", message))
 
 
 def test_v1_execute_insufficient_liquidity(service: InProcessService) -> None:
@@ -202,8 +202,8 @@ def test_v1_execute_insufficient_liquidity(service: InProcessService) -> None:
 
 def test_v1_execute_invalid_deadline_and_route(service: InProcessService) -> None:
     answer = execute(service, "base", deadline=int(NOW_S))
-    said = "deadline must be a future time in whole Unix seconds"
-    assert (answer.status_code, answer.json()) == (400, brief("Invalid deadline", said))
+    message = "deadline must be a future time in whole Unix seconds"
+    assert (answer.status_code, answer.json()) == (400, brief("Invalid deadline", message))
     answer = execute(service, "base", route=[1])
     assert (answer.status_code, answer.json()) == (400, brief("Invalid route", "route must be an object"))
     answer = service.post("/base/execute", build_swap_terms("base"))
@@ -212,8 +212,8 @@ def test_v1_execute_invalid_deadline_and_route(service: InProcessService) -> Non
 
 def test_v1_execute_other_faults_have_its_form_too(service: InProcessService) -> None:
     answer = execute(service, "base", destination="0x0")
-    said = "destination must be an Ethereum address"
-    assert (answer.status_code, answer.json()) == (400, brief("Bad Request", said))
+    message = "destination must be an Ethereum address"
+    assert (answer.status_code, answer.json()) == (400, brief("Bad Request", message))
 
 
 def test_hyperevm_execute_route_expired(service: InProcessService) -> None:
@@ -225,22 +225,22 @@ def test_hyperevm_execute_slippage_exceeded(service: InProcessService) -> None:
     route = service.get_json("/hyperevm/route", build_order_query("hyperevm"))
     out = int(route["outputAmount"])
     answer = execute(service, "hyperevm", route=route | {"outputAmount": str(3 * out)}, slippage=50)
-    said = f"the route now gives {out}, less than the {3 * out - 3 * out // 2} that its slippage allows"
-    assert (answer.status_code, answer.json()) == (400, detailed("Slippage exceeded", said))
+    message = f"the route now gives {out}, less than the {3 * out - 3 * out // 2} that its slippage allows"
+    assert (answer.status_code, answer.json()) == (400, detailed("Slippage exceeded", message))
 
 
 def test_hyperevm_execute_invalid_deadline(service: InProcessService) -> None:
     answer = execute(service, "hyperevm", deadline=int(NOW_S) - 5)
-    said = "deadline must be a future time in whole Unix seconds"
-    assert (answer.status_code, answer.json()) == (400, detailed("Invalid deadline", said))
+    message = "deadline must be a future time in whole Unix seconds"
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid deadline", message))
     assert execute(service, "hyperevm", deadline=int(NOW_S) + 1).status_code == 200
 
 
 def test_hyperevm_execute_insufficient_balance() -> None:
-    said = "Insufficient balance: the sender holds 3 USDC, and the swap takes 5 USDC"
-    reply = error_response(InsufficientBalance(said), ErrorFormat.EXECUTE_DETAILED)
+    message = "Insufficient balance: the sender holds 3 USDC, and the swap takes 5 USDC"
+    reply = error_response(InsufficientBalance(message), ErrorFormat.EXECUTE_DETAILED)
     assert reply is not None
-    assert (reply.status, reply.document) == (400, detailed("Insufficient balance", said))
+    assert (reply.status, reply.document) == (400, detailed("Insufficient balance", message))
 
 
 SLIPPAGE_EDGES = [
@@ -271,8 +271,8 @@ def test_slippage_is_taken_up_to_its_edges_and_not_beyond(
             return service.get(path, {**build_order_query(name), **build_swap_terms(name, slippage)})
         posts_route = has_route or path != "/base/calldata"
         found = "/base/v2/route" if "v2" in path else "/base/route"
-        asked = {"route": service.get_json(found, build_order_query(name))} if posts_route else build_order_query(name)
-        return service.post(path, {**asked, **build_swap_terms(name, slippage)})
+        body = {"route": service.get_json(found, build_order_query(name))} if posts_route else build_order_query(name)
+        return service.post(path, {**body, **build_swap_terms(name, slippage)})
 
     for inside in (least, most, str(least), f"{most}.0000"):
         assert answer(inside).status_code == 200
@@ -293,14 +293,16 @@ def test_fee_and_surplus_together(service: InProcessService, path: str, headers:
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "integrator",
     [{"integratorAddress": INTEGRATOR}, {"integratorFeePercentageBps": 1}, {"integratorSurplusPercentageBps": 9}],
 )
 @pytest.mark.parametrize("path", ["/base/v2/route", "/base/v2/routeAndCalldata"])
-def test_integrator_parameters_without_a_key(service: InProcessService, path: str, wish: dict[str, object]) -> None:
-    answer = service.get(path, {**build_order_query("base"), **build_swap_terms("base"), **wish})
-    said = "integrator parameters need an API key in the header X-API-Key"
-    assert (answer.status_code, answer.json()) == (401, status(401, said, "Unauthorized"))
+def test_integrator_parameters_without_a_key(
+    service: InProcessService, path: str, integrator: dict[str, object]
+) -> None:
+    answer = service.get(path, {**build_order_query("base"), **build_swap_terms("base"), **integrator})
+    message = "integrator parameters need an API key in the header X-API-Key"
+    assert (answer.status_code, answer.json()) == (401, status(401, message, "Unauthorized"))
 
 
 @pytest.mark.parametrize("path", ["/base/execute", "/base/calldata", "/base/v2/calldata"])
@@ -316,8 +318,8 @@ def test_a_posted_route_with_an_integrator_needs_a_key_too(service: InProcessSer
 
 
 def test_a_posted_route_with_both_fee_and_surplus(service: InProcessService) -> None:
-    wish = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9, "integratorSurplusPercentageBps": 9}
-    route = service.get_json("/base/v2/route", build_order_query("base")) | wish
+    integrator = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9, "integratorSurplusPercentageBps": 9}
+    route = service.get_json("/base/v2/route", build_order_query("base")) | integrator
     answer = service.post(
         "/base/v2/calldata", {"route": route, **build_swap_terms("base")}, headers={"X-API-Key": "good"}
     )
@@ -325,14 +327,14 @@ def test_a_posted_route_with_both_fee_and_surplus(service: InProcessService) -> 
 
 
 def test_nobody_can_earn_on_starknet(service: InProcessService) -> None:
-    wish = {"integratorAddress": "0x" + "ab".zfill(64), "integratorFeePercentageBps": 9}
+    integrator = {"integratorAddress": "0x" + "ab".zfill(64), "integratorFeePercentageBps": 9}
     meta = {"meta": {"apiVersion": "2.0", "timestamp": "2027-01-15T08:00:00.500Z"}, "routeSwapType": 2}
-    route = service.get_json("/starknet/route", build_order_query("starknet")) | wish | meta
+    route = service.get_json("/starknet/route", build_order_query("starknet")) | integrator | meta
     answer = service.post(
         "/starknet/execute", {"route": route, **build_swap_terms("starknet")}, headers={"X-API-Key": "good"}
     )
-    said = "the router on starknet pays no integrator"
-    assert (answer.status_code, answer.json()) == (400, brief("Invalid route", said))
+    message = "the router on starknet pays no integrator"
+    assert (answer.status_code, answer.json()) == (400, brief("Invalid route", message))
 
 
 def test_a_fee_without_anybody_to_earn_it(service: InProcessService) -> None:
@@ -345,11 +347,11 @@ def test_a_fee_without_anybody_to_earn_it(service: InProcessService) -> None:
     ("name", "bps", "most"), [("integratorFeePercentageBps", 501, 500), ("integratorSurplusPercentageBps", 5001, 5000)]
 )
 def test_more_than_an_integrator_may_ask(service: InProcessService, name: str, bps: int, most: int) -> None:
-    wish = {"integratorAddress": INTEGRATOR, name: bps}
-    answer = service.get("/base/v2/route", {**build_order_query("base"), **wish}, headers={"X-API-Key": "good"})
+    integrator = {"integratorAddress": INTEGRATOR, name: bps}
+    answer = service.get("/base/v2/route", {**build_order_query("base"), **integrator}, headers={"X-API-Key": "good"})
     assert answer.status_code == 400
     assert f"between 0 and {most} basis points, not {bps}" in answer.json()["message"]
-    inside = {**build_order_query("base"), **wish, name: most}
+    inside = {**build_order_query("base"), **integrator, name: most}
     assert service.get("/base/v2/route", inside, headers={"X-API-Key": "good"}).status_code == 200
 
 
@@ -369,14 +371,14 @@ def test_an_unknown_key_is_refused_everywhere(
     service: InProcessService, method: str, path: str, header: dict[str, str]
 ) -> None:
     answer = service.send(method, path, headers=header)
-    if path.endswith("/healthcheck") and "Authorization" in header:  # it may be meant for somebody else
+    if path.endswith("/healthcheck") and "Authorization" in header:  # it may be for another service
         assert answer.status_code == 200
         return
-    said = "the API key is not known, or was revoked"
-    assert (answer.status_code, answer.json()) == (401, status(401, said, "Unauthorized"))
+    message = "the API key is not known, or was revoked"
+    assert (answer.status_code, answer.json()) == (401, status(401, message, "Unauthorized"))
 
 
-def test_other_kinds_of_authorization_and_empty_keys_are_no_keys(service: InProcessService) -> None:
+def test_other_authorization_and_empty_keys_are_ignored(service: InProcessService) -> None:
     for header in ({"Authorization": "Basic dTpw"}, {"X-API-Key": ""}, {"Authorization": "Bearer"}):
         assert service.get("/base/route", build_order_query("base"), headers=header).status_code == 200
 
@@ -443,21 +445,21 @@ def test_a_token_that_is_not_known(service: InProcessService) -> None:
 )
 def test_a_method_that_a_path_does_not_take(service: InProcessService, method: str, path: str, allowed: str) -> None:
     answer = service.send(method, path)
-    said = status(405, "this path does not take that method", "Method Not Allowed")
-    assert (answer.status_code, answer.json(), answer.headers["Allow"]) == (405, said, allowed)
+    message = status(405, "this path does not take that method", "Method Not Allowed")
+    assert (answer.status_code, answer.json(), answer.headers["Allow"]) == (405, message, allowed)
 
 
-def test_a_network_whose_router_is_not_known_says_which_setting_names_it() -> None:
+def test_an_unknown_router_names_its_setting_in_the_error() -> None:
     served = InProcessService({"testnet": build_testnet_market})
     try:
         route = served.get_json("/testnet/v2/route", build_order_query("testnet"))
         answer = served.post("/testnet/v2/calldata", {"route": route, **build_swap_terms("testnet")})
-        said = "the router of testnet is not known, so no payload can be made for it"
-        assert (answer.status_code, answer.json()) == (400, dated(served, "Bad Request", said))
+        message = "the router of testnet is not known, so no payload can be made for it"
+        assert (answer.status_code, answer.json()) == (400, dated(served, "Bad Request", message))
         answer = served.get(
             "/testnet/v2/routeAndCalldata", {**build_order_query("testnet"), **build_swap_terms("testnet")}
         )
-        assert (answer.status_code, answer.json()) == (400, bad(said))
+        assert (answer.status_code, answer.json()) == (400, bad(message))
     finally:
         served.close()
 
@@ -485,17 +487,17 @@ def tree(error: type[SwapcliError] = SwapcliError) -> Iterator[type[SwapcliError
 
 def of(kind: type[SwapcliError]) -> SwapcliError:
     error = kind.__new__(kind)
-    SwapcliError.__init__(error, "said")
+    SwapcliError.__init__(error, "message")
     if isinstance(error, RateLimited):
         error.retry_after_s = 1
     return error
 
 
 @pytest.mark.parametrize("error_format", list(ErrorFormat))
-def test_every_error_of_the_tree_has_an_answer_unless_it_cannot_be_a_clients(error_format: ErrorFormat) -> None:
+def test_every_client_error_of_the_tree_has_a_response(error_format: ErrorFormat) -> None:
     for kind in tree():
         reply = error_response(of(kind), error_format)
-        # The service warns of what is unsafe, and refuses nothing for it.
+        # The service warns about unsafe swaps but does not reject them.
         if issubclass(kind, UpstreamError | UnhealthyError | UnsafeSwap | Cancelled):
             assert reply is None
         else:
@@ -516,7 +518,7 @@ def test_every_name_in_the_table_is_one_of_the_interfaces() -> None:
     }
 
 
-def test_a_pool_that_cannot_serve_a_posted_route_makes_it_invalid_in_v2() -> None:
+def test_a_pool_error_makes_a_posted_route_invalid_in_v2() -> None:
     reply = error_response(InsufficientLiquidity("dry"), ErrorFormat.CALLDATA_V2)
     assert reply is not None
     assert reply.document == detailed("Invalid route", "dry")

@@ -1,4 +1,4 @@
-"""The queue of orders: bounded, in turn, and nobody can fill it against the others."""
+"""The queue of orders: bounded and fair; no client can lock out the others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVENTS = st.lists(st.one_of(st.sampled_from(CLIENTS), st.just("pop"), st.integer
 
 @given(max_items=st.integers(1, 40), events=EVENTS)
 def test_it_stays_within_its_bounds_and_loses_nothing(max_items: int, events: list[str | int]) -> None:
-    """Against a list of what should wait; a number removes the item that was pushed so-and-so-many-th."""
+    """Compare with a plain list; a number n removes the n-th pushed item."""
     queue: FairQueue[tuple[str, int]] = FairQueue(max_items)
     waiting: list[tuple[str, int]] = []
     for number, event in enumerate(events):
@@ -49,7 +49,7 @@ def test_it_stays_within_its_bounds_and_loses_nothing(max_items: int, events: li
 
 @given(st.lists(st.sampled_from(CLIENTS), max_size=40))
 def test_clients_take_turns(order: list[str]) -> None:
-    """Between two items of a client, every other client that waits all the while is served once."""
+    """Between two items of a client, every other waiting client is served once."""
     queue: FairQueue[str] = FairQueue(1_000)
     for client in order:
         queue.push(client, client)
@@ -73,7 +73,7 @@ def test_a_client_alone_waits_with_a_quarter_at_most() -> None:
     assert queue.push("modest", 1) is None
 
 
-def test_a_newcomer_takes_the_place_of_the_longest_waiting_lines_last() -> None:
+def test_a_new_client_evicts_the_last_item_of_the_longest_lane() -> None:
     queue: FairQueue[str] = FairQueue(8)
     for client in "abcd":
         queue.push(client, f"{client}1")

@@ -1,5 +1,7 @@
-"""Routes that were found, and then meddled with: either refused in a documented way, or encoded for exactly what the
-pools give. A model of the router carries out whatever calldata comes back."""
+"""Mutated routes are either rejected in a documented way, or encoded for exactly what the pools give.
+
+A model of the router executes the returned calldata.
+"""
 
 from __future__ import annotations
 
@@ -29,25 +31,25 @@ from tests.support.markets import embedded_market
 from tests.support.service import SendRequest, build_app, open_client, open_registry
 
 NOW_S = 1_770_000_000.0
-RECEIVER = "0x" + "12" * 20
+RECIPIENT = "0x" + "12" * 20
 EXAMPLES = examples(100, full=300)
 
 Document = dict[str, Any]
 
 
 class Endpoint(NamedTuple):
-    """What takes a found route: where it is asked for, where it is posted, under which name, and who receives."""
+    """An endpoint that takes a route: paths of the route and of the post, and the names of its fields."""
 
     network: str
     found_at: str
     method: str
     path: str
     route_field: str = "route"
-    receiver_field: str = "destination"
+    recipient_field: str = "destination"
 
     @property
     def described(self) -> Mapping[str, Any]:
-        """Its responses in the description."""
+        """The responses in the OpenAPI document."""
         paths = openapi_document()["paths"]
         own, shared = f"/{self.network}{self.path}", "/{network}" + self.path
         responses: Mapping[str, Any] = paths[own if own in paths else shared][self.method.lower()]["responses"]
@@ -76,7 +78,7 @@ FOUND: dict[tuple[str, int], Document] = {}
 
 
 def found(ask: SendRequest, endpoint: Endpoint, size: int) -> Document:
-    """A route of a large order, which is split over several paths."""
+    """A route of a large order, split over several paths."""
     key = (endpoint.network + endpoint.found_at, size)
     if key not in FOUND:
         stable = network(endpoint.network).stablecoins[0]
@@ -87,7 +89,7 @@ def found(ask: SendRequest, endpoint: Endpoint, size: int) -> Document:
 
 
 def segments(body: Document) -> list[Document]:
-    """The segments of the route in a body, whatever it is called; none where there is no such thing any more."""
+    """The segments of the route in a body; none if a mutation removed them."""
     for value in body.values():
         if isinstance(value, dict) and isinstance(value.get("route"), list):
             return [each for each in value["route"] if isinstance(each, dict) and isinstance(each.get("swaps"), list)]
@@ -133,10 +135,10 @@ garbage = st.recursive(
 
 @cache
 def names_on(name: str) -> tuple[list[str], list[str]]:
-    """Addresses of tokens and of pools, some of which there are not."""
-    held = embedded_market(name)
-    pools = sorted({pool.address for pool in held.pools.values()})
-    return [*sorted(held.tokens), "0x" + "0" * 40, "0x" + "ab" * 20], [*pools, "0x" + "cd" * 20]
+    """Addresses of tokens and of pools, including unknown ones."""
+    market = embedded_market(name)
+    pools = sorted({pool.address for pool in market.pools.values()})
+    return [*sorted(market.tokens), "0x" + "0" * 40, "0x" + "ab" * 20], [*pools, "0x" + "cd" * 20]
 
 
 Change = Callable[[st.DataObject, Document, str], None]
@@ -148,7 +150,7 @@ def change_share(data: st.DataObject, body: Document, _: str) -> None:
 
 
 def change_two_shares(data: st.DataObject, body: Document, _: str) -> None:
-    """So that they may still sum."""
+    """Move a share from one entry to another, so that shares may still sum."""
     places = data.draw(st.sampled_from([segments(body), *[hop for s in segments(body) for hop in s["swaps"]], []]))
     if len(places) >= 2 and all(isinstance(each, dict) for each in places):
         moved = data.draw(st.integers(-5, 5))
@@ -177,8 +179,8 @@ def sell_less_or_more(data: st.DataObject, body: Document, _: str) -> None:
 
 def change_token(data: st.DataObject, body: Document, name: str) -> None:
     tokens, _ = names_on(name)
-    if held := swaps(body):
-        data.draw(st.sampled_from(held))[data.draw(st.sampled_from(["fromTokenAddress", "toTokenAddress"]))] = (
+    if route_swaps := swaps(body):
+        data.draw(st.sampled_from(route_swaps))[data.draw(st.sampled_from(["fromTokenAddress", "toTokenAddress"]))] = (
             data.draw(st.sampled_from(tokens))
         )
 
@@ -190,32 +192,32 @@ def change_end(data: st.DataObject, body: Document, name: str) -> None:
 
 
 def change_pool(data: st.DataObject, body: Document, name: str) -> None:
-    if held := swaps(body):
-        data.draw(st.sampled_from(held))["poolAddress"] = data.draw(st.sampled_from(names_on(name)[1]))
+    if route_swaps := swaps(body):
+        data.draw(st.sampled_from(route_swaps))["poolAddress"] = data.draw(st.sampled_from(names_on(name)[1]))
 
 
 def exchange_pools(data: st.DataObject, body: Document, _: str) -> None:
-    if held := swaps(body):
-        one, other = (data.draw(st.sampled_from(held)) for _ in range(2))
+    if route_swaps := swaps(body):
+        one, other = (data.draw(st.sampled_from(route_swaps)) for _ in range(2))
         for key in ("poolAddress", "protocol", "extraData"):
             one[key], other[key] = other.get(key), one.get(key)
 
 
 def change_protocol(data: st.DataObject, body: Document, _: str) -> None:
-    if held := swaps(body):
-        data.draw(st.sampled_from(held))["protocol"] = data.draw(st.integers(-1, 2**24) | st.integers(0, 30))
+    if route_swaps := swaps(body):
+        data.draw(st.sampled_from(route_swaps))["protocol"] = data.draw(st.integers(-1, 2**24) | st.integers(0, 30))
 
 
 def change_traits(data: st.DataObject, body: Document, _: str) -> None:
     keys = st.sampled_from(["fee", "tickSpacing", "poolId", "hooks", "token0"])
-    if held := swaps(body):
-        data.draw(st.sampled_from(held))["extraData"] = data.draw(
+    if route_swaps := swaps(body):
+        data.draw(st.sampled_from(route_swaps))["extraData"] = data.draw(
             st.none() | st.dictionaries(keys, garbage, max_size=3)
         )
 
 
 def repeat_something(data: st.DataObject, body: Document, _: str) -> None:
-    """A segment, a hop or a swap twice."""
+    """Repeat a segment, a hop or a swap."""
     lists = [[segment] for segment in segments(body)]
     route = route_of(body).get("route")
     places = [route] if isinstance(route, list) else []
@@ -232,8 +234,8 @@ def reorder(data: st.DataObject, body: Document, _: str) -> None:
 
 
 def turn_around(data: st.DataObject, body: Document, _: str) -> None:
-    if held := segments(body):
-        data.draw(st.sampled_from(held))["swaps"].reverse()
+    if route_segments := segments(body):
+        data.draw(st.sampled_from(route_segments))["swaps"].reverse()
 
 
 def change_type(data: st.DataObject, body: Document, _: str) -> None:
@@ -261,7 +263,7 @@ def change_terms(data: st.DataObject, body: Document, _: str) -> None:
 
 
 def put_garbage(data: st.DataObject, body: Document, _name: str) -> None:
-    """Anywhere, something of another kind; or nothing at all."""
+    """Replace or remove any value."""
     place: Any = body
     for _ in range(data.draw(st.integers(0, 7))):
         inner = [
@@ -287,23 +289,23 @@ CHANGES: tuple[Change, ...] = (
 
 
 def posted(ask: SendRequest, endpoint: Endpoint, data: st.DataObject) -> Document:
-    """A body of a found route with up to three changes."""
+    """A body with a route and up to three mutations."""
     route = found(ask, endpoint, data.draw(st.integers(0, 4)))
-    body = {endpoint.route_field: route, "slippage": 0.5, endpoint.receiver_field: RECEIVER}
+    body = {endpoint.route_field: route, "slippage": 0.5, endpoint.recipient_field: RECIPIENT}
     for change in data.draw(st.lists(st.sampled_from(CHANGES), max_size=3)):
         change(data, body, endpoint.network)
     return body
 
 
 def check_documented(endpoint: Endpoint, answer: httpx.Response) -> None:
-    """Its status and its form are those of the description."""
+    """Check that status and body match the OpenAPI document."""
     assert answer.status_code in (200, 400), answer.text
     schema = endpoint.described[str(answer.status_code)]["content"]["application/json"]["schema"]
     Draft202012Validator({**schema, "components": openapi_document()["components"]}).validate(answer.json())
 
 
 def call_of(endpoint: Endpoint, answer: Document) -> RouterCall:
-    """The call that an answer makes; where it holds both, they are the same."""
+    """The call of a response; if it has parameters and calldata, they are equal."""
     if "swap_parameters" not in answer:
         return decode_call(answer["calldata"])
     call = parse_call(Fields(answer), network(endpoint.network))
@@ -313,22 +315,22 @@ def call_of(endpoint: Endpoint, answer: Document) -> RouterCall:
 
 
 def check_carried_out(endpoint: Endpoint, body: Document, answer: Document) -> None:
-    """The router, on the same pools, ends with exactly what the call says, and with nothing else."""
+    """Execute the call on a model of the router: it ends with exactly the output and no other token."""
     call = call_of(endpoint, answer)
-    held = RouterModel(embedded_market(endpoint.network).pools.values()).executed(encode_call(call))
-    assert held.pop(call.route.token_out) == call.route.amount_out
-    assert set(held.values()) == {0}, "everything is spent"
+    balances = RouterModel(embedded_market(endpoint.network).pools.values()).executed(encode_call(call))
+    assert balances.pop(call.route.token_out) == call.route.amount_out
+    assert set(balances.values()) == {0}, "everything is spent"
     route, slippage_ppm = body[endpoint.route_field], round(float(body["slippage"]) * 10_000)
     assert call.route.amount_in == int(route["inputAmount"])
     assert call.route.min_received == min_received(call.route.amount_out, slippage_ppm)
     assert call.route.amount_out >= min_received(int(route["outputAmount"]), slippage_ppm)
-    assert call.route.recipient == str(body[endpoint.receiver_field]).lower()
+    assert call.route.recipient == str(body[endpoint.recipient_field]).lower()
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: f"{each.method} {each.network}{each.path}")
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
-def test_a_route_that_was_meddled_with_is_refused_or_encoded_for_what_it_gives(
+def test_a_mutated_route_is_rejected_or_encoded_exactly(
     ask: SendRequest, endpoint: Endpoint, data: st.DataObject
 ) -> None:
     body = posted(ask, endpoint, data)
@@ -342,11 +344,9 @@ def test_a_route_that_was_meddled_with_is_refused_or_encoded_for_what_it_gives(
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: f"{each.method} {each.network}{each.path}")
 @pytest.mark.parametrize("size", range(5))
-def test_a_route_that_was_not_meddled_with_is_encoded_for_what_was_promised(
-    ask: SendRequest, endpoint: Endpoint, size: int
-) -> None:
+def test_an_unchanged_route_is_encoded_for_its_output(ask: SendRequest, endpoint: Endpoint, size: int) -> None:
     route = found(ask, endpoint, size)
-    body = {endpoint.route_field: route, "slippage": 0.5, endpoint.receiver_field: RECEIVER}
+    body = {endpoint.route_field: route, "slippage": 0.5, endpoint.recipient_field: RECIPIENT}
     answer = ask(endpoint.method, f"/{endpoint.network}{endpoint.path}", json=body)
     assert answer.status_code == 200, answer.text
     check_carried_out(endpoint, body, answer.json())

@@ -1,4 +1,4 @@
-"""What a connection may hold, who counts as gone, and how many there may be: over real sockets."""
+"""Limits of connections, half-closed and vanished clients, over real sockets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def head(*lines: str, close: bool = True) -> bytes:
 
 
 def padded(size: int) -> bytes:
-    """A request whose head is about so large."""
+    """A request with a head of about this size."""
     return head("X-Padding: " + "x" * size)
 
 
@@ -109,7 +109,7 @@ def test_refused_heads_are_in_the_log_and_the_counters(running: ServiceProcess) 
     statuses_logged: list[int] = []
     until_s = time.monotonic() + 10
     while len(statuses_logged) < 2 and time.monotonic() < until_s:
-        # A client of an earlier test that left without an answer may be logged meanwhile, without a status.
+        # A disconnected client of an earlier test may be logged meanwhile, without a status.
         statuses_logged = [line["status"] for line in running.wait_for_log_lines(before + 2)[before:] if line["status"]]
     assert statuses_logged == [431, 400]
     metrics = exchange(running, build_get_request("/metrics", close=True))
@@ -136,8 +136,8 @@ def test_exactly_one_host_is_required(running: ServiceProcess, version: str, hos
 
 
 def test_an_upgrade_is_not_made_and_hides_no_request(running: ServiceProcess) -> None:
-    asking = head("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMA", close=False)
-    assert statuses(exchange(running, asking + head())) == [200, 200]
+    upgrade_request = head("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMA", close=False)
+    assert statuses(exchange(running, upgrade_request + head())) == [200, 200]
 
 
 # --- clients that stop sending
@@ -164,7 +164,7 @@ def test_so_is_one_that_waits_long_or_has_asked_several_times() -> None:
         assert {line["status"] for line in service.wait_for_log_lines(202)} == {200}
 
 
-def test_what_is_not_complete_is_not_answered_to_who_stops_sending(running: ServiceProcess) -> None:
+def test_an_incomplete_request_gets_no_response(running: ServiceProcess) -> None:
     assert statuses(exchange(running, build_get_request("/livez")[:-2], half_close=True)) == []
     assert statuses(exchange(running, post(BODY)[:-2], half_close=True)) == []
     assert statuses(exchange(running, build_get_request(ROUTE) + post(BODY)[:-2], half_close=True)) == [200]
@@ -199,7 +199,7 @@ def test_an_idle_connection_makes_room_for_a_new_one() -> None:
             each.close()
 
 
-def test_beyond_the_limit_busy_connections_are_kept_and_new_ones_told_so() -> None:
+def test_busy_connections_stay_beyond_the_limit() -> None:
     with run_testnet_service(max_connections=4, slow_s=1.0) as service:
         answers: list[bytes] = []
 

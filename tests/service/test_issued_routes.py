@@ -1,4 +1,4 @@
-"""The routes that were given out: known again however they are spelled, not when they mean something else; bounded."""
+"""Issued routes are recognised in any spelling, but not with another meaning; their number is bounded."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def test_a_route_is_known_again_after_it_went_over_the_wire(network: Network, da
 
 
 @given(V1_RESULTS, st.data())
-def test_what_does_not_change_what_a_route_does_does_not_change_its_digest(
-    result: RouteResult, data: st.DataObject
-) -> None:
+def test_only_what_a_route_does_changes_its_digest(result: RouteResult, data: st.DataObject) -> None:
     dull = result._replace(
         time_s=data.draw(st.floats(0, 9)),
         gas=data.draw(st.integers(0, 9)),
@@ -82,7 +80,7 @@ def test_only_the_last_ones_are_kept_and_asking_again_renews(route: RouteResult)
 
 
 def respelled(route: Json) -> Json:
-    """The same route, as another client's libraries would write it."""
+    """The same route as other JSON libraries would write it."""
     copy = {key: value for key, value in route.items() if key not in ("initial", "bestQuotesByProtocols")}
     for key in ("inputToken", "outputToken"):
         copy[key] = {**copy[key], "address": copy[key]["address"].lower(), "price": 0}
@@ -99,7 +97,7 @@ def respelled(route: Json) -> Json:
     return copy | {"time": 0, "estimatedGasUsed": "0", "estimatedGasUsedInUsd": 0}
 
 
-def test_a_v1_route_expires_after_a_minute_however_it_is_spelled() -> None:
+def test_a_v1_route_expires_in_any_spelling() -> None:
     with in_process_service("base") as served:
         route = served.get_json("/base/route", build_order_query("base"))
         for spelled in (route, respelled(route)):

@@ -1,4 +1,4 @@
-"""API keys: only digests are kept, no change by any process is lost, what is revoked or broken opens nothing."""
+"""API keys: only digests are stored, concurrent changes are not lost, revoked keys and invalid files give no access."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_key_carries_its_prefix_and_256_random_bits(store: KeyStore) -> None:
     assert len(set(secrets_)) == 32
 
 
-def test_a_created_key_names_its_integrator_also_to_another_process(path: Path, store: KeyStore) -> None:
+def test_a_new_key_is_valid_in_other_processes(path: Path, store: KeyStore) -> None:
     key = store.create("Ada's swaps")
     assert owner(store, key) == "Ada's swaps"
     assert owner(KeyStore(path), key) == "Ada's swaps"
@@ -97,7 +97,7 @@ def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
-def test_a_revoked_key_stops_working_at_once_in_a_service_that_runs(path: Path, store: KeyStore) -> None:
+def test_a_revoked_key_fails_at_once_in_a_running_service(path: Path, store: KeyStore) -> None:
     running = KeyStore(path)
     for _ in range(50):
         key = store.create("a")
@@ -208,9 +208,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
-def test_a_broken_file_is_an_error_at_start_and_opens_nothing_afterwards(
-    path: Path, store: KeyStore, content: bytes
-) -> None:
+def test_an_invalid_file_fails_the_start_and_accepts_no_key(path: Path, store: KeyStore, content: bytes) -> None:
     key = store.create("a")
     running = KeyStore(path)
     running.check()

@@ -1,4 +1,4 @@
-"""Rate limits: nobody gets more than a bucket and its refill, nobody who keeps to the pace is refused."""
+"""Rate limits: no client exceeds a bucket and its refill, and none within the rate is rejected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from swapcli.encoding.url import is_loopback_address
 from swapcli.errors import RateLimited
 from swapcli.service.limits import RateLimiter, RequestClass, address_client
 
-STRANGER = "203.0.113.7"
+REMOTE_ADDRESS = "203.0.113.7"
 
 addresses = st.one_of(st.ip_addresses().map(str), st.none(), st.text(max_size=20))
 gaps_s = st.floats(0, 20)
@@ -31,13 +31,15 @@ def limiter(per_minute: int, *, max_clients: int = 100, loopback: bool = False) 
     return RateLimiter(settings, max_clients=max_clients)
 
 
-def is_allowed(limits_: RateLimiter, now_s: float, address: str | None = STRANGER, key_id: str | None = None) -> bool:
+def is_allowed(
+    limits_: RateLimiter, now_s: float, address: str | None = REMOTE_ADDRESS, key_id: str | None = None
+) -> bool:
     allowance = limits_.acquire(address, key_id, RequestClass.WORK, now_s)
     return allowance is None or allowance.retry_after_s == 0
 
 
 @given(per_minute=limits, gaps=st.lists(gaps_s, min_size=1, max_size=300))
-def test_no_stretch_of_time_holds_more_than_a_bucket_and_its_refill(per_minute: int, gaps: list[float]) -> None:
+def test_no_interval_exceeds_a_bucket_and_its_refill(per_minute: int, gaps: list[float]) -> None:
     limits_, now_s, allowed = limiter(per_minute), 1_000.0, []
     for gap_s in gaps:
         now_s += gap_s
@@ -65,7 +67,7 @@ def test_the_answer_says_exactly_when_to_come_back(per_minute: int, now_s: float
     limits_ = limiter(per_minute)
     for _ in range(per_minute):
         is_allowed(limits_, now_s)
-    refused = limits_.acquire(STRANGER, None, RequestClass.WORK, now_s)
+    refused = limits_.acquire(REMOTE_ADDRESS, None, RequestClass.WORK, now_s)
     assert refused is not None
     assert refused.remaining == 0
     with pytest.raises(RateLimited) as caught:
@@ -76,17 +78,17 @@ def test_the_answer_says_exactly_when_to_come_back(per_minute: int, now_s: float
 
 
 @given(per_minute=limits, gaps=st.lists(gaps_s, min_size=1, max_size=50))
-def test_the_headers_tell_limit_rest_and_when_the_bucket_is_full(per_minute: int, gaps: list[float]) -> None:
+def test_headers_show_limit_remaining_and_reset(per_minute: int, gaps: list[float]) -> None:
     limits_, now_s = limiter(per_minute), 0.0
     for gap_s in gaps:
         now_s += gap_s
-        allowance = limits_.acquire(STRANGER, None, RequestClass.WORK, now_s)
+        allowance = limits_.acquire(REMOTE_ADDRESS, None, RequestClass.WORK, now_s)
         assert allowance is not None
         headers = dict(allowance.headers())
         assert headers["RateLimit-Limit"] == str(per_minute)
         assert 0 <= int(headers["RateLimit-Remaining"]) < per_minute
         assert 0 <= int(headers["RateLimit-Reset"]) <= 60
-    full = limits_.acquire(STRANGER, None, RequestClass.WORK, now_s + int(headers["RateLimit-Reset"]) + 1e-3)
+    full = limits_.acquire(REMOTE_ADDRESS, None, RequestClass.WORK, now_s + int(headers["RateLimit-Reset"]) + 1e-3)
     assert full is not None
     assert full.remaining == per_minute - 1
 
@@ -100,14 +102,14 @@ def test_the_number_of_buckets_is_bounded(addresses: list[str | None], most: int
             assert limits_.client_count(purpose) <= most
 
 
-def test_of_too_many_clients_the_one_that_was_silent_longest_is_forgotten() -> None:
+def test_the_least_recent_client_is_evicted() -> None:
     limits_ = limiter(1, max_clients=2)
     first, second, third = "203.0.113.1", "203.0.113.2", "203.0.113.3"
     assert is_allowed(limits_, 0.0, first)
     assert is_allowed(limits_, 1.0, second)
     assert not is_allowed(limits_, 2.0, first)
     assert is_allowed(limits_, 3.0, third)
-    assert not is_allowed(limits_, 4.0, first), "it asked later than the second"
+    assert not is_allowed(limits_, 4.0, first), "it requests later than the second"
     assert is_allowed(limits_, 5.0, second)
 
 
@@ -121,14 +123,14 @@ def test_keys_have_their_own_bucket_wherever_they_come_from() -> None:
 
 def test_a_key_id_is_no_address() -> None:
     limits_ = limiter(1)
-    assert is_allowed(limits_, 0.0, STRANGER)
-    assert is_allowed(limits_, 0.0, "203.0.113.8", STRANGER)
+    assert is_allowed(limits_, 0.0, REMOTE_ADDRESS)
+    assert is_allowed(limits_, 0.0, "203.0.113.8", REMOTE_ADDRESS)
 
 
 def test_health_checks_have_their_own_bucket() -> None:
     limits_ = limiter(1)
     assert [is_allowed(limits_, 0.0) for _ in range(2)] == [True, False]
-    health = [limits_.acquire(STRANGER, None, RequestClass.HEALTH, 0.0) for _ in range(3)]
+    health = [limits_.acquire(REMOTE_ADDRESS, None, RequestClass.HEALTH, 0.0) for _ in range(3)]
     assert [each and each.retry_after_s > 0 for each in health] == [False, False, True]
 
 
@@ -139,7 +141,9 @@ def test_this_machine_is_exempt_unless_configured(address: str) -> None:
     assert [is_allowed(counted, 0.0, address) for _ in range(2)] == [True, False]
 
 
-@pytest.mark.parametrize("address", [STRANGER, "10.0.0.1", "::", "0.0.0.0", "fe80::1%eth0", "localhost", "", None])
+@pytest.mark.parametrize(
+    "address", [REMOTE_ADDRESS, "10.0.0.1", "::", "0.0.0.0", "fe80::1%eth0", "localhost", "", None]
+)
 def test_all_else_is_not_exempt(address: str | None) -> None:
     assert not is_loopback_address(address)
     assert limiter(1).acquire(address, None, RequestClass.WORK, 0.0) is not None
@@ -164,28 +168,28 @@ def test_any_address_is_some_client(address: str | None) -> None:
     assert address_client(address)
 
 
-def test_a_clock_that_goes_back_gives_nothing_away_and_breaks_nothing() -> None:
+def test_a_clock_that_goes_back_adds_no_tokens() -> None:
     limits_ = limiter(2)
     assert [is_allowed(limits_, now_s) for now_s in (100.0, 50.0, 50.0)] == [True, True, False]
 
 
-def test_the_defaults_are_200_a_minute_1000_with_a_key_and_1000_health_checks() -> None:
+def test_default_limits() -> None:
     limits_ = RateLimiter(ServiceSettings())
-    asked = [
+    requests = [
         ("a", RequestClass.WORK),
         (None, RequestClass.WORK),
         (None, RequestClass.HEALTH),
         ("a", RequestClass.HEALTH),
     ]
-    taken = [limits_.acquire(STRANGER, key, purpose, 0.0) for key, purpose in asked]
+    taken = [limits_.acquire(REMOTE_ADDRESS, key, purpose, 0.0) for key, purpose in requests]
     assert [each.limit for each in taken if each] == [1_000, 200, 1_000, 1_000]
 
 
 def test_a_request_costs_little() -> None:
-    """Ten thousand strangers in one go: a bucket each, and no more than that."""
+    """Ten thousand new clients at once get a bucket each; more evict old ones."""
     limits_ = limiter(5, max_clients=10_000)
     taken = [
-        limits_.acquire(f"198.{18 + i // 65536}.{i // 256 % 256}.{i % 256}", None, RequestClass.WORK, 0.0)
+        limits_.acquire(f"198.{18 + i // 65536}.{i >> 8 & 255}.{i & 255}", None, RequestClass.WORK, 0.0)
         for i in range(12_000)
     ]
     assert all(each is not None and each.remaining == floor(5 - 1) for each in taken)

@@ -1,4 +1,4 @@
-"""The log's own thread: lines arrive whole and in order, and a reader who does not read holds nothing up."""
+"""The log thread: lines arrive complete and in order, and a stalled reader blocks nothing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_lines_arrive_whole_and_in_order(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text().splitlines() == [f"line {number}" for number in range(20_000)]
 
 
-def test_a_pipe_that_nobody_reads_costs_lines_which_are_counted_and_no_time(pipe: tuple[int, int]) -> None:
+def test_an_unread_pipe_drops_lines_and_counts_them(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
     writer = LogWriter(writing, max_bytes=100_000)
     log = AccessLog(writer)
@@ -85,7 +85,7 @@ def test_a_reader_who_has_gone_is_no_error(pipe: tuple[int, int]) -> None:
     writer.close()
 
 
-def test_a_descriptor_that_another_process_made_non_blocking_is_waited_for(pipe: tuple[int, int]) -> None:
+def test_a_non_blocking_descriptor_is_waited_for(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
     os.set_blocking(writing, False)
     writer = LogWriter(writing)

@@ -1,4 +1,4 @@
-"""Networks that are kept fresh: what their service answers before, while and after they are, and what its log tells."""
+"""Followed networks: responses before, during and after updates, and the lines of the log."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ TTL_S, MAX_AGE_S = 60, 20
 
 
 def at_block(block: int, timestamp: int | None = None) -> Market:
-    """The tests' market as if it had been synced."""
+    """The test market, marked as synced."""
     synced = replace(
         open_testnet_market(), provenance=Provenance.SYNCED, block=block, timestamp=timestamp or int(NOW_S)
     )
     return replace(synced, network=replace(synced.network, block_time_s=0.1))
 
 
-class KeptWorld(InProcessService):
-    """A service of `testnet`, kept from the store at `path`, or whatever else `kept` says."""
+class FollowingService(InProcessService):
+    """A service of `testnet` that follows the store at `path`, or the market `followed`."""
 
     def __init__(
-        self, path: Path, *, max_age_s: int | None = None, kept: FollowedStore | FollowedMarket | None = None
+        self, path: Path, *, max_age_s: int | None = None, followed: FollowedStore | FollowedMarket | None = None
     ) -> None:
         super().__init__({})
         network = at_block(1).network
         self.path = path
-        self.kept = kept or FollowedStore(network, only(network), path, None)
+        self.followed = followed or FollowedStore(network, only(network), path, None)
         self.registry = MarketRegistry(
             [network], {}, self.fake_clock.clock, followed=["testnet"], route_ttl_s=TTL_S, max_age_s=max_age_s
         )
         log = AccessLog(self.log)
-        self.keepers = FollowerThreads([self.kept], self.registry, log)
-        self.app = create_app(self.registry, ServiceSettings(), log=log, failures=self.keepers.failures)
+        self.threads = FollowerThreads([self.followed], self.registry, log)
+        self.app = create_app(self.registry, ServiceSettings(), log=log, failures=self.threads.failures)
 
     def write(self, market: Market) -> None:
-        """Into the store, which is made if need be."""
+        """Write a market to the store, created if necessary."""
         with create_store(str(self.path), market.network, only(market.network)) as store:
             store.write_market(market)
 
@@ -76,14 +76,14 @@ class KeptWorld(InProcessService):
     def is_at(self, block: int) -> Callable[[], bool]:
         return lambda: "testnet" in self.registry.sources and self.registry.sources["testnet"].market.block == block
 
-    def told(self) -> list[Json]:
-        """What the log says of keeping."""
+    def reported(self) -> list[Json]:
+        """The log lines about following."""
         return [line for line in self.log_lines() if "keeping" in line]
 
 
 @contextmanager
-def kept_world(path: Path, **options: Any) -> Iterator[KeptWorld]:
-    world = KeptWorld(path, **options)
+def following_service(path: Path, **options: Any) -> Iterator[FollowingService]:
+    world = FollowingService(path, **options)
     try:
         yield world
     finally:
@@ -105,7 +105,7 @@ def test_looks_are_as_frequent_as_blocks_within_bounds(block_time_s: float | Non
 
 
 def test_before_the_first_state_nothing_is_made_up(tmp_path: Path) -> None:
-    with kept_world(tmp_path / "store") as world:
+    with following_service(tmp_path / "store") as world:
         reading = "the pools of testnet are being read"
         assert world.health() == (503, reading)
         assert world.get("/testnet/healthcheck").json() == {"staus": 503, "message": reading}
@@ -115,39 +115,39 @@ def test_before_the_first_state_nothing_is_made_up(tmp_path: Path) -> None:
         assert world.get("/readyz").json() == {"ready": False, "missing": ["testnet"]}
         assert world.get("/supported-chains").json()[0]["chain_name"] == "testnet"
         assert 'swapcli_keeping_failures_total{network="testnet"} 0.0' in world.get("/metrics").text
-        assert not world.keepers.are_settled()
+        assert not world.threads.are_settled()
         world.registry.set_status("testnet", "the pools of testnet are being read: 7 of 9")
         assert world.health() == (503, "the pools of testnet are being read: 7 of 9")
 
 
-def test_blocks_are_taken_over_as_they_come_and_told_with_their_age(tmp_path: Path) -> None:
-    with kept_world(tmp_path / "store") as world:
+def test_new_blocks_are_published_with_their_age(tmp_path: Path) -> None:
+    with following_service(tmp_path / "store") as world:
         world.write(at_block(5))
-        with world.keepers:
+        with world.threads:
             until(world.is_at(5))
-            until(world.keepers.are_settled)
+            until(world.threads.are_settled)
             world.fake_clock.advance(3)
-            said = "Testnet router is alive and well: 5 pools, synced state"
-            assert world.health() == (200, f"{said}, block 5, 3 s old")
-            assert world.get("/testnet/healthcheck").json() == {"staus": 200, "message": f"{said}, block 5, 3 s old"}
+            message = "Testnet router is alive and well: 5 pools, synced state"
+            assert world.health() == (200, f"{message}, block 5, 3 s old")
+            assert world.get("/testnet/healthcheck").json() == {"staus": 200, "message": f"{message}, block 5, 3 s old"}
             assert world.get("/readyz").json() == {"ready": True, "missing": []}
             first = world.route().json()["outputAmount"]
             world.write(replace(at_block(6, int(NOW_S) + 2), gas_price_wei=7))
             until(world.is_at(6))
-            assert world.health() == (200, f"{said}, block 6, 1 s old")
+            assert world.health() == (200, f"{message}, block 6, 1 s old")
             assert world.route().json()["outputAmount"] == first
             lines = world.get("/metrics").text.splitlines()
             assert 'swapcli_market_block{network="testnet"} 6.0' in lines
             assert 'swapcli_market_age_seconds{network="testnet"} 1.0' in lines
-        assert world.told() == []
+        assert world.reported() == []
 
 
 @pytest.mark.parametrize("max_age_s", [None, MAX_AGE_S])
-def test_state_that_is_too_old_is_not_quoted_on_until_there_is_newer(tmp_path: Path, max_age_s: int | None) -> None:
+def test_old_state_is_not_quoted_until_newer_arrives(tmp_path: Path, max_age_s: int | None) -> None:
     limit_s = max_age_s or TTL_S
-    with kept_world(tmp_path / "store", max_age_s=max_age_s) as world:
+    with following_service(tmp_path / "store", max_age_s=max_age_s) as world:
         world.write(at_block(5))
-        with world.keepers:
+        with world.threads:
             until(world.is_at(5))
             world.fake_clock.advance(limit_s)
             assert world.health()[0] == world.route().status_code == 200
@@ -166,27 +166,27 @@ def test_state_that_is_too_old_is_not_quoted_on_until_there_is_newer(tmp_path: P
             assert world.health()[0] == world.route().status_code == 200
 
 
-def test_what_fails_is_tried_again_and_told_once_in_the_beginning_and_once_in_the_end(tmp_path: Path) -> None:
+def test_failure_and_recovery_are_logged_once_each(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    with kept_world(path) as world, world.keepers:
-        until(lambda: world.keepers.failures()["testnet"])
-        assert world.keepers.are_settled()
+    with following_service(path) as world, world.threads:
+        until(lambda: world.threads.failures()["testnet"])
+        assert world.threads.are_settled()
         assert world.health() == (503, "the pools of testnet could not be read yet")
-        (line,) = world.told()
+        (line,) = world.reported()
         assert (line["network"], line["keeping"]) == ("testnet", "failing")
         assert line["message"] == f"there is no store {path}"
         world.write(at_block(8))
         until(world.is_at(8))
-        until(lambda: len(world.told()) == 2)
-        assert {key: each for key, each in world.told()[1].items() if key != "time"} == {
+        until(lambda: len(world.reported()) == 2)
+        assert {key: each for key, each in world.reported()[1].items() if key != "time"} == {
             "network": "testnet",
             "keeping": "well",
         }
-        count = world.keepers.failures()["testnet"]
+        count = world.threads.failures()["testnet"]
         assert f'swapcli_keeping_failures_total{{network="testnet"}} {count}.0' in world.get("/metrics").text
 
 
-def test_a_defect_is_logged_without_its_message_and_ends_nothing(tmp_path: Path) -> None:
+def test_a_defect_is_logged_without_message_and_retried(tmp_path: Path) -> None:
     tries: list[int] = []
 
     def broken() -> Market:
@@ -196,27 +196,27 @@ def test_a_defect_is_logged_without_its_message_and_ends_nothing(tmp_path: Path)
     network = at_block(1).network
     node = RpcNode("http://127.0.0.1:1", shown="a node", chain_id=network.chain_id)
     with (
-        kept_world(tmp_path / "store", kept=FollowedMarket(network, only(network), broken, node)) as world,
-        world.keepers,
+        following_service(tmp_path / "store", followed=FollowedMarket(network, only(network), broken, node)) as world,
+        world.threads,
     ):
         until(lambda: len(tries) >= 2)
-        (line,) = world.told()
+        (line,) = world.reported()
         assert (line["keeping"], line["defect"]) == ("failing", "RuntimeError")
         assert any("test_market_followers" in where for where in line["where"])
         assert "a secret" not in world.log.getvalue()
 
 
 def test_the_end_waits_for_no_node(tmp_path: Path) -> None:
-    """A node that accepts and never answers; its own patience is longer than anybody's here."""
+    """A node that accepts connections and never responds; its timeout is longer than all others."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         market = at_block(1)
         node = RpcNode(url, shown="a node", chain_id=market.network.chain_id, timeout_s=60.0)
-        kept = FollowedMarket(market.network, only(market.network), lambda: market, node)
-        with kept_world(tmp_path / "store", kept=kept) as world:
-            with world.keepers:
+        followed = FollowedMarket(market.network, only(market.network), lambda: market, node)
+        with following_service(tmp_path / "store", followed=followed) as world:
+            with world.threads:
                 connection, _ = listener.accept()
-                assert not world.keepers.are_settled()
+                assert not world.threads.are_settled()
                 started_s = time.monotonic()
             assert JOIN_TIMEOUT_S <= time.monotonic() - started_s < 10 * JOIN_TIMEOUT_S
             connection.close()
@@ -224,19 +224,19 @@ def test_the_end_waits_for_no_node(tmp_path: Path) -> None:
 
 
 def test_an_end_in_peace_leaves_no_thread_and_no_file(tmp_path: Path) -> None:
-    with kept_world(tmp_path / "store") as world:
+    with following_service(tmp_path / "store") as world:
         world.write(at_block(5))
         before = set(all_threads())
-        with world.keepers:
+        with world.threads:
             until(world.is_at(5))
             (thread,) = set(all_threads()) - before
         assert not thread.is_alive()
         assert [file.name for file in tmp_path.iterdir()] == ["store"]
 
 
-def test_an_answer_rests_on_one_state_also_while_another_takes_its_place(tmp_path: Path) -> None:
-    """Two states whose quotes differ, put in turns as fast as can be, while orders are answered."""
-    with kept_world(tmp_path / "store") as world:
+def test_a_response_uses_one_state_while_another_replaces_it(tmp_path: Path) -> None:
+    """Alternate two states with different quotes as fast as possible, while orders are quoted."""
+    with following_service(tmp_path / "store") as world:
         thin = at_block(2)
         pools = {key: pool for key, pool in thin.pools.items() if len(key) and key != max(thin.pools)}
         sources = [MarketSource(each, world.fake_clock.clock) for each in (at_block(1), replace(thin, pools=pools))]
@@ -257,9 +257,9 @@ def test_an_answer_rests_on_one_state_also_while_another_takes_its_place(tmp_pat
             for _ in range(60):
                 body = {**build_order_query("testnet"), "slippage": 0.5, "destination": "0x" + "12" * 20}
                 answer = world.post("/testnet/calldata", body).json()
-                told = answer["route"]["outputAmount"]
-                assert told in outs
-                assert json.dumps(answer).count(told) >= 1
+                reported = answer["route"]["outputAmount"]
+                assert reported in outs
+                assert json.dumps(answer).count(reported) >= 1
         finally:
             ended.set()
             thread.join()

@@ -1,4 +1,4 @@
-"""Metrics: what is counted is read back, by a parser of the format, and no client chooses a label."""
+"""Metrics: a parser reads back the counts, and no client chooses a label."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_request_lies_in_every_bucket_from_its_time_on() -> None:
     assert buckets["+Inf"] == 1
 
 
-def test_the_queue_and_the_age_of_the_market_are_looked_up_when_read() -> None:
+def test_queue_and_market_age_are_read_on_render() -> None:
     metrics, queue, age = Metrics(NETWORKS, ENDPOINTS), [0], [5.0]
     metrics.watch_queue(lambda: queue[0])
     metrics.watch_markets(lambda: [MarketMetrics("base", 220, age[0], 7_000_000, 3)])

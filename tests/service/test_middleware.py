@@ -1,4 +1,4 @@
-"""What every request passes through: ids, log, counters, keys, limits, CORS, defects, disconnects."""
+"""Middleware: request ids, log, metrics, keys, limits, CORS, defects, disconnects."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SECRET = "swk_c0ffee"
 
 
 class Revocable:
-    """Knows one key until it is revoked."""
+    """A lookup with one key that can be revoked."""
 
     def __init__(self) -> None:
         self.is_revoked = False
@@ -67,7 +67,7 @@ def test_ids_differ(service: InProcessService) -> None:
     assert len(ids) == 50
 
 
-def test_no_line_of_the_log_holds_a_key_a_destination_an_amount_or_a_path(service: InProcessService) -> None:
+def test_the_log_contains_no_client_data(service: InProcessService) -> None:
     headers = {"X-API-Key": SECRET, "User-Agent": "agent-smith", "Cookie": "session=1"}
     query = {**build_order_query("testnet", 123_456_789_012), **build_swap_terms("testnet")}
     route = service.get("/testnet/v2/route", query, headers=headers).json()
@@ -161,19 +161,22 @@ def test_no_other_site_may_call_unless_configured(service: InProcessService) -> 
     assert service.send("OPTIONS", "/testnet/route", headers=preflight).status_code == 405
 
 
-@pytest.mark.parametrize(("origins", "told"), [(("https://app.example",), "https://app.example"), (("*",), "*")])
-def test_sites_that_are_configured_may_call(origins: tuple[str, ...], told: str) -> None:
+@pytest.mark.parametrize(("origins", "response"), [(("https://app.example",), "https://app.example"), (("*",), "*")])
+def test_sites_that_are_configured_may_call(origins: tuple[str, ...], response: str) -> None:
     with in_process_service("testnet", settings=ServiceSettings(cors_origins=origins)) as served:
         origin = {"Origin": "https://app.example"}
         answer = served.get("/testnet/route", build_order_query("testnet"), headers=origin)
-        assert answer.headers["Access-Control-Allow-Origin"] == told
+        assert answer.headers["Access-Control-Allow-Origin"] == response
         assert "X-Request-Id" in answer.headers["Access-Control-Expose-Headers"]
         refused = served.get("/testnet/route", {"amount": "x"}, headers=origin)
-        assert (refused.status_code, refused.headers["Access-Control-Allow-Origin"]) == (400, told)
-        asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-api-key,content-type"}
-        preflight = served.send("OPTIONS", "/testnet/execute", headers=origin | asking)
+        assert (refused.status_code, refused.headers["Access-Control-Allow-Origin"]) == (400, response)
+        preflight_headers = {
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "x-api-key,content-type",
+        }
+        preflight = served.send("OPTIONS", "/testnet/execute", headers=origin | preflight_headers)
         assert preflight.status_code == 200
-        assert preflight.headers["Access-Control-Allow-Origin"] == told
+        assert preflight.headers["Access-Control-Allow-Origin"] == response
         other = served.get("/testnet/route", build_order_query("testnet"), headers={"Origin": "https://evil.example"})
         assert other.headers.get("Access-Control-Allow-Origin") in (None, "*")
 
@@ -192,14 +195,14 @@ def test_head_is_a_get(service: InProcessService, path: str) -> None:
 
 
 class Broken(MarketSource):
-    """Has a defect."""
+    """Raises an unexpected error."""
 
     def quote(self, ask: QuoteRequest, is_cancelled: IsCancelled | None = None) -> LocalQuote:
         del is_cancelled
         raise ZeroDivisionError(f"amount {ask.order.amount}")
 
 
-def test_a_defect_is_a_500_with_an_id_that_the_log_knows_and_nothing_else(service: InProcessService) -> None:
+def test_a_defect_is_a_500_with_the_id_in_the_log(service: InProcessService) -> None:
     service.get("/testnet/tokens")
     service.registry._sources["testnet"] = Broken(open_testnet_market(), service.fake_clock.clock)
     answer = service.get("/testnet/route", build_order_query("testnet", 987_654_321))
@@ -221,7 +224,7 @@ def test_a_defect_is_a_500_with_an_id_that_the_log_knows_and_nothing_else(servic
 
 
 class Endless(MarketSource):
-    """Thinks until nobody waits any more."""
+    """Compute until cancelled."""
 
     begun = 0
     given_up = 0
@@ -238,7 +241,7 @@ class Endless(MarketSource):
 
 
 class Leaver:
-    """A client that goes away when it is told to."""
+    """A client that disconnects on command."""
 
     def __init__(self, app: Any, query: bytes, address: str = "127.0.0.1") -> None:
         self.has_left = asyncio.Event()
@@ -261,7 +264,7 @@ def query_of(name: str) -> bytes:
     return "&".join(f"{key}={value}" for key, value in build_order_query(name).items()).encode()
 
 
-def test_a_client_that_leaves_ends_its_work_whether_it_has_begun_or_waits() -> None:
+def test_a_disconnect_cancels_running_and_waiting_work() -> None:
     with in_process_service("testnet", settings=ServiceSettings(max_queue=2)) as served:
         served.get("/testnet/tokens")
         Endless.begun = Endless.given_up = 0
@@ -314,7 +317,7 @@ def test_a_client_that_leaves_while_it_sends_is_no_defect(service: InProcessServ
     assert "defect" not in service.log.getvalue()
 
 
-def test_readiness_waits_for_every_market_and_health_for_its_own() -> None:
+def test_readiness_needs_all_markets_health_its_own() -> None:
     served = InProcessService({"testnet": open_testnet_market})
     try:
         waiting = served.get("/readyz")
@@ -337,7 +340,7 @@ def broken_market() -> Market:
     raise MarketError("/home/me/secret.json: pools: must be an array")
 
 
-def test_a_market_that_cannot_be_loaded_makes_its_network_unavailable_and_says_no_more() -> None:
+def test_an_unloadable_market_is_unavailable_without_details() -> None:
     with in_process_service("testnet") as served:
         served.registry = MarketRegistry(
             [open_testnet_market().network], {"testnet": broken_market}, served.fake_clock.clock
@@ -348,10 +351,14 @@ def test_a_market_that_cannot_be_loaded_makes_its_network_unavailable_and_says_n
             served.post("/testnet/calldata", {**build_order_query("testnet"), **build_swap_terms("testnet")}),
             served.get("/testnet/tokens"),
         ]
-        said = {"statusCode": 503, "message": "the market of testnet cannot be loaded", "error": "Service Unavailable"}
-        assert [(answer.status_code, answer.json()) for answer in answers] == [(503, said)] * 3
+        message = {
+            "statusCode": 503,
+            "message": "the market of testnet cannot be loaded",
+            "error": "Service Unavailable",
+        }
+        assert [(answer.status_code, answer.json()) for answer in answers] == [(503, message)] * 3
         health = served.get("/testnet/healthcheck")
-        assert (health.status_code, health.json()) == (503, {"staus": 503, "message": said["message"]})
+        assert (health.status_code, health.json()) == (503, {"staus": 503, "message": message["message"]})
         v2 = served.get("/testnet/v2/healthcheck").json()
         assert v2["status"] == 503
         assert v2["meta"]["apiVersion"] == "2.0"
@@ -389,7 +396,7 @@ def test_health_is_sampled_anew_before_it_is_ten_seconds_old(service: InProcessS
     assert service.get("/testnet/healthcheck").status_code == 500
 
 
-def test_health_is_told_from_the_last_sample_while_orders_keep_the_thread_busy() -> None:
+def test_health_uses_the_cached_result_while_the_worker_is_busy() -> None:
     with in_process_service("testnet") as served:
         assert served.get("/testnet/healthcheck").status_code == 200
         Endless.begun = 0
@@ -400,19 +407,19 @@ def test_health_is_told_from_the_last_sample_while_orders_keep_the_thread_busy()
             while not Endless.begun:
                 await asyncio.sleep(0.001)
             served.fake_clock.advance(9)
-            told = await served.send_async("GET", "/testnet/healthcheck")
-            assert told.status_code == 200
+            response = await served.send_async("GET", "/testnet/healthcheck")
+            assert response.status_code == 200
             served.fake_clock.advance(2)
-            told = await served.send_async("GET", "/testnet/healthcheck")
-            said = "testnet router is busy: no sample order was answered for 11 seconds"
-            assert (told.status_code, told.json()) == (503, {"staus": 503, "message": said})
+            response = await served.send_async("GET", "/testnet/healthcheck")
+            message = "testnet router is busy: no sample order was answered for 11 seconds"
+            assert (response.status_code, response.json()) == (503, {"staus": 503, "message": message})
             client.has_left.set()
             await client.task
 
         served.run(visits())
 
 
-def test_the_description_names_every_path_that_is_served_and_no_other(service: InProcessService) -> None:
+def test_the_document_has_every_served_path_and_no_other(service: InProcessService) -> None:
     described = set(json.loads(service.get("/openapi.json").text)["paths"])
     table = {each.path for each in ENDPOINTS if each.exists_on(open_testnet_market().network)}
     names = {path.replace("/testnet/", "/{network}/") for path in described}

@@ -1,4 +1,4 @@
-"""The description: valid OpenAPI, of exactly what the service answers, with examples that work."""
+"""The OpenAPI document: valid, complete, exact, with working examples."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_schema_is_a_valid_one_of_draft_2020_12() -> None:
 
 
 def served() -> set[tuple[str, str, str]]:
-    """Network, method and path of everything that the service answers for a network."""
+    """Network, method and path of every endpoint of a network."""
     return {
         (name, each.method, each.path.removeprefix("/{network}"))
         for name, each in product(network_names(), ENDPOINTS)
@@ -60,11 +60,11 @@ def served() -> set[tuple[str, str, str]]:
 
 
 def test_what_is_described_is_what_is_served_on_each_network() -> None:
-    told = [
+    described = [
         (name, each.method.upper(), re.sub(r"^/[^/]+", "", each.path)) for each in ASKABLE for name in each.networks()
     ]
-    assert len(set(told)) == len(told), "nothing is described twice"
-    assert set(told) == served()
+    assert len(set(described)) == len(described), "nothing is described twice"
+    assert set(described) == served()
 
 
 def test_what_is_not_of_a_network_is_described_too() -> None:
@@ -74,7 +74,7 @@ def test_what_is_not_of_a_network_is_described_too() -> None:
 
 
 def test_a_path_of_a_network_holds_all_that_can_be_asked_there() -> None:
-    """A path that is spelled out hides the one with `{network}`."""
+    """A path with a network's name takes precedence over `{network}`."""
     spelled = {each.path for each in ASKABLE if "{network}" not in each.path}
     hidden = [
         each.path.replace("{network}", name) for each in ASKABLE if "{network}" in each.path for name in each.networks()
@@ -95,7 +95,7 @@ def test_a_service_of_one_network_describes_that_one_alone() -> None:
 
 
 def example_request(operation: Operation) -> tuple[str, str, dict[str, Any]]:
-    """What the examples of an operation ask."""
+    """The request of an operation's examples."""
     path, query = operation.path, {}
     for each in operation.parameters:
         if each["in"] == "path":
@@ -175,7 +175,7 @@ def test_fields_stand_in_the_order_of_the_interface() -> None:
     assert fields[:6] == ["success", "routeSwapType", "inputToken", "inputAmount", "outputToken", "outputAmount"]
 
 
-def test_the_description_is_made_anew_before_its_examples_expire() -> None:
+def test_the_document_is_rebuilt_before_its_examples_expire() -> None:
     registry, seconds = open_registry(["base"]), count(1_700_000_000)
     registry.clock = Clock(now_s=lambda: float(next(seconds)), monotonic_s=lambda: float(next(seconds)))
     texts = [answer.text for answer in send_requests(build_app(registry), [("GET", "/openapi.json", {})] * 20)]
@@ -183,7 +183,7 @@ def test_the_description_is_made_anew_before_its_examples_expire() -> None:
 
 
 class Outside(HTMLParser):
-    """Collects whatever a page takes from elsewhere."""
+    """Collects all external resources of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -205,7 +205,7 @@ def test_the_documentation_needs_nothing_from_elsewhere() -> None:
     assert "https://" not in docs_page.page().decode()
 
 
-def test_the_documentation_allows_its_own_script_and_style_alone() -> None:
+def test_the_docs_page_allows_only_its_own_script_and_style() -> None:
     page = Outside()
     page.feed(docs_page.page().decode())
     policy = dict(part.strip().split(" ", 1) for part in page.policy.split(";"))

@@ -1,4 +1,4 @@
-"""Refusals: at once as long as there are few, bounded in pace where clients ask again and again."""
+"""Rejections: immediate while there are few, at a bounded rate for clients that retry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swapcli.service.limits import BATCH_S, BURST, MAX_DELAY_S, REJECTIONS_PER_S
 
 
 @given(st.lists(st.floats(0.0, 0.2), min_size=1, max_size=300))
-def test_no_delay_is_longer_than_the_longest_and_few_refusals_have_none(pauses_s: list[float]) -> None:
+def test_delays_are_bounded_and_few_rejections_have_none(pauses_s: list[float]) -> None:
     pacer, now_s = RejectionPacer(), 0.0
     for number, pause_s in enumerate(pauses_s):
         now_s += pause_s
@@ -21,7 +21,7 @@ def test_no_delay_is_longer_than_the_longest_and_few_refusals_have_none(pauses_s
 
 
 @given(connections=st.integers(1, 2_000))
-def test_connections_that_ask_again_at_once_are_refused_at_a_bounded_pace(connections: int) -> None:
+def test_immediate_retries_are_rejected_at_a_bounded_rate(connections: int) -> None:
     pacer, refused, due_s = RejectionPacer(), 0, [0.0] * connections
     while due_s[0] < 3.0:
         refused += 1

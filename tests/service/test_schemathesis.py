@@ -1,4 +1,4 @@
-"""Whatever the description allows, and much that it does not, gets an answer that is described."""
+"""Every request that the OpenAPI document allows, and many that it does not, get a documented response."""
 
 from __future__ import annotations
 
@@ -61,8 +61,10 @@ def _at_most_two(items: dict[str, Any]) -> dict[str, Any]:
 
 
 def known() -> dict[str, Any]:
-    """The document with values in place of forms, so that whatever fits it has to be accepted. What is left out needs
-    a key, or a route that was found."""
+    """The document with values instead of schemas, so that every matching request has to be accepted.
+
+    Operations that need a key or a route are omitted.
+    """
     document = deepcopy(openapi_document())
     for path, method in [(each.path, each.method) for each in list_operations(document) if not _is_knowable(each)]:
         del document["paths"][path][method]
@@ -80,20 +82,20 @@ def _is_knowable(operation: Operation) -> bool:
 
 
 def _values(operation: Operation, name: str) -> dict[str, Any]:
-    """Only values that are good: for networks that share a path, of the first one that has them all."""
+    """Valid values only; for a shared path, of the first network."""
     network = operation.networks()[0] if operation.networks() else "base"
     if name == "network":
         return {"enum": [network]}
-    held = sorted(embedded_market(network).tokens)
+    tokens = sorted(embedded_market(network).tokens)
     amounts = ["1", "1000000", "123456789012345678901"]
     protocols = ["1", "2,3"] if network != "hyperevm" or "/v2/" in operation.path else ["gliquid"]
     values: dict[str, list[Any]] = {
-        "tokenInAddress": held[::2],
-        "tokenOutAddress": held[1::2],
+        "tokenInAddress": tokens[::2],
+        "tokenOutAddress": tokens[1::2],
         "amount": amounts,
         "amounts": [",".join(amounts), ",".join(reversed(amounts))],
-        "tokenInAddresses": [",".join(held[:6:2]), ",".join([held[0]] * 3)],
-        "tokenOutAddresses": held[1::2],
+        "tokenInAddresses": [",".join(tokens[:6:2]), ",".join([tokens[0]] * 3)],
+        "tokenOutAddresses": tokens[1::2],
         "slippage": [0.1, 0.5, 1, 48.9999],
         "destination": ["0x" + "12" * 20],
         "excludeProtocols": protocols,
@@ -109,7 +111,7 @@ good = schemathesis.openapi.from_dict(known(), config=Config.from_dict({"generat
 
 
 def closed() -> dict[str, Any]:
-    """The document with all that answers may hold: what it does not name is not allowed."""
+    """The document without additional properties."""
     document = deepcopy(openapi_document())
     for each in document["components"]["schemas"].values():
         each["additionalProperties"] = False
@@ -121,10 +123,10 @@ VALIDATORS: dict[tuple[str, int], Draft202012Validator] = {}
 
 
 def no_field_is_undescribed(_context: CheckContext, response: Response, case: Case[Any]) -> None:
-    """A check: an answer holds nothing that is not described."""
+    """Check that a response has only documented fields."""
     operation, status = case.operation, response.status_code
-    told = CLOSED["paths"][operation.path][operation.method]["responses"].get(str(status), {})
-    content = told.get("content", {}).get("application/json")
+    documented = CLOSED["paths"][operation.path][operation.method]["responses"].get(str(status), {})
+    content = documented.get("content", {}).get("application/json")
     if content is None:
         return
     if (operation.label, status) not in VALIDATORS:
@@ -133,11 +135,11 @@ def no_field_is_undescribed(_context: CheckContext, response: Response, case: Ca
     VALIDATORS[operation.label, status].validate(response.json())
 
 
-ASKED: Counter[str] = Counter()
+REQUEST_COUNTS: Counter[str] = Counter()
 
 
 def least(label: str) -> int:
-    """How many requests an operation has to get. Most are made of its limits, whatever the number of examples."""
+    """Minimum number of requests of an operation. Most of them test its limits, independent of the examples."""
     operation = OPERATIONS[label]
     if "requestBody" in operation.definition or len(operation.parameters) > 2:
         return examples(150, full=250)
@@ -150,15 +152,15 @@ def test_there_are_at_least_5000_requests() -> None:
 
 @pytest.fixture(autouse=True)
 def enough() -> Iterator[None]:
-    """Each operation that was asked got its requests."""
-    ASKED.clear()
+    """Check that each tested operation got its minimum number of requests."""
+    REQUEST_COUNTS.clear()
     yield
-    assert all(number >= least(label) for label, number in ASKED.items()), ASKED
+    assert all(number >= least(label) for label, number in REQUEST_COUNTS.items()), REQUEST_COUNTS
 
 
 def check(case: Case[Any], service: str, session: requests.Session) -> None:
-    """All checks: no 5xx, no status, type, header or form that is not described, nothing let in wrongly."""
-    ASKED[case.operation.label] += 1
+    """Run all checks: no 5xx, only documented statuses, types, headers and bodies, no invalid request accepted."""
+    REQUEST_COUNTS[case.operation.label] += 1
     response = case.call(base_url=service, session=session)
     case.validate_response(response, additional_checks=[no_field_is_undescribed], excluded_checks=[ACCEPTANCE])
 

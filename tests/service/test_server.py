@@ -1,4 +1,4 @@
-"""A real service over real sockets: it starts on a free port, answers what was asked, and ends without losing it."""
+"""A service over real sockets: it starts on a free port and shuts down without losing requests."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_many_connections_at_once_are_all_answered(running: ServiceProcess) -> N
         assert sum(pool.map(ask, range(16))) == 160
 
 
-def test_requests_that_follow_each_other_on_a_connection_are_answered_in_order(running: ServiceProcess) -> None:
+def test_pipelined_requests_are_answered_in_order(running: ServiceProcess) -> None:
     answers = running.send(
         build_get_request(ROUTE) + build_get_request("/nowhere") + build_get_request("/readyz", close=True)
     )
@@ -115,7 +115,7 @@ def post_head(length: int, path: str = "/testnet/execute", *headers: str) -> byt
     return ("\r\n".join([*lines, f"Content-Length: {length}"]) + "\r\n\r\n").encode()
 
 
-def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(running: ServiceProcess) -> None:
+def test_a_declared_large_body_is_rejected_before_it_is_sent(running: ServiceProcess) -> None:
     with running.connect() as connection:
         connection.sendall(post_head(MAX_BODY_BYTES + 1))
         answer = receive_all(connection)
@@ -142,11 +142,11 @@ def test_a_client_that_asks_first_is_told_to_go_on(running: ServiceProcess) -> N
 
 
 def test_what_was_asked_is_answered_after_it_was_told_to_stop() -> None:
-    with run_testnet_service(slow_s=1.0) as service, service.connect() as asking, service.connect() as idle:
-        asking.sendall(build_get_request(ROUTE))
+    with run_testnet_service(slow_s=1.0) as service, service.connect() as active, service.connect() as idle:
+        active.sendall(build_get_request(ROUTE))
         time.sleep(0.8)
         service.send_signal(signal.SIGTERM)
-        answer = receive_all(asking)
+        answer = receive_all(active)
         assert status_of(answer) == 200
         assert json.loads(body_of(answer))["success"] is True
         assert b"connection: close" in answer.lower()
@@ -157,7 +157,7 @@ def test_what_was_asked_is_answered_after_it_was_told_to_stop() -> None:
         assert [line["status"] for line in service.log_lines()] == [200]
 
 
-def test_a_request_on_an_open_connection_just_after_the_signal_is_answered() -> None:
+def test_a_request_just_after_the_signal_is_answered() -> None:
     with run_testnet_service() as service, service.connect() as open_:
         open_.sendall(build_get_request("/readyz"))
         assert status_of(open_.recv(65_536)) in (200, 503)
@@ -179,8 +179,8 @@ def test_it_ends_well_by_either_signal(number: signal.Signals) -> None:
 
 
 def test_what_takes_longer_than_the_grace_is_given_up() -> None:
-    with run_testnet_service(slow_s=30, grace_s=1) as service, service.connect() as asking:
-        asking.sendall(build_get_request(ROUTE))
+    with run_testnet_service(slow_s=30, grace_s=1) as service, service.connect() as active:
+        active.sendall(build_get_request(ROUTE))
         time.sleep(0.8)
         started_s = time.monotonic()
         service.send_signal(signal.SIGTERM)
@@ -189,8 +189,8 @@ def test_what_takes_longer_than_the_grace_is_given_up() -> None:
 
 
 def test_a_second_signal_ends_it_at_once() -> None:
-    with run_testnet_service(slow_s=30, grace_s=20) as service, service.connect() as asking:
-        asking.sendall(build_get_request(ROUTE))
+    with run_testnet_service(slow_s=30, grace_s=20) as service, service.connect() as active:
+        active.sendall(build_get_request(ROUTE))
         time.sleep(0.8)
         started_s = time.monotonic()
         service.send_signal(signal.SIGTERM)
@@ -229,7 +229,7 @@ def test_of_many_at_once_exactly_so_many_are_answered_in_full() -> None:
         assert {status_of(answer) for answer in answers if answer} <= {200, 503}
 
 
-def test_a_client_that_hangs_up_ends_its_request_and_nobody_elses() -> None:
+def test_a_disconnect_cancels_only_its_own_request() -> None:
     with run_testnet_service(slow_s=0.7) as service:
         with service.connect() as leaving, service.connect() as queueing:
             leaving.sendall(build_get_request(ROUTE))
@@ -242,7 +242,7 @@ def test_a_client_that_hangs_up_ends_its_request_and_nobody_elses() -> None:
         assert 'swapcli_solves_cancelled_total{network="testnet"} 2.0' in metrics
 
 
-def test_an_address_that_is_taken_or_is_none_is_told_in_a_sentence() -> None:
+def test_an_unusable_address_is_an_error_in_one_sentence() -> None:
     with bind("127.0.0.1", 0) as first:
         first.listen()
         port = first.getsockname()[1]
@@ -260,15 +260,15 @@ def test_an_ipv6_address_is_written_in_brackets() -> None:
 
 
 def test_health_stays_fast_while_orders_saturate_it(running: ServiceProcess) -> None:
-    """The bar of 20 ms at p99 is for the benchmark; here, on whatever machine, that it does not wait for orders."""
+    """The benchmark tests the threshold of 20 ms at p99; this test, that health checks do not wait for orders."""
     done = threading.Event()
 
     def saturate(number: int) -> int:
         count = 0
         with httpx.Client(base_url=running.url) as client:
             while not done.is_set():
-                asked = build_order_query("base", 10**18 + number * 10**15 + count)
-                count += client.get("/base/v2/route", params=asked).status_code == 200
+                query = build_order_query("base", 10**18 + number * 10**15 + count)
+                count += client.get("/base/v2/route", params=query).status_code == 200
         return count
 
     with ThreadPoolExecutor(8) as pool:
@@ -286,7 +286,7 @@ def test_health_stays_fast_while_orders_saturate_it(running: ServiceProcess) -> 
 
 
 def ask_from(service: ServiceProcess, address: str, answers: list[int]) -> threading.Thread:
-    """A client at an address of this machine that asks once."""
+    """A client at a local address that sends one request."""
 
     def ask() -> None:
         with socket.create_connection(service.address, timeout=20, source_address=(address, 0)) as connection:
@@ -299,7 +299,7 @@ def ask_from(service: ServiceProcess, address: str, answers: list[int]) -> threa
 
 
 def test_one_client_cannot_fill_the_queue_against_another() -> None:
-    """The queue has 128 places: a client that asks 40 times at once waits with 32 orders."""
+    """The queue has 128 places: of 40 concurrent orders of one client, 32 wait."""
     with run_testnet_service(slow_s=1.5) as service:
         greedy, modest = list[int](), list[int]()
         threads = [ask_from(service, "127.0.0.2", greedy) for _ in range(40)]
@@ -334,6 +334,6 @@ def test_header_lines_without_end_take_no_memory() -> None:
 
 
 def peak_bytes(service: ServiceProcess) -> int:
-    """The most memory that the process has held."""
+    """The peak memory of the process."""
     status = Path(f"/proc/{service.process.pid}/status").read_text()
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024

@@ -1,4 +1,4 @@
-"""A real service in a process of its own, under a mixture of requests; the long run belongs to the benchmarks."""
+"""A service process under mixed requests; the long run is part of the benchmarks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from tests.examples import examples
-from tests.service.soak import LEAVING, RECEIVER, Outcome, soak
+from tests.service.soak import LEAVING, RECIPIENT, Outcome, soak
 
 REQUESTS = examples(400, full=1_000)
 STOP_AFTER = examples(150, full=300)
@@ -36,11 +36,11 @@ def test_memory_stays_flat() -> None:
     assert quiet().growth < 0.1
 
 
-def test_the_log_has_every_answer_and_nothing_that_a_client_sent() -> None:
+def test_the_log_has_every_response_and_no_client_data() -> None:
     outcome = quiet()
     logged = outcome.logged
     assert {id_: logged[id_] for id_ in outcome.answered} == outcome.answered
-    assert RECEIVER[2:] not in outcome.log
+    assert RECIPIENT[2:] not in outcome.log
     assert "amount" not in outcome.log
     assert "%ff" not in outcome.log
 
@@ -60,5 +60,5 @@ def test_told_to_stop_it_answers_all_that_it_has_accepted(accepted: str) -> None
     assert ids - outcome.left - set(outcome.answered) == set()
 
 
-def test_a_service_that_is_not_told_to_stop_ends_with_0_when_it_is() -> None:
+def test_a_service_exits_with_0_when_stopped() -> None:
     assert quiet().exit_status == 0

@@ -1,4 +1,4 @@
-"""Work off the event loop: in order, bounded, given up when nobody waits; the loop stays free."""
+"""The worker thread: in order, bounded, cancelled when abandoned; the event loop stays free."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from swapcli.service.worker import IsCancelled, Work, Worker, cancel_on_disconne
 
 
 @pytest.fixture
-def solver() -> Iterator[Worker]:
-    solver = Worker(max_queue=3)
-    yield solver
-    solver.close()
+def worker() -> Iterator[Worker]:
+    worker = Worker(max_queue=3)
+    yield worker
+    worker.close()
 
 
 class Gatekeeper:
-    """Work that stays at hand until it is let go, or nobody waits for it."""
+    """Work that runs until it is released or cancelled."""
 
     def __init__(self) -> None:
         self.has_begun = threading.Event()
@@ -46,9 +46,9 @@ async def until(condition: Callable[[], bool]) -> None:
     raise AssertionError("it did not happen")
 
 
-async def begun(solver: Worker, keeper: Gatekeeper) -> asyncio.Task[str]:
-    task = asyncio.create_task(solver.run(keeper))
-    await until(keeper.has_begun.is_set)
+async def begun(worker: Worker, gate: Gatekeeper) -> asyncio.Task[str]:
+    task = asyncio.create_task(worker.run(gate))
+    await until(gate.has_begun.is_set)
     return task
 
 
@@ -59,13 +59,13 @@ def running(work: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(whole())
 
 
-def test_what_work_returns_and_raises_comes_back(solver: Worker) -> None:
+def test_what_work_returns_and_raises_comes_back(worker: Worker) -> None:
     async def work() -> None:
-        assert await solver.run(lambda _: 17) == 17
+        assert await worker.run(lambda _: 17) == 17
         with pytest.raises(NoRoute, match="none"):
-            await solver.run(lambda _: fail(NoRoute("none")))
-        assert await solver.run(lambda is_cancelled: is_cancelled()) is False
-        assert await solver.run(lambda _: threading.current_thread().name) == "solver"
+            await worker.run(lambda _: fail(NoRoute("none")))
+        assert await worker.run(lambda is_cancelled: is_cancelled()) is False
+        assert await worker.run(lambda _: threading.current_thread().name) == "worker"
 
     running(work)
 
@@ -82,78 +82,78 @@ def fail(error: Exception) -> None:
     raise error
 
 
-def test_work_runs_one_after_the_other_in_the_order_in_which_it_came(solver: Worker) -> None:
+def test_jobs_run_one_at_a_time_in_order(worker: Worker) -> None:
     async def work() -> None:
-        keeper, seen = Gatekeeper(), list[int]()
-        first = await begun(solver, keeper)
-        rest = [asyncio.create_task(solver.run(adding(seen, n))) for n in range(3)]
+        gate, seen = Gatekeeper(), list[int]()
+        first = await begun(worker, gate)
+        rest = [asyncio.create_task(worker.run(adding(seen, n))) for n in range(3)]
         await asyncio.sleep(0.01)
         assert seen == []
-        assert solver.queue_length == 3
-        keeper.may_end.set()
+        assert worker.queue_length == 3
+        gate.may_end.set()
         await asyncio.gather(first, *rest)
         assert seen == [0, 1, 2]
-        assert solver.queue_length == 0
+        assert worker.queue_length == 0
 
     running(work)
 
 
-def test_a_full_queue_refuses_and_takes_again_once_there_is_room(solver: Worker) -> None:
+def test_a_full_queue_rejects_until_there_is_room(worker: Worker) -> None:
     async def work() -> None:
-        keeper = Gatekeeper()
-        first = await begun(solver, keeper)
-        waiting = [asyncio.create_task(solver.run(lambda _: None)) for _ in range(3)]
-        await until(lambda: solver.queue_length == 3)
+        gate = Gatekeeper()
+        first = await begun(worker, gate)
+        waiting = [asyncio.create_task(worker.run(lambda _: None)) for _ in range(3)]
+        await until(lambda: worker.queue_length == 3)
         with pytest.raises(Overloaded) as caught:
-            await solver.run(lambda _: None)
+            await worker.run(lambda _: None)
         assert caught.value.retry_after_s == 1
-        keeper.may_end.set()
+        gate.may_end.set()
         await asyncio.gather(first, *waiting)
-        assert await solver.run(lambda _: "again") == "again"
+        assert await worker.run(lambda _: "again") == "again"
 
     running(work)
 
 
 def test_clients_are_served_in_turn_and_none_fills_the_queue() -> None:
     async def work() -> None:
-        solver, keeper, seen = Worker(max_queue=8), Gatekeeper(), list[str]()
-        first = await begun(solver, keeper)
+        worker, gate, seen = Worker(max_queue=8), Gatekeeper(), list[str]()
+        first = await begun(worker, gate)
 
         def order(client: str) -> asyncio.Task[None]:
-            return asyncio.create_task(solver.run(lambda _: seen.append(client), client=client))
+            return asyncio.create_task(worker.run(lambda _: seen.append(client), client=client))
 
         greedy = [order("greedy") for _ in range(5)]
         modest = order("modest")
-        await until(lambda: solver.queue_length == 3)
-        keeper.may_end.set()
+        await until(lambda: worker.queue_length == 3)
+        gate.may_end.set()
         await asyncio.gather(first, modest, *greedy[:2])
         assert seen == ["greedy", "modest", "greedy"]
         refused = await asyncio.gather(*greedy[2:], return_exceptions=True)
         assert {type(each) for each in refused} == {Overloaded}
-        solver.close()
+        worker.close()
 
     running(work)
 
 
-def test_in_a_full_queue_a_newcomer_takes_the_place_of_who_waits_with_the_most() -> None:
+def test_a_new_client_evicts_a_job_in_a_full_queue() -> None:
     async def work() -> None:
-        solver, keeper = Worker(max_queue=8), Gatekeeper()
-        first = await begun(solver, keeper)
-        greedy = [asyncio.create_task(solver.run(giving(n), client=f"greedy {n % 4}")) for n in range(8)]
-        await until(lambda: solver.queue_length == 8)
-        modest = asyncio.create_task(solver.run(giving(17), client="modest"))
+        worker, gate = Worker(max_queue=8), Gatekeeper()
+        first = await begun(worker, gate)
+        greedy = [asyncio.create_task(worker.run(giving(n), client=f"greedy {n % 4}")) for n in range(8)]
+        await until(lambda: worker.queue_length == 8)
+        modest = asyncio.create_task(worker.run(giving(17), client="modest"))
         with pytest.raises(Overloaded):
             await greedy[4]
-        keeper.may_end.set()
+        gate.may_end.set()
         assert await modest == 17
         assert await asyncio.gather(first, *greedy[:4], *greedy[5:]) == ["done", 0, 1, 2, 3, 5, 6, 7]
-        solver.close()
+        worker.close()
 
     running(work)
 
 
 class Time:
-    """A timer that moves only as work is done."""
+    """A timer that advances only with work."""
 
     def __init__(self) -> None:
         self.now_s = 0.0
@@ -183,51 +183,51 @@ def test_a_client_with_short_orders_does_not_wait_for_long_ones() -> None:
 
     async def work() -> None:
         timer, seen, waits_s = Time(), list[str](), list[float]()
-        solver, keeper = Worker(max_queue=64, timer_s=timer), Gatekeeper()
-        first = await begun(solver, keeper)
+        worker, gate = Worker(max_queue=64, timer_s=timer), Gatekeeper()
+        first = await begun(worker, gate)
         names = [f"long {n}" for n in range(8)]
 
         def has_short_order() -> bool:
             done = sum(name in seen for name in names)
-            return len(waits_s) == 40 or solver.queue_length == len(names) - done
+            return len(waits_s) == 40 or worker.queue_length == len(names) - done
 
         long = [
-            asyncio.create_task(solver.run(timer.steps(50, seen, name, has_short_order), client=name)) for name in names
+            asyncio.create_task(worker.run(timer.steps(50, seen, name, has_short_order), client=name)) for name in names
         ]
-        short = asyncio.create_task(short_orders(solver, timer, seen, waits_s))
-        await until(lambda: solver.queue_length == 9)
-        keeper.may_end.set()
+        short = asyncio.create_task(short_orders(worker, timer, seen, waits_s))
+        await until(lambda: worker.queue_length == 9)
+        gate.may_end.set()
         await asyncio.gather(first, short, *long)
         assert max(waits_s[1:]) < 0.02
         assert [name for name in seen if name in names] == names
         assert seen.index(names[0]) < 20
-        solver.close()
+        worker.close()
 
     running(work)
 
 
-async def short_orders(solver: Worker, timer: Time, seen: list[str], waits_s: list[float]) -> None:
+async def short_orders(worker: Worker, timer: Time, seen: list[str], waits_s: list[float]) -> None:
     for number in range(40):
-        asked_s = timer()
-        await solver.run(timer.steps(3, seen, f"short {number}"), client="short")
-        waits_s.append(timer() - asked_s)
+        started_s = timer()
+        await worker.run(timer.steps(3, seen, f"short {number}"), client="short")
+        waits_s.append(timer() - started_s)
 
 
-def test_orders_of_equal_length_do_not_interrupt_each_other_and_take_turns() -> None:
+def test_orders_of_equal_length_take_turns() -> None:
     async def work() -> None:
         timer, seen = Time(), list[str]()
-        solver, keeper = Worker(max_queue=64, timer_s=timer), Gatekeeper()
-        first = await begun(solver, keeper)
+        worker, gate = Worker(max_queue=64, timer_s=timer), Gatekeeper()
+        first = await begun(worker, gate)
         tasks = [
-            asyncio.create_task(solver.run(timer.steps(10, seen, f"{client}{n}"), client=client))
+            asyncio.create_task(worker.run(timer.steps(10, seen, f"{client}{n}"), client=client))
             for client in "ab"
             for n in range(3)
         ]
-        await until(lambda: solver.queue_length == 6)
-        keeper.may_end.set()
+        await until(lambda: worker.queue_length == 6)
+        gate.may_end.set()
         await asyncio.gather(first, *tasks)
         assert seen == ["a0", "b0", "a1", "b1", "a2", "b2"]
-        solver.close()
+        worker.close()
 
     running(work)
 
@@ -235,66 +235,66 @@ def test_orders_of_equal_length_do_not_interrupt_each_other_and_take_turns() -> 
 def test_an_interrupted_order_gives_up_once_nobody_waits_for_it() -> None:
     async def work() -> None:
         timer, seen = Time(), list[str]()
-        solver = Worker(max_queue=8, timer_s=timer)
-        task = asyncio.create_task(solver.run(timer.steps(10**9, seen, "endless"), client="endless"))
-        assert await solver.run(timer.steps(1, seen, "short"), client="short") == "short"
+        worker = Worker(max_queue=8, timer_s=timer)
+        task = asyncio.create_task(worker.run(timer.steps(10**9, seen, "endless"), client="endless"))
+        assert await worker.run(timer.steps(1, seen, "short"), client="short") == "short"
         task.cancel()
-        assert await solver.run(timer.steps(100, seen, "next"), client="next") == "next"
+        assert await worker.run(timer.steps(100, seen, "next"), client="next") == "next"
         assert seen == ["short", "next"]
-        solver.close()
+        worker.close()
 
     running(work)
 
 
-def test_urgent_work_overtakes_and_is_never_refused(solver: Worker) -> None:
+def test_urgent_work_overtakes_and_is_never_refused(worker: Worker) -> None:
     async def work() -> None:
-        keeper, seen = Gatekeeper(), list[str]()
-        first = await begun(solver, keeper)
-        rest = [asyncio.create_task(solver.run(lambda _: seen.append("order"))) for _ in range(3)]
-        await until(lambda: solver.queue_length == 3)
-        urgent = asyncio.create_task(solver.run(lambda _: seen.append("urgent"), is_urgent=True))
+        gate, seen = Gatekeeper(), list[str]()
+        first = await begun(worker, gate)
+        rest = [asyncio.create_task(worker.run(lambda _: seen.append("order"))) for _ in range(3)]
+        await until(lambda: worker.queue_length == 3)
+        urgent = asyncio.create_task(worker.run(lambda _: seen.append("urgent"), is_urgent=True))
         await asyncio.sleep(0)
-        keeper.may_end.set()
+        gate.may_end.set()
         await asyncio.gather(first, urgent, *rest)
         assert seen == ["urgent", "order", "order", "order"]
 
     running(work)
 
 
-def test_work_at_hand_hears_that_nobody_waits(solver: Worker) -> None:
+def test_work_at_hand_hears_that_nobody_waits(worker: Worker) -> None:
     async def work() -> None:
-        keeper = Gatekeeper()
-        task = await begun(solver, keeper)
+        gate = Gatekeeper()
+        task = await begun(worker, gate)
         task.cancel()
-        await until(lambda: keeper.was_cancelled)
-        assert await solver.run(lambda _: "next") == "next"
+        await until(lambda: gate.was_cancelled)
+        assert await worker.run(lambda _: "next") == "next"
 
     running(work)
 
 
-def test_work_that_nobody_waits_for_leaves_the_queue_at_once_and_never_runs(solver: Worker) -> None:
+def test_abandoned_work_leaves_the_queue_and_never_runs(worker: Worker) -> None:
     async def work() -> None:
-        keeper, ran = Gatekeeper(), list[int]()
-        first = await begun(solver, keeper)
+        gate, ran = Gatekeeper(), list[int]()
+        first = await begun(worker, gate)
         for round_ in range(50):
-            tasks = [asyncio.create_task(solver.run(lambda _: ran.append(1))) for _ in range(3)]
-            await until(lambda: solver.queue_length == 3)
+            tasks = [asyncio.create_task(worker.run(lambda _: ran.append(1))) for _ in range(3)]
+            await until(lambda: worker.queue_length == 3)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            assert solver.queue_length == 0, round_
-        keeper.may_end.set()
+            assert worker.queue_length == 0, round_
+        gate.may_end.set()
         await first
-        await solver.run(lambda _: None)
+        await worker.run(lambda _: None)
         assert ran == []
 
     running(work)
 
 
-def test_the_loop_goes_on_while_the_thread_computes(solver: Worker) -> None:
+def test_the_loop_goes_on_while_the_thread_computes(worker: Worker) -> None:
     async def work() -> None:
         until_s = time.perf_counter() + 0.3
-        task = asyncio.create_task(solver.run(lambda _: spin(until_s)))
+        task = asyncio.create_task(worker.run(lambda _: spin(until_s)))
         beats = 0
         while not task.done():
             await asyncio.sleep(0.002)
@@ -309,24 +309,24 @@ def spin(until_s: float) -> None:
         sum(range(100))
 
 
-def test_a_solver_serves_again_after_it_was_closed(solver: Worker) -> None:
+def test_a_solver_serves_again_after_it_was_closed(worker: Worker) -> None:
     async def work() -> None:
         for turn in range(3):
-            assert await solver.run(giving(turn)) == turn
-            solver.close()
+            assert await worker.run(giving(turn)) == turn
+            worker.close()
 
     running(work)
 
 
-def test_a_loop_that_ended_does_not_harm_the_thread(solver: Worker) -> None:
-    keeper = Gatekeeper()
+def test_a_loop_that_ended_does_not_harm_the_thread(worker: Worker) -> None:
+    gate = Gatekeeper()
 
     async def leave() -> None:
-        await begun(solver, keeper)
+        await begun(worker, gate)
 
     asyncio.run(leave())
-    assert asyncio.run(solver.run(lambda _: "fine")) == "fine"
-    assert keeper.was_cancelled
+    assert asyncio.run(worker.run(lambda _: "fine")) == "fine"
+    assert gate.was_cancelled
 
 
 def test_whoever_leaves_first_decides() -> None:
