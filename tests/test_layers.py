@@ -132,7 +132,7 @@ def test_what_is_loaded_on_demand_is_not_imported_by_anything_that_loads_at_once
         assert not {part for name in top_level_imports(file) for part in name.split(".")[1:2]} & demanded
 
 
-PURE = ("errors", "model", "networks", "pools", "routing", "api", "markets", "evm", "starknet")
+PURE = ("errors", "model", "networks", "pools", "routing", "selection", "api", "markets", "evm", "starknet")
 PURE_MODULES = [file for file in modules() if part_of(file) in PURE]
 IMPURE = {"time", "random", "secrets", "socket", "subprocess", "urllib", "environ", "getenv"}
 

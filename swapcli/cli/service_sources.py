@@ -1,4 +1,4 @@
-"""The markets that `swapcli serve` answers from."""
+"""The markets and nodes that `swapcli serve` quotes with."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ if TYPE_CHECKING:
     from swapcli.service.market_registry import MarketRegistry
 
 
-class Served(NamedTuple):
-    """The registry of markets, those of its markets that have to be followed, and nodes for balance checks by
-    network."""
+class ServiceSources(NamedTuple):
+    """The market registry, the markets to keep current, and the nodes for balance checks by network."""
 
-    desk: MarketRegistry
-    kept: list[Followed]
+    registry: MarketRegistry
+    followed: list[Followed]
     nodes: dict[str, RpcNode]
 
 
-def open_served(session: Session, names: Iterable[str], *, skip_bad_pools: bool) -> Served:
-    """Open what the service of a session answers from. Raises as `choose_service_pools`."""
+def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_pools: bool) -> ServiceSources:
+    """Return the sources of the networks `names`, or of all configured ones. Raises as `choose_service_pools`."""
     from swapcli.service.market_registry import MarketRegistry
 
     pools = choose_service_pools(session, list(names), skip_bad_pools=skip_bad_pools, warn_of_node=_log_node_warning)
@@ -37,7 +36,7 @@ def open_served(session: Session, names: Iterable[str], *, skip_bad_pools: bool)
         pools.networks,
         pools.openers,
         SYSTEM_CLOCK,
-        followed=[each.network.name for each in pools.followed],
+        followed=[market.network.name for market in pools.followed],
         route_ttl_s=settings.route_ttl_s,
         max_age_s=settings.max_age_s,
         max_hops=settings.max_hops,
@@ -45,11 +44,11 @@ def open_served(session: Session, names: Iterable[str], *, skip_bad_pools: bool)
         solve_time_s=settings.service.solve_time_s,
         impact_warning_ppm=settings.impact_warning_ppm,
     )
-    return Served(registry, pools.followed, pools.check_nodes)
+    return ServiceSources(registry, pools.followed, pools.check_nodes)
 
 
 def _log_node_warning(network: str, message: str) -> None:
-    """Write a line of the log: another node replaces one that fails."""
+    """Write a log line about a failing node that a spare one replaces."""
     now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
     print_to_stderr(
         json.dumps({"time": format_iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":"))

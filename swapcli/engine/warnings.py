@@ -1,4 +1,4 @@
-"""What must be said of a quote before anybody signs it, and the price impact above which no payload is given."""
+"""Warnings to read before signing a quote, and the price impact above which no payload is given."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address
 
 NOT_LIVE = "not live prices"
-INVENTED = "invented"
+PLACEHOLDER_MARK = "invented"
+"""Marks pools whose addresses are placeholders in tables and warnings."""
 
 _STATE_CODES = {
     Provenance.MODELLED: WarningCode.STATE_MODELLED,
@@ -33,7 +34,7 @@ def answer_warnings(answer: QuoteResult, *, ttl_s: int, impact_warning_ppm: int)
         answer.state_source,
         ttl_s=ttl_s,
         impact_warning_ppm=impact_warning_ppm,
-        invented=invented_pools(answer),
+        placeholder_note=placeholder_note(answer),
     )
     return (
         *of_quote,
@@ -43,11 +44,11 @@ def answer_warnings(answer: QuoteResult, *, ttl_s: int, impact_warning_ppm: int)
 
 
 def quote_warnings(
-    impact: PriceImpact | None, origin: StateSource, *, ttl_s: int, impact_warning_ppm: int, invented: str = ""
+    impact: PriceImpact | None, origin: StateSource, *, ttl_s: int, impact_warning_ppm: int, placeholder_note: str = ""
 ) -> tuple[QuoteWarning, ...]:
-    """Return the warnings of a quote, each code once. State older than `ttl_s` is old; `placeholder_pools` is what
-    `invented_pools` says."""
-    own = (*_impact_warnings(impact, origin, impact_warning_ppm), *_state_warnings(origin, ttl_s, invented))
+    """Return the warnings of a quote, each code once. State older than `ttl_s` is old; `placeholder_note` follows the
+    warning about the state."""
+    own = (*_impact_warnings(impact, origin, impact_warning_ppm), *_state_warnings(origin, ttl_s, placeholder_note))
     codes = {each.code for each in own}
     others = [code for code in origin.reported.codes if code not in codes]
     return (*own, *(QuoteWarning(code, f"{_service(origin)} warns of {code}") for code in others))
@@ -61,9 +62,9 @@ def payload_warnings(
     is_router_own: bool,
     is_simulated: bool,
 ) -> tuple[QuoteWarning, ...]:
-    """Return the warnings of a payload: those of its quote, and whose router it is for.
+    """Return the warnings of a payload: those of its quote, and one about a router that is not your own.
 
-    A simulation on the real state has shown what comes of the router and of amounts that are not of that state.
+    A successful simulation on the real state makes warnings about the router and about unsafe state unnecessary.
     """
     warnings = [each if is_simulated or each.code not in _UNSAFE_STATES else _not_to_sign(each) for each in of_quote]
     if not is_router_own and not is_simulated:
@@ -100,16 +101,16 @@ def _impact_warnings(impact: PriceImpact | None, origin: StateSource, warning_pp
         yield QuoteWarning(WarningCode.PRICE_IMPACT_HIGH, _impact_sentence(impact, origin))
 
 
-def _state_warnings(origin: StateSource, ttl_s: int, invented: str) -> Iterator[QuoteWarning]:
-    """Where the state of the pools is not live, older than `ttl_s`, or unknown."""
+def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> Iterator[QuoteWarning]:
+    """Yield a warning where the state of the pools is not live, older than `ttl_s`, or unknown."""
     if origin.provenance is None:
         message = f"{_service(origin)} does not say which state its quotes rest on"
         yield QuoteWarning(WarningCode.STATE_UNKNOWN, message)
     elif not origin.is_live:
-        message = f"the state of the pools is {origin.provenance.value}: these are {NOT_LIVE}{invented}"
+        message = f"the state of the pools is {origin.provenance.value}: these are {NOT_LIVE}{placeholder_note}"
         yield QuoteWarning(_STATE_CODES[origin.provenance], message)
     elif origin.age_s is not None and origin.age_s > ttl_s:
-        message = f"the state of the pools is {how_old(origin.age_s)}: prices have moved since{invented}"
+        message = f"the state of the pools is {how_old(origin.age_s)}: prices have moved since{placeholder_note}"
         yield QuoteWarning(WarningCode.STATE_OLD, message)
 
 
@@ -132,7 +133,7 @@ def check_impact(impact: PriceImpact | None, origin: StateSource, max_impact_ppm
 
 
 def how_old(seconds: int) -> str:
-    """How long ago, in the largest unit that fits."""
+    """Return an age in the largest unit that fits, such as "2 hours old"."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= length:
             count = seconds // length
@@ -150,7 +151,7 @@ def _impact_sentence(impact: PriceImpact, origin: StateSource) -> str:
 
 
 def _percent(fraction: float) -> str:
-    """A loss to two decimals, rounded down, so that only the loss of all is 100%."""
+    """Return a loss to two decimals, rounded down, so that only a total loss reads 100%."""
     return f"{int(fraction * 10_000) / 100:.2f}%"
 
 
@@ -158,8 +159,8 @@ def _service(origin: StateSource) -> str:
     return origin.service_url or origin.description
 
 
-def invented_pools(answer: QuoteResult) -> str:
-    """Return how many of an answer's pool addresses are invented, to follow a warning; empty where none is."""
+def placeholder_note(answer: QuoteResult) -> str:
+    """Return a note on the number of placeholder pool addresses in an answer; empty if there are none."""
     if isinstance(answer, RemoteQuote) or not answer.placeholder_pools:
         return ""
-    return f"; {INVENTED} pool addresses: {len(answer.placeholder_pools)} of {len(answer.result.pool_keys)}"
+    return f"; {PLACEHOLDER_MARK} pool addresses: {len(answer.placeholder_pools)} of {len(answer.result.pool_keys)}"

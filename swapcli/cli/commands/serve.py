@@ -22,7 +22,7 @@ from swapcli.errors import InvalidOption
 from swapcli.startup import enable_garbage_collection
 
 if TYPE_CHECKING:
-    from swapcli.cli.service_sources import Served
+    from swapcli.cli.service_sources import ServiceSources
     from swapcli.service.keys import KeyStore
 
 SERVER, LIFECYCLE = "Server", "Lifecycle"
@@ -88,10 +88,10 @@ def serve(
 
     session = read_session()
     request_limit = _parse_request_limit(once, max_requests)
-    from swapcli.cli.service_sources import open_served
+    from swapcli.cli.service_sources import open_service_sources
 
-    served = open_served(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)
-    names = [network.name for network in served.desk.served_networks]
+    sources = open_service_sources(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)
+    names = [network.name for network in sources.registry.served_networks]
 
     def on_ready(url: str) -> None:
         line = json.dumps({"url": url, "pid": os.getpid(), "networks": names})
@@ -99,12 +99,12 @@ def serve(
             write_atomically(ready_file, line + "\n")
         print(line, flush=True)
 
-    return _serve(session, served, request_limit, on_ready, read_session)
+    return _serve(session, sources, request_limit, on_ready, read_session)
 
 
 def _serve(
     session: Session,
-    served: "Served",
+    sources: "ServiceSources",
     max_requests: int | None,
     on_ready: Callable[[str], None],
     read_session: Callable[[], Session],
@@ -128,9 +128,9 @@ def _serve(
                 stream.write(_PUBLIC_ADDRESS.format(settings.host) + "\n")
             on_ready(url)
 
-        with FollowerThreads(served.kept, served.desk, log) as keepers:
+        with FollowerThreads(sources.followed, sources.registry, log) as followers:
             service = create_app(
-                served.desk, settings, keys=keys, log=log, failures=keepers.failures, nodes=served.nodes
+                sources.registry, settings, keys=keys, log=log, failures=followers.failures, nodes=sources.nodes
             )
 
             def read_policy() -> tuple[ServiceSettings, "KeyStore"]:
@@ -143,8 +143,8 @@ def _serve(
                 port=settings.port,
                 on_ready=warn_and_announce,
                 # With a limit of requests, none should be spent while the first state is read.
-                is_prepared=keepers.are_settled if max_requests else None,
-                on_hangup=PolicyReloader(get_policy(service), read_policy, log, served.desk.clock),
+                is_prepared=followers.are_settled if max_requests else None,
+                on_hangup=PolicyReloader(get_policy(service), read_policy, log, sources.registry.clock),
                 max_requests=max_requests,
                 max_connections=settings.max_connections,
             )

@@ -11,7 +11,7 @@ from swapcli.cli.render.facts import Fact, build_facts, symbol
 from swapcli.cli.render.numbers import apportion, format_share, format_short_amount, format_significant
 from swapcli.cli.render.text import describe_origin, printable
 from swapcli.engine.quote import LocalQuote, QuoteResult, RemoteQuote
-from swapcli.engine.warnings import INVENTED
+from swapcli.engine.warnings import PLACEHOLDER_MARK
 from swapcli.model.pool import Pool
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token, whole_tokens
@@ -161,7 +161,7 @@ def _pools(answer: QuoteResult) -> Iterator[PoolRow]:
         swap, pool = first_uses[key], _pool(answer, key)
         address = display_address(key, answer.network.kind) if key == swap.pool_address else key
         tokens_of_pool = pool.tokens if pool else (swap.token_in, swap.token_out)
-        note = INVENTED if isinstance(answer, LocalQuote) and key in answer.placeholder_pools else ""
+        note = PLACEHOLDER_MARK if isinstance(answer, LocalQuote) and key in answer.placeholder_pools else ""
         yield PoolRow(
             mark, address, _pool_name(answer, swap), "/".join(symbol(tokens[a]) for a in tokens_of_pool), note
         )
