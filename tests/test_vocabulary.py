@@ -106,7 +106,7 @@ PENDING: tuple[str, ...] = (
     "swapcli/service", "swapcli/starknet",
     "tests/examples.py", "tests/strategies.py",
     "tests/test_bench.py", "tests/test_bench_chain.py", "tests/test_bench_report.py", "tests/test_bench_store.py",
-    "tests/test_errors.py",
+    "tests/test_errors.py", "tests/encoding/test_strict_json.py",
     "tests/test_layers.py", "tests/api",
     "tests/bench", "tests/chain", "tests/cli/commands/sync", "tests/cli/commands/test_serve.py",
     "tests/cli/test_sources.py", "tests/config", "tests/contracts",

@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 from swapcli.errors import InvalidPoolState
 from swapcli.markets import network_field, pools_field, tokens_field
-from swapcli.markets.document import list_in, load_object, member, object_in, refuse, text_in, uint_in
+from swapcli.markets.fields import MarketFields, parse_document
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import UNKNOWN
-from swapcli.pools.state_fields import shown
+from swapcli.validation.values import MISSING, InvalidValue, parse_choice, parse_integer, parse_list
 
 FORMAT = "swap-market/1"
 
-_MAX_MOMENT = 2**63 - 1
+_MAX_BLOCK = 2**63 - 1
 FILE_PROVENANCES = tuple(each for each in Provenance if each is not Provenance.LIVE)
 """The provenances that a file may state."""
 
@@ -41,27 +41,26 @@ def parse_market(
     `networks` looks a name up, raising `UnknownNetwork`. Raises `InvalidPoolState`, naming pool and field, where a pool
     is wrong (with `skip_bad_pools` the pool is left out and its error returned), and `MarketError` for all else.
     """
-    entry = load_object(document)
-    if member(entry, "format") != FORMAT:
-        refuse("format", f'expected "{FORMAT}", not {shown(entry["format"])}')
-    network_entry = object_in(entry, "network")
-    outline = network_field.outline(network_entry, networks)
-    tokens = tokens_field.read_tokens(entry, outline.kind)
-    network = network_field.with_wrapped_native(outline, network_entry, tokens)
+    fields = parse_document(document)
+    fields.read("format", _parse_format)
+    network_fields = fields.nested("network")
+    partial_network = network_field.parse_partial_network(network_fields, networks)
+    tokens = tokens_field.parse_tokens(fields, partial_network.kind)
+    network = network_field.with_wrapped_native(partial_network, network_fields, tokens)
     _check_wrapped_native(network, tokens)
     reader = pools_field.PoolParser(network, tokens)
-    pools, skipped = reader.read(list_in(entry, "pools"), skip_bad_pools)
+    pools, skipped = reader.read(fields.read("pools", parse_list), skip_bad_pools)
     market = Market(
         network=network,
         tokens=tokens,
         pools=pools,
-        provenance=_read_provenance(entry),
-        source=text_in(entry, "source"),
-        gas_price_wei=uint_in(entry, "gas_price_wei"),
-        block=_read_moment(entry, "block"),
-        timestamp=_read_moment(entry, "timestamp"),
+        provenance=Provenance(fields.read("provenance", parse_choice, FILE_PROVENANCES)),
+        source=fields.text("source"),
+        gas_price_wei=fields.integer("gas_price_wei"),
+        block=_parse_block_field(fields, "block"),
+        timestamp=_parse_block_field(fields, "timestamp"),
         placeholder_pools=frozenset(reader.placeholder_pools),
-        transfers=tokens_field.read_transfers(entry, outline.kind),
+        transfers=tokens_field.parse_transfers(fields, partial_network.kind),
     )
     return ParsedMarket(market, tuple(skipped))
 
@@ -96,18 +95,17 @@ def _check_wrapped_native(network: Network, tokens: Mapping[str, Token]) -> None
     wrapped = network.wrapped_native
     token = tokens.get(wrapped.address) if wrapped else None
     if token and token.decimals != network.native.decimals:
-        refuse(
+        raise MarketFields.failure(
             "network.wrapped_native",
             f"{token.address} has {token.decimals} decimals, the native token has {network.native.decimals}",
         )
 
 
-def _read_provenance(entry: Mapping[str, object]) -> Provenance:
-    provenance = text_in(entry, "provenance")
-    if provenance not in FILE_PROVENANCES:
-        refuse("provenance", f"expected one of {', '.join(FILE_PROVENANCES)}, not {shown(provenance)}")
-    return Provenance(provenance)
+def _parse_format(value: object) -> None:
+    if value != FORMAT:
+        raise InvalidValue(f'"{FORMAT}"', value)
 
 
-def _read_moment(entry: Mapping[str, object], key: str) -> int | None:
-    return None if member(entry, key) is None else uint_in(entry, key, maximum=_MAX_MOMENT)
+def _parse_block_field(fields: MarketFields, key: str) -> int | None:
+    """Read `block` or `timestamp`: null if unknown, but never absent."""
+    return None if fields.values.get(key, MISSING) is None else fields.read(key, parse_integer, 0, _MAX_BLOCK)

@@ -10,7 +10,8 @@ from swapcli.model.network import Network
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import FAMILIES, family
-from swapcli.pools.state_fields import read_flag, read_int, shown
+from swapcli.pools.state_fields import StateFields
+from swapcli.validation.values import describe
 
 MAX_FEE_PPM = 999_999
 
@@ -59,10 +60,10 @@ class PoolParser:
 
     def _pool(self, item: object, index: int) -> Pool:
         if not isinstance(item, dict):
-            raise InvalidPoolState(f"pools[{index}]", f"expected an object, not {shown(item)}")
+            raise InvalidPoolState(f"pools[{index}]", f"expected an object, not {describe(item)}")
         try:
             pool = self._family(item).from_state(self._identity(item), item)
-            if read_flag(item, "address_modelled"):
+            if item.get("address_modelled") is not None and StateFields(item).boolean("address_modelled"):
                 self.placeholder_pools.add(pool.key)
         except InvalidPoolState as error:
             raise InvalidPoolState(error.field, error.problem, pool=_label(item, index)) from error
@@ -75,13 +76,13 @@ class PoolParser:
             protocol=self._protocol(item),
             tokens=tuple([token.address for token in tokens]),
             decimals=tuple([token.decimals for token in tokens]),
-            fee_ppm=read_int(item, "fee_ppm", 0, MAX_FEE_PPM),
+            fee_ppm=StateFields(item).integer("fee_ppm", 0, MAX_FEE_PPM),
         )
 
     def _pool_tokens(self, item: Mapping[str, object]) -> list[Token]:
         listed = item.get("tokens")
         if not isinstance(listed, list) or len(listed) < 2:
-            found = f"a list of {len(listed)}" if isinstance(listed, list) else shown(listed)
+            found = f"a list of {len(listed)}" if isinstance(listed, list) else describe(listed)
             expected = f"expected a list of at least two addresses, not {found}"
             raise InvalidPoolState("tokens", "missing" if listed is None else expected)
         tokens = [self._token(address, index) for index, address in enumerate(listed)]
@@ -111,10 +112,10 @@ class PoolParser:
         if name is None:
             raise InvalidPoolState("protocol", "missing")
         if not isinstance(name, str):
-            raise InvalidPoolState("protocol", f"expected a name, not {shown(name)}")
+            raise InvalidPoolState("protocol", f"expected a name, not {describe(name)}")
         known = self._protocols.get(name)
         if known is None:
-            raise InvalidPoolState("protocol", f"{self._network.name} has no protocol {shown(name)}")
+            raise InvalidPoolState("protocol", f"{self._network.name} has no protocol {describe(name)}")
         return known
 
     def _family(self, item: Mapping[str, object]) -> type[Pool]:
@@ -123,7 +124,7 @@ class PoolParser:
         if known is not None:
             return known
         if not isinstance(name, str) or name not in FAMILIES:
-            expected = f"expected one of {', '.join(FAMILIES)}, not {shown(name)}"
+            expected = f"expected one of {', '.join(FAMILIES)}, not {describe(name)}"
             raise InvalidPoolState("family", "missing" if name is None else expected)
         self._families[name] = family(name)
         return self._families[name]

@@ -3,7 +3,7 @@
 | key | meaning |
 |---|---|
 | `name`, `kind`, `chain_id` | lower-case name; `evm` (default) or `starknet`; number or decimal text |
-| `is_native` | `{symbol, name, decimals}`; on Starknet also its `address` |
+| `native` | `{symbol, name, decimals}`; on Starknet also its `address` |
 | `wrapped_native` | the native token's ERC-20: an address (described in `tokens`, else named after the native token), a token, or null |
 | `tokens` | `[{address, symbol, name, decimals}]` |
 | `unconfirmed_tokens` | `[{address, symbol, ..., reason}]`: known of, but not safe to use; not read |
@@ -26,12 +26,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from swapcli.errors import ConfigError
 from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import PPM, SHARES, TransferBehaviour
-from swapcli.networks.section import Section, as_address, as_text, as_whole, refuse
+from swapcli.networks.definition_fields import DefinitionFields
+from swapcli.validation.values import MISSING, parse_choice, parse_integer, parse_list, parse_printable
 
 NETWORK_KEYS = (
     "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
@@ -62,35 +62,35 @@ _MAX_TICK_SPACING = 32_767
 
 def parse_network(mapping: object, where: str) -> Network:
     """The network that `mapping` describes. Raises `ConfigError` naming the key, below `where`, and what it expects."""
-    section = Section(mapping, where, NETWORK_KEYS)
-    name = section.text("name").lower()
+    fields = DefinitionFields.of_keys(mapping, where, NETWORK_KEYS)
+    name = fields.text("name").lower()
     if not _NAME.fullmatch(name):
-        refuse(section.path("name"), "letters, digits, - and _", name)
-    kind = _kind(section)
-    native = _native(section, kind)
-    tokens = _unique(_tokens(section, kind), lambda token: token.address, section.path("tokens"))
+        fields.refuse(fields.path_of("name"), "letters, digits, - and _", name)
+    kind = parse_kind(fields)
+    native = _native(fields, kind)
+    tokens = _unique(_tokens(fields, kind), lambda token: token.address, fields, "tokens")
     return Network(
         name=name,
         kind=kind,
-        chain_id=section.whole("chain_id", 1, _MAX_CHAIN_ID),
+        chain_id=fields.whole("chain_id", 1, _MAX_CHAIN_ID),
         native=native,
-        wrapped_native=_wrapped_native(section, kind, native, tokens),
+        wrapped_native=_wrapped_native(fields, kind, native, tokens),
         tokens=tokens,
-        protocols=_distinct_protocols(tuple(_protocols(section)), section.path("protocols")),
-        deployments=tuple(_deployments(section, kind)),
-        router=section.address_or_none("router", kind),
-        rpc_urls=section.texts("rpc_urls"),
-        multicall=section.address_or_none("multicall", kind),
-        l1_fee_oracle=section.address_or_none("l1_fee_oracle", kind),
-        explorer=section.text("explorer") if section.given("explorer") else None,
-        stablecoins=_addresses(section, "stablecoins", kind),
-        gas_price_wei=section.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
-        block_time_s=section.number_or_none("block_time_s"),
-        has_v2=section.flag("has_v2", default=kind is Kind.EVM),
-        transfers=dict(_transfers(section, kind)),
-        head_is_proposed=section.flag("head_is_proposed", default=False),
-        sources={key: as_text(value, path) for key, value, path in section.entries("sources")},
-        unconfirmed=section.texts("unconfirmed"),
+        protocols=_distinct_protocols(tuple(_protocols(fields)), fields),
+        deployments=tuple(_deployments(fields, kind)),
+        router=fields.optional_address("router", kind),
+        rpc_urls=fields.texts("rpc_urls"),
+        multicall=fields.optional_address("multicall", kind),
+        l1_fee_oracle=fields.optional_address("l1_fee_oracle", kind),
+        explorer=fields.optional_text("explorer"),
+        stablecoins=fields.addresses("stablecoins", kind),
+        gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
+        block_time_s=fields.optional_positive_number("block_time_s"),
+        has_v2=fields.boolean("has_v2", default=kind is Kind.EVM),
+        transfers=dict(_transfers(fields, kind)),
+        head_is_proposed=fields.boolean("head_is_proposed", default=False),
+        sources={key: fields.parse(path, value, parse_printable) for key, path, value in fields.members("sources")},
+        unconfirmed=fields.texts("unconfirmed"),
     )
 
 
@@ -100,69 +100,89 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
     Tokens, protocols, deployments and stablecoins are added, replacing those with the same address or `amm_name`; RPC
     addresses go before the known ones; the rest is replaced. Raises `ConfigError` as `parse_network` does.
     """
-    section = Section(mapping, where, ADDED_KEYS)
+    fields = DefinitionFields.of_keys(mapping, where, ADDED_KEYS)
     kind = network.kind
-    tokens = {token.address: token for token in (*network.tokens, *_tokens(section, kind))}
-    protocols = {protocol.amm_name: protocol for protocol in (*network.protocols, *_protocols(section))}
+    tokens = {token.address: token for token in (*network.tokens, *_tokens(fields, kind))}
+    protocols = {protocol.amm_name: protocol for protocol in (*network.protocols, *_protocols(fields))}
     return replace(
         network,
         tokens=tuple(tokens.values()),
-        protocols=_distinct_protocols(tuple(protocols.values()), section.path("protocols")),
-        deployments=(*network.deployments, *_deployments(section, kind)),
-        router=section.address_or_none("router", kind) or network.router,
-        rpc_urls=_merged(section.texts("rpc_urls"), network.rpc_urls),
-        multicall=section.address_or_none("multicall", kind) or network.multicall,
-        l1_fee_oracle=section.address_or_none("l1_fee_oracle", kind) or network.l1_fee_oracle,
-        explorer=section.text("explorer", network.explorer or "") or None,
-        stablecoins=_merged(network.stablecoins, _addresses(section, "stablecoins", kind)),
-        gas_price_wei=section.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.gas_price_wei),
-        block_time_s=section.number_or_none("block_time_s") or network.block_time_s,
-        transfers={**network.transfers, **dict(_transfers(section, kind))},
-        head_is_proposed=section.flag("head_is_proposed", default=network.head_is_proposed),
+        protocols=_distinct_protocols(tuple(protocols.values()), fields),
+        deployments=(*network.deployments, *_deployments(fields, kind)),
+        router=fields.optional_address("router", kind) or network.router,
+        rpc_urls=_merged(fields.texts("rpc_urls"), network.rpc_urls),
+        multicall=fields.optional_address("multicall", kind) or network.multicall,
+        l1_fee_oracle=fields.optional_address("l1_fee_oracle", kind) or network.l1_fee_oracle,
+        explorer=fields.text("explorer", network.explorer or "") or None,
+        stablecoins=_merged(network.stablecoins, fields.addresses("stablecoins", kind)),
+        gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.gas_price_wei),
+        block_time_s=fields.optional_positive_number("block_time_s") or network.block_time_s,
+        transfers={**network.transfers, **dict(_transfers(fields, kind))},
+        head_is_proposed=fields.boolean("head_is_proposed", default=network.head_is_proposed),
     )
 
 
-def _kind(section: Section) -> Kind:
-    text = section.text("kind", Kind.EVM.value)
-    if text not in tuple(Kind):
-        refuse(section.path("kind"), " or ".join(Kind), text)
-    return Kind(text)
+def override_network(network: Network, fields: DefinitionFields) -> Network:
+    """Return `network` with the chain id, native token, router and protocols that a market file gives, if it does.
+
+    A router that is null is unknown to the file's author: the known one stays. A protocol keeps what is known of it
+    besides its id and display name. `wrapped_native` is left to the caller, who knows the file's tokens.
+    """
+    protocols = network.protocols
+    if "protocols" in fields.values:
+        fields.read("protocols", parse_list)
+        protocols = _distinct_protocols(tuple(_overridden(each, network) for each in _protocols(fields)), fields)
+    return replace(
+        network,
+        chain_id=fields.integer("chain_id", 1, _MAX_CHAIN_ID) if "chain_id" in fields.values else network.chain_id,
+        native=_native(fields, network.kind, network.native) if "native" in fields.values else network.native,
+        router=fields.optional_address("router", network.kind) or network.router,
+        protocols=protocols,
+    )
 
 
-def _native(section: Section, kind: Kind) -> Token:
+def _overridden(protocol: ProtocolInfo, network: Network) -> ProtocolInfo:
+    known = network.protocol(protocol.amm_name) or ProtocolInfo(protocol.id, protocol.amm_name, protocol.display_name)
+    return known._replace(id=protocol.id, display_name=protocol.display_name)
+
+
+def parse_kind(fields: DefinitionFields) -> Kind:
+    return Kind(fields.read_optional("kind", parse_choice, tuple(Kind)) or Kind.EVM)
+
+
+def _native(fields: DefinitionFields, kind: Kind, known: Token | None = None) -> Token:
     """The native token. Only Starknet's lives at an address of its own."""
-    where = section.path("native")
-    native = Section(section.value("native", "a token"), where, _TOKEN_KEYS)
+    native = fields.of_keys(fields.values.get("native", MISSING), fields.path_of("native"), _TOKEN_KEYS)
     return Token(
-        address=ZERO_ADDRESS if kind is Kind.EVM else native.address("address", kind),
+        address=ZERO_ADDRESS if kind is Kind.EVM else known.address if known else native.address("address", kind),
         symbol=native.text("symbol"),
         name=native.text("name"),
         decimals=native.whole("decimals", 0, _MAX_DECIMALS),
     )
 
 
-def _wrapped_native(section: Section, kind: Kind, native: Token, tokens: Iterable[Token]) -> Token | None:
-    if not section.given("wrapped_native"):
+def _wrapped_native(fields: DefinitionFields, kind: Kind, native: Token, tokens: Iterable[Token]) -> Token | None:
+    if not fields.has("wrapped_native"):
         return None
-    where = section.path("wrapped_native")
-    value = section.value("wrapped_native", "an address or a token")
+    where = fields.path_of("wrapped_native")
+    value = fields.values["wrapped_native"]
     if not isinstance(value, str):
         wrapped = _token(value, where, kind)
     else:
-        address = as_address(value, where, kind)
+        address = fields.parse_address(where, value, kind)
         named_after = Token(address, f"W{native.symbol}", f"Wrapped {native.name}", native.decimals)
         wrapped = next((token for token in tokens if token.address == address), named_after)
     if wrapped.decimals != native.decimals:
-        refuse(where, f"{native.decimals} decimals like the native token", wrapped.decimals)
+        fields.refuse(where, f"{native.decimals} decimals like the native token", wrapped.decimals)
     return wrapped
 
 
-def _tokens(section: Section, kind: Kind) -> Iterator[Token]:
-    return (_token(item, where, kind) for item, where in section.items("tokens"))
+def _tokens(fields: DefinitionFields, kind: Kind) -> Iterator[Token]:
+    return (_token(item, where, kind) for where, item in fields.optional_items("tokens"))
 
 
 def _token(value: object, where: str, kind: Kind) -> Token:
-    token = Section(value, where, _TOKEN_KEYS)
+    token = DefinitionFields.of_keys(value, where, _TOKEN_KEYS)
     return Token(
         address=token.address("address", kind),
         symbol=token.text("symbol"),
@@ -171,61 +191,64 @@ def _token(value: object, where: str, kind: Kind) -> Token:
     )
 
 
-def _protocols(section: Section) -> Iterator[ProtocolInfo]:
-    for item, where in section.items("protocols"):
-        protocol = Section(item, where, _PROTOCOL_KEYS)
+def _protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
+    for where, item in fields.optional_items("protocols"):
+        protocol = fields.of_keys(item, where, _PROTOCOL_KEYS)
         yield ProtocolInfo(
             id=protocol.whole("id", 0, _MAX_PROTOCOL_ID),
             amm_name=protocol.text("amm_name"),
             display_name=protocol.text("display_name"),
-            family=protocol.text("family") if protocol.given("family") else None,
+            family=protocol.optional_text("family"),
             extra_keys=protocol.texts("extra_keys"),
-            confirmed=protocol.flag("confirmed", default=False),
+            confirmed=protocol.boolean("confirmed", default=False),
         )
 
 
-def _distinct_protocols(protocols: tuple[ProtocolInfo, ...], where: str) -> tuple[ProtocolInfo, ...]:
-    _unique(protocols, lambda protocol: protocol.amm_name, where)
-    return _unique(protocols, lambda protocol: str(protocol.id), where)
+def _distinct_protocols(protocols: tuple[ProtocolInfo, ...], fields: DefinitionFields) -> tuple[ProtocolInfo, ...]:
+    _unique(protocols, lambda protocol: protocol.amm_name, fields, "protocols")
+    return _unique(protocols, lambda protocol: str(protocol.id), fields, "protocols")
 
 
-def _deployments(section: Section, kind: Kind) -> Iterator[Deployment]:
-    for item, where in section.items("deployments"):
-        deployment = Section(item, where, _DEPLOYMENT_KEYS)
+def _deployments(fields: DefinitionFields, kind: Kind) -> Iterator[Deployment]:
+    for where, item in fields.optional_items("deployments"):
+        deployment = DefinitionFields.of_keys(item, where, _DEPLOYMENT_KEYS)
         yield Deployment(
             protocols=deployment.texts("protocols"),
             name=deployment.text("name"),
-            addresses={role: as_address(value, path, kind) for role, value, path in deployment.entries("addresses")},
-            init_code_hash=deployment.hash_or_none("init_code_hash"),
+            addresses={
+                role: deployment.parse_address(path, value, kind)
+                for role, path, value in deployment.members("addresses")
+            },
+            init_code_hash=deployment.optional_hash("init_code_hash"),
             fee_tiers=dict(_fee_tiers(deployment)),
             source=deployment.text("source", ""),
             unconfirmed=deployment.texts("unconfirmed"),
         )
 
 
-def _fee_tiers(deployment: Section) -> Iterator[tuple[int, int]]:
-    for fee, spacing, path in deployment.entries("fee_tiers"):
-        yield as_whole(fee, path, 0, _MAX_FEE_PPM), as_whole(spacing, path, 0, _MAX_TICK_SPACING)
+def _fee_tiers(deployment: DefinitionFields) -> Iterator[tuple[int, int]]:
+    for fee_ppm, path, spacing in deployment.members("fee_tiers"):
+        yield (
+            deployment.parse(path, fee_ppm, parse_integer, 0, _MAX_FEE_PPM),
+            deployment.parse(path, spacing, parse_integer, 0, _MAX_TICK_SPACING),
+        )
 
 
-def _transfers(section: Section, kind: Kind) -> Iterator[tuple[str, TransferBehaviour]]:
-    for address in _addresses(section, "share_tokens", kind):
+def _transfers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, TransferBehaviour]]:
+    for address in fields.addresses("share_tokens", kind):
         yield address, SHARES
-    for name, fee_ppm, path in section.entries("transfer_fees_ppm"):
-        yield as_address(name, path, kind), TransferBehaviour.with_fee(as_whole(fee_ppm, path, 0, PPM))
-
-
-def _addresses(section: Section, key: str, kind: Kind) -> tuple[str, ...]:
-    return tuple(as_address(item, where, kind) for item, where in section.items(key))
+    for name, path, value in fields.members("transfer_fees_ppm"):
+        fee_ppm = fields.parse(path, value, parse_integer, 0, PPM)
+        yield fields.parse_address(path, name, kind), TransferBehaviour.with_fee(fee_ppm)
 
 
 def _merged(first: tuple[str, ...], then: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(first + then))
 
 
-def _unique(members: Iterable[_T], key: Callable[[_T], str], where: str) -> tuple[_T, ...]:
+def _unique(members: Iterable[_T], key: Callable[[_T], str], fields: DefinitionFields, field: str) -> tuple[_T, ...]:
     seen: dict[str, _T] = {}
     for member in members:
         if seen.setdefault(key(member), member) is not member:
-            raise ConfigError(f"{where}: {key(member)} is listed twice", details={"key": where})
+            raise fields.failure(fields.path_of(field), f"{key(member)} is listed twice")
     return tuple(seen.values())

@@ -21,6 +21,7 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.concentrated_curve import ConcentratedCurve
 from swapcli.pools.concentrated_state import ZERO_ADDRESS, TickList, read_position, read_tick_list
 from swapcli.pools.rounding import div_up, mul_div_up
+from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 from swapcli.pools.two_token import PPM, check_pair, is_forward, slot_setters
 
@@ -87,8 +88,9 @@ class Concentrated(Pool):
         (true where currency0 is the native token, listed under its wrapped form).
         """
         check_pair(identity)
-        ladder = read_tick_list(state)
-        sqrt_price_x96, tick, liquidity = read_position(state, ladder)
+        fields = StateFields(state)
+        tick_list = read_tick_list(fields)
+        sqrt_price_x96, tick, liquidity = read_position(fields, tick_list)
         return cls(
             identity.address,
             identity.protocol,
@@ -98,7 +100,7 @@ class Concentrated(Pool):
             sqrt_price_x96,
             tick,
             liquidity,
-            ladder,
+            tick_list,
         )
 
     def gas_units(self, after: Pool) -> int:

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from math import gcd
 from operator import lt
 from typing import Final, NamedTuple, cast
 
 from swapcli.errors import InvalidPoolState
-from swapcli.pools.state_fields import (
-    parse_ints,
-    read_choice,
-    read_flag,
-    read_int,
-    read_list,
-    read_optional_hex,
-    read_uint,
-    shown,
-)
+from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import (
     MAX_SQRT_RATIO,
     MAX_TICK,
@@ -28,6 +19,7 @@ from swapcli.pools.tick_math import (
     sqrt_ratio_at_tick,
     tick_at_sqrt_ratio,
 )
+from swapcli.validation.values import InvalidValue, describe, parse_integers, parse_list
 
 UNISWAP_V3: Final = "uniswap_v3"
 ALGEBRA_INTEGRAL: Final = "algebra_integral"
@@ -69,13 +61,13 @@ class TickList(NamedTuple):
         return state
 
 
-def read_tick_list(state: Mapping[str, object]) -> TickList:
+def read_tick_list(fields: StateFields) -> TickList:
     """Check and read all but the position. Raises `InvalidPoolState`."""
-    spacing = read_int(state, "tick_spacing", 1, _MAX_TICK_SPACING)
-    in_list = read_choice(state, "variant", (UNISWAP_V3, ALGEBRA_INTEGRAL)) == ALGEBRA_INTEGRAL
-    pool_id = read_optional_hex(state, "pool_id", 32)
-    _refuse_hooks(state)
-    ticks, nets = _read_ticks(state)
+    spacing = fields.integer("tick_spacing", 1, _MAX_TICK_SPACING)
+    in_list = fields.choice("variant", (UNISWAP_V3, ALGEBRA_INTEGRAL), default=UNISWAP_V3) == ALGEBRA_INTEGRAL
+    pool_id = fields.optional_hex("pool_id", 32)
+    _refuse_hooks(fields)
+    ticks, nets = _read_ticks(fields)
     # Algebra's spacing can change while older positions stay.
     if not in_list and gcd(spacing, *ticks) != spacing:
         off = next(i for i, tick in enumerate(ticks) if tick % spacing)
@@ -86,31 +78,30 @@ def read_tick_list(state: Mapping[str, object]) -> TickList:
         liquidity_nets=nets,
         word_ticks=0 if in_list else _WORD_TICKS * spacing,
         pool_id=pool_id,
-        is_native=read_flag(state, "native"),
+        is_native=fields.has("native") and fields.boolean("native"),
         amount_bits=127 if pool_id else 128 if in_list else 255,
     )
 
 
-def read_position(state: Mapping[str, object], ladder: TickList) -> tuple[int, int, int]:
+def read_position(fields: StateFields, ladder: TickList) -> tuple[int, int, int]:
     """Check and read (sqrt_price_x96, tick, liquidity). Raises `InvalidPoolState`."""
-    price = read_uint(state, "sqrt_price_x96", 160)
+    price = fields.uint("sqrt_price_x96", 160)
     if not MIN_SQRT_RATIO <= price < MAX_SQRT_RATIO:
         raise InvalidPoolState("sqrt_price_x96", f"{price} is outside {MIN_SQRT_RATIO} to {MAX_SQRT_RATIO} - 1")
-    tick = read_int(state, "tick", MIN_TICK, MAX_TICK - 1)
+    tick = fields.integer("tick", MIN_TICK, MAX_TICK - 1)
     actual = tick_at_sqrt_ratio(price)
     # On the way down a price that stops on a boundary already counts to the tick below it.
     if tick != actual and not (tick == actual - 1 and price == sqrt_ratio_at_tick(actual)):
         raise InvalidPoolState("tick", f"{tick} does not hold the square-root price {price}")
-    liquidity = read_uint(state, "liquidity", 128)
+    liquidity = fields.uint("liquidity", 128)
     active = sum(ladder.liquidity_nets[: bisect_right(ladder.ticks, tick)])
     if liquidity != active:
         raise InvalidPoolState("liquidity", f"{liquidity} differs from {active}, the sum of the ticks up to {tick}")
     return price, tick, liquidity
 
 
-def _read_ticks(state: Mapping[str, object]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    entries = read_list(state, "ticks")
-    ticks, nets = _columns(entries)
+def _read_ticks(fields: StateFields) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    ticks, nets = fields.read("ticks", _parse_columns)
     if nets and not (max(nets) < _NET_LIMIT and min(nets) > -_NET_LIMIT):
         raise _too_large(nets)
     if ticks and not (ticks[0] >= MIN_TICK and ticks[-1] <= MAX_TICK and all(map(lt, ticks, ticks[1:]))):
@@ -123,31 +114,33 @@ def _read_ticks(state: Mapping[str, object]) -> tuple[tuple[int, ...], tuple[int
     return ticks, nets
 
 
-def _columns(entries: Sequence[object]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _parse_columns(value: object) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    entries = parse_list(value)
     if not entries:
         return (), ()
     pairs = cast(Sequence[tuple[object, object]], entries)
     if not (_PAIR_TYPES.issuperset(map(type, pairs)) and set(map(len, pairs)) == {2}):
         raise _unpaired(entries)
     ticks, nets = zip(*pairs, strict=True)
-    return parse_ints("ticks", ticks), parse_ints("ticks", nets)
+    return parse_integers(ticks), parse_integers(nets)
 
 
-def _unpaired(entries: Sequence[object]) -> InvalidPoolState:
-    pairs = (type(entry) in _PAIR_TYPES and len(cast(Sequence[object], entry)) == 2 for entry in entries)
-    return InvalidPoolState(f"ticks[{list(pairs).index(False)}]", "expected a pair [tick, net liquidity]")
+def _unpaired(entries: Sequence[object]) -> InvalidValue:
+    is_pair = [type(entry) in _PAIR_TYPES and len(cast(Sequence[object], entry)) == 2 for entry in entries]
+    index = is_pair.index(False)
+    return InvalidValue("a pair [tick, net liquidity]", entries[index], f"[{index}]")
 
 
 def _too_large(nets: Sequence[int]) -> InvalidPoolState:
     i = next(i for i, net in enumerate(nets) if abs(net) >= _NET_LIMIT)
-    return InvalidPoolState(f"ticks[{i}]", f"the net liquidity {shown(nets[i])} exceeds 2^127 - 1")
+    return InvalidPoolState(f"ticks[{i}]", f"the net liquidity {describe(nets[i])} exceeds 2^127 - 1")
 
 
 def _disorder(ticks: Sequence[int]) -> InvalidPoolState:
     previous = MIN_TICK - 1
     for i, tick in enumerate(ticks):
         if not MIN_TICK <= tick <= MAX_TICK:
-            return InvalidPoolState(f"ticks[{i}]", f"{shown(tick)} is outside {MIN_TICK} to {MAX_TICK}")
+            return InvalidPoolState(f"ticks[{i}]", f"{describe(tick)} is outside {MIN_TICK} to {MAX_TICK}")
         if tick <= previous:
             return InvalidPoolState(f"ticks[{i}]", f"{tick} does not come after {previous}")
         previous = tick
@@ -159,8 +152,8 @@ def _impossible(active: Sequence[int]) -> InvalidPoolState:
     return InvalidPoolState(f"ticks[{i}]", f"the active liquidity above it would be {active[i]}")
 
 
-def _refuse_hooks(state: Mapping[str, object]) -> None:
-    hooks = read_optional_hex(state, "hooks", 20)
+def _refuse_hooks(fields: StateFields) -> None:
+    hooks = fields.optional_hex("hooks", 20)
     if hooks not in (None, ZERO_ADDRESS):
         raise InvalidPoolState(
             "hooks", f"{hooks} can change the maths of the pool; only pools without hooks are supported"

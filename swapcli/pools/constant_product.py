@@ -15,7 +15,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools.state_fields import read_choice, read_uints
+from swapcli.pools.state_fields import StateFields
 from swapcli.pools.two_token import PPM, check_pair, is_forward, slot_setters
 
 UNISWAP_V2: Final = "uniswap_v2"
@@ -65,8 +65,9 @@ class ConstantProduct(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves: [x, y]`, which may be zero, and the optional `variant`."""
         check_pair(identity)
-        solidly = read_choice(state, "variant", (UNISWAP_V2, SOLIDLY)) == SOLIDLY
-        x, y = read_uints(state, "reserves", 2, _WORD_BITS if solidly else 112)
+        fields = StateFields(state)
+        solidly = fields.choice("variant", (UNISWAP_V2, SOLIDLY), default=UNISWAP_V2) == SOLIDLY
+        x, y = fields.uints("reserves", 2, _WORD_BITS if solidly else 112)
         if x * y >> _WORD_BITS:
             raise InvalidPoolState("reserves", "their product exceeds 256 bits")
         return cls(

@@ -15,7 +15,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools.state_fields import read_uints
+from swapcli.pools.state_fields import StateFields
 from swapcli.pools.two_token import PPM, check_pair, is_forward
 
 _WAD: Final = 10**18
@@ -66,7 +66,7 @@ class SolidlyStable(Pool):
         check_pair(identity)
         if max(identity.decimals) > _MAX_DECIMALS:
             raise InvalidPoolState("decimals", f"at most {_MAX_DECIMALS} are supported, got {max(identity.decimals)}")
-        x, y = read_uints(state, "reserves", 2)
+        x, y = StateFields(state).uints("reserves", 2)
         return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm, (x, y))
 
     def _with(self, reserves: tuple[int, int]) -> Self:

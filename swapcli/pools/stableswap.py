@@ -19,7 +19,7 @@ from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.pools.multi_token import check_multi_token, reserves_after_swap, to_18_decimals, token_indices
 from swapcli.pools.stableswap_curve import StableSwapCurve, ZeroCurve
-from swapcli.pools.state_fields import read_int, read_optional_uint, read_uints
+from swapcli.pools.state_fields import StateFields
 from swapcli.pools.two_token import PPM
 
 _WAD: Final = 10**18
@@ -97,15 +97,16 @@ class StableSwap(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves`, which may be zero, `amp`, `rates` and the optional `offpeg_fee_multiplier`."""
         check_multi_token(identity)
+        fields = StateFields(state)
         count = len(identity.tokens)
         fee = identity.fee_ppm * _FEE_PER_PPM
         if fee > _MOST_FEE:
             raise InvalidPoolState("fee_ppm", f"expected at most half of the output, not {identity.fee_ppm}")
-        reserves = read_uints(state, "reserves", count, _PACKED_BITS)
-        rates = read_uints(state, "rates", count, _PACKED_BITS)
+        reserves = fields.uints("reserves", count, _PACKED_BITS)
+        rates = fields.uints("rates", count, _PACKED_BITS)
         if not all(rates):
             raise InvalidPoolState("rates", "a rate is zero")
-        multiplier = read_optional_uint(state, "offpeg_fee_multiplier", 64) or 0
+        multiplier = fields.optional_uint("offpeg_fee_multiplier", 64) or 0
         if multiplier * fee > _MOST_FEE * _FEE_DENOMINATOR:
             raise InvalidPoolState("offpeg_fee_multiplier", f"lifts the fee above half of the output, got {multiplier}")
         return cls(
@@ -115,7 +116,7 @@ class StableSwap(Pool):
             identity.decimals,
             identity.fee_ppm,
             reserves,
-            read_int(state, "amp", 1, _MOST_AMP),
+            fields.integer("amp", 1, _MOST_AMP),
             rates,
             multiplier,
         )

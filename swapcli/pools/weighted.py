@@ -20,7 +20,7 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.log_exp import ONE, power
 from swapcli.pools.multi_token import check_multi_token, reserves_after_swap, to_18_decimals, token_indices
 from swapcli.pools.rounding import mul_div_up
-from swapcli.pools.state_fields import read_optional_uint, read_uints
+from swapcli.pools.state_fields import StateFields
 from swapcli.pools.two_token import PPM
 
 _BALANCE_BITS: Final = 112
@@ -77,15 +77,16 @@ class Weighted(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves`, which may be zero, `weights`, each at least 1 %, and the optional `version`."""
         check_multi_token(identity)
+        fields = StateFields(state)
         count = len(identity.tokens)
-        reserves = read_uints(state, "reserves", count, _BALANCE_BITS)
-        weights = read_uints(state, "weights", count)
+        reserves = fields.uints("reserves", count, _BALANCE_BITS)
+        weights = fields.uints("weights", count)
         for k, weight in enumerate(weights):
             if weight < _LEAST_WEIGHT:
                 raise InvalidPoolState(f"weights[{k}]", f"expected at least {_LEAST_WEIGHT} (1 %), not {weight}")
         if sum(weights) != ONE:
             raise InvalidPoolState("weights", f"expected a sum of 10^18, not {sum(weights)}")
-        version = read_optional_uint(state, "version")
+        version = fields.optional_uint("version")
         if version is None:
             version = _LATEST_VERSION
         elif not _FIRST_VERSION <= version <= _LATEST_VERSION:

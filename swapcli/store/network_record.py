@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from swapcli.errors import ConfigError, UnknownNetwork
 from swapcli.markets import network_field
+from swapcli.markets.fields import MarketFields
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.store.rows import TOKEN_COLUMNS, Row, parse_token
@@ -56,11 +57,12 @@ def read_network(connection: sqlite3.Connection, path: str, networks: NetworkLoo
         )
     try:
         entry = json.loads(row[0])
-        partial = network_field.outline(entry, networks)
+        fields = MarketFields(entry, "network")
+        partial = network_field.parse_partial_network(fields, networks)
         query = f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE address = ?"
         wrapped = connection.execute(query, (entry.get("wrapped_native"),)).fetchone()
         tokens = {wrapped[1]: parse_token(wrapped)} if wrapped else {}
-        network = network_field.with_wrapped_native(partial, entry, tokens)
+        network = network_field.with_wrapped_native(partial, fields, tokens)
     except (ValueError, TypeError, AttributeError) as error:
         raise damaged_store(path, "its description of the network cannot be read") from error
     check_same_network(path, row[1:], network.name, network.chain_id)

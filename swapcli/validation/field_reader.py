@@ -12,7 +12,6 @@ from swapcli.validation.values import (
     parse_boolean,
     parse_choice,
     parse_integer,
-    parse_integers,
     parse_list,
     parse_object,
     parse_text,
@@ -32,10 +31,8 @@ class FieldReader:
     __slots__ = ("path", "values")
 
     def __init__(self, value: object, path: str = "") -> None:
-        try:
-            self.values: Mapping[str, object] = parse_object(value)
-        except InvalidValue as invalid:
-            raise self.error(path, invalid) from None
+        # The test of the type alone is for speed: a market has thousands of objects.
+        self.values: Mapping[str, object] = value if type(value) is dict else self.parse(path, value, parse_object)
         self.path = path
 
     @classmethod
@@ -76,16 +73,14 @@ class FieldReader:
 
     def integer(self, key: str, minimum: int = 0, maximum: int = MAX_UINT256) -> int:
         """Read a JSON integer or a decimal string."""
-        return self.read(key, parse_integer, minimum, maximum)
+        try:
+            return parse_integer(self.values.get(key, MISSING), minimum, maximum)
+        except InvalidValue as invalid:  # as `read`, written out because most fields of a market are integers
+            raise self.error(self.path_of(key), invalid) from None
 
     def integers(self, key: str, count: int, minimum: int = 0, maximum: int = MAX_UINT256) -> tuple[int, ...]:
         """Read a list of exactly `count` integers or decimal strings."""
-        numbers = self.read(key, _parse_integer_list)
-        if len(numbers) != count:
-            raise self.error(self.path_of(key), InvalidValue(f"{count} entries", numbers))
-        for index, number in enumerate(numbers):
-            self.parse(f"{self.path_of(key)}[{index}]", number, parse_integer, minimum, maximum)
-        return numbers
+        return self.read(key, _parse_integer_list, count, minimum, maximum)
 
     def text(self, key: str) -> str:
         """Read a string."""
@@ -113,5 +108,12 @@ class FieldReader:
         return (type(self)(entry, path) for path, entry in self.items(key))
 
 
-def _parse_integer_list(value: object) -> tuple[int, ...]:
-    return parse_integers(parse_list(value))
+def _parse_integer_list(value: object, count: int, minimum: int, maximum: int) -> tuple[int, ...]:
+    entries = parse_list(value)
+    if len(entries) != count:
+        raise InvalidValue(f"{count} entries", len(entries))
+    try:
+        return tuple([parse_integer(entry, minimum, maximum) for entry in entries])
+    except InvalidValue as invalid:
+        index = next(index for index, entry in enumerate(entries) if entry is invalid.value)
+        raise InvalidValue(invalid.expected, invalid.value, f"[{index}]") from None

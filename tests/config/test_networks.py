@@ -104,9 +104,9 @@ def test_further_nodes_of_the_file_come_after_the_first() -> None:
         ({"rpc_url": ["https://a.example"]}, "networks.base.rpc_url: expected an http, https, ws or wss address"),
         ({"rpc_urls": "https://a.example"}, "networks.base.rpc_urls: expected a list"),
         ({"rpc_urls": ["a"]}, "networks.base.rpc_urls: expected a list"),
-        ({"tokens": MINE}, "networks.base.tokens: expected a list, not a mapping"),
+        ({"tokens": MINE}, "networks.base.tokens: expected a list, not an object"),
         ({"tokens": [{**MINE, "address": "0x1"}]}, "networks.base.tokens[0].address: "),
-        ({"tokens": [{**MINE, "decimals": "many"}]}, "networks.base.tokens[0].decimals: expected a whole number"),
+        ({"tokens": [{**MINE, "decimals": "many"}]}, "networks.base.tokens[0].decimals: expected an integer"),
         ({"tokens": [{"symbol": "MINE"}]}, "networks.base.tokens[0].address: missing"),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_fault_in_an_addition_names_the_file_and_the_key(entry: object, messag
     [
         ({"native": {}}, "networks.own.native.symbol: missing"),
         ({"native": {"symbol": "E"}}, "networks.own.native.name: missing"),
-        ({"chain_id": 0}, "networks.own.chain_id: expected a whole number"),
+        ({"chain_id": 0}, "networks.own.chain_id: expected an integer"),
         ({"protocols": [{"id": 1}]}, "networks.own.protocols[0].amm_name: missing"),
         ({"protocol": []}, 'networks.own: unknown key "protocol"'),
     ],

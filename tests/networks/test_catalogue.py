@@ -182,7 +182,7 @@ def test_a_badly_described_network_is_refused_when_it_is_asked_for_and_only_then
     assert network("base", added) is network("base")
     with pytest.raises(ConfigError, match=r"networks\.tiny\.native"):
         network("tiny", {"tiny": {"chain_id": 5}})
-    with pytest.raises(ConfigError, match=r"networks\.tiny: expected a mapping"):
+    with pytest.raises(ConfigError, match=r"networks\.tiny: expected an object"):
         network("tiny", {"tiny": None})
 
 

@@ -120,10 +120,10 @@ def _read(file: str) -> dict[str, object]:
         raise UsageError("no route given: name its file, or pipe it in")
     name = "stdin" if file == STDIN else file
     try:
-        document = parse_json(read_file(file))
+        document = parse_json(read_file(file), name)
     except InvalidInput as error:
-        problem = error.details.get("problem", error.message)
-        raise InvalidInput(f"{name} {problem}", hint=PIPE, details=error.details) from None
+        error.hint = PIPE
+        raise
     if not isinstance(document, dict):
         raise InvalidInput(f"{name} does not contain a route", hint=PIPE)
     return document

@@ -40,8 +40,8 @@ def test_a_number_remembers_how_it_was_written(number: float) -> None:
     [
         (b"", "is empty"),
         (b" \r\n", "is empty"),
-        (b'{"a":1,"a":1}', "a key twice"),
-        (b'{"x":{"a":1,"b":2,"\\u0061":3}}', "a key twice"),
+        (b'{"a":1,"a":1}', "twice in one object"),
+        (b'{"x":{"a":1,"b":2,"\\u0061":3}}', "twice in one object"),
         (b"NaN", "NaN is not a number"),
         (b"[-Infinity]", "-Infinity is not a number"),
         (b"[1e999]", "out of range"),
