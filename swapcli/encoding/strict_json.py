@@ -45,8 +45,6 @@ def parse_json(body: bytes, name: str = "the body") -> object:
     half of a surrogate pair, nesting deeper than 64. Numbers with a point or an exponent become `WrittenFloat`s.
     """
     try:
-        if not body.strip():
-            raise InvalidJson("is empty")
         if _depth(body) > MAX_DEPTH:
             raise InvalidJson(f"is nested deeper than {MAX_DEPTH} levels")
         document = _decode(body, _BOUNDED_DECODER)
@@ -72,6 +70,8 @@ def parse_json_file(document: bytes | str) -> object:
 
 def _decode(document: bytes | str, decoder: json.JSONDecoder) -> object:
     text = document if isinstance(document, str) else document.decode("utf-8-sig" if decoder is _DECODER else "utf-8")
+    if not text or text.isspace():
+        raise InvalidJson("is empty")
     try:
         return decoder.decode(text)
     except json.JSONDecodeError as error:

@@ -42,7 +42,8 @@ def refused_pool(**changes: object) -> InvalidPoolState:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "it is not valid JSON: Expecting value at line 1, column 1"),
+        ("", "it is empty"),
+        (" \n", "it is empty"),
         ('{"format": "swap-market/1",\n "network": ', "it is not valid JSON: Expecting value at line 2, column 13"),
         ('{"format": "swap-', "it is not valid JSON: Unterminated string at line 1, column 12"),
         (

@@ -197,7 +197,7 @@ def test_there_may_be_no_store(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "stdin", "message"),
     [
-        (("-",), b"", "the JSON ends early"),
+        (("-",), b"", "not a market file: it is empty"),
         (("-",), b"[]", "expected a JSON object"),
         (("-",), b'{"format": "swap-market/2"}', 'expected "swap-market/1"'),
         (("/nonexistent/market.json",), b"", "cannot read /nonexistent/market.json: No such file"),
