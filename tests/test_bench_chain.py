@@ -20,10 +20,10 @@ from tests.bench.chain.many_pools import NETWORK, TICKS, V2, V3, ManyPools, open
 from tests.bench.chain.received import Mined, measure_received
 from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain, running_anvil
-from tests.chain.reading import read_market
+from tests.chain.contract_fixture import ContractFixture
+from tests.chain.market_reader import read_market
 from tests.chain.settings import url_of, write_settings
-from tests.chain.sync.truth import connected
-from tests.chain.world import World
+from tests.chain.sync.oracle import connected
 from tests.contracts.evm import RevertedError
 from tests.store.build import reopen
 
@@ -91,7 +91,7 @@ def test_a_quote_without_a_node_is_not_live(tmp_path: Path, many: ManyPools, cha
 
 
 def test_a_crowd_uses_half_of_the_pools_of_a_block_and_all_in_time(chain: AnvilChain) -> None:
-    world = World(chain)
+    world = ContractFixture(chain)
     before = read_market(world)
     crowd = Crowd(chain, world, before, Random("test"))
     used: Counter[str] = Counter()
@@ -108,7 +108,7 @@ def test_a_crowd_uses_half_of_the_pools_of_a_block_and_all_in_time(chain: AnvilC
 
 
 def test_a_swap_of_a_crowd_that_fails_is_noticed(chain: AnvilChain) -> None:
-    world = World(chain)
+    world = ContractFixture(chain)
     market = read_market(world)
     nowhere = {key: replace(pool, address="0x" + "ab" * 20) for key, pool in market.pools.items()}
     crowd = Crowd(chain, world, replace(market, pools=nowhere), Random("test"))
@@ -117,7 +117,7 @@ def test_a_swap_of_a_crowd_that_fails_is_noticed(chain: AnvilChain) -> None:
 
 
 def test_orders_have_the_intended_values(chain: AnvilChain) -> None:
-    world = World(chain, pools=False)
+    world = ContractFixture(chain, pools=False)
     assert amount_of(world, world.address("USDC"), 100) == 10**6
     assert amount_of(world, world.address("WETH"), 250_000) == 10**18
     assert amount_of(world, world.address("WBTC"), 0) == 1
@@ -137,7 +137,7 @@ def test_stores_that_follow_are_right_in_the_end(tmp_path: Path) -> None:
 
 
 def test_a_pool_that_is_wrong_is_counted(chain: AnvilChain, tmp_path: Path) -> None:
-    world = World(chain)
+    world = ContractFixture(chain)
     market = read_market(world)
     pair = next(pool for pool in market.pools.values() if isinstance(pool, ConstantProduct))
     count = len(market.pools)

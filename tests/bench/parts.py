@@ -30,7 +30,7 @@ from tests.support.pools import build_wide_market
 _SEED = 5
 
 
-class World(NamedTuple):
+class ContractFixture(NamedTuple):
     """`noise` is how far prices are off, as a part of the fees: above 1 there is arbitrage.
 
     `tokens` and `pools` are how far tokens, and pools beside their tokens, have moved since the state was known, as
@@ -43,11 +43,11 @@ class World(NamedTuple):
 
 
 WORLDS = (
-    World(0.9, 0.0, 0.0),
-    World(0.9, 0.01, 3e-4),
-    World(0.9, 0.01, 3e-3),
-    World(4.0, 0.0, 0.0),
-    World(4.0, 0.01, 3e-3),
+    ContractFixture(0.9, 0.0, 0.0),
+    ContractFixture(0.9, 0.01, 3e-4),
+    ContractFixture(0.9, 0.01, 3e-3),
+    ContractFixture(4.0, 0.0, 0.0),
+    ContractFixture(4.0, 0.01, 3e-3),
 )
 
 
@@ -59,7 +59,7 @@ class Part(NamedTuple):
     reads: int
 
 
-def drifted(known: Market, world: World) -> Market:
+def drifted(known: Market, world: ContractFixture) -> Market:
     """Return the market after trades that moved tokens and pools as far as `world` says."""
     rng = Random(_SEED)
     worths = {address: rng.gauss(0.0, world.tokens) for address in known.tokens}
@@ -95,7 +95,7 @@ def orders(market: Market, count: int) -> Iterator[Order]:
             yield Order(token_in, token_out, amount)
 
 
-def measure(pools: int, world: World, count: int) -> list[Part]:
+def measure(pools: int, world: ContractFixture, count: int) -> list[Part]:
     """Return the parts of `count` orders that have a route."""
     known = build_wide_market(pools, noise=world.noise)
     present = drifted(known, world)

@@ -133,11 +133,11 @@ class AnvilChain(AnyChain):
 
     def receipt(self, transaction: str) -> Receipt:
         """Of a transaction that was sent."""
-        found = self._mined(transaction)
+        found = self._wait_for_receipt(transaction)
         created = found.get("contractAddress")
         return Receipt(found["status"] == "0x1", int(found["gasUsed"], 16), str(created).lower() if created else None)
 
-    def _mined(self, transaction: str) -> Any:
+    def _wait_for_receipt(self, transaction: str) -> Any:
         """The node answers before it has mined, though it does so at once."""
         for _ in range(_TRIES):
             found = self.node.ask("eth_getTransactionReceipt", transaction)
@@ -149,19 +149,19 @@ class AnvilChain(AnyChain):
     @contextmanager
     def undone(self) -> Iterator[None]:
         """As `AnyChain.undone`."""
-        mark = self.mark()
+        mark = self.snapshot()
         try:
             yield
         finally:
-            self.go_back(mark)
+            self.revert(mark)
 
-    def mark(self) -> str:
-        """Where `go_back` may go, once."""
+    def snapshot(self) -> str:
+        """Where `revert` may go, once."""
         return str(self.node.ask("evm_snapshot"))
 
-    def go_back(self, mark: str) -> None:
+    def revert(self, snapshot: str) -> None:
         """The chain as it was, on which other blocks may follow."""
-        assert self.node.ask("evm_revert", mark)
+        assert self.node.ask("evm_revert", snapshot)
         # Of what its pool has not yet seen mined, the node would take the next of that sender for done.
         self.node.ask("anvil_dropAllTransactions")
 

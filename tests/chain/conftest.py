@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.chain.anvil import AnvilChain, running_anvil
-from tests.chain.reading import read_market
-from tests.chain.trading import Desk
-from tests.chain.world import World
+from tests.chain.contract_fixture import ContractFixture
+from tests.chain.market_reader import read_market
+from tests.chain.trader import Trader
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def anvil() -> Iterator[AnvilChain]:
 
 
 @pytest.fixture
-def desk(anvil: AnvilChain) -> Desk:
-    world = World(anvil)
-    made = Desk(world, anvil, read_market(world))
-    made.endow()
+def trader(anvil: AnvilChain) -> Trader:
+    world = ContractFixture(anvil)
+    made = Trader(world, anvil, read_market(world))
+    made.fund_user()
     return made

@@ -22,8 +22,8 @@ from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
 from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, REPEATED_POOL_GAS, TOKEN_BETWEEN_GAS, route_gas
-from tests.chain.reading import GAS_PRICE_WEI
-from tests.chain.trading import Desk, Trade, open_desk
+from tests.chain.market_reader import GAS_PRICE_WEI
+from tests.chain.trader import Trade, Trader, open_trader
 
 ROUTES_A_SEED = 100
 TOLERANCE = 0.1
@@ -64,27 +64,27 @@ class Sample(NamedTuple):
 
 def measure(seed: int, routes: int = ROUTES_A_SEED) -> Iterator[Sample]:
     """Random routes on a fresh node."""
-    with open_desk() as desk:
-        desk.warm_up()
-        for trade in desk.trades(Random(f"gas {seed}"), routes):
-            terms, estimate = terms_of(desk, trade), estimate_of(desk, trade)
-            yield Sample(terms, desk.carry_out(trade).receipt.gas_used, estimate)
+    with open_trader() as trader:
+        trader.warm_up()
+        for trade in trader.trades(Random(f"gas {seed}"), routes):
+            terms, estimate = terms_of(trader, trade), estimate_of(trader, trade)
+            yield Sample(terms, trader.execute(trade).receipt.gas_used, estimate)
 
 
-def estimate_of(desk: Desk, trade: Trade) -> int:
+def estimate_of(trader: Trader, trade: Trade) -> int:
     """Of a quoted route what its answer tells; a posted one is reckoned as quotes are."""
     if trade.kind == "posted":
-        return route_gas(desk.pools_of(trade), trade.replay) + NATIVE_GAS[trade.result.swap_type]
+        return route_gas(trader.pools_of(trade), trade.replay) + NATIVE_GAS[trade.result.swap_type]
     told = trade.result.gas
     return told // GAS_PRICE_WEI if trade.result.api_version is ApiVersion.V2 else told
 
 
-def terms_of(desk: Desk, trade: Trade) -> Mapping[str, int]:
+def terms_of(trader: Trader, trade: Trade) -> Mapping[str, int]:
     """To be asked before the trade is carried out."""
     steps, after = trade.replay.steps, trade.replay.pools_after
-    before = desk.pools_of(trade)
+    before = trader.pools_of(trade)
     swap_type = trade.payload.call.route.swap_type
-    terms = Counter(_family(desk, step.pool) for step in steps)
+    terms = Counter(_family(trader, step.pool) for step in steps)
     terms["base"] = 1
     terms["tick crossed"] = sum(
         abs(_position(before[key]) - _position(pool)) for key, pool in after.items() if isinstance(pool, Concentrated)
@@ -96,8 +96,8 @@ def terms_of(desk: Desk, trade: Trade) -> Mapping[str, int]:
     return terms
 
 
-def _family(desk: Desk, key: str) -> str:
-    pool = desk.market.pools[key]
+def _family(trader: Trader, key: str) -> str:
+    pool = trader.market.pools[key]
     return f"{pool.family} solidly" if pool.state().get("variant") == "solidly" else pool.family
 
 

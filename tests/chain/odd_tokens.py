@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swapcli.model.token import Token
-from tests.chain.world import DECIMALS, Place, World
+from tests.chain.contract_fixture import DECIMALS, ContractFixture, Place
 from tests.contracts.evm import DEPLOYER, Artifact, Contract, compile_solidity, load_artifact
 
 UNIT = 10**18
@@ -18,7 +18,7 @@ def sources() -> dict[str, Artifact]:
     return compile_solidity("tokens.sol")
 
 
-def add_token(world: World, kind: str, *arguments: object, symbol: str = "ODD") -> Contract:
+def add_token(world: ContractFixture, kind: str, *arguments: object, symbol: str = "ODD") -> Contract:
     """A new token of the world, described like the others."""
     contract = world.chain.deploy(sources()[kind], symbol, *arguments)
     world.contracts[symbol] = contract
@@ -26,7 +26,7 @@ def add_token(world: World, kind: str, *arguments: object, symbol: str = "ODD") 
     return contract
 
 
-def forget_tokens(world: World, *symbols: str) -> None:
+def forget_tokens(world: ContractFixture, *symbols: str) -> None:
     """The world as it was described before: for worlds that several tests share."""
     for symbol in symbols:
         world.contracts.pop(symbol, None)
@@ -35,7 +35,7 @@ def forget_tokens(world: World, *symbols: str) -> None:
     world.places[:] = [place for place in world.places if known.issuperset(place.tokens)]
 
 
-def open_pair(world: World, symbol: str, other: str = "DAI", *, amount: int = WHOLE) -> Place:
+def open_pair(world: ContractFixture, symbol: str, other: str = "DAI", *, amount: int = WHOLE) -> Place:
     """A pair of Uniswap V2 that holds as much of either token."""
     tokens = world._addresses(*world._sorted(symbol, other))
     (address,) = world.factory.send("createPair", *tokens)
@@ -43,7 +43,7 @@ def open_pair(world: World, symbol: str, other: str = "DAI", *, amount: int = WH
     return _filled(world, Place("uniswapV2", pair, tokens, 3000), amount)
 
 
-def open_solidly(world: World, symbol: str, other: str, stable: bool, *, amount: int = WHOLE) -> Place:
+def open_solidly(world: ContractFixture, symbol: str, other: str, stable: bool, *, amount: int = WHOLE) -> Place:
     """A pair of Solidly's kind that holds as much of either token."""
     artifact = compile_solidity("sphere-mezo-solidity-files/domains/aerodrome/contracts/Pool.sol")["Pool"]
     tokens = world._addresses(*world._sorted(symbol, other))
@@ -53,7 +53,7 @@ def open_solidly(world: World, symbol: str, other: str, stable: bool, *, amount:
     return _filled(world, Place("solidlyStable" if stable else "solidlyVolatile", pair, tokens, 500), amount)
 
 
-def open_curve(world: World, symbol: str, other: str, *, amount: int = WHOLE) -> Place:
+def open_curve(world: ContractFixture, symbol: str, other: str, *, amount: int = WHOLE) -> Place:
     """A pool of Curve's kind that holds as much of either token."""
     tokens = world._addresses(symbol, other)
     pool = world.chain.deploy(world.sources["StableSwap"], tokens, [UNIT, UNIT], 200, 4_000_000)
@@ -63,7 +63,7 @@ def open_curve(world: World, symbol: str, other: str, *, amount: int = WHOLE) ->
     return world._add(Place("curveFi", pool, tokens, 400))
 
 
-def _filled(world: World, place: Place, amount: int) -> Place:
+def _filled(world: ContractFixture, place: Place, amount: int) -> Place:
     """With as much of the other token as really came in of the odd one, which Solidly's stable pairs insist on."""
     pair = place.contract
     odd, other = sorted(map(world.symbol, place.tokens), key=lambda symbol: symbol in DECIMALS)

@@ -1,6 +1,6 @@
 """A proxy on a socket between us and a real node, which behaves as badly as it is told, from one exchange to the next.
 
-A fault is done to one exchange. Those that hang up, say a status or stay silent are of `node.server`; here are those
+A failure is done to one exchange. Those that hang up, say a status or stay silent are of `node.server`; here are those
 that need a node behind them.
 """
 
@@ -15,14 +15,14 @@ from threading import Lock, Thread
 from time import sleep
 from typing import Final, cast
 
-from tests.chain.node.server import SECRET, Asked, Fault, Handler, Server, Told, hangs_up, refusal
+from tests.chain.node.server import SECRET, Failure, Handler, RpcAnswer, RpcRequest, Server, hangs_up, refusal
 
 UNKNOWN_BLOCK: Final = "header not found"
 _BLOCK: Final = "eth_getBlockByNumber"
 _TIMEOUT_S: Final = 30.0
 _TAG_AT: Final = {"eth_call": 1, _BLOCK: 0}
 
-Change = Callable[[list[Asked], "Proxy"], list[Told]]
+Change = Callable[[list[RpcRequest], "Proxy"], list[RpcAnswer]]
 
 
 class Proxy(Server):
@@ -32,39 +32,39 @@ class Proxy(Server):
         super().__init__(lambda _: None)
         self._port = port
         self._lock = Lock()
-        self.asked: list[str] = []
+        self.methods: list[str] = []
 
     @property
     def url(self) -> str:
         """With a name, a password and keys in it, which nobody may ever see."""
         return f"http://user-{SECRET}:{SECRET}@127.0.0.1:{self.server_port}/v2/{SECRET}?key={SECRET}"
 
-    def tell(self, asked: Sequence[Asked]) -> list[Told]:
+    def answer(self, requests: Sequence[RpcRequest]) -> list[RpcAnswer]:
         """What the node answers, in the order of the requests."""
-        self.asked += [request["method"] for request in asked]
-        if not asked:
+        self.methods += [request["method"] for request in requests]
+        if not requests:
             return []
         # The node answers the requests of a batch side by side; one of several that came at once is enough.
         with self._lock:
-            told = {each["id"]: each for each in self._posted(list(asked))}
-        return [told[request["id"]] for request in asked]
+            told = {each["id"]: each for each in self._posted(list(requests))}
+        return [told[request["id"]] for request in requests]
 
     def head(self) -> int:
         """The number of the node's newest block."""
         (told,) = self._posted([{"jsonrpc": "2.0", "id": 0, "method": "eth_blockNumber", "params": []}])
         return int(told["result"], 16)
 
-    def _posted(self, body: list[Asked]) -> list[Told]:
+    def _posted(self, body: list[RpcRequest]) -> list[RpcAnswer]:
         connection = HTTPConnection("127.0.0.1", self._port, timeout=_TIMEOUT_S)
         try:
             connection.request("POST", "/", json.dumps(body), {"Content-Type": "application/json"})
-            return cast(list[Told], json.loads(connection.getresponse().read()))
+            return cast(list[RpcAnswer], json.loads(connection.getresponse().read()))
         finally:
             connection.close()
 
 
 @contextmanager
-def proxying(port: int) -> Iterator[Proxy]:
+def open_proxy(port: int) -> Iterator[Proxy]:
     """A proxy before the node at `port`, which ends with the block."""
     with Proxy(port) as proxy:
         thread = Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
@@ -81,14 +81,14 @@ def passes_on(_: Handler) -> bool:
     return False
 
 
-def late(seconds: float) -> Fault:
+def late(seconds: float) -> Failure:
     """Answers, but so late."""
 
-    def fault(_: Handler) -> bool:
+    def failure(_: Handler) -> bool:
         sleep(seconds)
         return False
 
-    return fault
+    return failure
 
 
 def breaks_off_midway(handler: Handler) -> bool:
@@ -108,78 +108,78 @@ def cuts_off(handler: Handler) -> bool:
     return True
 
 
-def rewrites(change: Change) -> Fault:
+def rewrites(change: Change) -> Failure:
     """Answers all at once what `change` makes of the requests."""
 
-    def fault(handler: Handler) -> bool:
-        handler.answer_all(change(handler.asked, _proxy(handler)))
+    def failure(handler: Handler) -> bool:
+        handler.answer_all(change(handler.requests, _proxy(handler)))
         return True
 
-    return fault
+    return failure
 
 
-def stale(behind: int) -> Fault:
+def stale(behind: int) -> Failure:
     """Knows nothing of the newest blocks, and says of events in them that there are none, as nodes behind do."""
-    return rewrites(lambda asked, proxy: _told_at(asked, proxy, proxy.head() - behind))
+    return rewrites(lambda asked, proxy: _answer_at(asked, proxy, proxy.head() - behind))
 
 
-def refuses_some(rng: Random, share: float, code: int, message: str) -> Fault:
+def refuses_some(rng: Random, share: float, code: int, message: str) -> Failure:
     """Answers some requests with an error of their own."""
 
-    def change(asked: list[Asked], proxy: Proxy) -> list[Told]:
-        told = proxy.tell(asked)
+    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        told = proxy.answer(asked)
         return [refusal(a, code, message) if rng.random() < share else t for a, t in zip(asked, told, strict=True)]
 
     return rewrites(change)
 
 
-def nulls_some(rng: Random, share: float) -> Fault:
+def nulls_some(rng: Random, share: float) -> Failure:
     """Answers some requests with null."""
     return rewrites(
-        lambda asked, proxy: [each | {"result": None} if rng.random() < share else each for each in proxy.tell(asked)]
+        lambda asked, proxy: [each | {"result": None} if rng.random() < share else each for each in proxy.answer(asked)]
     )
 
 
-def drops_some(rng: Random, share: float) -> Fault:
+def drops_some(rng: Random, share: float) -> Failure:
     """Leaves some requests unanswered."""
-    return rewrites(lambda asked, proxy: [each for each in proxy.tell(asked) if rng.random() >= share])
+    return rewrites(lambda asked, proxy: [each for each in proxy.answer(asked) if rng.random() >= share])
 
 
-def reorders(rng: Random) -> Fault:
+def reorders(rng: Random) -> Failure:
     """Answers a batch in any order, which is its right."""
-    return rewrites(lambda asked, proxy: rng.sample(told := proxy.tell(asked), len(told)))
+    return rewrites(lambda asked, proxy: rng.sample(told := proxy.answer(asked), len(told)))
 
 
-def duplicates(rng: Random) -> Fault:
+def duplicates(rng: Random) -> Failure:
     """Answers some requests of a batch twice."""
-    return rewrites(lambda asked, proxy: [each for told in proxy.tell(asked) for each in [told] * rng.randint(1, 2)])
+    return rewrites(lambda asked, proxy: [each for told in proxy.answer(asked) for each in [told] * rng.randint(1, 2)])
 
 
-def moves_to(chain_id: int) -> Fault:
+def moves_to(chain_id: int) -> Failure:
     """Says that it is of another chain."""
     return _instead("eth_chainId", lambda request: {"jsonrpc": "2.0", "id": request["id"], "result": hex(chain_id)})
 
 
-def without(method: str) -> Fault:
+def without(method: str) -> Failure:
     """Has no such method."""
     message = f"the method {method} does not exist/is not available"
     return _instead(method, lambda request: refusal(request, -32_601, message))
 
 
-def empties_calls(rng: Random, share: float = 1.0) -> Fault:
+def empties_calls(rng: Random, share: float = 1.0) -> Failure:
     """Answers a share of the calls as if no contract were there."""
 
-    def told(request: Asked) -> Told | None:
+    def told(request: RpcRequest) -> RpcAnswer | None:
         return {"jsonrpc": "2.0", "id": request["id"], "result": "0x"} if rng.random() < share else None
 
     return _instead("eth_call", told)
 
 
-def withholds_logs(rng: Random, share: float) -> Fault:
+def withholds_logs(rng: Random, share: float) -> Failure:
     """Leaves a share of the events out, without a word."""
 
-    def change(asked: list[Asked], proxy: Proxy) -> list[Told]:
-        told = proxy.tell(asked)
+    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        told = proxy.answer(asked)
         for request, each in zip(asked, told, strict=True):
             if request["method"] == "eth_getLogs" and "result" in each:
                 each["result"] = [log for log in each["result"] if rng.random() >= share]
@@ -188,104 +188,104 @@ def withholds_logs(rng: Random, share: float) -> Fault:
     return rewrites(change)
 
 
-def ignores_block_numbers(happen: Callable[[], object] | None = None) -> Fault:
+def ignores_block_numbers(happen: Callable[[], object] | None = None) -> Failure:
     """Answers every call from its newest block, and lets something happen before each exchange."""
 
-    def change(asked: list[Asked], proxy: Proxy) -> list[Told]:
+    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
         if happen:
             happen()
-        return proxy.tell([_at_latest(request) for request in asked])
+        return proxy.answer([_at_latest(request) for request in asked])
 
     return rewrites(change)
 
 
-def limits_logs(most_blocks: int) -> Fault:
+def limits_logs(max_blocks: int) -> Failure:
     """Refuses events of more blocks than so many."""
 
-    def told(request: Asked) -> Told | None:
+    def told(request: RpcRequest) -> RpcAnswer | None:
         (wanted,) = request["params"]
         length = int(wanted["toBlock"], 16) - int(wanted["fromBlock"], 16) + 1
-        if length <= most_blocks:
+        if length <= max_blocks:
             return None
-        return refusal(request, -32_602, f"eth_getLogs is limited to a {most_blocks} block range")
+        return refusal(request, -32_602, f"eth_getLogs is limited to a {max_blocks} block range")
 
     return _instead("eth_getLogs", told)
 
 
-def first(action: Callable[[], object]) -> Fault:
+def first(action: Callable[[], object]) -> Failure:
     """Does something to the chain before it passes a request on."""
 
-    def fault(_: Handler) -> bool:
+    def failure(_: Handler) -> bool:
         action()
         return False
 
-    return fault
+    return failure
 
 
-def meanwhile(action: Callable[[], object], rng: Random) -> Fault:
+def meanwhile(action: Callable[[], object], rng: Random) -> Failure:
     """Does something to the chain while it is answering a batch: before some of it, after the rest."""
 
-    def change(asked: list[Asked], proxy: Proxy) -> list[Told]:
+    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
         turn = rng.randint(0, len(asked))
-        before = proxy.tell(asked[:turn])
+        before = proxy.answer(asked[:turn])
         action()
-        return before + proxy.tell(asked[turn:])
+        return before + proxy.answer(asked[turn:])
 
     return rewrites(change)
 
 
-def amid(action: Callable[[], object], rng: Random) -> Fault:
+def amid(action: Callable[[], object], rng: Random) -> Failure:
     """The same with a node that answers the requests of a batch side by side: any of them before, the others after."""
 
-    def change(asked: list[Asked], proxy: Proxy) -> list[Told]:
+    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
         early = [request for request in asked if rng.random() < 0.5]
-        told = proxy.tell(early)
+        told = proxy.answer(early)
         action()
-        return told + proxy.tell([request for request in asked if request not in early])
+        return told + proxy.answer([request for request in asked if request not in early])
 
     return rewrites(change)
 
 
-def any_of(rng: Random, faults: Sequence[Fault], share: float) -> Fault:
+def any_of(rng: Random, failures: Sequence[Failure], share: float) -> Failure:
     """One of these does something to a share of the exchanges."""
 
-    def fault(handler: Handler) -> bool:
-        return rng.random() < share and rng.choice(faults)(handler)
+    def failure(handler: Handler) -> bool:
+        return rng.random() < share and rng.choice(failures)(handler)
 
-    return fault
+    return failure
 
 
-def every(count: int, fault: Fault) -> Fault:
+def every(count: int, failure: Failure) -> Failure:
     """Does it to one exchange in so many, beginning with the first."""
     turn = iter(range(1 << 62))
-    return lambda handler: next(turn) % count == 0 and fault(handler)
+    return lambda handler: next(turn) % count == 0 and failure(handler)
 
 
-def _instead(method: str, answer: Callable[[Asked], Told | None]) -> Fault:
+def _instead(method: str, answer: Callable[[RpcRequest], RpcAnswer | None]) -> Failure:
     """Answers requests of one method itself, but for those where `answer` gives None."""
 
-    def change(asked: list[Asked], proxy: Proxy) -> list[Told]:
+    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
         told = [answer(each) if each["method"] == method else None for each in asked]
-        passed = iter(proxy.tell([each for each, own in zip(asked, told, strict=True) if own is None]))
+        passed = iter(proxy.answer([each for each, own in zip(asked, told, strict=True) if own is None]))
         return [own or next(passed) for own in told]
 
     return rewrites(change)
 
 
-def _at_latest(request: Asked) -> Asked:
+def _at_latest(request: RpcRequest) -> RpcRequest:
     if request["method"] != "eth_call":
         return request
     call, _, *more = request["params"]
     return request | {"params": [call, "latest", *more]}
 
 
-def _told_at(asked: list[Asked], proxy: Proxy, head: int) -> list[Told]:
+def _answer_at(asked: list[RpcRequest], proxy: Proxy, head: int) -> list[RpcAnswer]:
     changed = [_changed(each, head) for each in asked]
-    passed = iter(proxy.tell([each for each in changed if "method" in each]))
+    passed = iter(proxy.answer([each for each in changed if "method" in each]))
     return [next(passed) if "method" in each else each for each in changed]
 
 
-def _changed(request: Asked, head: int) -> Asked | Told:
+def _changed(request: RpcRequest, head: int) -> RpcRequest | RpcAnswer:
     """The request as it must be for a node that has got to `head`, or what is told instead."""
     method, params = request["method"], list(request["params"])
     if method == "eth_blockNumber":
@@ -308,7 +308,7 @@ def _changed(request: Asked, head: int) -> Asked | Told:
 
 
 def _whole(handler: Handler) -> bytes:
-    told = _proxy(handler).tell(handler.asked)
+    told = _proxy(handler).answer(handler.requests)
     return json.dumps(told if isinstance(handler.content, list) else told[0]).encode()
 
 

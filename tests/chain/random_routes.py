@@ -10,32 +10,32 @@ from swapcli.model.pool import Pool
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.replay import flatten
 
-MOST_SEGMENTS = 8
-MOST_HOPS = 4
-MOST_POOLS_A_HOP = 3
+MAX_SEGMENTS = 8
+MAX_HOPS = 4
+MAX_POOLS_PER_HOP = 3
 TRIES = 40
 """Then a route has as many segments as were found."""
 
 
 def random_route(
-    rng: Random, pools: Mapping[str, Pool], token_in: str, token_out: str, *, most_segments: int = MOST_SEGMENTS
+    rng: Random, pools: Mapping[str, Pool], token_in: str, token_out: str, *, max_segments: int = MAX_SEGMENTS
 ) -> Route:
     """Up to eight segments of up to four hops over up to three pools each."""
-    wanted = rng.randint(1, most_segments)
+    segment_count = rng.randint(1, max_segments)
     paths: list[tuple[tuple[Swap, ...], ...]] = []
     for _ in range(TRIES):
-        if len(paths) == wanted:
+        if len(paths) == segment_count:
             break
         path = _random_path(rng, pools, token_in, token_out)
         if path and _joins([*paths, path]):
             paths.append(path)
     if not paths:
         paths = [_direct(rng, pools, token_in, token_out)]
-    percents = parts_of(rng, SHARES_PER_ROUTE, len(paths))
+    percents = random_parts(rng, SHARES_PER_ROUTE, len(paths))
     return Route(tuple(Segment(percent, hops) for percent, hops in zip(percents, paths, strict=True)))
 
 
-def parts_of(rng: Random, whole: int, count: int) -> list[int]:
+def random_parts(rng: Random, whole: int, count: int) -> list[int]:
     """`count` positive numbers that sum to `whole`."""
     cuts = sorted(rng.sample(range(1, whole), count - 1))
     return [high - low for low, high in zip([0, *cuts], [*cuts, whole], strict=True)]
@@ -47,7 +47,7 @@ def _random_path(
     """A walk that ends at the output, or None where it strays."""
     tokens = [token_in]
     hops = []
-    for left in range(rng.randint(1, MOST_HOPS), 0, -1):
+    for left in range(rng.randint(1, MAX_HOPS), 0, -1):
         here = tokens[-1]
         near = {token for pool in pools.values() if here in pool.tokens for token in pool.tokens} - set(tokens)
         target = token_out if left == 1 else rng.choice(sorted(near - {token_out}) or [token_out])
@@ -69,9 +69,9 @@ def _direct(rng: Random, pools: Mapping[str, Pool], token_in: str, token_out: st
 
 def _random_hop(rng: Random, pools: Mapping[str, Pool], token_in: str, token_out: str) -> tuple[Swap, ...]:
     keys = sorted(pool.key for pool in pools.values() if token_in in pool.tokens and token_out in pool.tokens)
-    chosen = rng.sample(keys, rng.randint(1, min(len(keys), MOST_POOLS_A_HOP)))
-    shares = parts_of(rng, SHARES_PER_HOP, len(chosen))
-    return tuple(Swap(key, token_in, token_out, share) for key, share in zip(chosen, shares, strict=True))
+    selected = rng.sample(keys, rng.randint(1, min(len(keys), MAX_POOLS_PER_HOP)))
+    shares = random_parts(rng, SHARES_PER_HOP, len(selected))
+    return tuple(Swap(key, token_in, token_out, share) for key, share in zip(selected, shares, strict=True))
 
 
 def _joins(paths: Sequence[tuple[tuple[Swap, ...], ...]]) -> bool:

@@ -12,7 +12,7 @@ from tests.chain.anvil import AnvilChain
 
 def write_settings(folder: Path, network: Network, rpc_url: str | None, **more: object) -> Path:
     """A settings file in `folder`, `more` being top-level settings; the folder holds the stores too."""
-    settings = {"store_dir": str(folder / "stores"), "networks": {network.name: described(network, rpc_url)}}
+    settings = {"store_dir": str(folder / "stores"), "networks": {network.name: describe_network(network, rpc_url)}}
     file = folder / "config.yaml"
     file.write_text(json.dumps(settings | more))  # every JSON document is a YAML one
     return file
@@ -23,7 +23,7 @@ def url_of(chain: AnvilChain) -> str:
     return f"http://127.0.0.1:{chain.node.port}"
 
 
-def described(network: Network, rpc_url: str | None = None) -> dict[str, object]:
+def describe_network(network: Network, rpc_url: str | None = None) -> dict[str, object]:
     """The mapping that a network is read back from."""
     wrapped = network.wrapped_native
     described = {

@@ -17,11 +17,11 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import Integrator
 from tests.chain.anvil import CHAIN_ID, AnvilChain
-from tests.chain.modes import asking
-from tests.chain.proxy import ignores_block_numbers, proxying
+from tests.chain.contract_fixture import WETH
+from tests.chain.failure_modes import connect_without_pauses
+from tests.chain.proxy import ignores_block_numbers, open_proxy
 from tests.chain.settings import url_of
-from tests.chain.trading import INTEGRATOR, USER, Desk, Trade
-from tests.chain.world import WETH
+from tests.chain.trader import INTEGRATOR, USER, Trade, Trader
 from tests.contracts.evm import compile_solidity
 from tests.examples import examples, seeds
 
@@ -32,8 +32,8 @@ PLENTY = 10**30
 
 
 @pytest.fixture
-def node(desk: Desk) -> Iterator[RpcNode]:
-    with closing(node_of(desk.chain)) as made:
+def node(trader: Trader) -> Iterator[RpcNode]:
+    with closing(node_of(trader.chain)) as made:
         yield made
 
 
@@ -49,49 +49,51 @@ NOWHERE = StateSource(None, "http://service.example", service_url="http://servic
 """Of a service, which does not tell what it rests on."""
 
 
-def ends_of(desk: Desk, trade: Trade) -> Ends:
-    native, route = desk.world.network.native, trade.payload.call.route
-    by_address = {token.address: token for token in desk.world.tokens.values()} | {ZERO_ADDRESS: native}
+def ends_of(trader: Trader, trade: Trade) -> Ends:
+    native, route = trader.world.network.native, trade.payload.call.route
+    by_address = {token.address: token for token in trader.world.tokens.values()} | {ZERO_ADDRESS: native}
     sold = ZERO_ADDRESS if trade.payload.value else route.token_in
-    return Ends(by_address[sold], by_address[trade.bought], native)
+    return Ends(by_address[sold], by_address[trade.token_out], native)
 
 
 # The checks themselves.
 
 
 @pytest.mark.parametrize("seed", seeds(1, full=2))
-def test_a_live_quote_is_told_to_match_and_is_mined_so(desk: Desk, node: RpcNode, seed: int) -> None:
-    for trade in desk.trades(Random(f"checks {seed}"), examples(20, full=40)):
+def test_a_live_quote_is_told_to_match_and_is_mined_so(trader: Trader, node: RpcNode, seed: int) -> None:
+    for trade in trader.trades(Random(f"checks {seed}"), examples(20, full=40)):
         for sender in (USER, None):
-            wanted, ends = Wanted(simulate=True, sender=sender), ends_of(desk, trade)
+            wanted, ends = Wanted(simulate=True, sender=sender), ends_of(trader, trade)
             checked = check_payload(node, wanted, trade.payload, live(node), ends)
             assert checked.simulation
             assert checked.simulation.matches
-            assert checked.simulation.expected == trade.due
+            assert checked.simulation.expected == trade.amount_due
             assert checked.simulation.block == node.head().block.number
             assert (checked.holdings is None) == (sender is None)
-        assert desk.carry_out(trade).received == trade.due
+        assert trader.execute(trade).received == trade.amount_due
 
 
-def test_who_earns_from_himself_gets_all(desk: Desk, node: RpcNode) -> None:
-    tokens = desk.world.tokens
+def test_who_earns_from_himself_gets_all(trader: Trader, node: RpcNode) -> None:
+    tokens = trader.world.tokens
     order = Order(tokens["USDC"], tokens["DAI"], 10**9)
     for receiver, gets_all in ((INTEGRATOR, True), (BOB, False)):
-        trade = desk.quoted(order, Integrator(INTEGRATOR, fee_bps=100), receiver)
-        checked = check_payload(node, Wanted(simulate=True), trade.payload, live(node), ends_of(desk, trade))
+        trade = trader.quote_trade(order, Integrator(INTEGRATOR, fee_bps=100), receiver)
+        checked = check_payload(node, Wanted(simulate=True), trade.payload, live(node), ends_of(trader, trade))
         assert checked.simulation
         assert checked.simulation.matches
-        assert checked.simulation.received == (trade.result.output_amount if gets_all else trade.due)
+        assert checked.simulation.received == (trade.result.output_amount if gets_all else trade.amount_due)
 
 
-def test_a_surplus_is_shared_only_where_there_is_one(desk: Desk, node: RpcNode) -> None:
-    tokens = desk.world.tokens
-    trade = desk.quoted(Order(tokens["USDC"], tokens["DAI"], 10**9), Integrator(INTEGRATOR, surplus_bps=5_000), BOB)
-    ends, wanted, then = ends_of(desk, trade), Wanted(simulate=True), live(node)
+def test_a_surplus_is_shared_only_where_there_is_one(trader: Trader, node: RpcNode) -> None:
+    tokens = trader.world.tokens
+    trade = trader.quote_trade(
+        Order(tokens["USDC"], tokens["DAI"], 10**9), Integrator(INTEGRATOR, surplus_bps=5_000), BOB
+    )
+    ends, wanted, then = ends_of(trader, trade), Wanted(simulate=True), live(node)
     checked = check_payload(node, wanted, trade.payload, then, ends)
     assert checked.simulation
     assert checked.simulation.received == trade.payload.call.route.amount_out
-    desk.carry_out(desk.quoted(Order(tokens["DAI"], tokens["USDC"], 10**24)))
+    trader.execute(trader.quote_trade(Order(tokens["DAI"], tokens["USDC"], 10**24)))
     gained = check_payload(node, wanted, trade.payload, NOWHERE, ends).simulation
     assert gained
     assert gained.received > gained.expected
@@ -99,12 +101,12 @@ def test_a_surplus_is_shared_only_where_there_is_one(desk: Desk, node: RpcNode) 
         check_payload(node, wanted, trade.payload, live(node), ends)
 
 
-def test_a_quote_that_rests_on_another_state_must_pay_the_least_that_it_promises(desk: Desk, node: RpcNode) -> None:
-    tokens = desk.world.tokens
-    trade = desk.quoted(Order(tokens[WETH], tokens["USDC"], 10**19))
+def test_a_quote_that_rests_on_another_state_must_pay_the_least_that_it_promises(trader: Trader, node: RpcNode) -> None:
+    tokens = trader.world.tokens
+    trade = trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**19))
     then = live(node)
-    desk.carry_out(desk.quoted(Order(tokens[WETH], tokens["USDC"], 10**18)))
-    ends, wanted = ends_of(desk, trade), Wanted(simulate=True)
+    trader.execute(trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**18)))
+    ends, wanted = ends_of(trader, trade), Wanted(simulate=True)
     assert then.block != node.head().block.number
     past = check_payload(node, wanted, trade.payload, then, ends).simulation
     assert past
@@ -112,8 +114,8 @@ def test_a_quote_that_rests_on_another_state_must_pay_the_least_that_it_promises
     with pytest.raises(SimulationError, match=r"^the swap reverts at block \d+: ReceivedTooLittle \(received "):
         check_payload(node, wanted, trade.payload, NOWHERE, ends)
     generous = trade.payload.call
-    generous = generous._replace(route=generous.route._replace(min_received=trade.due * 98 // 100))
-    payload = build_transaction(generous, desk.world.network, trade.payload.to)
+    generous = generous._replace(route=generous.route._replace(min_received=trade.amount_due * 98 // 100))
+    payload = build_transaction(generous, trader.world.network, trade.payload.to)
     # What a service says of its block is not proven.
     claimed = then._replace(service_url="http://service.example")
     table, no_block = StateSource(Provenance.MODELLED, "a table", 1), StateSource(Provenance.SYNCED, "no block")
@@ -121,38 +123,38 @@ def test_a_quote_that_rests_on_another_state_must_pay_the_least_that_it_promises
         found = check_payload(node, wanted, payload, origin, ends).simulation
         assert found
         assert found.block == node.head().block.number
-        assert trade.due * 98 // 100 <= found.received < found.expected == trade.due
-    assert desk.world.balance(trade.bought, USER) > 0
+        assert trade.amount_due * 98 // 100 <= found.received < found.expected == trade.amount_due
+    assert trader.world.balance(trade.token_out, USER) > 0
 
 
 def test_a_quote_on_the_present_state_that_does_not_hold_is_refused_with_both_figures(
-    desk: Desk, node: RpcNode
+    trader: Trader, node: RpcNode
 ) -> None:
-    tokens = desk.world.tokens
-    trade = desk.quoted(Order(tokens[WETH], tokens["USDC"], 10**19))
+    tokens = trader.world.tokens
+    trade = trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**19))
     call = trade.payload.call
-    promising = trade.payload._replace(call=call._replace(route=call.route._replace(amount_out=trade.due + 1)))
+    promising = trade.payload._replace(call=call._replace(route=call.route._replace(amount_out=trade.amount_due + 1)))
     with pytest.raises(SimulationError) as caught:
-        check_payload(node, Wanted(simulate=True), promising, live(node), ends_of(desk, trade))
+        check_payload(node, Wanted(simulate=True), promising, live(node), ends_of(trader, trade))
     block = node.head().block.number
-    pays, due = (f"{amount // 10**6:,}.{amount % 10**6:06}" for amount in (trade.due, trade.due + 1))
+    pays, due = (f"{amount // 10**6:,}.{amount % 10**6:06}" for amount in (trade.amount_due, trade.amount_due + 1))
     assert caught.value.message.replace("0 USDC", " USDC") == (
         f"the swap pays {pays} USDC at block {block}, and the quote says {due} USDC".replace("0 USDC", " USDC")
     )
-    assert caught.value.details["amount_received"] == str(trade.due)
-    assert caught.value.details["expected"] == str(trade.due + 1)
+    assert caught.value.details["amount_received"] == str(trade.amount_due)
+    assert caught.value.details["expected"] == str(trade.amount_due + 1)
     assert caught.value.details["block"] == block
 
 
 @pytest.mark.parametrize("skimmed", [1, 10**5])
-def test_a_router_that_pays_less_is_caught_whatever_the_slippage(desk: Desk, node: RpcNode, skimmed: int) -> None:
-    tokens = desk.world.tokens
-    skimmer = desk.chain.deploy(SOURCES["Skimmer"], skimmed)
-    desk.world.give("USDC", skimmer.address, 10**15)
-    for sold in (tokens["DAI"], desk.world.network.native):
-        trade = desk.quoted(Order(sold, tokens["USDC"], 10**18))
+def test_a_router_that_pays_less_is_caught_whatever_the_slippage(trader: Trader, node: RpcNode, skimmed: int) -> None:
+    tokens = trader.world.tokens
+    skimmer = trader.chain.deploy(SOURCES["Skimmer"], skimmed)
+    trader.world.give("USDC", skimmer.address, 10**15)
+    for sold in (tokens["DAI"], trader.world.network.native):
+        trade = trader.quote_trade(Order(sold, tokens["USDC"], 10**18))
         elsewhere = trade.payload._replace(to=skimmer.address)
-        ends = ends_of(desk, trade)
+        ends = ends_of(trader, trade)
         pays = r"^the swap pays \S+ USDC at block \d+, and "
         with pytest.raises(SimulationError, match=f"{pays}the quote says ") as caught:
             check_payload(node, Wanted(simulate=True), elsewhere, live(node), ends)
@@ -161,26 +163,26 @@ def test_a_router_that_pays_less_is_caught_whatever_the_slippage(desk: Desk, nod
             check_payload(node, Wanted(simulate=True), elsewhere, NOWHERE, ends)
 
 
-def test_what_fails_before_the_swap_is_told_as_what_it_is(desk: Desk, node: RpcNode) -> None:
-    tokens = desk.world.tokens
-    trade = desk.quoted(Order(tokens["DAI"], tokens["USDC"], 10**18))
-    ends, wanted = ends_of(desk, trade), Wanted(simulate=True)
+def test_what_fails_before_the_swap_is_told_as_what_it_is(trader: Trader, node: RpcNode) -> None:
+    tokens = trader.world.tokens
+    trade = trader.quote_trade(Order(tokens["DAI"], tokens["USDC"], 10**18))
+    ends, wanted = ends_of(trader, trade), Wanted(simulate=True)
     nowhere = trade.payload._replace(to="0x" + "77" * 20)
     with pytest.raises(SimulationError, match=r"^nothing is deployed at the router's address 0x(77){20} at block \d+$"):
         check_payload(node, wanted, nowhere, live(node), ends)
-    unwilling = desk.chain.deploy(SOURCES["Unwilling"])
+    unwilling = trader.chain.deploy(SOURCES["Unwilling"])
     call = trade.payload.call
     payload = trade.payload._replace(call=call._replace(route=call.route._replace(token_in=unwilling.address)))
     with pytest.raises(SimulationError, match=r"^DAI refuses to be approved at block \d+: an error with the selector"):
         check_payload(node, wanted, payload, live(node), ends)
 
 
-def test_holdings_are_read_at_the_block_of_the_quote(desk: Desk, node: RpcNode) -> None:
-    tokens = desk.world.tokens
-    trade = desk.quoted(Order(tokens["DAI"], tokens["USDC"], 10**18))
-    ends, then = ends_of(desk, trade), live(node)
+def test_holdings_are_read_at_the_block_of_the_quote(trader: Trader, node: RpcNode) -> None:
+    tokens = trader.world.tokens
+    trade = trader.quote_trade(Order(tokens["DAI"], tokens["USDC"], 10**18))
+    ends, then = ends_of(trader, trade), live(node)
     wanted = Wanted(sender=POOR)
-    desk.world.give("DAI", POOR, 10**18)
+    trader.world.give("DAI", POOR, 10**18)
     now = live(node)
     with pytest.raises(InsufficientBalance) as caught:
         check_payload(node, wanted, trade.payload, then, ends)
@@ -192,21 +194,21 @@ def test_holdings_are_read_at_the_block_of_the_quote(desk: Desk, node: RpcNode) 
         assert (checked.holdings.balance_in, checked.allowance, checked.simulation) == (10**18, 0, None)
 
 
-def test_native_currency_needs_no_allowance_and_counts_as_it_is(desk: Desk, node: RpcNode) -> None:
-    trade = desk.quoted(Order(desk.world.network.native, desk.world.tokens["USDC"], 10**18))
-    ends = ends_of(desk, trade)
-    desk.chain.fund(POOR, 10**18 - 1)
+def test_native_currency_needs_no_allowance_and_counts_as_it_is(trader: Trader, node: RpcNode) -> None:
+    trade = trader.quote_trade(Order(trader.world.network.native, trader.world.tokens["USDC"], 10**18))
+    ends = ends_of(trader, trade)
+    trader.chain.fund(POOR, 10**18 - 1)
     with pytest.raises(InsufficientBalance, match=r"holds 0\.9{18} ETH, and the swap takes 1 ETH$"):
         check_payload(node, Wanted(sender=POOR), trade.payload, live(node), ends)
-    desk.chain.fund(POOR, 10**18)
+    trader.chain.fund(POOR, 10**18)
     checked = check_payload(node, Wanted(simulate=True, sender=POOR), trade.payload, live(node), ends)
     assert checked.simulation
     assert (checked.allowance, checked.simulation.assumed) == (None, ())
 
 
-def test_what_gas_costs_is_the_quotes_or_what_was_simulated(desk: Desk, node: RpcNode) -> None:
-    trade = desk.quoted(Order(desk.world.network.native, desk.world.tokens["USDC"], 10**18))
-    ends, price = ends_of(desk, trade), node.head().gas_price_wei
+def test_what_gas_costs_is_the_quotes_or_what_was_simulated(trader: Trader, node: RpcNode) -> None:
+    trade = trader.quote_trade(Order(trader.world.network.native, trader.world.tokens["USDC"], 10**18))
+    ends, price = ends_of(trader, trade), node.head().gas_price_wei
     simulated = check_payload(node, Wanted(simulate=True), trade.payload, live(node), ends)
     assert simulated.simulation
     assert simulated.gas_wei == simulated.simulation.gas_used * price
@@ -215,28 +217,28 @@ def test_what_gas_costs_is_the_quotes_or_what_was_simulated(desk: Desk, node: Rp
     assert check_payload(node, Wanted(sender=USER), trade.payload, live(node), ends).gas_wei is None
 
 
-def test_a_token_that_is_not_there_is_nonsense(desk: Desk, node: RpcNode) -> None:
-    trade = desk.quoted(Order(desk.world.tokens["DAI"], desk.world.tokens["USDC"], 10**18))
+def test_a_token_that_is_not_there_is_nonsense(trader: Trader, node: RpcNode) -> None:
+    trade = trader.quote_trade(Order(trader.world.tokens["DAI"], trader.world.tokens["USDC"], 10**18))
     call = trade.payload.call
     payload = trade.payload._replace(call=call._replace(route=call.route._replace(token_in="0x" + "66" * 20)))
     with pytest.raises(InvalidUpstreamResponse, match=r"^balanceOf\(address\): returned 0 bytes"):
-        check_payload(node, Wanted(sender=POOR), payload, live(node), ends_of(desk, trade))
+        check_payload(node, Wanted(sender=POOR), payload, live(node), ends_of(trader, trade))
 
 
-def test_a_node_that_ignores_block_numbers_is_not_blamed_on_the_swap(desk: Desk) -> None:
+def test_a_node_that_ignores_block_numbers_is_not_blamed_on_the_swap(trader: Trader) -> None:
     """It simulates on a newer state than the one that was quoted on: there the swap must pay what it promises."""
-    tokens = desk.world.tokens
-    trade = desk.quoted(Order(tokens[WETH], tokens["USDC"], 10**19))
+    tokens = trader.world.tokens
+    trade = trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**19))
     call = trade.payload.call
-    generous = call._replace(route=call.route._replace(min_received=trade.due * 98 // 100))
-    payload = build_transaction(generous, desk.world.network, trade.payload.to)
-    with proxying(desk.chain.node.port) as proxy, asking(proxy.url) as node:
+    generous = call._replace(route=call.route._replace(min_received=trade.amount_due * 98 // 100))
+    payload = build_transaction(generous, trader.world.network, trade.payload.to)
+    with open_proxy(trader.chain.node.port) as proxy, connect_without_pauses(proxy.url) as node:
         then = live(node)
-        desk.carry_out(desk.quoted(Order(tokens[WETH], tokens["USDC"], 10**18)))
-        ends, wanted = ends_of(desk, trade), Wanted(simulate=True)
+        trader.execute(trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**18)))
+        ends, wanted = ends_of(trader, trade), Wanted(simulate=True)
         proxy.always = ignores_block_numbers()
         found = check_payload(node, wanted, payload, then, ends).simulation
         assert found
-        assert trade.due * 98 // 100 <= found.received < found.expected == trade.due
+        assert trade.amount_due * 98 // 100 <= found.received < found.expected == trade.amount_due
         with pytest.raises(SimulationError, match="ReceivedTooLittle"):
             check_payload(node, wanted, trade.payload, then, ends)

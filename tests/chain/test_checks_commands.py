@@ -18,12 +18,12 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.transaction import Transaction
 from swapcli.store import create_store
 from tests.chain.anvil import running_anvil
+from tests.chain.contract_fixture import WETH, ContractFixture
+from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import SECRET
-from tests.chain.reading import read_market
 from tests.chain.settings import url_of, write_settings
-from tests.chain.trading import INTEGRATOR, USER, Desk
-from tests.chain.world import WETH, World
+from tests.chain.trader import INTEGRATOR, USER, Trader
 from tests.store.build import only
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.service_process import SWAPCLI_COMMAND
@@ -35,13 +35,13 @@ BOB = "0x" + "b0" * 20
 class Client:
     """Somebody with a store of the world, and its node in the settings."""
 
-    def __init__(self, desk: Desk, folder: Path) -> None:
-        self.desk, self.folder, self.name = desk, folder, desk.world.network.name
-        self.settings = write_settings(folder, desk.world.network, url_of(desk.chain), timeout_s=5)
+    def __init__(self, trader: Trader, folder: Path) -> None:
+        self.trader, self.folder, self.name = trader, folder, trader.world.network.name
+        self.settings = write_settings(folder, trader.world.network, url_of(trader.chain), timeout_s=5)
         file = folder / "stores" / f"{self.name}.sqlite"
         file.parent.mkdir()
-        with create_store(str(file), desk.world.network, only(desk.world.network)) as store:
-            store.write_market(read_market(desk.world))
+        with create_store(str(file), trader.world.network, only(trader.world.network)) as store:
+            store.write_market(read_market(trader.world))
 
     def calldata(self, sold: str, bought: str, amount: str, *options: str, to: str = BOB, **env: str) -> CommandResult:
         words = ("calldata", self.name, sold, bought, amount, "--destination", to)
@@ -60,19 +60,19 @@ class Client:
         fields = {name: document[name] for name in ("to", "value")}
         fields["value"] = hex(int(fields["value"]))
         call = {"from": sender, "data": document["calldata"], "gas": hex(12_000_000), **fields}
-        return self.desk.chain.receipt(self.desk.chain.node.ask("eth_sendTransaction", call)).succeeded
+        return self.trader.chain.receipt(self.trader.chain.node.ask("eth_sendTransaction", call)).succeeded
 
     def block(self) -> int:
-        return int(self.desk.chain.node.ask("eth_blockNumber"), 16)
+        return int(self.trader.chain.node.ask("eth_blockNumber"), 16)
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with running_anvil() as chain:
-        world = World(chain)
+        world = ContractFixture(chain)
         world.network = replace(world.network, multicall=deploy_multicall(chain))
-        made = Desk(world, chain, read_market(world))
-        made.endow()
+        made = Trader(world, chain, read_market(world))
+        made.fund_user()
         yield Client(made, tmp_path_factory.mktemp("checks"))
 
 
@@ -97,16 +97,16 @@ def test_a_payload_is_simulated_on_the_block_of_its_quote(
     assert found["amount_received"] == found["expected"] == document["route"]["outputAmount"]
     assert found["matches"] is True
     assert (found["sender"].lower(), found["overrides"]) == (BOB, lacking)
-    with client.desk.chain.undone():
-        before = client.desk.world.balance(address_of(client, bought), BOB)
+    with client.trader.chain.undone():
+        before = client.trader.world.balance(address_of(client, bought), BOB)
         for each in client.calldata(sold, bought, amount, "--with-approval", "--json").json["transactions"]:
             assert client.mine(each)
-        after = client.desk.world.balance(address_of(client, bought), BOB)
+        after = client.trader.world.balance(address_of(client, bought), BOB)
     assert after - before == int(found["amount_received"])
 
 
 def address_of(client: Client, symbol: str) -> str:
-    return ZERO_ADDRESS if symbol == "ETH" else client.desk.world.address(symbol)
+    return ZERO_ADDRESS if symbol == "ETH" else client.trader.world.address(symbol)
 
 
 def test_what_an_integrator_takes_is_not_expected(client: Client) -> None:
@@ -163,8 +163,8 @@ def test_who_holds_too_little_hears_it_before_anything_is_printed(client: Client
 
 
 def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client) -> None:
-    desk = client.desk
-    usdt, router = desk.world.address("USDT"), desk.world.network.router
+    trader = client.trader
+    usdt, router = trader.world.address("USDT"), trader.world.network.router
     assert router
     remark = "the sender has approved {} USDT, but the swap spends 2,000 USDT: add --with-approval"
     for allowed, purposes in (
@@ -172,7 +172,7 @@ def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client
         (7 * 10**6, ["revoke", "approve", "swap"]),
         (2_000 * 10**6, ["swap"]),
     ):
-        with desk.chain.undone():
+        with trader.chain.undone():
             assert client.mine(document_of(build_approval(usdt, router, allowed)))
             plain = client.calldata("USDT", "ETH", "2000", "--from", USER)
             assert plain.exit_code == 0, plain.stderr
@@ -183,10 +183,10 @@ def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client
             assert [each["what"] for each in mended.json["transactions"]] == purposes
             lacking = [] if len(purposes) == 1 else ["allowance"]
             assert mended.json["simulation"]["overrides"] == lacking
-            before = desk.world.balance(ZERO_ADDRESS, BOB)
+            before = trader.world.balance(ZERO_ADDRESS, BOB)
             for each in mended.json["transactions"]:
                 assert client.mine(each)
-            received = desk.world.balance(ZERO_ADDRESS, BOB) - before
+            received = trader.world.balance(ZERO_ADDRESS, BOB) - before
             assert received == int(mended.json["simulation"]["amount_received"])
 
 
@@ -195,9 +195,9 @@ def document_of(transaction: Transaction) -> dict[str, Any]:
 
 
 def test_people_read_what_is_taken_back_first(client: Client) -> None:
-    usdt, router = client.desk.world.address("USDT"), client.desk.world.network.router
+    usdt, router = client.trader.world.address("USDT"), client.trader.world.network.router
     assert router
-    with client.desk.chain.undone():
+    with client.trader.chain.undone():
         assert client.mine(document_of(build_approval(usdt, router, 5)))
         out = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--plain").stdout
     titles = [line for line in out.splitlines() if line[:3] in ("1. ", "2. ", "3. ")]
@@ -209,17 +209,17 @@ def test_people_read_what_is_taken_back_first(client: Client) -> None:
 
 
 def test_too_little_for_gas_is_a_remark(client: Client) -> None:
-    desk = client.desk
+    trader = client.trader
     sender = "0x" + "95" * 20
-    with desk.chain.undone():
-        desk.world.give("USDC", sender, 2_000 * 10**6)
+    with trader.chain.undone():
+        trader.world.give("USDC", sender, 2_000 * 10**6)
         for wei, words in ((0, "0 ETH"), (10**12, "0.000001 ETH"), (10**18, None)):
-            desk.chain.fund(sender, wei)
+            trader.chain.fund(sender, wei)
             ran = client.calldata("USDC", "ETH", "2000", "--from", sender, "--simulate", "--gas-price", "1gwei")
             assert ran.exit_code == 0, ran.stderr
             assert ("too little for gas" in ran.stderr) == (words is not None)
             assert words is None or f"the sender has {words}, too little for gas of about 0.000" in ran.stderr
-        desk.chain.fund(sender, 10**18)
+        trader.chain.fund(sender, 10**18)
         ran = client.calldata("ETH", "USDC", "1", "--from", sender, "--gas-price", "1gwei", "--json")
         assert ran.exit_code == 0, ran.stderr
         assert "too little for gas of about 0.000" in ran.stderr
@@ -227,11 +227,11 @@ def test_too_little_for_gas_is_a_remark(client: Client) -> None:
 
 
 def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> None:
-    desk = client.desk
+    trader = client.trader
     file = client.folder / "market.json"
-    market = replace(read_market(desk.world), block=client.block(), timestamp=1, provenance=Provenance.RECORDED)
+    market = replace(read_market(trader.world), block=client.block(), timestamp=1, provenance=Provenance.RECORDED)
     options = ("--market", str(file), "--slippage", "1", "--simulate", "--json")
-    with desk.chain.undone():
+    with trader.chain.undone():
         move(client)
         file.write_text(render_market(market))
         then = client.calldata("WETH", "USDC", "1", *options)
@@ -245,19 +245,21 @@ def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> 
 
 def move(client: Client) -> None:
     """Somebody else trades: the market moves by a thousandth or so."""
-    trade = client.desk.quoted(Order(client.desk.world.tokens[WETH], client.desk.world.tokens["USDC"], 2 * 10**18))
+    trade = client.trader.quote_trade(
+        Order(client.trader.world.tokens[WETH], client.trader.world.tokens["USDC"], 2 * 10**18)
+    )
     allowing = build_approval(trade.payload.call.route.token_in, trade.payload.to, 2 * 10**18)
     swap = Transaction(trade.payload.to, trade.payload.calldata, trade.payload.value)
     assert all(client.mine(document_of(each)) for each in (allowing, swap))
 
 
 def test_on_modelled_state_what_really_arrives_is_told(client: Client) -> None:
-    desk = client.desk
+    trader = client.trader
     file = client.folder / "modelled.json"
-    market = replace(read_market(desk.world), block=3, timestamp=1, provenance=Provenance.MODELLED)
+    market = replace(read_market(trader.world), block=3, timestamp=1, provenance=Provenance.MODELLED)
     file.write_text(render_market(market))
     words = ("WETH", "USDC", "1", "--market", str(file), "--slippage", "1", "--simulate")
-    with desk.chain.undone():
+    with trader.chain.undone():
         move(client)
         ran = client.calldata(*words, "--json")
         assert ran.exit_code == 0, ran.stderr
@@ -277,7 +279,7 @@ def test_on_modelled_state_what_really_arrives_is_told(client: Client) -> None:
 
 def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
     nowhere = write_settings(
-        client.folder / "..", client.desk.world.network, None, store_dir=str(client.folder / "stores")
+        client.folder / "..", client.trader.world.network, None, store_dir=str(client.folder / "stores")
     )
     for check in (["--simulate"], ["--from", USER]):
         offline = client.calldata("ETH", "USDC", "1", *check, "--offline", "--json")
@@ -302,11 +304,11 @@ def test_what_is_no_address_sends_nothing(client: Client) -> None:
 
 
 def test_a_process_of_its_own_does_the_same_and_never_tells_the_nodes_secrets(client: Client) -> None:
-    url = url_of(client.desk.chain).replace("127.0.0.1", f"user:{SECRET}@127.0.0.1") + f"/?key={SECRET}"
+    url = url_of(client.trader.chain).replace("127.0.0.1", f"user:{SECRET}@127.0.0.1") + f"/?key={SECRET}"
     folder = client.folder / "secret"
     folder.mkdir()
     stores = str(client.folder / "stores")
-    settings = write_settings(folder, client.desk.world.network, url, store_dir=stores)
+    settings = write_settings(folder, client.trader.world.network, url, store_dir=stores)
     words = ("calldata", client.name, "USDC", "ETH", "2000", "--destination", BOB, "--config", str(settings), "--json")
 
     def run(*options: str) -> subprocess.CompletedProcess[str]:

@@ -8,26 +8,26 @@ from random import Random
 from eth_account import Account
 
 from swapcli.evm.router import build_deployment
-from tests.chain.trading import GAS_PRICE_WEI, KEY, Desk
+from tests.chain.trader import GAS_PRICE_WEI, KEY, Trader
 
 MOST_GAS = 3_500_000
 
 
-def test_the_deployment_is_signed_and_mined_and_then_carries_routes_out(desk: Desk) -> None:
-    payload = build_deployment(desk.world.network)
+def test_the_deployment_is_signed_and_mined_and_then_carries_routes_out(trader: Trader) -> None:
+    payload = build_deployment(trader.world.network)
     fields = {
-        "nonce": desk.nonce,
+        "nonce": trader.nonce,
         "gasPrice": GAS_PRICE_WEI,
         "gas": MOST_GAS,
         "value": payload.value,
         "data": payload.calldata,
         "chainId": payload.chain_id,
     }
-    receipt = desk.chain.send_raw(Account.sign_transaction(fields, KEY).raw_transaction)
+    receipt = trader.chain.send_raw(Account.sign_transaction(fields, KEY).raw_transaction)
     assert receipt.succeeded
-    assert receipt.created not in (None, desk.world.router.address)
-    desk.nonce += 1
-    desk.market = replace(desk.market, network=replace(desk.market.network, router=receipt.created))
-    for trade in desk.trades(Random("deployed"), 10):
+    assert receipt.created not in (None, trader.world.router.address)
+    trader.nonce += 1
+    trader.market = replace(trader.market, network=replace(trader.market.network, router=receipt.created))
+    for trade in trader.trades(Random("deployed"), 10):
         assert trade.payload.to == receipt.created
-        assert desk.carry_out(trade).received == trade.due
+        assert trader.execute(trade).received == trade.amount_due

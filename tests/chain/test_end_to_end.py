@@ -15,8 +15,8 @@ from swapcli.evm import build_approval, build_transactions
 from swapcli.model.order import Order
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import SwapType
-from tests.chain.trading import USER, Desk, Outcome, Trade, asking_more, encoded
-from tests.chain.world import PROTOCOLS, WETH, World
+from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
+from tests.chain.trader import USER, Outcome, Trade, Trader, with_calldata, with_unreachable_minimum
 from tests.contracts.evm import RevertedError, selector
 from tests.examples import examples, seeds
 
@@ -25,17 +25,17 @@ SEEDS = 6
 
 
 @pytest.mark.parametrize("seed", seeds(2, full=SEEDS))
-def test_what_is_received_is_what_was_quoted(desk: Desk, seed: int) -> None:
+def test_what_is_received_is_what_was_quoted(trader: Trader, seed: int) -> None:
     rng = Random(f"end to end {seed}")
     seen: Counter[str] = Counter()
-    for trade in desk.trades(rng, ROUTES_A_SEED):
-        outcome = desk.carry_out(trade)
+    for trade in trader.trades(rng, ROUTES_A_SEED):
+        outcome = trader.execute(trade)
         check(trade, outcome)
-        assert desk.pools_of(trade) == trade.replay.pools_after
-        seen.update(features(desk.world, trade))
+        assert trader.pools_of(trade) == trade.replay.pools_after
+        seen.update(features(trader.world, trade))
     assert seen["routes"] == ROUTES_A_SEED
     check_variety(seen)
-    assert untouched(desk.world)
+    assert untouched(trader.world)
 
 
 def test_the_routes_are_enough() -> None:
@@ -44,11 +44,11 @@ def test_the_routes_are_enough() -> None:
 
 def check(trade: Trade, outcome: Outcome) -> None:
     assert outcome.receipt.succeeded
-    assert outcome.received == trade.due == trade.payload.call.route.min_received
-    assert outcome.earned == trade.result.output_amount - trade.due
+    assert outcome.received == trade.amount_due == trade.payload.call.route.min_received
+    assert outcome.integrator_fee == trade.result.output_amount - trade.amount_due
 
 
-def features(world: World, trade: Trade) -> set[str]:
+def features(world: ContractFixture, trade: Trade) -> set[str]:
     """What a route has, for counting."""
     call, result = trade.payload.call, trade.result
     names = {protocol.id: protocol.amm_name for protocol in world.network.protocols}
@@ -67,62 +67,62 @@ def check_variety(seen: Counter[str]) -> None:
     assert [each for each in (*families, *shapes, *kinds) if not seen[each]] == []
 
 
-def untouched(world: World) -> bool:
+def untouched(world: ContractFixture) -> bool:
     """The router holds nothing."""
     tokens = [token.address for token in world.tokens.values()]
     return not any(world.balance(token, world.router.address) for token in (*tokens, "0x" + "0" * 40))
 
 
 @pytest.mark.parametrize("back", [False, True])
-def test_wrapping_and_unwrapping_are_mined_too(desk: Desk, back: bool) -> None:
-    tokens = desk.market.network.native, desk.world.tokens[WETH]
-    trade = desk.quoted(Order(*(tokens[::-1] if back else tokens), 12_345))
-    check(trade, desk.carry_out(trade))
-    assert trade.due == 12_345
+def test_wrapping_and_unwrapping_are_mined_too(trader: Trader, back: bool) -> None:
+    tokens = trader.market.network.native, trader.world.tokens[WETH]
+    trade = trader.quote_trade(Order(*(tokens[::-1] if back else tokens), 12_345))
+    check(trade, trader.execute(trade))
+    assert trade.amount_due == 12_345
 
 
-def test_a_unit_more_than_there_is_reverts_and_what_there_is_does_not(desk: Desk) -> None:
+def test_a_unit_more_than_there_is_reverts_and_what_there_is_does_not(trader: Trader) -> None:
     rng = Random("a unit more")
-    for trade in desk.trades(rng, 30):
+    for trade in trader.trades(rng, 30):
         *approvals, _ = build_transactions(trade.payload)
         for each in approvals:
-            assert desk.send(each).succeeded
+            assert trader.send(each).succeeded
         with pytest.raises(RevertedError) as caught:
-            ask(desk, encoded(asking_more(trade), desk.world).calldata, trade.payload.value)
-        expected = trade.due.to_bytes(32) + (trade.due + 1).to_bytes(32)
+            ask(trader, with_calldata(with_unreachable_minimum(trade), trader.world).calldata, trade.payload.value)
+        expected = trade.amount_due.to_bytes(32) + (trade.amount_due + 1).to_bytes(32)
         assert caught.value.data == selector("ReceivedTooLittle(uint256,uint256)") + expected
-        assert int(ask(desk, trade.payload.calldata, trade.payload.value), 16) == trade.due
-        withdraw_approval(desk, trade)
+        assert int(ask(trader, trade.payload.calldata, trade.payload.value), 16) == trade.amount_due
+        withdraw_approval(trader, trade)
 
 
-def ask(desk: Desk, calldata: str, value: int) -> str:
+def ask(trader: Trader, calldata: str, value: int) -> str:
     """What the router would tell the user now."""
-    call = {"from": USER, "to": desk.world.router.address, "data": calldata, "value": hex(value)}
-    return str(desk.chain.node.ask("eth_call", call, "latest"))
+    call = {"from": USER, "to": trader.world.router.address, "data": calldata, "value": hex(value)}
+    return str(trader.chain.node.ask("eth_call", call, "latest"))
 
 
-def test_a_payload_that_the_market_has_moved_against_reverts_and_costs_only_gas(desk: Desk) -> None:
+def test_a_payload_that_the_market_has_moved_against_reverts_and_costs_only_gas(trader: Trader) -> None:
     rng = Random("moved")
     reverted = 0
-    for trade in desk.trades(rng, examples(30, full=60)):
+    for trade in trader.trades(rng, examples(30, full=60)):
         # The same trade again pays less, for the pools moved by the first; unless it is too small to be felt.
-        check(trade, desk.carry_out(trade))
+        check(trade, trader.execute(trade))
         *approvals, swap = build_transactions(trade.payload)
         for each in approvals:
-            assert desk.send(each).succeeded
+            assert trader.send(each).succeeded
         sold = trade.payload.call.route.token_in
-        with desk.chain.undone():
-            before = desk.world.balance(sold, USER)
-            if not desk.send(swap).succeeded:
-                assert desk.world.balance(sold, USER) == before
+        with trader.chain.undone():
+            before = trader.world.balance(sold, USER)
+            if not trader.send(swap).succeeded:
+                assert trader.world.balance(sold, USER) == before
                 reverted += 1
-        desk.nonce -= 1
-        withdraw_approval(desk, trade)
+        trader.nonce -= 1
+        withdraw_approval(trader, trade)
     assert reverted > examples(20, full=40)
 
 
-def withdraw_approval(desk: Desk, trade: Trade) -> None:
+def withdraw_approval(trader: Trader, trade: Trade) -> None:
     """USDT refuses an approval on top of another."""
     route = trade.payload.call.route
     if route.swap_type is not SwapType.NATIVE_TO_TOKEN:
-        assert desk.send(build_approval(route.token_in, trade.payload.to, 0)).succeeded
+        assert trader.send(build_approval(route.token_in, trade.payload.to, 0)).succeeded

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from swapcli.model.order import Order
+from tests.chain.contract_fixture import WETH
 from tests.chain.gas import IN_USE, TOLERANCE, Sample, estimate_of, fit, measure, share_within
-from tests.chain.trading import Desk
-from tests.chain.world import WETH
+from tests.chain.trader import Trader
 from tests.examples import examples
 
 SEED, ROUTES = 1_000, examples(50, full=100)
@@ -27,13 +27,13 @@ def test_95_in_a_hundred_routes_use_the_gas_that_was_estimated_to_a_tenth() -> N
 
 
 @pytest.mark.parametrize("is_sale", [True, False])
-def test_the_gas_of_wrapping_and_unwrapping_for_oneself_is_known_too(desk: Desk, is_sale: bool) -> None:
-    native, wrapped, rng = desk.market.network.native, desk.world.tokens[WETH], Random(f"wrap {is_sale}")
+def test_the_gas_of_wrapping_and_unwrapping_for_oneself_is_known_too(trader: Trader, is_sale: bool) -> None:
+    native, wrapped, rng = trader.market.network.native, trader.world.tokens[WETH], Random(f"wrap {is_sale}")
     ends = (native, wrapped) if is_sale else (wrapped, native)
     for _ in range(3):
-        trade = desk.quoted(Order(*ends, rng.randint(1, 10**20)))
-        used = desk.carry_out(trade).receipt.gas_used
-        assert abs(estimate_of(desk, trade) / used - 1) <= TOLERANCE
+        trade = trader.quote_trade(Order(*ends, rng.randint(1, 10**20)))
+        used = trader.execute(trade).receipt.gas_used
+        assert abs(estimate_of(trader, trade) / used - 1) <= TOLERANCE
 
 
 def test_the_fit_finds_the_constants_that_samples_were_made_of() -> None:

@@ -39,24 +39,24 @@ from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.model.transfer_behaviour import ORDINARY
 from swapcli.pools.constant_product import ConstantProduct
 from tests.chain.anvil import CHAIN_ID, AnvilChain
-from tests.chain.modes import asking
+from tests.chain.contract_fixture import DECIMALS, WETH
+from tests.chain.failure_modes import connect_without_pauses
+from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.test_anvil import node_of
-from tests.chain.proxy import ignores_block_numbers, proxying
+from tests.chain.proxy import ignores_block_numbers, open_proxy
 from tests.chain.random_routes import random_route
-from tests.chain.reading import read_market
-from tests.chain.trading import USER, Desk, Trade, random_amount
-from tests.chain.world import DECIMALS, WETH
+from tests.chain.trader import USER, Trade, Trader, random_amount
 from tests.evm.l1_oracle import ORACLE, RealOracle
 
 LIVE_TRADES = 24
 
 
 @pytest.fixture
-def node(desk: Desk) -> Iterator[RpcNode]:
-    desk.world.network = replace(desk.world.network, multicall=deploy_multicall(desk.chain))
-    desk.market = replace(desk.market, network=desk.world.network)
-    made = node_of(desk.world)
+def node(trader: Trader) -> Iterator[RpcNode]:
+    trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
+    trader.market = replace(trader.market, network=trader.world.network)
+    made = node_of(trader.world)
     yield made
     made.close()
 
@@ -65,40 +65,40 @@ def live(market: Market, node: RpcNode, limits: Limits | None = None) -> LiveSou
     return LiveSource(MarketSource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK, limits=limits)
 
 
-def order(desk: Desk, sold: str = WETH, bought: str = "USDC", whole: int = 1) -> Order:
-    tokens = desk.world.tokens
+def order(trader: Trader, sold: str = WETH, bought: str = "USDC", whole: int = 1) -> Order:
+    tokens = trader.world.tokens
     return Order(tokens[sold], tokens[bought], whole * 10 ** DECIMALS[sold])
 
 
-def move(desk: Desk, seed: str, trades: int = 5) -> None:
+def move(trader: Trader, seed: str, trades: int = 5) -> None:
     """What others do meanwhile."""
-    for trade in desk.trades(Random(seed), trades):
-        desk.carry_out(trade)
+    for trade in trader.trades(Random(seed), trades):
+        trader.execute(trade)
 
 
-def carried_out(desk: Desk, answer: LocalQuote, payload: UnsignedTransaction) -> int:
+def carried_out(trader: Trader, answer: LocalQuote, payload: UnsignedTransaction) -> int:
     """What is received when the payload is mined now."""
-    return desk.carry_out(desk._trade(answer.result, payload, answer.pools, "live")).received
+    return trader.execute(trader.build_trade(answer.result, payload, answer.pools, "live")).received
 
 
 def test_what_is_received_is_what_was_quoted_however_much_has_happened_since_the_held_state(
-    desk: Desk, node: RpcNode
+    trader: Trader, node: RpcNode
 ) -> None:
-    held, rng = desk.market, Random("live trades")
+    held, rng = trader.market, Random("live trades")
     sources = live(held, node), MarketSource(held, SYSTEM_CLOCK)
     differed = 0
     for _ in range(LIVE_TRADES):
         sold, bought = rng.sample(sorted(DECIMALS), 2)
-        token_in = desk.world.network.native if sold == WETH and rng.random() < 0.5 else desk.world.tokens[sold]
-        asked = QuoteRequest(Order(token_in, desk.world.tokens[bought], random_amount(rng, token_in)), ApiVersion.V2)
+        token_in = trader.world.network.native if sold == WETH and rng.random() < 0.5 else trader.world.tokens[sold]
+        asked = QuoteRequest(Order(token_in, trader.world.tokens[bought], random_amount(rng, token_in)), ApiVersion.V2)
         live_source = live(held, node)
         try:
             answer, payload = live_source.quote_and_build(asked, SwapTerms(0, USER))
         except NoRoute:
             continue
         assert answer.state_source.provenance is Provenance.LIVE
-        assert answer.state_source.block == int(desk.chain.node.ask("eth_blockNumber"), 16)
-        assert carried_out(desk, answer, payload) == answer.result.output_amount
+        assert answer.state_source.block == int(trader.chain.node.ask("eth_blockNumber"), 16)
+        assert carried_out(trader, answer, payload) == answer.result.output_amount
         differed += answer.result.output_amount != _held_amount(sources[1], asked)
     assert differed > LIVE_TRADES // 2, "the held state would have told something else"
 
@@ -110,11 +110,11 @@ def _held_amount(source: MarketSource, asked: QuoteRequest) -> int | None:
         return None
 
 
-def test_a_live_quote_equals_one_on_all_that_there_is(desk: Desk, node: RpcNode) -> None:
-    held = desk.market
-    move(desk, "before a live quote")
-    answer = live(held, node).quote(QuoteRequest(order(desk), ApiVersion.V1))
-    fresh = MarketSource(read_market(desk.world), SYSTEM_CLOCK).quote(QuoteRequest(order(desk), ApiVersion.V1))
+def test_a_live_quote_equals_one_on_all_that_there_is(trader: Trader, node: RpcNode) -> None:
+    held = trader.market
+    move(trader, "before a live quote")
+    answer = live(held, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
+    fresh = MarketSource(read_market(trader.world), SYSTEM_CLOCK).quote(QuoteRequest(order(trader), ApiVersion.V1))
     assert answer.result.output_amount == fresh.result.output_amount
     assert answer.quote.gas_price_wei == node.head().gas_price_wei
 
@@ -125,59 +125,61 @@ def tried(market: Market) -> Market:
 
 
 @pytest.mark.parametrize("whole", [1, 1_000])
-def test_a_live_quote_takes_three_round_trips(desk: Desk, node: RpcNode, whole: int) -> None:
-    held = tried(desk.market)
-    move(desk, "before round trips")
+def test_a_live_quote_takes_three_round_trips(trader: Trader, node: RpcNode, whole: int) -> None:
+    held = tried(trader.market)
+    move(trader, "before round trips")
     source = live(held, node)
-    source.quote(QuoteRequest(order(desk, whole=whole), ApiVersion.V2))
+    source.quote(QuoteRequest(order(trader, whole=whole), ApiVersion.V2))
     assert node.round_trips <= 3
 
 
-def test_a_first_quote_takes_one_round_trip_more_for_tokens_that_nobody_has_tried(desk: Desk, node: RpcNode) -> None:
-    source = live(desk.market, node)
-    asked = QuoteRequest(order(desk), ApiVersion.V2)
+def test_a_first_quote_takes_one_round_trip_more_for_tokens_that_nobody_has_tried(
+    trader: Trader, node: RpcNode
+) -> None:
+    source = live(trader.market, node)
+    asked = QuoteRequest(order(trader), ApiVersion.V2)
     answer = source.quote(asked)
     assert node.round_trips <= 4
     assert set(answer.transfers.values()) == {ORDINARY}
-    move(desk, "before a second quote")
+    move(trader, "before a second quote")
     before = node.round_trips
     source._moment = None
     source.quote(asked)
     assert node.round_trips - before <= 3
 
 
-def test_only_the_pools_that_matter_are_read_where_there_are_many(desk: Desk, node: RpcNode) -> None:
-    answer = live(desk.market, node, Limits(first_pools=4)).quote(QuoteRequest(order(desk), ApiVersion.V2))
-    assert 0 < len(answer.pools) < len(desk.market.pools)
+def test_only_the_pools_that_matter_are_read_where_there_are_many(trader: Trader, node: RpcNode) -> None:
+    answer = live(trader.market, node, Limits(first_pools=4)).quote(QuoteRequest(order(trader), ApiVersion.V2))
+    assert 0 < len(answer.pools) < len(trader.market.pools)
     assert {step.pool for step in answer.quote.steps} <= answer.pools.keys()
 
 
-def test_a_route_is_carried_out_on_what_its_pools_are_now(desk: Desk, node: RpcNode) -> None:
-    held = desk.market
-    answer = live(held, node).quote(QuoteRequest(order(desk), ApiVersion.V1))
-    _push(desk, "USDC", 200_000)
+def test_a_route_is_carried_out_on_what_its_pools_are_now(trader: Trader, node: RpcNode) -> None:
+    held = trader.market
+    answer = live(held, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
+    _push(trader, "USDC", 200_000)
     payload = live(held, node).build(answer.result, SwapTerms(500_000, USER))
     assert payload.call.route.amount_out != answer.result.output_amount
-    trade = desk._trade(answer.result, payload, read_market(desk.world).pools, "posted")
-    assert desk.carry_out(trade).received == payload.call.route.amount_out
+    trade = trader.build_trade(answer.result, payload, read_market(trader.world).pools, "posted")
+    assert trader.execute(trade).received == payload.call.route.amount_out
 
 
-def test_a_reorganisation_between_route_and_execute_shows_in_the_replay(desk: Desk, node: RpcNode) -> None:
-    held, chain = desk.market, desk.chain
+def test_a_reorganisation_between_route_and_execute_shows_in_the_replay(trader: Trader, node: RpcNode) -> None:
+    held, chain = trader.market, trader.chain
     mark = chain.node.ask("evm_snapshot")
-    _push(desk, "USDC", 2_000_000)
-    promised = live(held, node).quote(QuoteRequest(order(desk), ApiVersion.V1))
+    _push(trader, "USDC", 2_000_000)
+    promised = live(held, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
     assert chain.node.ask("evm_revert", mark)
     chain.node.ask("anvil_mine", "0x3")
-    desk.nonce = int(chain.node.ask("eth_getTransactionCount", USER, "latest"), 16)
+    trader.nonce = int(chain.node.ask("eth_getTransactionCount", USER, "latest"), 16)
     with pytest.raises(SlippageExceeded):
         live(held, node).build(promised.result, SwapTerms(1_000, USER))
 
 
-def _push(desk: Desk, sold: str, whole: int) -> None:
+def _push(trader: Trader, sold: str, whole: int) -> None:
     """Make the other token dearer everywhere."""
-    asked = Order(desk.world.tokens[sold], desk.world.tokens[WETH], whole * 10 ** DECIMALS[sold])
-    desk.carry_out(desk.quoted(asked))
+    asked = Order(trader.world.tokens[sold], trader.world.tokens[WETH], whole * 10 ** DECIMALS[sold])
+    trader.execute(trader.quote_trade(asked))
 
 
 class Restless(RpcNode):
@@ -194,29 +196,31 @@ class Restless(RpcNode):
 
 @pytest.mark.parametrize(("turns", "recovers"), [(2, True), (3, False)])
 def test_a_chain_that_turns_while_it_is_read_is_read_again_but_not_for_ever(
-    desk: Desk, turns: int, recovers: bool
+    trader: Trader, turns: int, recovers: bool
 ) -> None:
-    chain: AnvilChain = desk.chain
-    node = Restless(f"http://127.0.0.1:{chain.node.port}", shown="restless", chain_id=desk.world.network.chain_id)
+    chain: AnvilChain = trader.chain
+    node = Restless(f"http://127.0.0.1:{chain.node.port}", shown="restless", chain_id=trader.world.network.chain_id)
     node.turns = turns
-    source = live(desk.market, node)
+    source = live(trader.market, node)
     with closing(node):
         if recovers:
-            assert source.quote(QuoteRequest(order(desk), ApiVersion.V2)).result.output_amount > 0
+            assert source.quote(QuoteRequest(order(trader), ApiVersion.V2)).result.output_amount > 0
         else:
             with pytest.raises(ChainReorganized):
-                source.quote(QuoteRequest(order(desk), ApiVersion.V2))
+                source.quote(QuoteRequest(order(trader), ApiVersion.V2))
 
 
 @pytest.mark.parametrize(("torn", "recovers"), [(3, True), (40, False)])
-def test_a_node_that_ignores_block_numbers_is_read_between_two_blocks(desk: Desk, torn: int, recovers: bool) -> None:
+def test_a_node_that_ignores_block_numbers_is_read_between_two_blocks(
+    trader: Trader, torn: int, recovers: bool
+) -> None:
     """Whatever the quote says of its block is true, and where that cannot be had, there is no quote."""
-    desk.world.network = replace(desk.world.network, multicall=deploy_multicall(desk.chain))
-    held = replace(desk.market, network=desk.world.network)
-    asked = QuoteRequest(order(desk), ApiVersion.V2)
-    with proxying(desk.chain.node.port) as proxy, asking(proxy.url) as node:
-        tearing = ignores_block_numbers(lambda: move(desk, f"torn {proxy.asked}", 1))
-        proxy.faults, proxy.always = [tearing] * torn, ignores_block_numbers()
+    trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
+    held = replace(trader.market, network=trader.world.network)
+    asked = QuoteRequest(order(trader), ApiVersion.V2)
+    with open_proxy(trader.chain.node.port) as proxy, connect_without_pauses(proxy.url) as node:
+        tearing = ignores_block_numbers(lambda: move(trader, f"torn {proxy.methods}", 1))
+        proxy.failures, proxy.always = [tearing] * torn, ignores_block_numbers()
         if not recovers:
             with pytest.raises(BlockMismatch):
                 live(held, node).quote(asked)
@@ -224,7 +228,7 @@ def test_a_node_that_ignores_block_numbers_is_read_between_two_blocks(desk: Desk
         answer = live(held, node).quote(asked)
         assert answer.state_source.pinned
         assert answer.state_source.block == node.head().block.number
-        fresh = MarketSource(read_market(desk.world), SYSTEM_CLOCK).quote(asked)
+        fresh = MarketSource(read_market(trader.world), SYSTEM_CLOCK).quote(asked)
         assert answer.result.output_amount == fresh.result.output_amount
 
 
@@ -233,28 +237,28 @@ def _at(seconds: float) -> Clock:
 
 
 def test_state_that_is_young_enough_is_taken_as_it_is_and_a_block_that_is_too_old_refused(
-    desk: Desk, node: RpcNode
+    trader: Trader, node: RpcNode
 ) -> None:
     head: ChainHead = node.head()
     now = _at(head.block.timestamp + 30)
-    held = replace(desk.market, block=head.block.number, timestamp=head.block.timestamp)
+    held = replace(trader.market, block=head.block.number, timestamp=head.block.timestamp)
     before = node.round_trips
 
     young = LiveSource(MarketSource(held, now), node, now, max_age_s=30)
-    assert young.quote(QuoteRequest(order(desk), ApiVersion.V2)).state_source.provenance is Provenance.SYNCED
+    assert young.quote(QuoteRequest(order(trader), ApiVersion.V2)).state_source.provenance is Provenance.SYNCED
     assert young.state_source.provenance is Provenance.SYNCED
     assert node.round_trips == before
 
     picky = LiveSource(MarketSource(held, now), node, now, max_age_s=29)
     with pytest.raises(MarketUnavailable, match="30 seconds old"):
-        picky.quote(QuoteRequest(order(desk), ApiVersion.V2))
+        picky.quote(QuoteRequest(order(trader), ApiVersion.V2))
 
 
-def test_what_cannot_be_read_is_left_out_and_told(desk: Desk, node: RpcNode) -> None:
-    held = desk.market
+def test_what_cannot_be_read_is_left_out_and_told(trader: Trader, node: RpcNode) -> None:
+    held = trader.market
     nowhere = replace(_pair(held), address="0x" + "ab" * 20, reserves=(10**30, 10**30))
     answer = live(replace(held, pools={**held.pools, nowhere.key: nowhere}), node).quote(
-        QuoteRequest(order(desk), ApiVersion.V2)
+        QuoteRequest(order(trader), ApiVersion.V2)
     )
     assert nowhere.key not in answer.pools
     assert answer.state_source.description == f"{node.shown}: {len(held.pools)} pools considered, 1 could not be read"
@@ -265,27 +269,27 @@ def _pair(market: Market) -> ConstantProduct:
     return next(pool for pool in market.pools.values() if isinstance(pool, ConstantProduct) and not pool.is_solidly)
 
 
-def test_made_up_addresses_are_not_asked_about(desk: Desk, node: RpcNode) -> None:
-    held = replace(desk.market, placeholder_pools=frozenset(desk.market.pools))
+def test_made_up_addresses_are_not_asked_about(trader: Trader, node: RpcNode) -> None:
+    held = replace(trader.market, placeholder_pools=frozenset(trader.market.pools))
     with pytest.raises(NoRoute):
-        live(held, node).quote(QuoteRequest(order(desk), ApiVersion.V2))
+        live(held, node).quote(QuoteRequest(order(trader), ApiVersion.V2))
 
 
-def test_an_order_too_large_for_the_held_state_is_quoted_on_what_there_is_now(desk: Desk, node: RpcNode) -> None:
-    wanted = order(desk, whole=10)
+def test_an_order_too_large_for_the_held_state_is_quoted_on_what_there_is_now(trader: Trader, node: RpcNode) -> None:
+    wanted = order(trader, whole=10)
     ends = {wanted.token_in.address, wanted.token_out.address}
-    direct = {key: pool for key, pool in desk.market.pools.items() if set(pool.tokens) == ends}
+    direct = {key: pool for key, pool in trader.market.pools.items() if set(pool.tokens) == ends}
     dry: dict[str, Pool] = {
         key: replace(pool, reserves=(1, 1)) for key, pool in direct.items() if isinstance(pool, ConstantProduct)
     }
-    held = replace(desk.market, pools=dry)
+    held = replace(trader.market, pools=dry)
     with pytest.raises(NoRoute):
         MarketSource(held, SYSTEM_CLOCK).quote(QuoteRequest(wanted, ApiVersion.V2))
     assert live(held, node).quote(QuoteRequest(wanted, ApiVersion.V2)).result.output_amount > 0
 
 
-def test_wrapping_and_wrong_orders_need_no_pools(desk: Desk, node: RpcNode) -> None:
-    network, source = desk.world.network, live(desk.market, node)
+def test_wrapping_and_wrong_orders_need_no_pools(trader: Trader, node: RpcNode) -> None:
+    network, source = trader.world.network, live(trader.market, node)
     assert network.wrapped_native is not None
     wrap = source.quote(QuoteRequest(Order(network.native, network.wrapped_native, 10**18), ApiVersion.V2))
     assert wrap.result.output_amount == 10**18
@@ -294,16 +298,16 @@ def test_wrapping_and_wrong_orders_need_no_pools(desk: Desk, node: RpcNode) -> N
         source.quote(QuoteRequest(Order(network.native, network.native, 10**18), ApiVersion.V2))
 
 
-def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(desk: Desk) -> None:
-    oracle = RealOracle(desk.chain)
+def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(trader: Trader) -> None:
+    oracle = RealOracle(trader.chain)
     oracle.set(L1FeeParams(7 * 10**9, 10**6, 2_269, 1_055_762))
-    desk.world.network = replace(desk.world.network, multicall=deploy_multicall(desk.chain))
-    held = replace(tried(desk.market), network=replace(desk.world.network, l1_fee_oracle=ORACLE))
-    with closing(node_of(desk.world)) as node:
-        asked = QuoteRequest(order(desk), ApiVersion.V2)
+    trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
+    held = replace(tried(trader.market), network=replace(trader.world.network, l1_fee_oracle=ORACLE))
+    with closing(node_of(trader.world)) as node:
+        asked = QuoteRequest(order(trader), ApiVersion.V2)
         answer, payload = live(held, node).quote_and_build(asked, SwapTerms(0, USER))
         assert node.round_trips <= 3
-        plain = live(replace(held, network=desk.world.network), node).quote(asked)
+        plain = live(replace(held, network=trader.world.network), node).quote(asked)
         assert answer.result.gas - plain.result.gas == answer.quote.l1_fee_wei > 0
         rough = live(held, node).quote(asked).quote
         assert rough is not None
@@ -317,53 +321,53 @@ def l1_fee_told(oracle: RealOracle, payload: UnsignedTransaction) -> int:
     return oracle.fee_wei(encode_unsigned(sent, CHAIN_ID, 7, GasFees(300_000, 10**9, 10**9)))
 
 
-def test_orders_that_follow_each_other_closely_share_a_block_and_what_was_read(desk: Desk, node: RpcNode) -> None:
-    source = live(desk.market, node)
-    first = source.quote(QuoteRequest(order(desk), ApiVersion.V2))
+def test_orders_that_follow_each_other_closely_share_a_block_and_what_was_read(trader: Trader, node: RpcNode) -> None:
+    source = live(trader.market, node)
+    first = source.quote(QuoteRequest(order(trader), ApiVersion.V2))
     trips = node.round_trips
-    second = source.quote(QuoteRequest(order(desk, "USDC", "DAI", 500), ApiVersion.V2))
+    second = source.quote(QuoteRequest(order(trader, "USDC", "DAI", 500), ApiVersion.V2))
     assert first.state_source.block == second.state_source.block
     assert node.round_trips == trips
 
 
-def test_health_is_that_of_a_live_quote(desk: Desk, node: RpcNode) -> None:
-    health = live(desk.market, node).health()
+def test_health_is_that_of_a_live_quote(trader: Trader, node: RpcNode) -> None:
+    health = live(trader.market, node).health()
     assert health.is_healthy
     assert health.state_source is not None
     assert health.state_source.provenance is Provenance.LIVE
     assert "live" in health.message
 
     silent = RpcNode("http://127.0.0.1:9", shown="silent", chain_id=1, timeout_s=0.2, attempts=1)
-    ill = live(desk.market, silent).health()
+    ill = live(trader.market, silent).health()
     assert not ill.is_healthy
     assert "silent" in ill.message
 
 
-def test_a_node_that_does_not_answer_is_told_of(desk: Desk) -> None:
+def test_a_node_that_does_not_answer_is_told_of(trader: Trader) -> None:
     with socket.socket() as mute:
         mute.bind(("127.0.0.1", 0))
         mute.listen()
         url = f"http://127.0.0.1:{mute.getsockname()[1]}"
-        node = RpcNode(url, shown="mute", chain_id=desk.world.network.chain_id, timeout_s=0.2, attempts=1)
+        node = RpcNode(url, shown="mute", chain_id=trader.world.network.chain_id, timeout_s=0.2, attempts=1)
         with pytest.raises(UpstreamTimeout, match="mute"):
-            live(desk.market, node).quote(QuoteRequest(order(desk), ApiVersion.V2))
+            live(trader.market, node).quote(QuoteRequest(order(trader), ApiVersion.V2))
 
 
-def test_a_posted_route_over_pools_that_nobody_knows_is_no_route(desk: Desk, node: RpcNode) -> None:
-    result = live(desk.market, node).quote(QuoteRequest(order(desk), ApiVersion.V1)).result
-    few = replace(desk.market, pools={})
+def test_a_posted_route_over_pools_that_nobody_knows_is_no_route(trader: Trader, node: RpcNode) -> None:
+    result = live(trader.market, node).quote(QuoteRequest(order(trader), ApiVersion.V1)).result
+    few = replace(trader.market, pools={})
     with pytest.raises(InvalidRoute):
         live(few, node).build(result, SwapTerms(1_000, USER))
 
 
-def test_random_posted_routes_are_carried_out_live(desk: Desk, node: RpcNode) -> None:
-    held, rng = desk.market, Random("posted live")
-    move(desk, "before posted ones")
+def test_random_posted_routes_are_carried_out_live(trader: Trader, node: RpcNode) -> None:
+    held, rng = trader.market, Random("posted live")
+    move(trader, "before posted ones")
     for _ in range(6):
-        wanted = order(desk, whole=rng.randint(1, 20))
+        wanted = order(trader, whole=rng.randint(1, 20))
         route = random_route(rng, held.pools, wanted.token_in.address, wanted.token_out.address)
-        trade: Trade = desk._of_route(route, wanted, None, USER)
+        trade: Trade = trader._build_trade_of_route(route, wanted, None, USER)
         payload = live(held, node).build(trade.result, SwapTerms(0, USER))
         assert payload == trade.payload
-        assert desk.carry_out(trade).received == payload.call.route.amount_out
+        assert trader.execute(trade).received == payload.call.route.amount_out
         assert ZERO_ADDRESS not in (payload.call.route.token_in, payload.call.route.token_out)

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.chain import proxy as faults
+from tests.chain import proxy as failures
 from tests.chain.anvil import running_anvil
-from tests.chain.modes import MIXED, asking
-from tests.chain.node.server import Fault
-from tests.chain.proxy import proxying
-from tests.chain.test_faults_sync import Bench, followed, synced
+from tests.chain.failure_modes import FAST_MODES, connect_without_pauses
+from tests.chain.node.server import Failure
+from tests.chain.proxy import open_proxy
+from tests.chain.test_node_failures_sync import Bench, followed, synced
 
 FEW_RUNS, MANY_RUNS = 3, 100
 RUNS_A_CHAIN = 10
@@ -27,7 +27,7 @@ class Lie(NamedTuple):
     """A way to lie. Where it `must_fail`, a step or a sync of pools that are held ends in an error while it lasts."""
 
     name: str
-    fault: Callable[[Random, Bench], Fault]
+    failure: Callable[[Random, Bench], Failure]
     must_fail: bool = False
 
 
@@ -36,28 +36,28 @@ def sometimes(rng: Random, bench: Bench) -> Callable[[], object]:
 
     def happen() -> None:
         if rng.random() < 0.3:
-            bench.village.happen(rng, 1)
+            bench.small_chain.run_random_activity(rng, 1)
 
     return happen
 
 
 LIES = (
-    Lie("calls return nothing", lambda rng, _: faults.empties_calls(rng), must_fail=True),
-    Lie("half of the calls return nothing", lambda rng, _: faults.empties_calls(rng, 0.5)),
-    Lie("no events", lambda rng, _: faults.withholds_logs(rng, 1.0)),
-    Lie("half of the events", lambda rng, _: faults.withholds_logs(rng, 0.5)),
-    Lie("block numbers are ignored", lambda rng, bench: faults.ignores_block_numbers(sometimes(rng, bench))),
+    Lie("calls return nothing", lambda rng, _: failures.empties_calls(rng), must_fail=True),
+    Lie("half of the calls return nothing", lambda rng, _: failures.empties_calls(rng, 0.5)),
+    Lie("no events", lambda rng, _: failures.withholds_logs(rng, 1.0)),
+    Lie("half of the events", lambda rng, _: failures.withholds_logs(rng, 0.5)),
+    Lie("block numbers are ignored", lambda rng, bench: failures.ignores_block_numbers(sometimes(rng, bench))),
 )
 FAILURES = tuple(
-    Lie(mode.name, lambda rng, _, mode=mode: mode.fault(rng))  # type: ignore[misc]
-    for mode in MIXED
+    Lie(mode.name, lambda rng, _, mode=mode: mode.build(rng))  # type: ignore[misc]
+    for mode in FAST_MODES
 )
 """The other ways in which nodes fail; `test_faults_sync` has a run of each."""
 
 
 @contextmanager
 def new_bench(folder: Path) -> Iterator[Bench]:
-    with running_anvil() as chain, proxying(chain.node.port) as proxy:
+    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
         yield Bench(chain, proxy, folder)
 
 
@@ -70,19 +70,19 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 def check_run(bench: Bench, lie: Lie, seed: int) -> None:
     """A sync, or steps of a store that was synced before, while the node lies; then one while it does not."""
     rng = Random(f"{lie.name} {seed}")
-    bench.proxy.faults, bench.proxy.always = [], None
+    bench.proxy.failures, bench.proxy.always = [], None
     with bench.store(is_new=seed % 3 == 2) as store:
         before = {*store.read_market().pools}
         for _ in range(STEPS):
-            bench.village.happen(rng)
-            bench.proxy.faults = [faults.passes_on] * rng.choice([0, 0, rng.randint(1, 8)])
-            bench.proxy.always = lie.fault(rng, bench)
-            with asking(bench.proxy.url) as node:
+            bench.small_chain.run_random_activity(rng)
+            bench.proxy.failures = [failures.passes_on] * rng.choice([0, 0, rng.randint(1, 8)])
+            bench.proxy.always = lie.failure(rng, bench)
+            with connect_without_pauses(bench.proxy.url) as node:
                 run = followed if before and rng.random() < 0.7 else synced
                 end = run(store, node)
-            if lie.must_fail and before and not bench.proxy.faults:
+            if lie.must_fail and before and not bench.proxy.failures:
                 assert end is not None
-            bench.proxy.faults, bench.proxy.always = [], None
+            bench.proxy.failures, bench.proxy.always = [], None
             assert bench.is_true(store)
             known = {*store.read_market().pools, *(left.key for left in store.inventory.all_skipped())}
             assert before <= known

@@ -28,12 +28,12 @@ from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
 from tests.chain.anvil import AnvilChain, running_anvil
+from tests.chain.contract_fixture import DECIMALS, ContractFixture
+from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.test_anvil import node_of
 from tests.chain.odd_tokens import STETH_POT, UNIT, WHOLE, add_token, open_curve, open_pair
-from tests.chain.reading import read_market
-from tests.chain.trading import USER, Desk
-from tests.chain.world import DECIMALS, World
+from tests.chain.trader import USER, Trader
 from tests.store.build import create, reopen
 
 ROUNDING = 2
@@ -47,17 +47,17 @@ SWAPS = 16
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Desk]:
-    """A desk in a world where odd tokens are in pairs with DAI and TKN that look better than all others."""
+def shared() -> Iterator[Trader]:
+    """A trader in a world where odd tokens are in pairs with DAI and TKN that look better than all others."""
     with running_anvil() as chain:
         yield opened(chain)
 
 
-def opened(chain: AnvilChain) -> Desk:
-    world = World(chain)
+def opened(chain: AnvilChain) -> Trader:
+    world = ContractFixture(chain)
     world.network = replace(world.network, multicall=deploy_multicall(chain))
-    desk = Desk(world, chain, read_market(world))
-    desk.endow()
+    trader = Trader(world, chain, read_market(world))
+    trader.fund_user()
     add_token(world, "FeeCoin", 20_000, 20_000, 20_000, symbol="FEE")
     add_token(world, "FeeCoin", 0, 30_000, 0, symbol="SELL")
     add_token(world, "ShareCoin", STETH_POT, symbol="SHR")
@@ -69,28 +69,28 @@ def opened(chain: AnvilChain) -> Desk:
                 world.contracts[symbol].send("setPool", place.contract.address)
         world.give(symbol, USER, WHOLE)
     open_curve(world, "SHR", "DAI")
-    return desk
+    return trader
 
 
 @pytest.fixture
-def desk(shared: Desk) -> Desk:
+def trader(shared: Trader) -> Trader:
     """The same with its market as it is now."""
     shared.market = read_market(shared.world)
     return shared
 
 
 @pytest.fixture
-def node(desk: Desk) -> Iterator[RpcNode]:
-    made = node_of(desk.world)
+def node(trader: Trader) -> Iterator[RpcNode]:
+    made = node_of(trader.world)
     yield made
     made.close()
 
 
-def live(desk: Desk, node: RpcNode) -> LiveSource:
-    return LiveSource(MarketSource(desk.market, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
+def live(trader: Trader, node: RpcNode) -> LiveSource:
+    return LiveSource(MarketSource(trader.market, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
 
 
-def asked(world: World, sold: str, bought: str, amount: int = 1_000 * UNIT) -> QuoteRequest:
+def asked(world: ContractFixture, sold: str, bought: str, amount: int = 1_000 * UNIT) -> QuoteRequest:
     return QuoteRequest(Order(world.tokens[sold], world.tokens[bought], amount), ApiVersion.V2)
 
 
@@ -98,11 +98,11 @@ def tokens_of(answer: LocalQuote) -> set[str]:
     return {token for step in answer.quote.steps for token in (step.token_in, step.token_out)}
 
 
-def carried_out(desk: Desk, answer: LocalQuote, payload: UnsignedTransaction) -> int:
-    return desk.carry_out(desk._trade(answer.result, payload, answer.pools, "live")).received
+def carried_out(trader: Trader, answer: LocalQuote, payload: UnsignedTransaction) -> int:
+    return trader.execute(trader.build_trade(answer.result, payload, answer.pools, "live")).received
 
 
-def left_behind(world: World) -> dict[str, int]:
+def left_behind(world: ContractFixture) -> dict[str, int]:
     """What the router holds, by symbol."""
     held = {symbol: world.balance(token.address, world.router.address) for symbol, token in world.tokens.items()}
     return {symbol: amount for symbol, amount in held.items() if amount}
@@ -110,37 +110,37 @@ def left_behind(world: World) -> dict[str, int]:
 
 @pytest.mark.parametrize("symbol", ["FEE", "SELL"])
 @pytest.mark.parametrize("is_sold", [True, False])
-def test_a_token_with_a_fee_is_refused_with_the_fee(desk: Desk, node: RpcNode, symbol: str, is_sold: bool) -> None:
+def test_a_token_with_a_fee_is_refused_with_the_fee(trader: Trader, node: RpcNode, symbol: str, is_sold: bool) -> None:
     ends = (symbol, "DAI") if is_sold else ("DAI", symbol)
     with pytest.raises(FeeOnTransfer) as caught:
-        live(desk, node).quote(asked(desk.world, *ends))
+        live(trader, node).quote(asked(trader.world, *ends))
     error = caught.value
     assert (error.code, isinstance(error, NoRoute)) == ("FEE_ON_TRANSFER", True)
     assert error.message.startswith(f"{symbol} takes a fee of {'2% on transfers' if symbol == 'FEE' else '3% when'}")
-    expected = {"token": desk.world.address(symbol), **ODD[symbol]._asdict(), "kind": "fee"}
+    expected = {"token": trader.world.address(symbol), **ODD[symbol]._asdict(), "kind": "fee"}
     assert error.details == expected
 
 
-def test_a_route_past_tokens_with_a_fee_pays_what_it_says(desk: Desk, node: RpcNode) -> None:
+def test_a_route_past_tokens_with_a_fee_pays_what_it_says(trader: Trader, node: RpcNode) -> None:
     """All odd tokens pay a quarter of what is left, so that from TKN to DAI everything would go through them."""
-    order = asked(desk.world, "TKN", "DAI", WHOLE // 10)
-    bad = {desk.world.address(symbol) for symbol in ("FEE", "SELL", "FALSE")}
-    assert tokens_of(MarketSource(desk.market, SYSTEM_CLOCK).quote(order)) & bad
-    answer = live(desk, node).quote(order)
+    order = asked(trader.world, "TKN", "DAI", WHOLE // 10)
+    bad = {trader.world.address(symbol) for symbol in ("FEE", "SELL", "FALSE")}
+    assert tokens_of(MarketSource(trader.market, SYSTEM_CLOCK).quote(order)) & bad
+    answer = live(trader, node).quote(order)
     assert not tokens_of(answer) & bad
     assert set(answer.transfers.values()) <= {ORDINARY, SHARES}
 
 
-def test_what_is_received_is_what_was_quoted_or_nothing_is(desk: Desk, node: RpcNode) -> None:
+def test_what_is_received_is_what_was_quoted_or_nothing_is(trader: Trader, node: RpcNode) -> None:
     rng, seen = Random("odd orders"), Counter[str]()
-    source = live(desk, node)
+    source = live(trader, node)
     symbols = [*DECIMALS, "FEE", "SELL", "SHR", "SHR", "SHR"]
     while seen["carried out"] < SWAPS:
         sold, bought = rng.sample(symbols, 2)
         if sold == bought:
             continue
-        places = desk.world.tokens[sold].decimals
-        order = asked(desk.world, sold, bought, rng.randint(10 ** (places + 1), 10 ** (places + 3)))
+        places = trader.world.tokens[sold].decimals
+        order = asked(trader.world, sold, bought, rng.randint(10 ** (places + 1), 10 ** (places + 3)))
         if {sold, bought} & {"FEE", "SELL"}:
             with pytest.raises(FeeOnTransfer):
                 source.quote(order)
@@ -148,7 +148,7 @@ def test_what_is_received_is_what_was_quoted_or_nothing_is(desk: Desk, node: Rpc
             continue
         source._moment = None
         answer, payload = source.quote_and_build(order, SwapTerms(100, USER))
-        received, quoted = carried_out(desk, answer, payload), answer.result.output_amount
+        received, quoted = carried_out(trader, answer, payload), answer.result.output_amount
         behaviours = set(answer.transfers.values())
         assert behaviours <= {ORDINARY, SHARES}
         if behaviours == {ORDINARY}:
@@ -161,22 +161,24 @@ def test_what_is_received_is_what_was_quoted_or_nothing_is(desk: Desk, node: Rpc
     assert seen["exact"] >= 2
     assert seen["rounded"] >= 4
     assert seen["refused"] >= 2
-    left = left_behind(desk.world)
+    left = left_behind(trader.world)
     assert left.keys() <= {"SHR"}
     assert left.get("SHR", 0) <= ROUNDING * SWAPS
 
 
-def test_a_token_that_refuses_to_be_tried_is_bought_and_sold_for_its_own_sake_alone(desk: Desk, node: RpcNode) -> None:
-    answer = live(desk, node).quote(asked(desk.world, "FALSE", "DAI"))
-    assert answer.transfers[desk.world.address("FALSE")] == REFUSED
-    assert answer.transfers[desk.world.address("DAI")] == ORDINARY
+def test_a_token_that_refuses_to_be_tried_is_bought_and_sold_for_its_own_sake_alone(
+    trader: Trader, node: RpcNode
+) -> None:
+    answer = live(trader, node).quote(asked(trader.world, "FALSE", "DAI"))
+    assert answer.transfers[trader.world.address("FALSE")] == REFUSED
+    assert answer.transfers[trader.world.address("DAI")] == ORDINARY
 
 
-def test_a_store_remembers_what_a_sync_has_found_out(desk: Desk, node: RpcNode, tmp_path: Path) -> None:
-    world = desk.world
+def test_a_store_remembers_what_a_sync_has_found_out(trader: Trader, node: RpcNode, tmp_path: Path) -> None:
+    world = trader.world
     expected = {token.address: ODD.get(symbol, ORDINARY) for symbol, token in world.tokens.items()}
     with create(tmp_path / "store", world.network) as store:
-        list(import_pools(store, node, desk.market))
+        list(import_pools(store, node, trader.market))
         assert store.read_market().transfers == expected
         assert store.read_summary().transfers == Counter(behaviour.kind for behaviour in expected.values())
     with reopen(tmp_path / "store", world.network) as store:
@@ -190,10 +192,12 @@ def test_a_store_remembers_what_a_sync_has_found_out(desk: Desk, node: RpcNode, 
         assert node.round_trips - before <= 3, "nothing is tried twice"
 
 
-def test_a_live_quote_on_a_store_that_knows_nothing_yet_teaches_it(desk: Desk, node: RpcNode, tmp_path: Path) -> None:
-    world = desk.world
+def test_a_live_quote_on_a_store_that_knows_nothing_yet_teaches_it(
+    trader: Trader, node: RpcNode, tmp_path: Path
+) -> None:
+    world = trader.world
     with create(tmp_path / "store", world.network) as store:
-        store.write_market(desk.market)
+        store.write_market(trader.market)
         source = LiveSource(StoreSource(store, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
         with pytest.raises(FeeOnTransfer):
             source.quote(asked(world, "FEE", "DAI"))
@@ -203,19 +207,19 @@ def test_a_live_quote_on_a_store_that_knows_nothing_yet_teaches_it(desk: Desk, n
             StoreSource(store, SYSTEM_CLOCK).quote(asked(world, "DAI", "FEE"))
 
 
-def test_a_posted_route_over_a_token_with_a_fee_is_refused(desk: Desk, node: RpcNode) -> None:
-    believed = MarketSource(desk.market, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
+def test_a_posted_route_over_a_token_with_a_fee_is_refused(trader: Trader, node: RpcNode) -> None:
+    believed = MarketSource(trader.market, SYSTEM_CLOCK).quote(asked(trader.world, "FEE", "DAI"))
     with pytest.raises(InvalidRoute, match=r"trades FEE, which takes a fee of 2% on transfers"):
-        live(desk, node).build(believed.result, SwapTerms(10_000, USER))
+        live(trader, node).build(believed.result, SwapTerms(10_000, USER))
 
 
-def test_the_settings_count_before_what_was_found_out(desk: Desk, node: RpcNode) -> None:
-    world = desk.world
+def test_the_settings_count_before_what_was_found_out(trader: Trader, node: RpcNode) -> None:
+    world = trader.world
     marks = {world.address("USDC"): TransferBehaviour.with_fee(5_000), world.address("FEE"): ORDINARY}
-    desk.market = replace(desk.market, network=replace(desk.market.network, transfers=marks))
+    trader.market = replace(trader.market, network=replace(trader.market.network, transfers=marks))
     with pytest.raises(FeeOnTransfer, match=r"USDC takes a fee of 0.5% on transfers"):
-        live(desk, node).quote(asked(world, "USDC", "DAI", 10**9))
-    assert live(desk, node).quote(asked(world, "FEE", "DAI")).result.output_amount
+        live(trader, node).quote(asked(world, "USDC", "DAI", 10**9))
+    assert live(trader, node).quote(asked(world, "FEE", "DAI")).result.output_amount
 
 
 class Deaf:
@@ -232,22 +236,24 @@ class Deaf:
 
 
 def test_a_node_that_cannot_try_leaves_tokens_unknown_says_so_and_is_asked_again_later(
-    desk: Desk, node: RpcNode, tmp_path: Path
+    trader: Trader, node: RpcNode, tmp_path: Path
 ) -> None:
     deaf: Any = Deaf(node)
-    with create(tmp_path / "store", replace(desk.world.network, block_time_s=1_200.0)) as store:
-        list(import_pools(store, deaf, desk.market))
+    with create(tmp_path / "store", replace(trader.world.network, block_time_s=1_200.0)) as store:
+        list(import_pools(store, deaf, trader.market))
         assert store.read_market().transfers == {}
         assert transfer_check_error(store) == f"{node.shown} heeds no state overrides"
-        quoted = StoreSource(store, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
+        quoted = StoreSource(store, SYSTEM_CLOCK).quote(asked(trader.world, "FEE", "DAI"))
         assert [code for code, _ in transfer_warnings(quoted)] == ["UNTRIED_TOKEN"]
-        answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), deaf, SYSTEM_CLOCK).quote(asked(desk.world, "FEE", "DAI"))
+        answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), deaf, SYSTEM_CLOCK).quote(
+            asked(trader.world, "FEE", "DAI")
+        )
         assert [code for code, _ in transfer_warnings(answer)] == ["UNTRIED_TOKEN"]
         assert store.read_market().transfers == {}, "that a node could not try is nothing about tokens"
-        desk.chain.node.ask("anvil_mine", "0x1")
+        trader.chain.node.ask("anvil_mine", "0x1")
         assert follow(store, node)
         assert store.read_market().transfers == {}, "within the hour nobody asks again"
-        desk.chain.node.ask("anvil_mine", "0x3")
+        trader.chain.node.ask("anvil_mine", "0x3")
         assert follow(store, node)
-        assert store.read_market().transfers[desk.world.address("FEE")] == ODD["FEE"]
+        assert store.read_market().transfers[trader.world.address("FEE")] == ODD["FEE"]
         assert transfer_check_error(store) is None

@@ -29,14 +29,14 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.store import create_store
 from tests.chain.anvil import AnvilChain, Node, running_anvil
+from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture
+from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import SECRET, hangs_up, stays_silent
-from tests.chain.proxy import Proxy, proxying
-from tests.chain.reading import read_market
-from tests.chain.settings import described, url_of, write_settings
-from tests.chain.sync.truth import connected
-from tests.chain.trading import USER, Desk, random_amount
-from tests.chain.world import DECIMALS, WETH, World
+from tests.chain.proxy import Proxy, open_proxy
+from tests.chain.settings import describe_network, url_of, write_settings
+from tests.chain.sync.oracle import connected
+from tests.chain.trader import USER, Trader, random_amount
 from tests.examples import examples
 from tests.store.build import only
 from tests.support.service_process import ServiceProcess, run_service
@@ -55,17 +55,17 @@ class Scene:
 
     def __init__(self, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
         self.chain, self.proxy = chain, proxy
-        world = World(chain)
-        self.desk = Desk(world, chain, read_market(world))
-        self.desk.endow()
+        world = ContractFixture(chain)
+        self.trader = Trader(world, chain, read_market(world))
+        self.trader.fund_user()
         self.network = world.network = replace(world.network, multicall=deploy_multicall(chain), block_time_s=TICK_S)
         self.chain.node.ask("anvil_removeBlockTimestampInterval")
         self.live_now()
         for symbol in DECIMALS:
             world.contracts[symbol].send("approve", world.router.address, 2**255, sender=USER)
         networks = {
-            STORED: described(self.network, proxy.url),
-            TAKEN: described(replace(self.network, name=TAKEN), url_of(chain)),
+            STORED: describe_network(self.network, proxy.url),
+            TAKEN: describe_network(replace(self.network, name=TAKEN), url_of(chain)),
         }
         settings = write_settings(folder, self.network, None, networks=networks, timeout_s=0.5)
         self.env = {"SWAPCLI_CONFIG": str(settings)}
@@ -77,7 +77,7 @@ class Scene:
 
     def _fill_stores(self, folder: Path) -> None:
         folder.mkdir()
-        market = replace(read_market(self.desk.world), network=self.network)
+        market = replace(read_market(self.trader.world), network=self.network)
         with (
             create_store(str(folder / f"{STORED}.sqlite"), self.network, only(self.network)) as store,
             connected(self.chain) as node,
@@ -93,7 +93,7 @@ class Scene:
 
     def out(self) -> int:
         """What a quote for much WETH says on pools that are read as they are now."""
-        market, tokens = read_market(self.desk.world), self.desk.world.tokens
+        market, tokens = read_market(self.trader.world), self.trader.world.tokens
         order = Order(tokens[WETH], tokens["USDC"], MUCH)
         ask = QuoteRequest(order, ApiVersion.V2, gas_price_wei=int(self.chain.node.ask("eth_gasPrice"), 16))
         return MarketSource(market, SYSTEM_CLOCK).quote(ask).result.output_amount
@@ -134,7 +134,7 @@ class Client:
 
     def out(self, name: str, scene: Scene) -> int:
         """What is quoted for much WETH."""
-        world = scene.desk.world
+        world = scene.trader.world
         order = {
             "amount": MUCH,
             "tokenInAddress": world.address(WETH),
@@ -147,7 +147,7 @@ class Client:
     def call(self, scene: Scene, rng: Random, receiver: str) -> tuple[Any, str]:
         """A random order with the transaction that carries it out, and the token that is bought."""
         bought, sold = rng.sample(sorted(DECIMALS), 2)
-        tokens = scene.desk.world.tokens
+        tokens = scene.trader.world.tokens
         ends = [
             ZERO_ADDRESS if symbol == WETH and rng.random() < 0.5 else tokens[symbol].address
             for symbol in (sold, bought)
@@ -194,7 +194,7 @@ def until(is_so: Callable[[], object]) -> float:
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    with running_anvil() as chain, proxying(chain.node.port) as proxy:
+    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
         made = Scene(chain, proxy, tmp_path_factory.mktemp("scene"))
         with ticking(chain):
             yield made
@@ -214,7 +214,7 @@ def client(service: ServiceProcess) -> Client:
 
 
 def test_what_is_quoted_is_paid_and_what_was_paid_shows_in_the_next_quotes(scene: Scene, client: Client) -> None:
-    rng, world = Random("served"), scene.desk.world
+    rng, world = Random("served"), scene.trader.world
     for number in range(TRADES):
         receiver = f"0x{number + 1:038x}cc"
         call, bought = client.call(scene, rng, receiver)
@@ -225,15 +225,15 @@ def test_what_is_quoted_is_paid_and_what_was_paid_shows_in_the_next_quotes(scene
 
 
 def test_a_big_swap_moves_the_quote_and_the_chains_other_way_moves_it_back(scene: Scene, client: Client) -> None:
-    before, held, mark = client.out(STORED, scene), scene.head(), scene.chain.mark()
-    world = scene.desk.world
+    before, held, mark = client.out(STORED, scene), scene.head(), scene.chain.snapshot()
+    world = scene.trader.world
     ends = {"tokenInAddress": world.address(WETH), "tokenOutAddress": world.address("USDC")}
     order = {"amount": str(5_000 * 10**18), **ends, "slippage": 0.5, "destination": USER}
     scene.swap(client.ask(f"/{STORED}/calldata", order)[1])
     until(has_reached(client, scene.head()))
     assert client.out(STORED, scene) == client.out(TAKEN, scene) < before
     lost = scene.head() - held
-    scene.chain.go_back(mark)
+    scene.chain.revert(mark)
     scene.chain.node.ask("anvil_mine", hex(lost + 1))
     scene.live_now()
     until(lambda: client.out(STORED, scene) == client.out(TAKEN, scene) == before)
@@ -258,7 +258,7 @@ def test_without_its_node_a_network_grows_too_old_alone_and_recovers_by_itself(s
         message == f"the state of the pools of {STORED} is {age_s} seconds old, so --max-age {MAX_AGE_S} cannot be met"
     )
     order = urlencode(
-        {"amount": 1, "tokenInAddress": ZERO_ADDRESS, "tokenOutAddress": scene.desk.world.address("USDC")}
+        {"amount": 1, "tokenInAddress": ZERO_ADDRESS, "tokenOutAddress": scene.trader.world.address("USDC")}
     )
     for path in (f"/{STORED}/v2/route?{order}", f"/{STORED}/route?{order}", f"/{STORED}/healthcheck"):
         assert client.ask(path)[0] == 503

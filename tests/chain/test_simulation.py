@@ -24,7 +24,7 @@ from swapcli.model.transaction import SwapType, UnsignedTransaction
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.server import Refused, node_of, says, serving
 from tests.chain.settings import url_of
-from tests.chain.trading import USER, Desk, asking_more, encoded
+from tests.chain.trader import USER, Trader, with_calldata, with_unreachable_minimum
 from tests.contracts.evm import Contract, compile_solidity, load_artifact
 from tests.examples import seeds
 
@@ -56,17 +56,17 @@ def simulated_payload(node: RpcNode, payload: UnsignedTransaction, sender: str) 
 
 
 @pytest.fixture
-def node(desk: Desk) -> Iterator[RpcNode]:
-    with closing(rpc(desk.chain)) as made:
+def node(trader: Trader) -> Iterator[RpcNode]:
+    with closing(rpc(trader.chain)) as made:
         yield made
 
 
 @pytest.mark.parametrize("seed", seeds(1, full=3))
-def test_what_is_simulated_is_what_is_mined(desk: Desk, node: RpcNode, seed: int) -> None:
+def test_what_is_simulated_is_what_is_mined(trader: Trader, node: RpcNode, seed: int) -> None:
     seen: Counter[str] = Counter()
-    for trade in desk.trades(Random(f"simulated {seed}"), TRADES_A_SEED):
+    for trade in trader.trades(Random(f"simulated {seed}"), TRADES_A_SEED):
         rich, poor = (simulated_payload(node, trade.payload, sender) for sender in (USER, POOR))
-        outcome = desk.carry_out(trade)
+        outcome = trader.execute(trade)
         for run in (rich.run, poor.run):
             assert (run.status, run.received) == (SimulationStatus.DONE, outcome.received)
             assert 1 <= run.gas_used / outcome.receipt.gas_used <= 1.01 / (1 - MOST_REFUNDED)
@@ -76,23 +76,24 @@ def test_what_is_simulated_is_what_is_mined(desk: Desk, node: RpcNode, seed: int
         assert poor.grants == (
             (SimulationGrant.NATIVE,) if native else (SimulationGrant.TOKEN, SimulationGrant.ALLOWANCE)
         )
-        seen.update([route.swap_type.name, "fee" if trade.due < trade.result.output_amount else "no fee"])
+        seen.update([route.swap_type.name, "fee" if trade.amount_due < trade.result.output_amount else "no fee"])
         seen.update(["to himself" if route.recipient == USER else "to another"])
     assert {*SwapType.__members__, "fee", "no fee", "to himself", "to another"} <= set(seen)
 
 
-def test_a_unit_more_than_there_is_reverts_and_says_both_figures(desk: Desk, node: RpcNode) -> None:
-    for trade in desk.trades(Random("too much"), 20):
+def test_a_unit_more_than_there_is_reverts_and_says_both_figures(trader: Trader, node: RpcNode) -> None:
+    for trade in trader.trades(Random("too much"), 20):
         for sender in (USER, POOR):
-            run = simulated_payload(node, encoded(asking_more(trade), desk.world), sender).run
+            run = simulated_payload(node, with_calldata(with_unreachable_minimum(trade), trader.world), sender).run
             assert (run.status, run.received) == (SimulationStatus.REVERTED, 0)
             assert (
-                describe_revert(run.return_data) == f"ReceivedTooLittle (received {trade.due}, least {trade.due + 1})"
+                describe_revert(run.return_data)
+                == f"ReceivedTooLittle (received {trade.amount_due}, least {trade.amount_due + 1})"
             )
 
 
-def test_nothing_that_is_simulated_happens(desk: Desk, node: RpcNode) -> None:
-    trade = next(desk.trades(Random("nothing happens"), 1))
+def test_nothing_that_is_simulated_happens(trader: Trader, node: RpcNode) -> None:
+    trade = next(trader.trades(Random("nothing happens"), 1))
     before = node.head().block
     first, again = (simulated_payload(node, trade.payload, POOR) for _ in range(2))
     assert first == again
@@ -100,26 +101,26 @@ def test_nothing_that_is_simulated_happens(desk: Desk, node: RpcNode) -> None:
     assert node.account(POOR, before) == Account(0, b"")
 
 
-def test_with_the_allowance_in_place_nothing_is_assumed(desk: Desk, node: RpcNode) -> None:
-    tokens = desk.world.tokens
-    trade = desk.quoted(Order(tokens["USDT"], tokens["DAI"], 10**9))
+def test_with_the_allowance_in_place_nothing_is_assumed(trader: Trader, node: RpcNode) -> None:
+    tokens = trader.world.tokens
+    trade = trader.quote_trade(Order(tokens["USDT"], tokens["DAI"], 10**9))
     route = trade.payload.call.route
     for allowed, assumed in ((10**9 - 1, (SimulationGrant.ALLOWANCE,)), (10**9, ()), (0, (SimulationGrant.ALLOWANCE,))):
         for amount in (0, allowed):
-            assert desk.send(build_approval(route.token_in, trade.payload.to, amount)).succeeded
+            assert trader.send(build_approval(route.token_in, trade.payload.to, amount)).succeeded
         holdings = read_sender_balances(node, node.head().block, USER, SimulatedCall.from_payload(trade.payload))
         assert holdings.allowance == allowed
         told = simulated_payload(node, trade.payload, USER)
-        assert (told.run.status, told.run.received, told.grants) == (SimulationStatus.DONE, trade.due, assumed)
+        assert (told.run.status, told.run.received, told.grants) == (SimulationStatus.DONE, trade.amount_due, assumed)
 
 
-def test_the_router_refuses_a_token_that_takes_a_cut(desk: Desk, node: RpcNode) -> None:
-    taxed = desk.chain.deploy(SOURCES["Taxed"])
-    trade = desk.quoted(Order(desk.world.tokens["USDC"], desk.world.tokens["DAI"], 10**9))
+def test_the_router_refuses_a_token_that_takes_a_cut(trader: Trader, node: RpcNode) -> None:
+    taxed = trader.chain.deploy(SOURCES["Taxed"])
+    trade = trader.quote_trade(Order(trader.world.tokens["USDC"], trader.world.tokens["DAI"], 10**9))
     call = trade.payload.call
     swaps = tuple(swap._replace(token_in=taxed.address) for swap in call.swaps)
     cut = call._replace(route=call.route._replace(token_in=taxed.address), swaps=swaps)
-    told = simulated_payload(node, encoded(trade.payload._replace(call=cut), desk.world), POOR)
+    told = simulated_payload(node, with_calldata(trade.payload._replace(call=cut), trader.world), POOR)
     assert told.grants == (SimulationGrant.TOKEN, SimulationGrant.ALLOWANCE)
     assert told.run.status is SimulationStatus.REVERTED
     assert describe_revert(told.run.return_data) == f"InputFallsShort (received {10**9 - 10**7}, expected {10**9})"

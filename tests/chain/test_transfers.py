@@ -30,23 +30,23 @@ from swapcli.model.transfer_behaviour import (
     TransferKind,
 )
 from tests.chain.anvil import AnvilChain
+from tests.chain.contract_fixture import DECIMALS, ContractFixture
+from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.test_anvil import node_of
 from tests.chain.odd_tokens import STETH_POT, WHOLE, add_token, forget_tokens, open_pair, sources
-from tests.chain.reading import read_market
-from tests.chain.world import DECIMALS, World
 from tests.contracts.evm import Chain, Contract, RevertedError, selector
 
 PROBE = "0x" + "70" * 20
 
 
 @pytest.fixture(scope="module")
-def shared() -> World:
-    return World(Chain())
+def shared() -> ContractFixture:
+    return ContractFixture(Chain())
 
 
 @pytest.fixture
-def world(shared: World) -> Iterator[World]:
+def world(shared: ContractFixture) -> Iterator[ContractFixture]:
     with shared.chain.undone():
         yield shared
     forget_tokens(shared, "ODD")
@@ -56,7 +56,7 @@ def fee(buy: int, sell: int, other: int) -> TransferBehaviour:
     return TransferBehaviour(TransferKind.FEE, buy, sell, other)
 
 
-def odd_pool(world: World, kind: str, *arguments: object, amount: int = WHOLE) -> tuple[Contract, str]:
+def odd_pool(world: ContractFixture, kind: str, *arguments: object, amount: int = WHOLE) -> tuple[Contract, str]:
     """A token, and a pair that holds it, which the token knows."""
     token = add_token(world, kind, *arguments)
     pair = open_pair(world, "ODD", amount=amount).contract.address
@@ -65,7 +65,7 @@ def odd_pool(world: World, kind: str, *arguments: object, amount: int = WHOLE) -
     return token, pair
 
 
-def tried(world: World, token: str, *holders: str) -> TransferBehaviour:
+def tried(world: ContractFixture, token: str, *holders: str) -> TransferBehaviour:
     report = run_transfer_trials(EvmNode(world.chain), BLOCK, [TransferTrial(token, holder) for holder in holders])
     assert report.failure == ""
     return report.behaviours[token]
@@ -93,7 +93,7 @@ def tried(world: World, token: str, *holders: str) -> TransferBehaviour:
     ],
 )
 def test_what_a_token_does_is_seen(
-    world: World, kind: str, arguments: tuple[object, ...], expected: TransferBehaviour
+    world: ContractFixture, kind: str, arguments: tuple[object, ...], expected: TransferBehaviour
 ) -> None:
     token, pair = odd_pool(world, kind, *arguments)
     before = world.balance(token.address, pair)
@@ -101,7 +101,7 @@ def test_what_a_token_does_is_seen(
     assert world.balance(token.address, pair) == before, "nothing was sent"
 
 
-def test_the_tokens_of_a_whole_world_are_ordinary_wherever_they_are_held(world: World) -> None:
+def test_the_tokens_of_a_whole_world_are_ordinary_wherever_they_are_held(world: ContractFixture) -> None:
     """Uniswap's and Solidly's pairs, concentrated pools, Uniswap V4's manager; a token that returns nothing is one."""
     market = read_market(world)
     questions = plan_trials(market.tokens, market.pools.values(), market.network)
@@ -114,7 +114,7 @@ def test_the_tokens_of_a_whole_world_are_ordinary_wherever_they_are_held(world: 
     assert set(run_transfer_trials(node, BLOCK, manager).behaviours.values()) == {ORDINARY}
 
 
-def test_one_bad_token_hides_nothing_of_the_others(world: World) -> None:
+def test_one_bad_token_hides_nothing_of_the_others(world: ContractFixture) -> None:
     token, pair = odd_pool(world, "GasCoin")
     market = read_market(world)
     report = run_transfer_trials(
@@ -124,7 +124,7 @@ def test_one_bad_token_hides_nothing_of_the_others(world: World) -> None:
     assert world.balance(token.address, pair)
 
 
-def test_too_little_to_tell_is_unknown(world: World) -> None:
+def test_too_little_to_tell_is_unknown(world: ContractFixture) -> None:
     """A fee of two percent of a handful of units would be rounded away: another holder has to tell."""
     token, pair = odd_pool(world, "FeeCoin", 20_000, 20_000, 20_000)
     poor = "0x" + "77" * 20
@@ -135,7 +135,7 @@ def test_too_little_to_tell_is_unknown(world: World) -> None:
     assert tried(world, token.address, poor)[1:] == pytest.approx((20_000, 20_000, 20_000), rel=0.01)
 
 
-def test_a_fee_that_only_some_pools_pay_is_seen(world: World) -> None:
+def test_a_fee_that_only_some_pools_pay_is_seen(world: ContractFixture) -> None:
     token = add_token(world, "FeeCoin", 0, 30_000, 0)
     free, taxed = (open_pair(world, "ODD", other).contract.address for other in ("DAI", "TKN"))
     token.send("setPool", taxed)
@@ -148,7 +148,9 @@ def test_a_fee_that_only_some_pools_pay_is_seen(world: World) -> None:
     fees=st.tuples(*[st.one_of(st.just(0), st.integers(3, 300_000))] * 3),
     amount=st.integers(2 * 10**6, 10**30),
 )
-def test_every_fee_is_found_to_a_few_parts_in_a_million(shared: World, fees: tuple[int, int, int], amount: int) -> None:
+def test_every_fee_is_found_to_a_few_parts_in_a_million(
+    shared: ContractFixture, fees: tuple[int, int, int], amount: int
+) -> None:
     """Of a million units or more, a fee of 3 ppm is three units, or two after other fees: never taken for rounding."""
     with shared.chain.undone():
         token = add_token(shared, "FeeCoin", *fees)
@@ -165,7 +167,7 @@ def test_every_fee_is_found_to_a_few_parts_in_a_million(shared: World, fees: tup
 
 @settings(max_examples=150)
 @given(seed=st.integers(0, 2**64))
-def test_a_token_that_keeps_shares_is_never_taken_for_an_ordinary_one(shared: World, seed: int) -> None:
+def test_a_token_that_keeps_shares_is_never_taken_for_an_ordinary_one(shared: ContractFixture, seed: int) -> None:
     """At what stETH's and its like are worth; where a share is worth hardly anything, nothing is lost either."""
     rng = Random(seed)
     with shared.chain.undone():
@@ -178,7 +180,7 @@ def test_a_token_that_keeps_shares_is_never_taken_for_an_ordinary_one(shared: Wo
 
 def test_a_node_finds_the_same(anvil: AnvilChain) -> None:
     """Over JSON-RPC, with overrides as nodes take them; those of the pools' own code too."""
-    world = World(anvil)
+    world = ContractFixture(anvil)
     expected = dict.fromkeys((token.address for token in world.tokens.values()), ORDINARY)
     for symbol, kind, arguments, behaviour in (
         ("FEE", "FeeCoin", (10_000, 20_000, 0), fee(10_000, 20_000, 0)),
@@ -233,7 +235,7 @@ class Small(EvmNode):
         return [each if len(call.call.calldata) <= one else None for call, each in zip(calls, answers, strict=True)]
 
 
-def test_a_node_that_takes_little_at_once_is_asked_for_less_until_it_answers(world: World) -> None:
+def test_a_node_that_takes_little_at_once_is_asked_for_less_until_it_answers(world: ContractFixture) -> None:
     token, pair = odd_pool(world, "FeeCoin", 20_000, 20_000, 20_000)
     market = read_market(world)
     questions = plan_trials(market.tokens, market.pools.values(), market.network)
@@ -275,7 +277,7 @@ class Garbled(EvmNode):
     ],
 )
 def test_a_node_that_supposes_nothing_leaves_all_unknown_and_that_is_said(
-    world: World, node: type[EvmNode], refusal: str
+    world: ContractFixture, node: type[EvmNode], refusal: str
 ) -> None:
     token, pair = odd_pool(world, "FeeCoin", 20_000, 20_000, 20_000)
     report = run_transfer_trials(node(world.chain), BLOCK, [TransferTrial(token.address, pair)])
@@ -283,7 +285,7 @@ def test_a_node_that_supposes_nothing_leaves_all_unknown_and_that_is_said(
     assert report.failure.startswith(refusal)
 
 
-def test_balancers_pools_are_asked_for_at_their_vault(world: World) -> None:
+def test_balancers_pools_are_asked_for_at_their_vault(world: ContractFixture) -> None:
     market = read_market(world)
     weighted = next(pool for pool in market.pools.values() if pool.family == "weighted")
     assert pool_holder(weighted, market.network) is None, "the network does not say where it is"

@@ -27,11 +27,10 @@ from swapcli.service.app import create_app
 from swapcli.service.balance_check import MAX_WAITING, TIMEOUT_S, BalanceChecker
 from swapcli.service.market_registry import MarketRegistry
 from tests.chain.anvil import CHAIN_ID, running_anvil
-from tests.chain.reading import read_market
+from tests.chain.contract_fixture import WETH, ContractFixture
+from tests.chain.market_reader import read_market
 from tests.chain.settings import url_of
-from tests.chain.trading import USER
-from tests.chain.trading import Desk as Trader
-from tests.chain.world import WETH, World
+from tests.chain.trader import USER, Trader
 
 POOR = "0x" + "90" * 20
 HELD = 3 * 10**18
@@ -44,10 +43,10 @@ class Service:
     def __init__(self, market: Market, nodes: Mapping[str, StateOverrideNode]) -> None:
         own = market.network
         markets = {name: replace(market, network=replace(own, name=name)) for name in (DETAILED, PLAIN)}
-        self.desk = MarketRegistry([each.network for each in markets.values()], {}, followed=markets)
+        self.registry = MarketRegistry([each.network for each in markets.values()], {}, followed=markets)
         for each in markets.values():
-            self.desk.set_source(MarketSource(each, self.desk.clock))
-        self.app = create_app(self.desk, ServiceSettings(), nodes=nodes)
+            self.registry.set_source(MarketSource(each, self.registry.clock))
+        self.app = create_app(self.registry, ServiceSettings(), nodes=nodes)
 
     async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
         transport = httpx.ASGITransport(app=self.app, client=("127.0.0.1", 1))
@@ -66,8 +65,8 @@ class Service:
 def market() -> Iterator[tuple[Market, str]]:
     """And where the node of its chain is. The user has plenty, the poor one `HELD` less a unit of native currency."""
     with running_anvil() as chain:
-        world = World(chain)
-        Trader(world, chain, read_market(world)).endow()
+        world = ContractFixture(chain)
+        Trader(world, chain, read_market(world)).fund_user()
         chain.fund(POOR, HELD - 1)
         block = int(chain.node.ask("eth_blockNumber"), 16)
         yield replace(read_market(world), block=block), url_of(chain)

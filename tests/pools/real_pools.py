@@ -42,7 +42,7 @@ class Outcome:
     liquidity: int
 
 
-class World:
+class ContractFixture:
     """A chain with two tokens, in address order, and the contracts that act for the tests."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class World:
 class RealPair:
     """A pair of reserves that are set at will."""
 
-    def __init__(self, world: World, fee_ppm: int = 3000, solidly: bool = False) -> None:
+    def __init__(self, world: ContractFixture, fee_ppm: int = 3000, solidly: bool = False) -> None:
         self.world, self.fee_ppm, self.solidly = world, fee_ppm, solidly
         if solidly:
             artifact = compile_solidity(_SOLIDLY)["Pool"]
@@ -148,7 +148,7 @@ class UniswapV3(RealConcentrated):
     path: ClassVar[str] = _UNISWAP_V3
     in_list: ClassVar[bool] = False
 
-    def __init__(self, world: World, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
+    def __init__(self, world: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
         self.world, self.fee_ppm, self.tick_spacing = world, fee_ppm, tick_spacing
         artifact = load_artifact(self.path)
         (address,) = world.host.send("deploy", artifact.bytecode, *world.tokens, fee_ppm, tick_spacing)
@@ -181,7 +181,7 @@ class PancakeV3(UniswapV3):
 class Slipstream(UniswapV3):
     """Asks its factory for its fee before each swap. Of what it earns, gauges get a part: that changes no swap."""
 
-    def __init__(self, world: World, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
+    def __init__(self, world: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
         self.world, self.fee_ppm, self.tick_spacing = world, fee_ppm, tick_spacing
         artifact = slipstream_pool()
         (address,) = world.host.send("deploy", artifact.bytecode, *world.tokens, fee_ppm, tick_spacing)
@@ -206,7 +206,7 @@ class UniswapV4(RealConcentrated):
     amount_bits = 127
     traits: ClassVar[dict[str, object]] = {"pool_id": "0x" + "ab" * 32, "hooks": ZERO_ADDRESS}
 
-    def __init__(self, world: World, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
+    def __init__(self, world: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
         self.world, self.fee_ppm, self.tick_spacing = world, fee_ppm, tick_spacing
         self.manager = world.chain.deploy(load_artifact(_UNISWAP_V4), world.trader.address)
         self.trader: Contract = world.chain.deploy(compile_solidity("kit.sol")["V4Trader"], self.manager.address)

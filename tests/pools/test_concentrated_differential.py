@@ -18,12 +18,12 @@ from tests.contracts.evm import RevertedError
 from tests.examples import examples, fuzzed_seeds
 from tests.pools.real_pools import (
     AlgebraIntegral,
+    ContractFixture,
     PancakeV3,
     RealConcentrated,
     Slipstream,
     UniswapV3,
     UniswapV4,
-    World,
     add_random_positions,
     random_sqrt_price,
 )
@@ -49,7 +49,7 @@ def test_random_swaps_equal_the_contract_in_amounts_and_state(
     kind: type[UniswapV3 | UniswapV4], fee_ppm: int, tick_spacing: int, seed: int
 ) -> None:
     rng = Random(f"{kind.__name__} {fee_ppm} {tick_spacing} {seed}")
-    world = World()
+    world = ContractFixture()
     for _ in range(examples(3, full=POOLS_PER_CASE)):
         real = kind(world, fee_ppm, tick_spacing, random_sqrt_price(rng))
         ticks = add_random_positions(rng, real)
@@ -64,7 +64,7 @@ def test_the_cases_are_enough() -> None:
 
 
 def test_uniswap_v4_refuses_what_a_signed_128_bit_amount_cannot_hold() -> None:
-    real = UniswapV4(World(), 0, 60, Q96)
+    real = UniswapV4(ContractFixture(), 0, 60, Q96)
     real.mint(-887_220, 887_220, 2**112)
     pool = real.read({-887_220, 887_220})
     most = 2**127 - 1
@@ -76,7 +76,7 @@ def test_uniswap_v4_refuses_what_a_signed_128_bit_amount_cannot_hold() -> None:
         real.swap(True, most + 1)
 
 
-def compare_one_swap(rng: Random, world: World, real: RealConcentrated, pool: Concentrated) -> Concentrated:
+def compare_one_swap(rng: Random, world: ContractFixture, real: RealConcentrated, pool: Concentrated) -> Concentrated:
     down = random_direction(rng, pool)
     token_in, token_out = pool.tokens if down else pool.tokens[::-1]
     amount_in = random_amount(rng, pool, token_in, token_out)

@@ -15,7 +15,7 @@ from swapcli.errors import InsufficientLiquidity, SwapReverts
 from swapcli.pools.constant_product import ConstantProduct
 from tests.contracts.evm import RevertedError
 from tests.examples import fuzzed_seeds
-from tests.pools.real_pools import RealPair, World
+from tests.pools.real_pools import ContractFixture, RealPair
 
 PAIRS_PER_CASE = 60
 SWAPS_PER_PAIR = 30
@@ -28,7 +28,7 @@ KINDS = {"uniswap_v2": (3000, False), "solidly 1 bps": (100, True), "solidly 30 
 def test_the_contract_pays_our_output_and_not_one_unit_more(kind: str, seed: int) -> None:
     rng = Random(f"{kind} {seed}")
     fee_ppm, solidly = KINDS[kind]
-    real = RealPair(World(), fee_ppm, solidly)
+    real = RealPair(ContractFixture(), fee_ppm, solidly)
     for _ in range(PAIRS_PER_CASE):
         pool = real.fill(random_reserve(rng), random_reserve(rng))
         for _ in range(SWAPS_PER_PAIR):
@@ -42,7 +42,7 @@ def test_the_cases_are_enough() -> None:
 
 
 def test_an_input_beyond_112_bits_is_refused_by_both() -> None:
-    real = RealPair(World())
+    real = RealPair(ContractFixture())
     room = 10**30
     pool = real.fill(2**112 - 1 - room, 10**20)
     assert accepts(real, True, room, sell(pool, True, room)[0])
@@ -52,7 +52,7 @@ def test_an_input_beyond_112_bits_is_refused_by_both() -> None:
 
 
 def test_a_drained_pair_is_refused_by_both() -> None:
-    real = RealPair(World())
+    real = RealPair(ContractFixture())
     pool = real.fill(0, 10**20)
     with pytest.raises(InsufficientLiquidity):
         sell(pool, True, 10**6)
@@ -61,7 +61,7 @@ def test_a_drained_pair_is_refused_by_both() -> None:
 
 def test_the_two_variants_differ() -> None:
     """The reason for `variant`: the same reserves, fee and input give another output and other reserves."""
-    world = World()
+    world = ContractFixture()
     uniswap, solidly = RealPair(world).fill(10**6, 10**9), RealPair(world, solidly=True).fill(10**6, 10**9)
     assert sell(uniswap, True, 1_001)[0] != sell(solidly, True, 1_001)[0]
     assert sell(uniswap, True, 1_001)[1].reserves[0] != sell(solidly, True, 1_001)[1].reserves[0]

@@ -11,8 +11,8 @@ from swapcli.model.route import RATE_SCALE, Step
 from swapcli.model.transaction import RouterRouteParam, SwapType
 from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain
+from tests.chain.contract_fixture import CENTS, ContractFixture
 from tests.chain.node.evm_node import deploy_multicall, sources
-from tests.chain.world import CENTS, World
 from tests.contracts.evm import DEPLOYER
 
 _ALL = 2**256 - 1
@@ -27,7 +27,7 @@ _BACK = 0.7
 class Crowd:
     """Swaps through the world's router, many in each transaction; `market` says which pools there are."""
 
-    def __init__(self, chain: AnvilChain, world: World, market: Market, rng: Random) -> None:
+    def __init__(self, chain: AnvilChain, world: ContractFixture, market: Market, rng: Random) -> None:
         self._chain, self._world, self._market, self._rng = chain, world, market, rng
         self._purse = chain.at(deploy_multicall(chain), sources()["Multicall"])
         self._sold: Counter[tuple[str, str]] = Counter()
@@ -62,7 +62,7 @@ class Crowd:
         return bytes.fromhex(build_transaction(call, self._world.network, self._world.router.address).calldata[2:])
 
 
-def amount_of(world: World, address: str, cents: int) -> int:
+def amount_of(world: ContractFixture, address: str, cents: int) -> int:
     """So much of a token, in base units."""
     symbol = world.symbol(address)
     one: int = 10 ** world.tokens[symbol].decimals

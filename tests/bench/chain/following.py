@@ -25,10 +25,10 @@ from swapcli.store import Store
 from tests.bench.chain.crowd import Crowd, amount_of
 from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain, running_anvil
+from tests.chain.contract_fixture import ContractFixture
+from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.reading import read_market
-from tests.chain.sync.truth import connected, fresh
-from tests.chain.world import World
+from tests.chain.sync.oracle import connected, fresh
 from tests.store.build import create
 
 EVERY = (1, 10)
@@ -80,8 +80,8 @@ def measure_following(blocks: int, swaps: int, folder: Path) -> FollowFigures:
         return FollowFigures(blocks, swaps, protocols, [followed for followed, _ in kept], round_trips)
 
 
-def _world(chain: AnvilChain) -> World:
-    world = World(chain)
+def _world(chain: AnvilChain) -> ContractFixture:
+    world = ContractFixture(chain)
     world.network = replace(world.network, multicall=deploy_multicall(chain))
     return world
 
@@ -116,7 +116,7 @@ def _wrong(store: Store, node: RpcNode, pools: int) -> int:
     return sum(held.pools[key] != pool for key, pool in true.items())
 
 
-def _round_trips(store: Store, chain: AnvilChain, world: World) -> Iterator[int]:
+def _round_trips(store: Store, chain: AnvilChain, world: ContractFixture) -> Iterator[int]:
     """Of a live quote from each token to each other, small and large, each from a process that has asked nothing."""
     for sold, bought in permutations(world.tokens.values(), 2):
         for cents in _LIVE_CENTS:

@@ -13,7 +13,7 @@ from tests.bench.chain.many_pools import NETWORK, Coin
 from tests.bench.quoting import console_script
 from tests.bench.running import BenchmarkFailed, Command, clean_environment, run
 from tests.bench.whole_process import QUOTE, Runs, timed
-from tests.chain.proxy import proxying
+from tests.chain.proxy import open_proxy
 
 GAS_PRICE = "0.005gwei"
 """That of the embedded market. It is free on the local node, where routes would go through pools without number."""
@@ -66,7 +66,7 @@ def _command(words: Sequence[str], settings: Path) -> Command:
 
 def _asked(words: list[str], settings: Path, port: int) -> tuple[int, int]:
     """The pools that a run reads, and its exchanges with the node."""
-    with proxying(port) as proxy:
+    with open_proxy(port) as proxy:
         command = _command([*words, "--rpc-url", proxy.url], settings)
         told = json.loads(run(command, env=clean_environment(settings.parent)))
         considered = _CONSIDERED.search(told["market"]["source"])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tests.bench.running import BenchmarkFailed
 from tests.chain.gas import TOLERANCE, estimate_of
-from tests.chain.trading import open_desk
+from tests.chain.trader import open_trader
 
 A_CHAIN = 100
 """Routes on each chain: it slows down as it grows."""
@@ -44,10 +44,10 @@ def measure_received(routes: int) -> list[Mined]:
 
 
 def _carried_out(seed: int, routes: int) -> Iterator[Mined]:
-    with open_desk() as desk:
-        desk.warm_up()
-        for trade in desk.trades(Random(f"bench {seed}"), routes):
-            estimate, outcome = estimate_of(desk, trade), desk.carry_out(trade)
+    with open_trader() as trader:
+        trader.warm_up()
+        for trade in trader.trades(Random(f"bench {seed}"), routes):
+            estimate, outcome = estimate_of(trader, trade), trader.execute(trade)
             if not outcome.receipt.succeeded:
                 raise BenchmarkFailed(f"a {trade.kind} route was mined and reverted")
-            yield Mined(trade.due, outcome.received, outcome.receipt.gas_used, estimate)
+            yield Mined(trade.amount_due, outcome.received, outcome.receipt.gas_used, estimate)

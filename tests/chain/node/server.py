@@ -18,10 +18,10 @@ CHAIN_ID = 8453
 SECRET = "a-key-nobody-may-see"
 SHOWN = "node.example"
 
-Asked = dict[str, Any]
-Told = dict[str, Any]
-Answering = Callable[[Asked], object]
-Fault = Callable[["Handler"], bool]
+RpcRequest = dict[str, Any]
+RpcAnswer = dict[str, Any]
+Answering = Callable[[RpcRequest], object]
+Failure = Callable[["Handler"], bool]
 """Does something to an exchange; False lets it go on as if nothing was."""
 
 
@@ -34,7 +34,7 @@ class Refused(Exception):
 
 
 class Server(ThreadingHTTPServer):
-    """`faults` are used up, one per exchange; `exchanges` has the number of requests of each."""
+    """`failures` are used up, one per exchange; `exchanges` has the number of requests of each."""
 
     daemon_threads = True
     block_on_close = False
@@ -42,17 +42,17 @@ class Server(ThreadingHTTPServer):
     def __init__(self, answering: Answering) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.answering = answering
-        self.faults: list[Fault] = []
-        self.always: Fault | None = None
+        self.failures: list[Failure] = []
+        self.always: Failure | None = None
         self.exchanges: list[int] = []
         self.headers: list[dict[str, str]] = []
         self.most_requests: int | None = None
 
-    def tell(self, asked: Sequence[Asked]) -> list[Told]:
+    def answer(self, asked: Sequence[RpcRequest]) -> list[RpcAnswer]:
         """What is answered to each request, in order."""
         return [self._told(request) for request in asked]
 
-    def _told(self, request: Asked) -> Told:
+    def _told(self, request: RpcRequest) -> RpcAnswer:
         try:
             result = self.answering(request)
         except Refused as error:
@@ -65,7 +65,7 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def refusal(request: Asked, code: int, message: str) -> Told:
+def refusal(request: RpcRequest, code: int, message: str) -> RpcAnswer:
     return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}}
 
 
@@ -78,17 +78,17 @@ class Handler(BaseHTTPRequestHandler):
         self.content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server = self.server
         server.headers.append(dict(self.headers))
-        self.asked: list[Asked] = self.content if isinstance(self.content, list) else [self.content]
-        server.exchanges.append(len(self.asked))
-        fault = server.faults.pop(0) if server.faults else server.always
-        if fault and fault(self):
+        self.requests: list[RpcRequest] = self.content if isinstance(self.content, list) else [self.content]
+        server.exchanges.append(len(self.requests))
+        failure = server.failures.pop(0) if server.failures else server.always
+        if failure and failure(self):
             return
-        if server.most_requests is not None and len(self.asked) > server.most_requests:
+        if server.most_requests is not None and len(self.requests) > server.most_requests:
             self.answer({"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "batch too large"}})
             return
-        self.answer_all(server.tell(self.asked))
+        self.answer_all(server.answer(self.requests))
 
-    def answer_all(self, told: Sequence[Told]) -> None:
+    def answer_all(self, told: Sequence[RpcAnswer]) -> None:
         """As a batch where a batch was asked."""
         self.answer(told if isinstance(self.content, list) or not told else told[0])
 
@@ -140,12 +140,12 @@ def drips(handler: Handler) -> bool:
     return True
 
 
-def says(status: int, body: bytes = b"", **headers: str) -> Fault:
-    def fault(handler: Handler) -> bool:
+def says(status: int, body: bytes = b"", **headers: str) -> Failure:
+    def failure(handler: Handler) -> bool:
         handler.send(body, status, **headers)
         return True
 
-    return fault
+    return failure
 
 
 def closes_afterwards(handler: Handler) -> bool:

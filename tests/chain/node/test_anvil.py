@@ -18,34 +18,34 @@ from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.pools.concentrated import Concentrated
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.contract_fixture import ContractFixture
+from tests.chain.market_reader import read_pools
 from tests.chain.node.evm_node import deploy_multicall, sources
-from tests.chain.reading import read_pools
 from tests.chain.settings import url_of
-from tests.chain.world import World
 
 SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
 """Of a pair: Sync(uint112,uint112)."""
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[World]:
+def world() -> Iterator[ContractFixture]:
     with running_anvil() as chain:
-        yield World(chain)
+        yield ContractFixture(chain)
 
 
 @pytest.fixture
-def node(world: World) -> Iterator[RpcNode]:
+def node(world: ContractFixture) -> Iterator[RpcNode]:
     made = node_of(world)
     yield made
     made.close()
 
 
-def node_of(world: World, chain_id: int = CHAIN_ID) -> RpcNode:
+def node_of(world: ContractFixture, chain_id: int = CHAIN_ID) -> RpcNode:
     assert isinstance(world.chain, AnvilChain)
     return RpcNode(url_of(world.chain), shown="the local node", chain_id=chain_id, pause=lambda _: None)
 
 
-def places(world: World) -> dict[str, PoolRef]:
+def places(world: ContractFixture) -> dict[str, PoolRef]:
     """Of every pool of the world, told by another reader, as if its tick were not known."""
     found = {pool.key: ref_of_pool(pool) for pool in read_pools(world, world.places)}
     return {key: place._replace(last_tick=None) for key, place in found.items() if place}
@@ -58,7 +58,7 @@ def read(node: RpcNode, wanted: list[PoolRef], multicall: str | None) -> list[Po
 
 @pytest.mark.parametrize("with_multicall", [True, False])
 def test_pools_of_all_families_are_read_as_another_reader_reads_them(
-    world: World, node: RpcNode, with_multicall: bool
+    world: ContractFixture, node: RpcNode, with_multicall: bool
 ) -> None:
     multicall = deploy_multicall(world.chain) if with_multicall else None
     wanted = places(world)
@@ -80,7 +80,9 @@ def test_pools_of_all_families_are_read_as_another_reader_reads_them(
             assert pool == known
 
 
-def test_all_is_read_in_as_few_round_trips_as_the_slowest_family_has_rounds(world: World, node: RpcNode) -> None:
+def test_all_is_read_in_as_few_round_trips_as_the_slowest_family_has_rounds(
+    world: ContractFixture, node: RpcNode
+) -> None:
     multicall = deploy_multicall(world.chain)
     wanted = [
         place
@@ -94,7 +96,7 @@ def test_all_is_read_in_as_few_round_trips_as_the_slowest_family_has_rounds(worl
     assert node.round_trips - before == 2, "the head, and what is around the price as it was"
 
 
-def test_tokens_are_read_over_the_wire(world: World, node: RpcNode) -> None:
+def test_tokens_are_read_over_the_wire(world: ContractFixture, node: RpcNode) -> None:
     addresses = [token.address for token in world.tokens.values()]
     found = list(load_tokens(BlockReader(node, node.head().block.number, deploy_multicall(world.chain)), addresses))
     tokens = [token for token in found if isinstance(token, Token)]
@@ -103,7 +105,7 @@ def test_tokens_are_read_over_the_wire(world: World, node: RpcNode) -> None:
     ]
 
 
-def test_events_of_the_real_contracts_are_found_wherever_the_ranges_end(world: World, node: RpcNode) -> None:
+def test_events_of_the_real_contracts_are_found_wherever_the_ranges_end(world: ContractFixture, node: RpcNode) -> None:
     last = node.head().block.number
     query = LogFilter((), (SYNC,), 0, last)
     assert query.to_block > 10
@@ -115,7 +117,9 @@ def test_events_of_the_real_contracts_are_found_wherever_the_ranges_end(world: W
     assert narrowed == [log for log in whole if log.address in pairs]
 
 
-def test_calls_that_revert_and_calls_that_burn_all_gas_give_none_over_the_wire(world: World, node: RpcNode) -> None:
+def test_calls_that_revert_and_calls_that_burn_all_gas_give_none_over_the_wire(
+    world: ContractFixture, node: RpcNode
+) -> None:
     burner = world.chain.deploy(sources()["Burner"])
     fine, burning = (ContractCall(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
     multicall = deploy_multicall(world.chain)
@@ -124,7 +128,9 @@ def test_calls_that_revert_and_calls_that_burn_all_gas_give_none_over_the_wire(w
         assert [answer is None for answer in answers] == [False, True, False, True, False]
 
 
-def test_those_behind_a_contract_that_burns_the_gas_of_all_are_still_answered(world: World, node: RpcNode) -> None:
+def test_those_behind_a_contract_that_burns_the_gas_of_all_are_still_answered(
+    world: ContractFixture, node: RpcNode
+) -> None:
     burner = world.chain.deploy(sources()["Burner"])
     multicall = deploy_multicall(world.chain)
     fine, burning = (ContractCall(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
@@ -133,13 +139,13 @@ def test_those_behind_a_contract_that_burns_the_gas_of_all_are_still_answered(wo
     assert [answer is None for answer in answers] == [True] * 6 + [False] * 20
 
 
-def test_a_block_that_is_not_there_yet_is_refused_after_some_waiting(world: World, node: RpcNode) -> None:
+def test_a_block_that_is_not_there_yet_is_refused_after_some_waiting(world: ContractFixture, node: RpcNode) -> None:
     with pytest.raises(UpstreamRejected, match=r"^the local node refused: "):
         node.call(world.address("USDC"), b"", node.head().block.number + 1_000)
     assert node.block(node.head().block.number + 1_000) is None
 
 
-def test_a_node_of_another_chain_is_not_believed(world: World) -> None:
+def test_a_node_of_another_chain_is_not_believed(world: ContractFixture) -> None:
     node = node_of(world, 8453)
     with pytest.raises(InvalidUpstreamResponse, match=f"is a node of chain {CHAIN_ID}, not of chain 8453"):
         node.head()

@@ -15,8 +15,8 @@ from swapcli.model.pool import Pool
 from swapcli.networks.catalogue import network, network_names
 from swapcli.pools import FAMILIES
 from swapcli.pools.weighted import Weighted
+from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import BLOCK, EvmNode, view_of
-from tests.chain.world import World
 from tests.contracts.evm import AnyChain, Chain
 from tests.pools.test_weighted_differential import FACTORIES, Balancer, RealWeighted, random_pool
 
@@ -73,7 +73,7 @@ def swap_and_compare(rng: Random, real: RealWeighted, pool: Pool) -> None:
 
 @pytest.mark.parametrize("symbols", [("USDC", "DAI"), ("USDC", "USDT", "DAI")])
 def test_stableswap_pools_that_were_read_swap_as_the_contract_does(symbols: tuple[str, ...]) -> None:
-    world = World(Chain(), pools=False)
+    world = ContractFixture(Chain(), pools=False)
     real = world.open_stableswap(*symbols)
     decimals = tuple(world.tokens[symbol].decimals for symbol in symbols)
     place = PoolRef(real.contract.address, "curveFi", "stableswap", ContractKind.STABLESWAP, real.tokens, decimals)
@@ -87,7 +87,7 @@ def test_stableswap_pools_that_were_read_swap_as_the_contract_does(symbols: tupl
         assert read(world.chain, place) == pool
 
 
-def exchanged(world: World, pool: str, symbol: str, amount: int) -> tuple[int]:
+def exchanged(world: ContractFixture, pool: str, symbol: str, amount: int) -> tuple[int]:
     world.give(symbol, "0x" + "d0" * 20, amount)
     world.contracts[symbol].send("approve", pool, amount)
     contract = world.chain.at(pool, world.sources["StableSwap"])

@@ -17,44 +17,44 @@ from swapcli.chain.pool_events import change_topics, changed_pool, find_possible
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import BlockMismatch, InvalidUpstreamResponse
 from swapcli.pools import FAMILIES
-from tests.chain import proxy as faults
+from tests.chain import proxy as failures
 from tests.chain.anvil import running_anvil
-from tests.chain.living import Village
-from tests.chain.modes import NOWHERE, asking
-from tests.chain.proxy import Proxy, proxying
+from tests.chain.failure_modes import NOWHERE, connect_without_pauses
+from tests.chain.proxy import Proxy, open_proxy
+from tests.chain.small_chain import SmallTestChain
 
 
 class Place(NamedTuple):
-    """A village, and a node of it behind a proxy."""
+    """A small_chain, and a node of it behind a proxy."""
 
-    village: Village
+    small_chain: SmallTestChain
     proxy: Proxy
     node: RpcNode
 
     @property
     def multicall(self) -> str:
-        assert self.village.network.multicall
-        return self.village.network.multicall
+        assert self.small_chain.network.multicall
+        return self.small_chain.network.multicall
 
     def calls(self) -> list[ContractCall]:
-        return [ContractCall(pair.address, pair.calldata("getReserves")) for pair in self.village.pairs]
+        return [ContractCall(pair.address, pair.calldata("getReserves")) for pair in self.small_chain.pairs]
 
 
 @pytest.fixture(scope="module")
-def whole_place() -> Iterator[tuple[Village, Proxy]]:
-    with running_anvil() as chain, proxying(chain.node.port) as proxy:
-        village = Village(chain)
+def whole_place() -> Iterator[tuple[SmallTestChain, Proxy]]:
+    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
+        small_chain = SmallTestChain(chain)
         for seed in range(6):
-            village.happen(Random(seed))
-        yield village, proxy
+            small_chain.run_random_activity(Random(seed))
+        yield small_chain, proxy
 
 
 @pytest.fixture
-def place(whole_place: tuple[Village, Proxy]) -> Iterator[Place]:
-    village, proxy = whole_place
+def place(whole_place: tuple[SmallTestChain, Proxy]) -> Iterator[Place]:
+    small_chain, proxy = whole_place
     proxy.always = None
-    with asking(proxy.url) as node:
-        yield Place(village, proxy, node)
+    with connect_without_pauses(proxy.url) as node:
+        yield Place(small_chain, proxy, node)
     proxy.always = None
 
 
@@ -62,7 +62,7 @@ def place(whole_place: tuple[Village, Proxy]) -> Iterator[Place]:
 def test_answers_of_the_block_are_known_to_be_of_it(place: Place, has_multicall: bool) -> None:
     block = place.node.head().block
     expected = place.node.batch(place.calls(), block)
-    place.village.happen(Random(7))
+    place.small_chain.run_random_activity(Random(7))
     view = BlockReader(place.node, block, place.multicall if has_multicall else None)
     assert view.call(place.calls()) == expected
     assert view.verify_block()
@@ -70,11 +70,11 @@ def test_answers_of_the_block_are_known_to_be_of_it(place: Place, has_multicall:
 
 def test_a_node_that_ignores_block_numbers_is_noticed_in_each_bundle(place: Place) -> None:
     block = place.node.head().block
-    place.proxy.always = faults.ignores_block_numbers()
+    place.proxy.always = failures.ignores_block_numbers()
     view = BlockReader(place.node, block, place.multicall)
     assert view.call(place.calls()) == place.node.batch(place.calls(), block)
     assert view.verify_block(), "it was the newest block all the time"
-    place.village.chain.node.ask("evm_mine")
+    place.small_chain.chain.node.ask("evm_mine")
     with pytest.raises(BlockMismatch) as caught:
         view.call(place.calls())
     assert caught.value.details == {"block": block.number, "answered": block.number + 1}
@@ -82,7 +82,7 @@ def test_a_node_that_ignores_block_numbers_is_noticed_in_each_bundle(place: Plac
 
 def test_without_a_multicall_it_is_noticed_in_the_end(place: Place) -> None:
     block = place.node.head().block
-    place.proxy.always = faults.ignores_block_numbers()
+    place.proxy.always = failures.ignores_block_numbers()
     view = BlockReader(place.node, block, None)
     view.call(place.calls())
     with pytest.raises(BlockMismatch):
@@ -111,7 +111,7 @@ class _At(RpcNode):
 
 def test_nothing_for_an_answer_is_not_believed_where_there_is_a_contract(place: Place) -> None:
     block = place.node.head().block
-    place.proxy.always = faults.empties_calls(Random(1))
+    place.proxy.always = failures.empties_calls(Random(1))
     with pytest.raises(InvalidUpstreamResponse, match="though there are contracts"):
         BlockReader(place.node, block, place.multicall).call(place.calls())
     view = BlockReader(place.node, block, None)
@@ -142,9 +142,11 @@ def test_the_filter_of_a_header_is_that_of_its_events(place: Place) -> None:
 
 def test_a_header_hints_at_every_pool_that_an_event_tells_of(place: Place) -> None:
     head = place.node.head().block.number
-    pools = [(pair.address, pair.address, "constant_product") for pair in place.village.pairs]
-    pools += [(pool.address, pool.address, "concentrated") for pool in place.village.pools]
-    pools += [(each.pool_id, place.village.world.manager.address, "concentrated") for each in place.village.singletons]
+    pools = [(pair.address, pair.address, "constant_product") for pair in place.small_chain.pairs]
+    pools += [(pool.address, pool.address, "concentrated") for pool in place.small_chain.pools]
+    pools += [
+        (each.pool_id, place.small_chain.world.manager.address, "concentrated") for each in place.small_chain.singletons
+    ]
     hits = 0
     for number, bloom in enumerate(place.node.blooms(0, head)):
         told = {changed_pool(log) for log in place.node.logs(LogFilter((), change_topics(FAMILIES), number, number))}
@@ -157,19 +159,19 @@ def test_a_header_hints_at_every_pool_that_an_event_tells_of(place: Place) -> No
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_a_node_that_leaves_events_out_is_found_out(place: Place, share: float) -> None:
     head = place.node.head().block.number
-    place.proxy.always = faults.withholds_logs(Random(3), share)
+    place.proxy.always = failures.withholds_logs(Random(3), share)
     assert (find_withheld_block(place.node, head) is None) is (share == 0.0)
 
 
 def test_events_that_were_left_out_are_found_where_headers_tell_of_them(place: Place) -> None:
     head = place.node.head().block.number
-    factory = place.village.factory.address
+    factory = place.small_chain.factory.address
     query = LogFilter((factory,), (POOL_CREATED,), 0, head)
     told, blooms = place.node.logs(query), place.node.blooms(0, head)
     assert len(told) > 1
     emitters = {factory: (POOL_CREATED,)}
     assert find_missing_logs(place.node, 0, blooms, emitters, told) == []
     assert find_missing_logs(place.node, 0, blooms, emitters, told[1:]) == told[:1]
-    place.proxy.always = faults.withholds_logs(Random(3), 1.0)
+    place.proxy.always = failures.withholds_logs(Random(3), 1.0)
     assert find_missing_logs(place.node, 0, blooms, emitters, []) is None
     assert find_missing_logs(place.node, 0, [0] * len(blooms), emitters, []) == [], "a filter of 0 tells nothing"

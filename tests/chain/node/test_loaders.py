@@ -23,13 +23,13 @@ from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, view_of
 from tests.contracts.evm import AnyChain, RevertedError, load_artifact
 from tests.pools.real_pools import (
     AlgebraIntegral,
+    ContractFixture,
     PancakeV3,
     RealConcentrated,
     RealPair,
     Slipstream,
     UniswapV3,
     UniswapV4,
-    World,
     add_random_positions,
     random_sqrt_price,
 )
@@ -108,7 +108,7 @@ def test_concentrated_pools_that_were_read_swap_as_the_contract_does(contract: t
     done = 0
     for _ in range(12):
         fee_ppm, spacing = rng.choice(TIERS)
-        real = contract(World(), fee_ppm, spacing, random_sqrt_price(rng))
+        real = contract(ContractFixture(), fee_ppm, spacing, random_sqrt_price(rng))
         add_random_positions(rng, real)
         (pool,) = read(chain_of(real), place_of_real(real))
         for _ in range(SWAPS):
@@ -122,7 +122,7 @@ def test_concentrated_pools_that_were_read_swap_as_the_contract_does(contract: t
 def test_a_pool_within_reach_is_read_whole(contract: type[UniswapV3]) -> None:
     rng = Random(contract.__name__)
     for _ in range(5):
-        real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(rng.randint(-9_000, 9_000)))
+        real = contract(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(rng.randint(-9_000, 9_000)))
         ticks: set[int] = set()
         for _ in range(8):
             lower = rng.randint(-600, 550)
@@ -136,7 +136,7 @@ def test_a_pool_within_reach_is_read_whole(contract: type[UniswapV3]) -> None:
 
 
 def test_a_swap_that_would_leave_what_was_read_is_refused_and_never_guessed() -> None:
-    real = UniswapV3(World(), 100, 1, sqrt_ratio_at_tick(0))
+    real = UniswapV3(ContractFixture(), 100, 1, sqrt_ratio_at_tick(0))
     real.mint(-800_000, 800_000, 10**15)
     real.mint(-100, 100, 10**18)
     (pool,) = read(chain_of(real), place_of_real(real))
@@ -153,7 +153,7 @@ def test_a_swap_that_would_leave_what_was_read_is_refused_and_never_guessed() ->
 def test_positions_at_the_ends_of_all_ticks_are_found_where_the_reach_touches_them() -> None:
     spacing = 200
     most = MAX_TICK // spacing * spacing
-    real = UniswapV3(World(), 10_000, spacing, sqrt_ratio_at_tick(most - 500))
+    real = UniswapV3(ContractFixture(), 10_000, spacing, sqrt_ratio_at_tick(most - 500))
     real.mint(-most, most, 10**20)
     (pool,) = read(chain_of(real), place_of_real(real))
     assert isinstance(pool, Concentrated)
@@ -163,7 +163,7 @@ def test_positions_at_the_ends_of_all_ticks_are_found_where_the_reach_touches_th
 
 @pytest.mark.parametrize("contract", [UniswapV3, UniswapV4])
 def test_knowing_about_where_the_price_is_saves_a_round(contract: type[UniswapV3]) -> None:
-    real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(1_000))
+    real = contract(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(1_000))
     real.mint(-60_000, 60_000, 10**20)
     place = place_of_real(real)
     found: dict[int | None, tuple[int, Pool | SkippedItem]] = {}
@@ -179,7 +179,7 @@ def test_knowing_about_where_the_price_is_saves_a_round(contract: type[UniswapV3
 def test_knowing_the_ticks_saves_all_rounds_but_one_and_wrong_ones_change_nothing(
     contract: type[UniswapV3],
 ) -> None:
-    real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(1_000))
+    real = contract(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(1_000))
     real.mint(-60_000, 60_000, 10**20)
     real.mint(-600, 6_000, 10**20)
     (pool,) = read(chain_of(real), place_of_real(real))
@@ -199,27 +199,27 @@ def test_knowing_the_ticks_saves_all_rounds_but_one_and_wrong_ones_change_nothin
 
 def test_an_empty_pool_is_read_as_empty() -> None:
     for contract in CONCENTRATED:
-        real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(5))
+        real = contract(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(5))
         (pool,) = read(chain_of(real), place_of_real(real))
         assert isinstance(pool, Concentrated)
         assert (pool.liquidity, pool.tick_list.ticks) == (0, ())
 
 
 def test_a_spacing_that_nobody_knows_is_asked_for() -> None:
-    real = UniswapV3(World(), 500, 10, sqrt_ratio_at_tick(0))
+    real = UniswapV3(ContractFixture(), 500, 10, sqrt_ratio_at_tick(0))
     real.mint(-1_000, 1_000, 10**18)
     place = place_of_real(real)
     assert read(real.world.chain, place._replace(tick_spacing=0)) == read(real.world.chain, place)
 
 
 def test_a_pool_that_has_no_price_yet_is_skipped_with_the_reason() -> None:
-    world = World()
+    world = ContractFixture()
     real = UniswapV3(world, 500, 10, sqrt_ratio_at_tick(0))
     place = place_of_real(real)
     assert "sqrt_price_x96: 0 is outside" in why_skipped(world.chain, place._replace(address=unborn(world)))
 
 
-def unborn(world: World) -> str:
+def unborn(world: ContractFixture) -> str:
     """A pool that was deployed and not initialised."""
     (address,) = world.host.send("deploy", load_artifact(UniswapV3.path).bytecode, *world.tokens, 500, 10)
     return str(address)
@@ -230,7 +230,7 @@ def test_pairs_that_were_read_swap_as_the_contract_does(solidly: bool) -> None:
     rng = Random(f"pairs {solidly}")
     done = 0
     for _ in range(25):
-        real = RealPair(World(), solidly=solidly)
+        real = RealPair(ContractFixture(), solidly=solidly)
         real.fill(rng.randint(10**6, 2**100), rng.randint(10**6, 2**100))
         kind = ContractKind.SOLIDLY if solidly else ContractKind.UNISWAP_V2
         identity = real.world.identity(real.contract.address, 3_000)
@@ -253,7 +253,7 @@ def test_pairs_that_were_read_swap_as_the_contract_does(solidly: bool) -> None:
 
 
 def test_a_place_without_a_contract_is_skipped_and_the_others_are_read() -> None:
-    real = RealPair(World())
+    real = RealPair(ContractFixture())
     real.fill(10**20, 10**20)
     identity = real.world.identity(real.contract.address, 3_000)
     place = PoolRef(
@@ -270,7 +270,7 @@ def test_a_place_without_a_contract_is_skipped_and_the_others_are_read() -> None
 
 def test_a_pool_that_was_read_says_where_to_read_it_again() -> None:
     for contract in CONCENTRATED:
-        real = contract(World(), 3_000, 60, sqrt_ratio_at_tick(77))
+        real = contract(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(77))
         real.mint(-60_000, 60_000, 10**20)
         (pool,) = read(chain_of(real), place_of_real(real))
         assert isinstance(pool, Concentrated)

@@ -48,7 +48,7 @@ def test_no_part_of_an_address_that_may_be_a_key_is_shown(url: str, words: str, 
 
 def test_a_status_for_one_of_a_batch_does_not_make_batches_smaller(server: Server) -> None:
     def as_bad_request(handler: Handler) -> bool:
-        handler.answer(server.tell(handler.asked), 400)
+        handler.answer(server.answer(handler.requests), 400)
         return True
 
     server.always = as_bad_request

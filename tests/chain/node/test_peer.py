@@ -16,10 +16,10 @@ from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, ContractCall, Log, LogFilter, ReturnData
 from swapcli.encoding.abi import encode_word
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.node.test_anvil import node_of
 from tests.chain.settings import url_of
-from tests.chain.world import World
 
 CALLS = 100
 ANSWERED = ("token0()", "token1()", "fee()", "decimals()", "symbol()", "slot0()", "getReserves()", "tickBitmap(int16)")
@@ -29,7 +29,7 @@ ANSWERED = ("token0()", "token1()", "fee()", "decimals()", "symbol()", "slot0()"
 class Peers:
     """Both clients of one node, and the chain that it has."""
 
-    def __init__(self, world: World, session: requests.Session) -> None:
+    def __init__(self, world: ContractFixture, session: requests.Session) -> None:
         assert isinstance(world.chain, AnvilChain)
         url = url_of(world.chain)
         self.world = world
@@ -65,7 +65,7 @@ def _transaction(call: ContractCall) -> Any:
 @pytest.fixture(scope="module")
 def peers() -> Iterator[Peers]:
     with running_anvil() as chain, requests.Session() as session:
-        made = Peers(World(chain), session)
+        made = Peers(ContractFixture(chain), session)
         yield made
         made.ours.close()
 

@@ -1,4 +1,4 @@
-"""A node over a real socket: right answers in few exchanges, and every fault either passes or is one sentence."""
+"""A node over a real socket: right answers in few exchanges, and every failure either passes or is one sentence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.chain.node.server import (
     CHAIN_ID,
     SECRET,
     SHOWN,
-    Fault,
+    Failure,
     Pauses,
     Refused,
     Server,
@@ -110,7 +110,7 @@ def test_a_node_of_another_chain_is_not_believed(server: Server) -> None:
     assert len(server.exchanges) == 1
 
 
-PASSING: list[Fault] = [
+PASSING: list[Failure] = [
     hangs_up,
     breaks_off,
     stays_silent,
@@ -128,18 +128,18 @@ PASSING: list[Fault] = [
 SLOW = (stays_silent, drips)
 
 
-@pytest.mark.parametrize("fault", SLOW)
-def test_a_node_that_takes_all_the_time_is_asked_twice(server: Server, fault: Fault) -> None:
-    server.faults = [fault] * ATTEMPTS
+@pytest.mark.parametrize("failure", SLOW)
+def test_a_node_that_takes_all_the_time_is_asked_twice(server: Server, failure: Failure) -> None:
+    server.failures = [failure] * ATTEMPTS
     with node_of(server, 0.2, Pauses()) as node, pytest.raises(UpstreamTimeout):
         node.batch(echo_calls(3), NUMBER)
     assert len(server.exchanges) == 2
 
 
-@pytest.mark.parametrize("fault", PASSING)
-def test_what_passes_is_waited_out(server: Server, fault: Fault) -> None:
+@pytest.mark.parametrize("failure", PASSING)
+def test_what_passes_is_waited_out(server: Server, failure: Failure) -> None:
     pauses = Pauses()
-    server.faults = [fault] * (1 if fault in SLOW else ATTEMPTS - 1)
+    server.failures = [failure] * (1 if failure in SLOW else ATTEMPTS - 1)
     with node_of(server, 0.4, pauses) as node:
         assert node.batch(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
     assert len(pauses) <= ATTEMPTS - 1
@@ -147,7 +147,7 @@ def test_what_passes_is_waited_out(server: Server, fault: Fault) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind", "sentence"),
+    ("failure", "kind", "sentence"),
     [
         (hangs_up, Unreachable, f"no connection to {SHOWN}"),
         (stays_silent, UpstreamTimeout, f"{SHOWN} did not answer in time"),
@@ -161,9 +161,9 @@ def test_what_passes_is_waited_out(server: Server, fault: Fault) -> None:
     ],
 )
 def test_what_does_not_pass_is_one_sentence_that_names_the_node(
-    server: Server, fault: Fault, kind: type[UpstreamError], sentence: str
+    server: Server, failure: Failure, kind: type[UpstreamError], sentence: str
 ) -> None:
-    server.always = fault
+    server.always = failure
     with node_of(server, 0.3) as node, pytest.raises(kind) as caught:
         node.head()
     assert caught.value.message == sentence
@@ -179,7 +179,7 @@ def test_a_server_that_drips_cannot_hold_anyone_longer_than_the_timeout(server: 
 
 def test_what_the_node_asks_to_wait_is_waited_up_to_a_limit(server: Server) -> None:
     pauses = Pauses()
-    server.faults = [says(429, Retry_After="3"), says(429, Retry_After="999999"), says(429, Retry_After="soon")]
+    server.failures = [says(429, Retry_After="3"), says(429, Retry_After="999999"), says(429, Retry_After="soon")]
     with node_of(server, pauses=pauses) as node:
         node.head()
     assert pauses == [3.0, 10.0, 1.0]
@@ -221,9 +221,9 @@ def test_what_the_node_refuses_for_good_is_said_at_once_and_without_addresses(se
     assert len(server.exchanges) == 1
 
 
-@pytest.mark.parametrize("fault", [*PASSING, says(401, b"no")])
-def test_no_error_shows_the_address(server: Server, fault: Fault) -> None:
-    server.always = fault
+@pytest.mark.parametrize("failure", [*PASSING, says(401, b"no")])
+def test_no_error_shows_the_address(server: Server, failure: Failure) -> None:
+    server.always = failure
     with node_of(server, 0.3) as node, pytest.raises(UpstreamError) as caught:
         node.head()
     error: BaseException | None = caught.value

@@ -24,7 +24,7 @@ from tests.chain.node.answers import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import (
     CHAIN_ID,
     SECRET,
-    Fault,
+    Failure,
     Handler,
     Pauses,
     Refused,
@@ -85,7 +85,7 @@ def test_no_error_repeats_a_header(server: Server) -> None:
 
 def packed(handler: Handler) -> bool:
     assert handler.headers["Accept-Encoding"] == "gzip"
-    told = handler.server.tell(handler.asked)
+    told = handler.server.answer(handler.requests)
     body = gzip.compress(json.dumps(told if isinstance(handler.content, list) else told[0]).encode())
     handler.send(body, Content_Encoding="gzip")
     return True
@@ -105,7 +105,7 @@ def bomb() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("fault", "problem"),
+    ("failure", "problem"),
     [
         (says(200, b"no gzip", Content_Encoding="gzip"), "sent a body that is not gzip, as it should be"),
         (says(200, gzip.compress(b"[]")[:-4], Content_Encoding="gzip"), "sent a body that ends early"),
@@ -113,8 +113,8 @@ def bomb() -> bytes:
         (says(200, bomb(), Content_Encoding="gzip"), "sent more than 64 MiB, which no answer needs"),
     ],
 )
-def test_what_is_badly_packed_is_refused(server: Server, fault: Fault, problem: str) -> None:
-    server.always = fault
+def test_what_is_badly_packed_is_refused(server: Server, failure: Failure, problem: str) -> None:
+    server.always = failure
     with (
         closing(node_at(server, attempts=1)) as node,
         pytest.raises(InvalidUpstreamResponse, match=f"^first {problem}$"),
@@ -219,7 +219,7 @@ def test_proxies_are_read_from_the_environment(url: str, environ: Mapping[str, s
     assert find_proxy(url, environ) == proxy
 
 
-FAILING: list[tuple[Fault, str]] = [
+FAILING: list[tuple[Failure, str]] = [
     (hangs_up, "no connection to first"),
     (says(401, b"who?"), "first answered with status 401"),
     (says(503), "first answered with status 503"),
@@ -227,14 +227,14 @@ FAILING: list[tuple[Fault, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "reason"), FAILING, ids=[reason for _, reason in FAILING])
+@pytest.mark.parametrize(("failure", "reason"), FAILING, ids=[reason for _, reason in FAILING])
 def test_another_node_stands_in_for_one_that_fails_and_the_reason_is_said_once(
-    server: Server, spare: Server, fault: Fault, reason: str
+    server: Server, spare: Server, failure: Failure, reason: str
 ) -> None:
     reported: list[str] = []
     with closing(node_at(server, spare, reported=reported)) as node:
         assert node.head().block.number == NUMBER
-        server.always = fault
+        server.always = failure
         assert node.batch(echo_calls(3), NUMBER) == ECHOED
         assert node.head().block.number == NUMBER
         assert node.logs(LogFilter((), (TOPIC,), 1, NUMBER))

@@ -1,4 +1,4 @@
-"""What most tests of syncing begin with; some have a town, or a store, of their own."""
+"""What most tests of syncing begin with; some have a local_chain, or a store, of their own."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import pytest
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
-from tests.chain.sync.town import EVERY_PROTOCOL, Town
-from tests.chain.sync.truth import connected, store_at, synced
+from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
+from tests.chain.sync.oracle import connected, store_at, synced
 
 
 @pytest.fixture
-def town() -> Iterator[Town]:
+def local_chain() -> Iterator[TestChain]:
     """With a pool of every kind."""
     rng = Random("town")
     with running_anvil() as chain:
-        made = Town(chain)
+        made = TestChain(chain)
         for name in EVERY_PROTOCOL:
-            made.make(rng, name)
+            made.create_pool(rng, name)
         yield made
 
 
 @pytest.fixture
-def node(town: Town) -> Iterator[RpcNode]:
-    with connected(town.chain) as made:
+def node(local_chain: TestChain) -> Iterator[RpcNode]:
+    with connected(local_chain.chain) as made:
         yield made
 
 
 @pytest.fixture
-def store(town: Town, node: RpcNode, tmp_path: Path) -> Iterator[Store]:
-    with store_at(tmp_path / "store", town.network) as made:
+def store(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> Iterator[Store]:
+    with store_at(tmp_path / "store", local_chain.network) as made:
         synced(made, node)
         yield made

@@ -12,7 +12,7 @@ from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import UpstreamError, UpstreamRejected
 
 
-class Lesser:
+class LimitedNode:
     """Passes everything on. `ranges` are the queries for events that came."""
 
     shown = "a lesser node"
@@ -47,7 +47,7 @@ class Lesser:
         return self.node.logs(query)
 
 
-class Late(Lesser):
+class LaggingNode(LimitedNode):
     """Has not seen the blocks after `number`."""
 
     def __init__(self, node: RpcNode, number: int) -> None:
@@ -63,7 +63,7 @@ class Late(Lesser):
         return self.node.block(number) if number <= self.number else None
 
 
-class Moody(Lesser):
+class FlakyNode(LimitedNode):
     """Tells of events only while it `is_well`."""
 
     is_well = True
@@ -75,15 +75,15 @@ class Moody(Lesser):
         return super().logs(query)
 
 
-class Silent(Lesser):
+class NoLogsNode(LimitedNode):
     """Tells of events in none but ranges of `most` blocks, all after `forgotten`."""
 
-    def __init__(self, node: RpcNode, most: int = 0, forgotten: int = -1) -> None:
+    def __init__(self, node: RpcNode, max_blocks: int = 0, forgotten: int = -1) -> None:
         super().__init__(node)
-        self.most, self.forgotten = most, forgotten
+        self.max_blocks, self.forgotten = max_blocks, forgotten
 
     def logs(self, query: LogFilter) -> list[Log]:
-        if query.to_block - query.from_block + 1 > self.most or query.from_block <= self.forgotten:
+        if query.to_block - query.from_block + 1 > self.max_blocks or query.from_block <= self.forgotten:
             self.ranges.append(query)
             raise UpstreamRejected(f"{self.shown} refused: not these blocks")
         return super().logs(query)
@@ -97,7 +97,7 @@ def turn(path: Path) -> Iterator[None]:
         yield
 
 
-class Patient(Lesser):
+class LockedNode(LimitedNode):
     """Is asked only while nobody mines.
 
     A local anvil, unlike other nodes, may answer for its newest block from the one that it is just mining.

@@ -16,31 +16,31 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.token import Token
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
-from tests.chain.reading import read_market
-from tests.chain.sync.truth import check_true, connected, store_at, synced
-from tests.chain.trading import Desk
-from tests.chain.world import World
+from tests.chain.contract_fixture import ContractFixture
+from tests.chain.market_reader import read_market
+from tests.chain.sync.oracle import check_true, connected, store_at, synced
+from tests.chain.trader import Trader
 from tests.store.build import pool
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
+def trader() -> Iterator[Trader]:
     with running_anvil() as chain:
-        world = World(chain)
-        made = Desk(world, chain, read_market(world))
-        made.endow()
+        world = ContractFixture(chain)
+        made = Trader(world, chain, read_market(world))
+        made.fund_user()
         yield made
 
 
 @pytest.fixture
-def node(desk: Desk) -> Iterator[RpcNode]:
-    with connected(desk.chain) as made:
+def node(trader: Trader) -> Iterator[RpcNode]:
+    with connected(trader.chain) as made:
         yield made
 
 
 @pytest.fixture
-def store(desk: Desk, tmp_path: Path) -> Iterator[Store]:
-    with store_at(tmp_path / "store", desk.world.network) as made:
+def store(trader: Trader, tmp_path: Path) -> Iterator[Store]:
+    with store_at(tmp_path / "store", trader.world.network) as made:
         yield made
 
 
@@ -58,53 +58,55 @@ def described(market: Market) -> Market:
 
 
 def test_what_is_real_of_a_market_is_held_and_followed_through_trades_on_all_families(
-    desk: Desk, node: RpcNode, store: Store
+    trader: Trader, node: RpcNode, store: Store
 ) -> None:
-    market = described(desk.market)
+    market = described(trader.market)
     rng = Random("adopted")
-    for trade in desk.trades(rng, 5):
-        desk.carry_out(trade)
+    for trade in trader.trades(rng, 5):
+        trader.execute(trade)
     (progress,) = import_pools(store, node, market)
     real = len(market.pools) - len(market.placeholder_pools)
     assert (progress.phase, progress.done, progress.total) == ("pools of the market", real, real)
-    assert set(store.read_market().pools) == set(desk.market.pools)
-    assert store.read_market().tokens == desk.market.tokens
+    assert set(store.read_market().pools) == set(trader.market.pools)
+    assert store.read_market().tokens == trader.market.tokens
     (left,) = count_skipped(store)
     assert left.count == 1, "an address without a contract"
     check_true(store, node)
     families: set[str] = set()
-    for trade in desk.trades(rng, 25):
-        desk.carry_out(trade)
+    for trade in trader.trades(rng, 25):
+        trader.execute(trade)
         advance = follow(store, node)
         assert advance
         assert set(trade.replay.pools_after) <= set(advance.changed)
-        families |= {desk.market.pools[key].family for key in trade.replay.pools_after}
+        families |= {trader.market.pools[key].family for key in trade.replay.pools_after}
         check_true(store, node)
-    assert families == {pool.family for pool in desk.market.pools.values()}
+    assert families == {pool.family for pool in trader.market.pools.values()}
 
 
-def test_only_an_empty_store_adopts_and_whoever_is_interrupted_goes_on(desk: Desk, node: RpcNode, store: Store) -> None:
+def test_only_an_empty_store_adopts_and_whoever_is_interrupted_goes_on(
+    trader: Trader, node: RpcNode, store: Store
+) -> None:
     with pytest.raises(MarketUnavailable, match="holds no market yet"):
         follow(store, node)
-    list(import_pools(store, node, desk.market))
+    list(import_pools(store, node, trader.market))
     held = store.read_market()
-    list(import_pools(store, node, desk.market))
+    list(import_pools(store, node, trader.market))
     assert store.read_market() == held
     synced(store, node, SyncFilter(frozenset({"uniswapV4"})))
     with pytest.raises(ConfigError, match="holds another market already"):
-        next(import_pools(store, node, desk.market))
+        next(import_pools(store, node, trader.market))
     assert store.read_market() == held
 
 
 def test_a_market_that_was_synced_elsewhere_is_read_anew_before_it_is_followed(
-    desk: Desk, node: RpcNode, store: Store
+    trader: Trader, node: RpcNode, store: Store
 ) -> None:
     """Nobody has told the hash of its block."""
-    store.write_market(replace(desk.market, block=node.head().block.number - 1, timestamp=1))
-    for trade in desk.trades(Random("imported"), 3):
-        desk.carry_out(trade)
+    store.write_market(replace(trader.market, block=node.head().block.number - 1, timestamp=1))
+    for trade in trader.trades(Random("imported"), 3):
+        trader.execute(trade)
     advance = follow(store, node)
     assert advance
     assert advance.changed
     check_true(store, node)
-    assert set(store.read_market().pools) == set(desk.market.pools)
+    assert set(store.read_market().pools) == set(trader.market.pools)

@@ -15,8 +15,8 @@ from swapcli.engine.sync import SyncFilter, count_skipped, follow, sync
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
-from tests.chain.sync.town import Made, Town
-from tests.chain.sync.truth import check_true, store_at, synced
+from tests.chain.sync.factory_chain import CreatedPool, TestChain
+from tests.chain.sync.oracle import check_true, store_at, synced
 from tests.contracts.evm import compile_solidity, selector
 
 PAIRS = 30
@@ -30,100 +30,108 @@ _SYNC = "1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
 
 
 @pytest.fixture(scope="module")
-def town() -> Iterator[Town]:
+def local_chain() -> Iterator[TestChain]:
     rng = Random("town")
     with running_anvil() as chain:
-        made = Town(chain)
+        made = TestChain(chain)
         for name in ("v2", "volatile") * (PAIRS // 2):
-            made.make(rng, name)
+            made.create_pool(rng, name)
         yield made
 
 
 @pytest.fixture
-def store(town: Town, node: RpcNode, tmp_path: Path) -> Iterator[Store]:
+def store(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> Iterator[Store]:
     """Each test has the chain as it was."""
-    with town.chain.undone(), store_at(tmp_path / "store", town.network) as made:
+    with local_chain.chain.undone(), store_at(tmp_path / "store", local_chain.network) as made:
         synced(made, node)
         yield made
 
 
-def test_a_fee_that_the_factory_changes_is_found_by_the_sample(town: Town, node: RpcNode, store: Store) -> None:
-    home = town.factories["volatile"].home.address
-    factory = town.chain.at(home, compile_solidity(FACTORY)["PoolFactory"])
+def test_a_fee_that_the_factory_changes_is_found_by_the_sample(
+    local_chain: TestChain, node: RpcNode, store: Store
+) -> None:
+    home = local_chain.factories["volatile"].home.address
+    factory = local_chain.chain.at(home, compile_solidity(FACTORY)["PoolFactory"])
     factory.send("setFee", False, 77)
-    concerned = {each.key for each in town.made if each.protocol == "volatile"}
+    concerned = {each.key for each in local_chain.pools if each.protocol == "volatile"}
     advance = follow(store, node)
     assert advance
     assert advance.changed == ()
     assert set(advance.changed_without_event) == concerned, "one of them brings all of its protocol to light"
     assert {pool.fee_ppm for pool in store.read_pools(concerned).pools.values()} == {7_700}
-    check_true(store, node, town.made)
+    check_true(store, node, local_chain.pools)
 
 
-def test_a_fee_of_one_pool_is_told_by_the_factory(town: Town, node: RpcNode, store: Store) -> None:
-    made = next(each for each in town.made if each.protocol == "volatile")
-    factory = town.chain.at(town.factories["volatile"].home.address, compile_solidity(FACTORY)["PoolFactory"])
+def test_a_fee_of_one_pool_is_told_by_the_factory(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+    made = next(each for each in local_chain.pools if each.protocol == "volatile")
+    factory = local_chain.chain.at(
+        local_chain.factories["volatile"].home.address, compile_solidity(FACTORY)["PoolFactory"]
+    )
     factory.send("setCustomFee", made.key, 123)
     advance = follow(store, node)
     assert advance
     assert advance.changed == (made.key,)
-    check_true(store, node, town.made)
+    check_true(store, node, local_chain.pools)
 
 
-def test_every_pool_comes_into_the_sample(town: Town, node: RpcNode, store: Store) -> None:
+def test_every_pool_comes_into_the_sample(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     """Each is changed behind its own back, and found within one round over all of them."""
     rng = Random("behind")
-    for made in rng.sample(town.made, 6):
-        slot = _PAIR_SLOT if made.protocol == "v2" else _reserve_slot(town, made)
-        town.chain.node.ask("anvil_setStorageAt", made.key, hex(slot), f"0x{_word(town, made, slot) ^ 1:064x}")
+    for made in rng.sample(local_chain.pools, 6):
+        slot = _PAIR_SLOT if made.protocol == "v2" else _reserve_slot(local_chain, made)
+        local_chain.chain.node.ask(
+            "anvil_setStorageAt", made.key, hex(slot), f"0x{_word(local_chain, made, slot) ^ 1:064x}"
+        )
         drifted: set[str] = set()
         for _ in range(PAIRS // SAMPLE + 1):
-            town.chain.node.ask("evm_mine")
+            local_chain.chain.node.ask("evm_mine")
             advance = follow(store, node)
             assert advance
             drifted |= set(advance.changed_without_event)
         assert drifted == {made.key}
-        check_true(store, node, town.made)
+        check_true(store, node, local_chain.pools)
 
 
-def _reserve_slot(town: Town, made: Made) -> int:
+def _reserve_slot(local_chain: TestChain, made: CreatedPool) -> int:
     """Where a Solidly pair keeps its first reserve; what it has issued, which may be as much, lies before."""
-    reserve = int.from_bytes(town.chain.ask(made.key, selector("getReserves()"))[:32])
-    return max(slot for slot in range(40) if _word(town, made, slot) == reserve)
+    reserve = int.from_bytes(local_chain.chain.ask(made.key, selector("getReserves()"))[:32])
+    return max(slot for slot in range(40) if _word(local_chain, made, slot) == reserve)
 
 
-def _word(town: Town, made: Made, slot: int) -> int:
-    return int(town.chain.node.ask("eth_getStorageAt", made.key, hex(slot), "latest"), 16)
+def _word(local_chain: TestChain, made: CreatedPool, slot: int) -> int:
+    return int(local_chain.chain.node.ask("eth_getStorageAt", made.key, hex(slot), "latest"), 16)
 
 
 def test_a_pool_that_cannot_be_read_is_out_with_its_reason_until_it_can(
-    town: Town, node: RpcNode, store: Store
+    local_chain: TestChain, node: RpcNode, store: Store
 ) -> None:
     rng = Random("broken")
-    made = town.use(rng)
-    code = town.chain.node.ask("eth_getCode", made.key, "latest")
-    town.chain.node.ask("anvil_setCode", made.key, REVERTS)
+    made = local_chain.use(rng)
+    code = local_chain.chain.node.ask("eth_getCode", made.key, "latest")
+    local_chain.chain.node.ask("anvil_setCode", made.key, REVERTS)
     advance = follow(store, node)
     assert advance
     assert (advance.changed, advance.removed) == ((), (made.key,))
-    check_true(store, node, [each for each in town.made if each is not made])
+    check_true(store, node, [each for each in local_chain.pools if each is not made])
     (reason,) = count_skipped(store)
     assert (reason.reason, reason.count, reason.examples) == ("getReserves(): the contract reverts", 1, (made.key,))
-    town.chain.node.ask("anvil_setCode", made.key, code)
-    town.use(rng, made)
+    local_chain.chain.node.ask("anvil_setCode", made.key, code)
+    local_chain.use(rng, made)
     advance = follow(store, node)
     assert advance
     assert advance.added == (made.key,)
-    check_true(store, node, town.made)
+    check_true(store, node, local_chain.pools)
     assert count_skipped(store) == ()
 
 
-def test_a_pool_that_breaks_without_a_word_is_found_by_the_sample(town: Town, node: RpcNode, store: Store) -> None:
-    made = town.made[11]
-    town.chain.node.ask("anvil_setCode", made.key, REVERTS)
+def test_a_pool_that_breaks_without_a_word_is_found_by_the_sample(
+    local_chain: TestChain, node: RpcNode, store: Store
+) -> None:
+    made = local_chain.pools[11]
+    local_chain.chain.node.ask("anvil_setCode", made.key, REVERTS)
     removed: set[str] = set()
     for _ in range(PAIRS // SAMPLE + 1):
-        town.chain.node.ask("evm_mine")
+        local_chain.chain.node.ask("evm_mine")
         advance = follow(store, node)
         assert advance
         removed |= set(advance.removed)
@@ -136,37 +144,37 @@ MANY = 7
 """More than 5 pools, and more than one in 100."""
 
 
-def break_some(town: Town, count: int) -> dict[str, str]:
+def break_some(local_chain: TestChain, count: int) -> dict[str, str]:
     """Make so many pairs unreadable. Returns their code."""
-    node = town.chain.node
-    codes = {made.key: str(node.ask("eth_getCode", made.key, "latest")) for made in town.made[:count]}
+    node = local_chain.chain.node
+    codes = {made.key: str(node.ask("eth_getCode", made.key, "latest")) for made in local_chain.pools[:count]}
     for key in codes:
         node.ask("anvil_setCode", key, REVERTS)
-    for made in town.made[:count]:
-        _touch(town, made)
+    for made in local_chain.pools[:count]:
+        _touch(local_chain, made)
     return codes
 
 
-def mend(town: Town, codes: dict[str, str]) -> None:
+def mend(local_chain: TestChain, codes: dict[str, str]) -> None:
     for key, code in codes.items():
-        town.chain.node.ask("anvil_setCode", key, code)
-    town.chain.node.ask("evm_mine")
+        local_chain.chain.node.ask("anvil_setCode", key, code)
+    local_chain.chain.node.ask("evm_mine")
 
 
-def _touch(town: Town, made: Made) -> None:
+def _touch(local_chain: TestChain, made: CreatedPool) -> None:
     """Lets an event of a pair appear, as its code cannot."""
-    node = town.chain.node
+    node = local_chain.chain.node
     code = node.ask("eth_getCode", made.key, "latest")
     node.ask("anvil_setCode", made.key, f"0x7f{_SYNC}60006000a1")
-    town.chain.send(made.key, b"")
+    local_chain.chain.send(made.key, b"")
     node.ask("anvil_setCode", made.key, code)
 
 
 def test_a_step_that_would_lose_many_pools_is_refused_until_the_losses_are_accepted(
-    town: Town, node: RpcNode, store: Store
+    local_chain: TestChain, node: RpcNode, store: Store
 ) -> None:
     before = store.read_market()
-    codes = break_some(town, MANY)
+    codes = break_some(local_chain, MANY)
     with pytest.raises(InvalidUpstreamResponse, match=r"no longer returns the state of 6 or more of 30 pools \("):
         follow(store, node)
     with pytest.raises(InvalidUpstreamResponse):
@@ -175,36 +183,36 @@ def test_a_step_that_would_lose_many_pools_is_refused_until_the_losses_are_accep
     assert count_skipped(store) == ()
     assert list(sync(store, node, SyncFilter(), SYSTEM_CLOCK, accept_losses=True))
     assert set(before.pools) - set(store.read_market().pools) == set(codes)
-    check_true(store, node, town.made[MANY:])
+    check_true(store, node, local_chain.pools[MANY:])
 
 
 def test_few_pools_may_go_and_come_back_with_the_next_sync_or_some_steps_later(
-    town: Town, node: RpcNode, store: Store
+    local_chain: TestChain, node: RpcNode, store: Store
 ) -> None:
-    codes = break_some(town, 5)
+    codes = break_some(local_chain, 5)
     advance = follow(store, node)
     assert advance
     assert set(advance.removed) == set(codes)
     for key in list(codes)[:2]:
-        mend(town, {key: codes.pop(key)})
+        mend(local_chain, {key: codes.pop(key)})
     assert synced(store, node)
-    check_true(store, node, [each for each in town.made if each.key not in codes])
-    mend(town, codes)
+    check_true(store, node, [each for each in local_chain.pools if each.key not in codes])
+    mend(local_chain, codes)
     advance = follow(store, node)
     assert advance
     assert set(advance.added) == set(codes), "though no event tells of them"
-    check_true(store, node, town.made)
+    check_true(store, node, local_chain.pools)
     assert count_skipped(store) == ()
 
 
 def test_a_pool_that_returns_nothing_is_gone_only_if_the_node_proves_that_it_ran_it(
-    town: Town, node: RpcNode, store: Store
+    local_chain: TestChain, node: RpcNode, store: Store
 ) -> None:
-    made = town.made[3]
-    code = town.chain.node.ask("eth_getCode", made.key, "latest")
-    _touch(town, made)
-    town.chain.node.ask("anvil_setCode", made.key, "0x00")
-    town.chain.node.ask("evm_mine")
+    made = local_chain.pools[3]
+    code = local_chain.chain.node.ask("eth_getCode", made.key, "latest")
+    _touch(local_chain, made)
+    local_chain.chain.node.ask("anvil_setCode", made.key, "0x00")
+    local_chain.chain.node.ask("evm_mine")
     bare = replace(store.network, multicall=None)
     store.network, proven = bare, store.network
     with pytest.raises(InvalidUpstreamResponse, match=f"returns nothing for {made.key}, which has answered before"):
@@ -214,6 +222,6 @@ def test_a_pool_that_returns_nothing_is_gone_only_if_the_node_proves_that_it_ran
     advance = follow(store, node)
     assert advance
     assert advance.removed == (made.key,)
-    town.chain.node.ask("anvil_setCode", made.key, code)
+    local_chain.chain.node.ask("anvil_setCode", made.key, code)
     assert synced(store, node)
-    check_true(store, node, town.made)
+    check_true(store, node, local_chain.pools)

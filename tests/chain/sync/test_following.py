@@ -9,29 +9,33 @@ import pytest
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import follow
 from swapcli.store import Store
-from tests.chain.sync.town import CONCENTRATED, EVERY_PROTOCOL, PAIRS, Town
-from tests.chain.sync.truth import check_true
+from tests.chain.sync.factory_chain import CONCENTRATED, EVERY_PROTOCOL, PAIRS, TestChain
+from tests.chain.sync.oracle import check_true
 
 
 def test_pools_of_every_kind_are_followed_through_whatever_is_done_with_them(
-    town: Town, node: RpcNode, store: Store
+    local_chain: TestChain, node: RpcNode, store: Store
 ) -> None:
     rng = Random("use")
     for _ in range(40):
-        used = {town.use(rng).key for _ in range(rng.choice((1, 1, 2, 8)))}
+        used = {local_chain.use(rng).key for _ in range(rng.choice((1, 1, 2, 8)))}
         advance = follow(store, node)
         assert advance
         assert set(advance.changed) <= used
         assert advance == (node.head().block, advance.changed, (), (), (), None)
-        check_true(store, node, town.made)
+        check_true(store, node, local_chain.pools)
         assert follow(store, node) is None
 
 
 @pytest.mark.parametrize("name", EVERY_PROTOCOL)
-def test_every_kind_of_change_is_heard_of(town: Town, node: RpcNode, store: Store, name: str) -> None:
+def test_every_kind_of_change_is_heard_of(local_chain: TestChain, node: RpcNode, store: Store, name: str) -> None:
     rng = Random(name)
-    (made,) = (each for each in town.made if each.protocol == name)
-    acts = [town.use] if name in (*PAIRS, "weighted") else [town.swap, town.provide, town.withdraw]
+    (made,) = (each for each in local_chain.pools if each.protocol == name)
+    acts = (
+        [local_chain.use]
+        if name in (*PAIRS, "weighted")
+        else [local_chain.swap, local_chain.provide, local_chain.withdraw]
+    )
     for act in acts * 3:
         act(rng, made)
         before = store.read_pools([made.key]).pools
@@ -39,27 +43,29 @@ def test_every_kind_of_change_is_heard_of(town: Town, node: RpcNode, store: Stor
         assert advance
         assert advance.changed == (made.key,)
         assert store.read_pools([made.key]).pools != before
-        check_true(store, node, town.made)
+        check_true(store, node, local_chain.pools)
 
 
-def test_pools_that_appear_are_added_whether_listed_or_told_of(town: Town, node: RpcNode, store: Store) -> None:
+def test_pools_that_appear_are_added_whether_listed_or_told_of(
+    local_chain: TestChain, node: RpcNode, store: Store
+) -> None:
     rng = Random("new")
     for name in EVERY_PROTOCOL * 2:
-        made = town.make(rng, name)
+        made = local_chain.create_pool(rng, name)
         advance = follow(store, node)
         assert advance
         assert advance.added == (made.key,)
-        check_true(store, node, town.made)
+        check_true(store, node, local_chain.pools)
 
 
 @pytest.mark.parametrize("name", [*PAIRS, *CONCENTRATED, "v4"])
 def test_a_pool_that_is_made_first_and_filled_later_is_held_once_it_can_be_read(
-    town: Town, node: RpcNode, store: Store, name: str
+    local_chain: TestChain, node: RpcNode, store: Store, name: str
 ) -> None:
     rng = Random(name)
-    made = town.make(rng, name, empty=True)
+    made = local_chain.create_pool(rng, name, empty=True)
     assert follow(store, node)
     check_true(store, node)
-    town.fill(rng, made)
+    local_chain.fill(rng, made)
     assert follow(store, node)
-    check_true(store, node, town.made)
+    check_true(store, node, local_chain.pools)

@@ -19,9 +19,9 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.sync import SyncFilter, follow, sync
 from swapcli.errors import ConfigError, UpstreamError
 from tests.chain.anvil import running_anvil
-from tests.chain.sync.nodes import Patient, turn
-from tests.chain.sync.town import Town
-from tests.chain.sync.truth import check_true, connected, followed, store_at, synced
+from tests.chain.sync.factory_chain import TestChain
+from tests.chain.sync.nodes import LockedNode, turn
+from tests.chain.sync.oracle import check_true, connected, followed, store_at, synced
 from tests.examples import examples
 from tests.store.build import is_sound
 
@@ -31,14 +31,14 @@ KILLS = examples(15, full=50)
 POOLS = 40
 
 
-def work(path: Path, town: Town) -> None:
+def work(path: Path, local_chain: TestChain) -> None:
     """Sync in small portions, then follow, until somebody ends it, or nobody is there any more."""
     parent = os.getppid()
-    with connected(town.chain) as made:
-        node = Patient(made, path.with_suffix(".lock"))
+    with connected(local_chain.chain) as made:
+        node = LockedNode(made, path.with_suffix(".lock"))
         while os.getppid() == parent:
             try:
-                with store_at(path, town.network) as store:
+                with store_at(path, local_chain.network) as store:
                     for _ in sync(store, node, SyncFilter(), EVEN_CLOCK, batch_size=3):
                         pass
                     while os.getppid() == parent:
@@ -47,12 +47,12 @@ def work(path: Path, town: Town) -> None:
                 continue  # another one was writing, or the chain never came to rest
 
 
-def start(path: Path, town: Town) -> int:
+def start(path: Path, local_chain: TestChain) -> int:
     """A process of its own that works; nothing is open that it could share."""
     child = os.fork()
     if child == 0:
         try:
-            work(path, town)
+            work(path, local_chain)
         except BaseException:
             print_exc()
         finally:
@@ -60,9 +60,9 @@ def start(path: Path, town: Town) -> int:
     return child
 
 
-def use(town: Town, rng: Random, path: Path) -> None:
+def use(local_chain: TestChain, rng: Random, path: Path) -> None:
     with turn(path.with_suffix(".lock")):
-        town.use(rng)
+        local_chain.use(rng)
 
 
 def end(child: int) -> None:
@@ -72,26 +72,28 @@ def end(child: int) -> None:
 
 
 @pytest.fixture
-def town() -> Iterator[Town]:
+def local_chain() -> Iterator[TestChain]:
     rng = Random("town")
     with running_anvil() as chain:
-        made = Town(chain)
+        made = TestChain(chain)
         for _ in range(POOLS):
-            made.make(rng)
+            made.create_pool(rng)
         yield made
 
 
-def test_whoever_is_killed_leaves_one_whole_block_of_the_chain(town: Town, node: RpcNode, tmp_path: Path) -> None:
+def test_whoever_is_killed_leaves_one_whole_block_of_the_chain(
+    local_chain: TestChain, node: RpcNode, tmp_path: Path
+) -> None:
     path, rng = tmp_path / "store", Random("kills")
     heads: list[int] = []
     sizes: list[int] = []
     for number in range(KILLS):
-        child = start(path, town)
+        child = start(path, local_chain)
         for _ in range(rng.randint(1, 3)):
             time.sleep(rng.uniform(0.0, 0.01 + 0.2 * number / KILLS))
-            use(town, rng, path)
+            use(local_chain, rng, path)
         end(child)
-        with store_at(path, town.network) as store:
+        with store_at(path, local_chain.network) as store:
             if mark := store.inventory.head():
                 check_true(store, node)
                 heads.append(mark.number)
@@ -100,35 +102,35 @@ def test_whoever_is_killed_leaves_one_whole_block_of_the_chain(town: Town, node:
     assert min(sizes) < POOLS, "the first were killed before they had found everything"
     assert sorted(set(sizes)) == list(dict.fromkeys(sizes)), "nothing that was found is lost"
     assert len(set(heads)) > KILLS / 4, "most came to write something"
-    with store_at(path, town.network) as store:
+    with store_at(path, local_chain.network) as store:
         synced(store, node)
-        check_true(store, node, town.made)
+        check_true(store, node, local_chain.pools)
 
 
-def test_several_that_sync_at_once_do_no_harm(town: Town, node: RpcNode, tmp_path: Path) -> None:
+def test_several_that_sync_at_once_do_no_harm(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
     """Also while the chain takes other ways."""
     path, rng = tmp_path / "store", Random("several")
-    children = [start(path, town) for _ in range(3)]
+    children = [start(path, local_chain) for _ in range(3)]
     try:
         for _ in range(12):
-            mark = town.mark()
+            mark = local_chain.snapshot()
             for _ in range(rng.randint(1, 12)):
-                use(town, rng, path)
+                use(local_chain, rng, path)
             if rng.random() < 0.5:
-                lost = town.height() - mark.height
+                lost = local_chain.height() - mark.height
                 with turn(path.with_suffix(".lock")):
-                    town.go_back(mark)
+                    local_chain.revert(mark)
                 for _ in range(lost + 1):
-                    use(town, rng, path)
+                    use(local_chain, rng, path)
             time.sleep(rng.uniform(0.0, 0.3))
     finally:
         for child in children:
             end(child)
     assert is_sound(path)
-    with store_at(path, town.network) as store:
+    with store_at(path, local_chain.network) as store:
         assert store.inventory.count_pools_and_tokens()[0] > 0, "they came to write something"
         synced(store, node)
-        check_true(store, node, town.made)
-        town.use(rng)
+        check_true(store, node, local_chain.pools)
+        local_chain.use(rng)
         followed(store, node)
-        check_true(store, node, town.made)
+        check_true(store, node, local_chain.pools)

@@ -12,27 +12,27 @@ from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import SyncFilter, count_skipped, follow
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
-from tests.chain.sync.town import Town
-from tests.chain.sync.truth import check_true, store_at, synced
+from tests.chain.sync.factory_chain import TestChain
+from tests.chain.sync.oracle import check_true, store_at, synced
 
 PAIRS = 24
 
 
 @pytest.fixture(scope="module")
-def town() -> Iterator[Town]:
+def local_chain() -> Iterator[TestChain]:
     """Pairs with a thousand to a million whole tokens on either side, of which one kind is a dollar."""
     rng = Random("town")
     with running_anvil() as chain:
-        made = Town(chain)
+        made = TestChain(chain)
         for _ in range(PAIRS):
-            made.make(rng, rng.choice(("v2", "volatile", "stable")))
+            made.create_pool(rng, rng.choice(("v2", "volatile", "stable")))
         yield made
 
 
 @pytest.fixture
-def depths(town: Town, node: RpcNode, tmp_path: Path) -> dict[str, float]:
+def depths(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> dict[str, float]:
     """In dollars, as a store with all pools ranks them, the thinnest first."""
-    with store_at(tmp_path / "all", town.network) as store:
+    with store_at(tmp_path / "all", local_chain.network) as store:
         synced(store, node)
         store.rebuild_ranking()
         found = {key: bisected(store, key) for key in store.read_market().pools}
@@ -48,8 +48,8 @@ def bisected(store: Store, key: str) -> float:
 
 
 @pytest.fixture
-def store(town: Town, tmp_path: Path) -> Iterator[Store]:
-    with store_at(tmp_path / "store", town.network) as made:
+def store(local_chain: TestChain, tmp_path: Path) -> Iterator[Store]:
+    with store_at(tmp_path / "store", local_chain.network) as made:
         yield made
 
 
@@ -60,7 +60,7 @@ def between(depths: dict[str, float], place: int) -> float:
 
 
 def test_thin_pools_are_left_out_and_found_again_when_less_is_asked_for(
-    town: Town, node: RpcNode, store: Store, depths: dict[str, float]
+    local_chain: TestChain, node: RpcNode, store: Store, depths: dict[str, float]
 ) -> None:
     assert len(depths) == PAIRS
     for place in (16, 8, 3):
@@ -69,34 +69,36 @@ def test_thin_pools_are_left_out_and_found_again_when_less_is_asked_for(
         assert set(store.read_market().pools) == {key for key, depth in depths.items() if depth >= bound}
         check_true(store, node)
         held = {each for pool in store.read_market().pools.values() for each in pool.tokens}
-        assert set(store.read_tokens()) - {town.wrapped} == held - {town.wrapped}
+        assert set(store.read_tokens()) - {local_chain.wrapped} == held - {local_chain.wrapped}
         assert sum(each.count for each in count_skipped(store) if "dollars deep" in each.reason) == place
     synced(store, node, SyncFilter(min_liquidity_usd=between(depths, 20)))
     assert set(store.read_market().pools) == set(list(depths)[20:])
     synced(store, node)
-    check_true(store, node, town.made)
+    check_true(store, node, local_chain.pools)
     assert count_skipped(store) == ()
 
 
 def test_thin_pools_are_not_followed_and_new_ones_are_held_if_they_are_deep(
-    town: Town, node: RpcNode, store: Store, depths: dict[str, float]
+    local_chain: TestChain, node: RpcNode, store: Store, depths: dict[str, float]
 ) -> None:
     rng = Random("thin")
     bound = between(depths, 12)
     synced(store, node, SyncFilter(min_liquidity_usd=bound))
-    thin = [each for each in town.made if each.key in list(depths)[:12]]
-    with town.chain.undone():
+    thin = [each for each in local_chain.pools if each.key in list(depths)[:12]]
+    with local_chain.chain.undone():
         for _ in range(6):
-            town.use(rng, rng.choice(thin))
+            local_chain.use(rng, rng.choice(thin))
             advance = follow(store, node)
             assert advance
             assert advance == (advance.block, (), (), (), (), None)
         for whole, is_deep in ((10, False), (10**7, True)) * 3:
-            made = town.make(rng, "v2", empty=True)
-            town.made.remove(made)
+            made = local_chain.create_pool(rng, "v2", empty=True)
+            local_chain.pools.remove(made)
             for token in made.tokens:
-                town.coins[token].send("mint", made.key, whole * 10 ** town.coins[token].call("decimals")[0])
-            made.contract.send("mint", town.keeper.address)
+                local_chain.coins[token].send(
+                    "mint", made.key, whole * 10 ** local_chain.coins[token].call("decimals")[0]
+                )
+            made.contract.send("mint", local_chain.keeper.address)
             advance = follow(store, node)
             assert advance
             assert advance.added == ((made.key,) if is_deep else ())
@@ -104,22 +106,22 @@ def test_thin_pools_are_not_followed_and_new_ones_are_held_if_they_are_deep(
 
 
 def test_a_thin_pool_that_grows_deep_is_held_from_then_on(
-    town: Town, node: RpcNode, store: Store, depths: dict[str, float]
+    local_chain: TestChain, node: RpcNode, store: Store, depths: dict[str, float]
 ) -> None:
     synced(store, node, SyncFilter(min_liquidity_usd=between(depths, 6)))
-    thin = next(each for each in town.made if each.key == list(depths)[5])
-    with town.chain.undone():
+    thin = next(each for each in local_chain.pools if each.key == list(depths)[5])
+    with local_chain.chain.undone():
         for token in thin.tokens:
-            town.coins[token].send("mint", thin.key, 10**6 * 10 ** town.coins[token].call("decimals")[0])
-        thin.contract.send("mint", town.keeper.address)
+            local_chain.coins[token].send("mint", thin.key, 10**6 * 10 ** local_chain.coins[token].call("decimals")[0])
+        thin.contract.send("mint", local_chain.keeper.address)
         advance = follow(store, node)
         assert advance
         assert advance.added == (thin.key,)
         check_true(store, node)
 
 
-def test_where_no_dollar_is_known_nothing_is_too_thin(town: Town, node: RpcNode, store: Store) -> None:
-    dollar = town.network.stablecoins[0]
-    others = frozenset(town.coins) - {dollar}
+def test_where_no_dollar_is_known_nothing_is_too_thin(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+    dollar = local_chain.network.stablecoins[0]
+    others = frozenset(local_chain.coins) - {dollar}
     synced(store, node, SyncFilter(tokens=others, min_liquidity_usd=1e12))
-    check_true(store, node, [each for each in town.made if dollar not in each.tokens])
+    check_true(store, node, [each for each in local_chain.pools if dollar not in each.tokens])

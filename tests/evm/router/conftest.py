@@ -7,22 +7,22 @@ from collections.abc import Iterator
 import pytest
 
 from swapcli.model.market import Market
-from tests.chain.reading import read_market
-from tests.chain.world import World
+from tests.chain.contract_fixture import ContractFixture
+from tests.chain.market_reader import read_market
 from tests.contracts.evm import Chain
 
 
 @pytest.fixture(scope="package")
-def shared() -> World:
-    return World(Chain())
+def shared() -> ContractFixture:
+    return ContractFixture(Chain())
 
 
 @pytest.fixture(scope="package")
-def market(shared: World) -> Market:
+def market(shared: ContractFixture) -> Market:
     return read_market(shared)
 
 
 @pytest.fixture
-def world(shared: World) -> Iterator[World]:
+def world(shared: ContractFixture) -> Iterator[ContractFixture]:
     with shared.chain.undone():
         yield shared

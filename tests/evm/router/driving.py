@@ -12,7 +12,7 @@ from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
-from tests.chain.world import WETH, World
+from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.contracts.evm import RevertedError, selector
 
 ALICE = "0x" + "a1" * 20
@@ -57,7 +57,7 @@ def build(
     return Built(build_transaction(call, market.network, market.network.router), done)
 
 
-def provide(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> None:
+def provide(world: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> None:
     """What the call needs beforehand: the input, and the approval of just that."""
     route = payload.call.route
     if route.swap_type is SwapType.NATIVE_TO_TOKEN:
@@ -73,14 +73,14 @@ def token_received(route: RouterRouteParam) -> str:
     return NATIVE if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out
 
 
-def carry_out(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> int:
+def carry_out(world: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> int:
     """Send the call; what its destination received. The router must be left as it was. Raises `RevertedError`."""
     provide(world, payload, sender)
     return send(world, payload, sender)
 
 
-def send(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> int:
-    """As `carry_out`, with what is there."""
+def send(world: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> int:
+    """As `execute`, with what is there."""
     route = payload.call.route
     bought, tokens = token_received(route), tokens_of(payload.call.swaps)
     before, held = world.balance(bought, route.recipient), holdings(world, payload.to, tokens)
@@ -91,7 +91,7 @@ def send(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> int
     return received
 
 
-def holdings(world: World, owner: str, tokens: Iterable[str]) -> dict[str, int]:
+def holdings(world: ContractFixture, owner: str, tokens: Iterable[str]) -> dict[str, int]:
     """Balances by token, and the native one."""
     return {token: world.balance(token, owner) for token in (*tokens, NATIVE)}
 
@@ -106,7 +106,7 @@ def error(signature: str, *numbers: int | str) -> bytes:
     return selector(signature) + bytes.fromhex("".join(encode_uint(word, 256, "argument") for word in words))
 
 
-def refusal(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> bytes:
+def refusal(world: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> bytes:
     """The error with which the call reverts; everything is as before."""
     with world.chain.undone():
         provide(world, payload, sender)
@@ -119,5 +119,5 @@ def refusal(world: World, payload: UnsignedTransaction, sender: str = ALICE) -> 
     raise AssertionError("the call went through")
 
 
-def weth(world: World) -> str:
+def weth(world: ContractFixture) -> str:
     return world.address(WETH)

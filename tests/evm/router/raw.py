@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from swapcli.model.transaction import RouterCall, SwapType
-from tests.chain.world import WETH, World
+from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.contracts.evm import RevertedError
 from tests.evm.router.driving import ALICE
 
 _UNLIMITED = 2**256 - 1
 
 
-def send_raw(world: World, call: RouterCall, *, value: int | None = None, sender: str = ALICE) -> int:
+def send_raw(world: ContractFixture, call: RouterCall, *, value: int | None = None, sender: str = ALICE) -> int:
     """Sends the call whatever it says; what the router tells. Raises `RevertedError`."""
     due = call.route.amount_in if call.route.swap_type == SwapType.NATIVE_TO_TOKEN else 0
     arguments: list[object] = [tuple(call.route), [tuple(swap)[:7] for swap in call.swaps]]
@@ -21,7 +21,7 @@ def send_raw(world: World, call: RouterCall, *, value: int | None = None, sender
     return int(told)
 
 
-def raw_refusal(world: World, call: RouterCall, *, value: int | None = None) -> bytes:
+def raw_refusal(world: ContractFixture, call: RouterCall, *, value: int | None = None) -> bytes:
     """The error with which Alice's call reverts, though she has the input and approved more than it."""
     with world.chain.undone():
         world.chain.fund(ALICE, min(2 * call.route.amount_in, 2**128) + 10**18)

@@ -14,9 +14,9 @@ from swapcli.model.market import Market
 from swapcli.model.pool import Pool
 from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.model.transaction import SwapType
+from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
+from tests.chain.market_reader import read_market
 from tests.chain.random_routes import random_route
-from tests.chain.reading import read_market
-from tests.chain.world import PROTOCOLS, WETH, World
 from tests.evm.router.driving import ALICE, BOB, NATIVE, build, carry_out, single, weth
 
 ROUTES_A_SEED = 40
@@ -24,7 +24,7 @@ SEEDS = range(6)
 
 
 def test_every_pool_in_every_direction_pays_what_it_should_and_is_left_as_it_should(
-    world: World, market: Market
+    world: ContractFixture, market: Market
 ) -> None:
     rng = Random("every pool")
     tried = 0
@@ -37,21 +37,23 @@ def test_every_pool_in_every_direction_pays_what_it_should_and_is_left_as_it_sho
     assert {pool.protocol for pool in market.pools.values()} == {p.amm_name for p in PROTOCOLS if p.id and p.family}
 
 
-def check_one_swap(world: World, market: Market, pool: Pool, token_in: str, token_out: str, rng: Random) -> None:
+def check_one_swap(
+    world: ContractFixture, market: Market, pool: Pool, token_in: str, token_out: str, rng: Random
+) -> None:
     amount_in = random_amount(rng, world, token_in)
     built = build(market, single(pool.key, token_in, token_out), amount_in)
     assert carry_out(world, built.payload) == built.replay.amount_out
     assert read_market(world).pools == {**market.pools, **built.replay.pools_after}
 
 
-def random_amount(rng: Random, world: World, token: str, most_dollars: float = 100_000) -> int:
+def random_amount(rng: Random, world: ContractFixture, token: str, most_dollars: float = 100_000) -> int:
     """A dollar to a hundred thousand."""
     dollar = {WETH: 4e14, "WBTC": 1_667, "TKN": 4e18, "DAI": 1e18}.get(world.symbol(token), 1e6)
     return int(dollar * most_dollars ** rng.uniform(0, 1))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_routes_pay_what_the_replay_says(world: World, market: Market, seed: int) -> None:
+def test_random_routes_pay_what_the_replay_says(world: ContractFixture, market: Market, seed: int) -> None:
     """Pools change under the routes, so that each is quoted on what those before have left."""
     rng = Random(f"routes {seed}")
     done = 0
@@ -69,7 +71,7 @@ def test_random_routes_pay_what_the_replay_says(world: World, market: Market, se
         done += 1
 
 
-def random_type(rng: Random, world: World, token_in: str, token_out: str) -> SwapType:
+def random_type(rng: Random, world: ContractFixture, token_in: str, token_out: str) -> SwapType:
     if token_in == weth(world) and rng.random() < 0.7:
         return SwapType.NATIVE_TO_TOKEN
     if token_out == weth(world) and rng.random() < 0.7:
@@ -78,14 +80,14 @@ def random_type(rng: Random, world: World, token_in: str, token_out: str) -> Swa
 
 
 @pytest.mark.parametrize("swap_type", SwapType)
-def test_wrapping_and_unwrapping_are_one_to_one(world: World, market: Market, swap_type: SwapType) -> None:
+def test_wrapping_and_unwrapping_are_one_to_one(world: ContractFixture, market: Market, swap_type: SwapType) -> None:
     pool = wrapper(world.tokens[WETH])
     alone = replace(market, pools={pool.key: pool})
     built = build(alone, single(pool.key, *pool.tokens), 12_345, swap_type)
     assert carry_out(world, built.payload) == 12_345
 
 
-def test_native_goes_in_and_comes_out_while_the_route_holds_it_wrapped(world: World, market: Market) -> None:
+def test_native_goes_in_and_comes_out_while_the_route_holds_it_wrapped(world: ContractFixture, market: Market) -> None:
     usdc = world.address("USDC")
     first = single(pool_of(market, "uniswapV3", weth(world), usdc), weth(world), usdc)
     there = build(market, first, 10**18, SwapType.NATIVE_TO_TOKEN)
@@ -99,7 +101,7 @@ def test_native_goes_in_and_comes_out_while_the_route_holds_it_wrapped(world: Wo
     assert world.balance(NATIVE, BOB) == back.replay.amount_out
 
 
-def test_a_pool_of_native_currency_trades_from_token_to_token(world: World, market: Market) -> None:
+def test_a_pool_of_native_currency_trades_from_token_to_token(world: ContractFixture, market: Market) -> None:
     """The native currency in its middle is seen by nobody."""
     usdc, tkn = world.address("USDC"), world.address("TKN")
     first, then = (pool_of(market, "uniswapV4", weth(world), each) for each in (usdc, tkn))
@@ -108,7 +110,9 @@ def test_a_pool_of_native_currency_trades_from_token_to_token(world: World, mark
     assert carry_out(world, built.payload) == built.replay.amount_out
 
 
-def test_a_pool_that_is_used_twice_trades_on_the_state_that_the_first_use_left(world: World, market: Market) -> None:
+def test_a_pool_that_is_used_twice_trades_on_the_state_that_the_first_use_left(
+    world: ContractFixture, market: Market
+) -> None:
     usdc, usdt, dai = (world.address(each) for each in ("USDC", "USDT", "DAI"))
     curve = pool_of(market, "curveFi", usdc, dai)
     direct = ((Swap(curve, usdc, dai, SHARES_PER_HOP),),)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from swapcli.evm.extra_data import PoolUse, encode_extra_data
 from swapcli.model.market import Market
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
-from tests.chain.world import DECIMALS, PROTOCOLS, World
+from tests.chain.contract_fixture import DECIMALS, PROTOCOLS, ContractFixture
 from tests.contracts.evm import RevertedError
 from tests.evm.router.driving import ALICE, BOB, CAROL, NATIVE, weth
 from tests.evm.router.raw import send_raw
@@ -26,7 +26,7 @@ AMOUNTS = (10**6, 10**9, 10**9, 10**18, 10**18, 1, 0, WEALTH, WEALTH + 1)
 SHARES = ((0, 0), (500, 0), (0, 900), (30, 0))
 
 
-def random_call(rng: Random, world: World, market: Market) -> RouterCall:
+def random_call(rng: Random, world: ContractFixture, market: Market) -> RouterCall:
     """Mostly what makes sense, with something wrong here and there."""
     tokens = [world.address(rng.choice(SYMBOLS))]
     swaps = []
@@ -44,7 +44,7 @@ def random_call(rng: Random, world: World, market: Market) -> RouterCall:
     return RouterCall(route, tuple(swaps), rng.choice((b"", integrator)))
 
 
-def random_swap(rng: Random, world: World, market: Market, token_in: str) -> RouterSwapParam:
+def random_swap(rng: Random, world: ContractFixture, market: Market, token_in: str) -> RouterSwapParam:
     pool = rng.choice([pool for pool in market.pools.values() if token_in in pool.tokens])
     token_out = rng.choice([token for token in pool.tokens if token != token_in])
     protocol = world.network.protocol(pool.protocol)
@@ -56,7 +56,7 @@ def random_swap(rng: Random, world: World, market: Market, token_in: str) -> Rou
     return sound if rng.random() < 0.85 else changed(rng, world, market, sound)
 
 
-def changed(rng: Random, world: World, market: Market, swap: RouterSwapParam) -> RouterSwapParam:
+def changed(rng: Random, world: ContractFixture, market: Market, swap: RouterSwapParam) -> RouterSwapParam:
     """One thing of it is another."""
     tokens = [world.address(symbol) for symbol in SYMBOLS]
     homes = [*(pool.address for pool in market.pools.values()), world.router.address, *tokens]
@@ -73,13 +73,15 @@ def changed(rng: Random, world: World, market: Market, swap: RouterSwapParam) ->
     )
 
 
-def wealth(world: World, owner: str) -> dict[str, int]:
+def wealth(world: ContractFixture, owner: str) -> dict[str, int]:
     return {token: world.balance(token, owner) for token in (*map(world.address, SYMBOLS), NATIVE)}
 
 
 @settings(max_examples=examples(150, full=400))
 @given(seed=st.integers(0, 2**64))
-def test_no_call_moves_anything_but_the_callers_input_and_his_output(world: World, market: Market, seed: int) -> None:
+def test_no_call_moves_anything_but_the_callers_input_and_his_output(
+    world: ContractFixture, market: Market, seed: int
+) -> None:
     call = random_call(Random(seed), world, market)
     with world.chain.undone():
         prepare(world)
@@ -101,7 +103,7 @@ def test_no_call_moves_anything_but_the_callers_input_and_his_output(world: Worl
             assert told >= call.route.min_received
 
 
-def prepare(world: World) -> None:
+def prepare(world: ContractFixture) -> None:
     """Alice owns and approves all there is, and something of everything was left in the router."""
     for symbol in SYMBOLS:
         world.give(symbol, ALICE, WEALTH)
@@ -110,7 +112,7 @@ def prepare(world: World) -> None:
     world.chain.fund(ALICE, WEALTH)
 
 
-def check_caller(world: World, call: RouterCall, before: dict[str, int], told: int | None) -> None:
+def check_caller(world: ContractFixture, call: RouterCall, before: dict[str, int], told: int | None) -> None:
     """She pays exactly the input, or nothing."""
     after = wealth(world, ALICE)
     if told is None:
@@ -126,7 +128,7 @@ def check_caller(world: World, call: RouterCall, before: dict[str, int], told: i
 
 
 @given(selector=st.binary(min_size=0, max_size=4), rest=st.binary(max_size=300))
-def test_bytes_that_are_no_call_are_refused(world: World, selector: bytes, rest: bytes) -> None:
+def test_bytes_that_are_no_call_are_refused(world: ContractFixture, selector: bytes, rest: bytes) -> None:
     for sender in (ALICE, BOB):
         try:
             world.chain.send(world.router.address, selector + rest, sender=sender)

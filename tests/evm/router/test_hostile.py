@@ -12,8 +12,8 @@ from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.network import Deployment
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.chain.random_routes import random_route
-from tests.chain.world import WETH, World
 from tests.contracts.evm import Contract, RevertedError, compile_solidity, selector
 from tests.evm.router.driving import ALICE, BOB, NATIVE, build, carry_out, error, single, weth
 from tests.evm.router.raw import raw_refusal, send_raw
@@ -29,7 +29,7 @@ Action = tuple[str, bytes]
 class Attack:
     """USDC sold to a contract that does as it is told, for DAI."""
 
-    def __init__(self, world: World, protocol_id: int = V3, extra: bytes = b"") -> None:
+    def __init__(self, world: ContractFixture, protocol_id: int = V3, extra: bytes = b"") -> None:
         self.world = world
         self.pool = world.chain.deploy(compile_solidity("hostile.sol")["Script"])
         self.usdc, self.dai = world.address("USDC"), world.address("DAI")
@@ -65,7 +65,9 @@ def payment(token: str, amount: int) -> bytes:
 
 
 @pytest.mark.parametrize("name", CALLBACKS)
-def test_a_pool_is_paid_once_what_it_was_sold_whatever_its_callback_is_called(world: World, name: str) -> None:
+def test_a_pool_is_paid_once_what_it_was_sold_whatever_its_callback_is_called(
+    world: ContractFixture, name: str
+) -> None:
     attack = Attack(world)
     good = (attack.router, callback(name, AMOUNT, -1, payment(attack.usdc, AMOUNT)))
     other_side = (attack.router, callback(name, -1, AMOUNT, payment(attack.usdc, AMOUNT)))
@@ -81,13 +83,13 @@ def test_a_pool_is_paid_once_what_it_was_sold_whatever_its_callback_is_called(wo
 
 
 @pytest.mark.parametrize("owed", [(AMOUNT + 1, -1), (AMOUNT - 1, -1), (1, 0), (0, 0), (-1, -1), (2**255 - 1, 0)])
-def test_a_pool_that_asks_for_another_amount_is_refused(world: World, owed: tuple[int, int]) -> None:
+def test_a_pool_that_asks_for_another_amount_is_refused(world: ContractFixture, owed: tuple[int, int]) -> None:
     attack = Attack(world)
     attack.plan((attack.router, callback(CALLBACKS[0], *owed, payment(attack.usdc, AMOUNT))))
     assert attack.outcome() == error("PartlyTaken(address)", attack.pool.address)
 
 
-def test_a_pool_cannot_ask_for_another_token_or_a_greater_amount(world: World) -> None:
+def test_a_pool_cannot_ask_for_another_token_or_a_greater_amount(world: ContractFixture) -> None:
     """Not even for what somebody left in the router."""
     attack = Attack(world)
     for symbol in world.tokens:
@@ -99,13 +101,13 @@ def test_a_pool_cannot_ask_for_another_token_or_a_greater_amount(world: World) -
                 assert attack.outcome() == error("UnexpectedCaller(address)", attack.pool.address)
 
 
-def test_a_pool_that_never_calls_back_is_refused(world: World) -> None:
+def test_a_pool_that_never_calls_back_is_refused(world: ContractFixture) -> None:
     attack = Attack(world)
     attack.plan(answer=bytes(64))
     assert attack.outcome() == error("PartlyTaken(address)", attack.pool.address)
 
 
-def test_another_contract_cannot_collect_in_a_pools_place(world: World) -> None:
+def test_another_contract_cannot_collect_in_a_pools_place(world: ContractFixture) -> None:
     attack = Attack(world)
     thief = world.chain.deploy(compile_solidity("hostile.sol")["Script"])
     collect = callback(CALLBACKS[0], AMOUNT, -1, payment(attack.usdc, AMOUNT))
@@ -114,7 +116,7 @@ def test_another_contract_cannot_collect_in_a_pools_place(world: World) -> None:
     assert attack.outcome() == error("UnexpectedCaller(address)", thief.address)
 
 
-def test_a_pool_cannot_pass_for_uniswap_v4_nor_anybody_for_its_manager(world: World) -> None:
+def test_a_pool_cannot_pass_for_uniswap_v4_nor_anybody_for_its_manager(world: ContractFixture) -> None:
     attack = Attack(world)
     key = (attack.usdc, attack.dai, 500, 10, NATIVE)
     data = encode(["(address,address,uint24,int24,address)", "bool", "uint256"], [key, True, AMOUNT])
@@ -127,7 +129,7 @@ def test_a_pool_cannot_pass_for_uniswap_v4_nor_anybody_for_its_manager(world: Wo
 
 
 def test_the_manager_of_uniswap_v4_calls_back_only_when_it_was_called_and_only_with_what_it_was_given(
-    world: World,
+    world: ContractFixture,
 ) -> None:
     manager = world.chain.deploy(compile_solidity("hostile.sol")["Script"])
     home = Deployment(("uniswapV4",), "V4", {"pool_manager": manager.address})
@@ -151,7 +153,7 @@ def test_the_manager_of_uniswap_v4_calls_back_only_when_it_was_called_and_only_w
             assert caught.value.data == error("UnexpectedCaller(address)", manager.address)
 
 
-def test_strangers_cannot_call_back_when_nobody_is_expected(world: World) -> None:
+def test_strangers_cannot_call_back_when_nobody_is_expected(world: ContractFixture) -> None:
     world.give("USDC", world.router.address, AMOUNT)
     for sender in (MALLORY, ALICE):
         for name in CALLBACKS:
@@ -161,7 +163,7 @@ def test_strangers_cannot_call_back_when_nobody_is_expected(world: World) -> Non
             assert caught.value.data == error("UnexpectedCaller(address)", sender)
 
 
-def test_only_unwrapping_brings_native_currency(world: World) -> None:
+def test_only_unwrapping_brings_native_currency(world: ContractFixture) -> None:
     world.chain.fund(MALLORY, 10**18)
     with pytest.raises(RevertedError) as caught:
         world.chain.send(world.router.address, b"", value=1, sender=MALLORY)
@@ -171,7 +173,7 @@ def test_only_unwrapping_brings_native_currency(world: World) -> None:
 
 
 @pytest.mark.parametrize("function", ["swap", "swapIntegrator", "swapWithPermit"])
-def test_nobody_enters_the_router_while_it_works(world: World, function: str) -> None:
+def test_nobody_enters_the_router_while_it_works(world: ContractFixture, function: str) -> None:
     attack = Attack(world)
     more: dict[str, list[object]] = {
         "swapIntegrator": [bytes(96)],
@@ -182,7 +184,7 @@ def test_nobody_enters_the_router_while_it_works(world: World, function: str) ->
     assert attack.outcome() == error("Reentered()")
 
 
-def test_a_token_that_calls_in_the_middle_of_its_transfer_changes_nothing(world: World) -> None:
+def test_a_token_that_calls_in_the_middle_of_its_transfer_changes_nothing(world: ContractFixture) -> None:
     """On the way in and on the way out it tries to enter, or to be taken for a pool."""
     sources = compile_solidity("hostile.sol")
     coin, script = world.chain.deploy(sources["HookedCoin"]), world.chain.deploy(sources["Script"])
@@ -198,7 +200,7 @@ def test_a_token_that_calls_in_the_middle_of_its_transfer_changes_nothing(world:
             assert coin.call("failures") == ((expected, expected),)
 
 
-def test_a_token_that_takes_a_cut_is_refused_as_input(world: World) -> None:
+def test_a_token_that_takes_a_cut_is_refused_as_input(world: ContractFixture) -> None:
     taxed = world.chain.deploy(compile_solidity("hostile.sol")["TaxedCoin"])
     call = self_call(world, taxed)
     with pytest.raises(RevertedError) as caught:
@@ -206,7 +208,7 @@ def test_a_token_that_takes_a_cut_is_refused_as_input(world: World) -> None:
     assert caught.value.data == error("InputFallsShort(uint256,uint256)", AMOUNT - AMOUNT // 100, AMOUNT)
 
 
-def test_a_token_that_takes_a_cut_counts_as_it_arrives(world: World) -> None:
+def test_a_token_that_takes_a_cut_counts_as_it_arrives(world: ContractFixture) -> None:
     """What leaves the router is not what must be received."""
     taxed = world.chain.deploy(compile_solidity("hostile.sol")["TaxedCoin"])
     attack = Attack(world)
@@ -225,7 +227,7 @@ def test_a_token_that_takes_a_cut_counts_as_it_arrives(world: World) -> None:
     assert send_raw(world, attack.call) == received
 
 
-def test_native_currency_that_is_slipped_in_on_the_way_is_not_kept(world: World) -> None:
+def test_native_currency_that_is_slipped_in_on_the_way_is_not_kept(world: ContractFixture) -> None:
     attack = Attack(world)
     bomb = world.chain.deploy(compile_solidity("hostile.sol")["Bomb"])
     world.chain.send(bomb.address, b"", value=1)
@@ -234,20 +236,20 @@ def test_native_currency_that_is_slipped_in_on_the_way_is_not_kept(world: World)
     assert attack.outcome() == error("NotSettled(address)", NATIVE)
 
 
-def test_a_token_that_only_says_no_is_heard(world: World) -> None:
+def test_a_token_that_only_says_no_is_heard(world: ContractFixture) -> None:
     call = self_call(world, world.chain.deploy(compile_solidity("hostile.sol")["RefusingCoin"]))
     with pytest.raises(RevertedError) as caught:
         send_raw(world, call)
     assert caught.value.data == error("TokenRefused(address)", call.route.token_in)
 
 
-def test_an_address_without_a_token_is_refused(world: World) -> None:
+def test_an_address_without_a_token_is_refused(world: ContractFixture) -> None:
     route = RouterRouteParam(MALLORY, MALLORY, AMOUNT, 0, 0, BOB, SwapType.TOKEN_TO_TOKEN)
     with pytest.raises(RevertedError):
         send_raw(world, RouterCall(route, ()))
 
 
-def self_call(world: World, coin: Contract) -> RouterCall:
+def self_call(world: ContractFixture, coin: Contract) -> RouterCall:
     """A token in and out again: as much as can be had of one that no pool holds."""
     coin.send("mint", ALICE, AMOUNT)
     if coin.address and "approve" in {str(f.get("name")) for f in coin.abi}:
@@ -257,14 +259,14 @@ def self_call(world: World, coin: Contract) -> RouterCall:
 
 
 @pytest.mark.parametrize("protocol_id", [CURVE, WEIGHTED])
-def test_a_pool_that_does_not_use_its_approval_is_refused(world: World, protocol_id: int) -> None:
+def test_a_pool_that_does_not_use_its_approval_is_refused(world: ContractFixture, protocol_id: int) -> None:
     """It could come back for another one's tokens later."""
     attack = Attack(world, protocol_id, b"\0\1" if protocol_id == CURVE else bytes(32))
     attack.plan(answer=bytes(12) + bytes.fromhex(attack.pool.address[2:]))
     assert attack.outcome() == error("PartlyTaken(address)", attack.pool.address)
 
 
-def test_a_pool_that_takes_its_approval_twice_is_refused_by_the_token(world: World) -> None:
+def test_a_pool_that_takes_its_approval_twice_is_refused_by_the_token(world: ContractFixture) -> None:
     attack = Attack(world, CURVE, b"\0\1")
     world.give("USDC", attack.router, 10 * AMOUNT)
     take = world.contracts["USDC"].calldata("transferFrom", attack.router, MALLORY, AMOUNT)
@@ -273,13 +275,13 @@ def test_a_pool_that_takes_its_approval_twice_is_refused_by_the_token(world: Wor
 
 
 @pytest.mark.parametrize(("protocol_id", "extra"), [(V2, b"\x0b\xb8"), (SOLIDLY, b"")])
-def test_a_pair_that_gives_nothing_is_refused(world: World, protocol_id: int, extra: bytes) -> None:
+def test_a_pair_that_gives_nothing_is_refused(world: ContractFixture, protocol_id: int, extra: bytes) -> None:
     attack = Attack(world, protocol_id, extra)
     attack.plan(answer=encode(["uint256", "uint256", "uint256"], [AMOUNT, AMOUNT, 0]))
     assert attack.outcome() == error("NothingBought(address)", attack.pool.address)
 
 
-def test_the_router_does_not_serve_as_its_own_pool(world: World) -> None:
+def test_the_router_does_not_serve_as_its_own_pool(world: ContractFixture) -> None:
     for protocol_id, extra in ((V3, b""), (V2, b"\x0b\xb8"), (SOLIDLY, b""), (CURVE, b"\0\1"), (WEIGHTED, b"")):
         attack = Attack(world, protocol_id, extra)
         swap = attack.call.swaps[0]._replace(pool_address=attack.router)
@@ -289,8 +291,8 @@ def test_the_router_does_not_serve_as_its_own_pool(world: World) -> None:
             assert attack.outcome() is not None
 
 
-def test_tokens_that_others_left_neither_help_nor_are_taken(world: World, market: Market) -> None:
-    """Random routes pay exactly the same, and `carry_out` sees that the router is left as it was."""
+def test_tokens_that_others_left_neither_help_nor_are_taken(world: ContractFixture, market: Market) -> None:
+    """Random routes pay exactly the same, and `execute` sees that the router is left as it was."""
     rng = Random("dust")
     for symbol in world.tokens:
         world.give(symbol, world.router.address, rng.randint(1, 10**9))
@@ -309,7 +311,7 @@ def test_tokens_that_others_left_neither_help_nor_are_taken(world: World, market
             assert allowances(world, market) == {0}
 
 
-def test_what_others_left_cannot_be_had_by_a_route_of_it_alone(world: World) -> None:
+def test_what_others_left_cannot_be_had_by_a_route_of_it_alone(world: ContractFixture) -> None:
     usdc = world.address("USDC")
     world.give("USDC", world.router.address, AMOUNT)
     route = RouterRouteParam(usdc, usdc, 1, 0, 0, MALLORY, SwapType.TOKEN_TO_TOKEN)
@@ -319,7 +321,7 @@ def test_what_others_left_cannot_be_had_by_a_route_of_it_alone(world: World) -> 
     assert world.balance(usdc, world.router.address) == AMOUNT
 
 
-def test_nobody_can_spend_the_approval_of_another(world: World, market: Market) -> None:
+def test_nobody_can_spend_the_approval_of_another(world: ContractFixture, market: Market) -> None:
     """The input is only ever taken from who calls."""
     usdc, dai = world.address("USDC"), world.address("DAI")
     world.give("USDC", ALICE, AMOUNT)
@@ -331,7 +333,7 @@ def test_nobody_can_spend_the_approval_of_another(world: World, market: Market) 
     assert world.balance(usdc, ALICE) == AMOUNT
 
 
-def test_a_pair_of_native_currency_and_its_wrapped_form_trades_no_third_token(world: World) -> None:
+def test_a_pair_of_native_currency_and_its_wrapped_form_trades_no_third_token(world: ContractFixture) -> None:
     key = encode(["address", "address", "uint24", "int24", "address"], [NATIVE, weth(world), 500, 10, NATIVE])
     attack = Attack(world, V4, key)
     swap = attack.call.swaps[0]._replace(pool_address=world.manager.address)
@@ -339,7 +341,7 @@ def test_a_pair_of_native_currency_and_its_wrapped_form_trades_no_third_token(wo
     assert attack.outcome() == error("BadExtraData()")
 
 
-def allowances(world: World, market: Market) -> set[int]:
+def allowances(world: ContractFixture, market: Market) -> set[int]:
     """All that the router lets pools, and the vault, take."""
     spenders = {pool.address for pool in market.pools.values()}
     weighted = next(place.contract for place in world.places if place.protocol == "balancerV2Weighted")

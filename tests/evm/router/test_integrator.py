@@ -12,9 +12,9 @@ from swapcli.evm import build_transaction
 from swapcli.model.market import Market
 from swapcli.model.swap_terms import Integrator, after_fee
 from swapcli.model.transaction import SwapType
+from tests.chain.contract_fixture import ContractFixture
+from tests.chain.market_reader import read_market
 from tests.chain.random_routes import random_route
-from tests.chain.reading import read_market
-from tests.chain.world import World
 from tests.contracts.evm import Chain, selector
 from tests.evm.router.driving import (
     ALICE,
@@ -36,7 +36,12 @@ EVENT = "IntegratorFeeDistribution(address,uint256,uint256)"
 
 
 def earning(
-    world: World, market: Market, integrator: Integrator, swap_type: SwapType, least: int | None = None, more: int = 0
+    world: ContractFixture,
+    market: Market,
+    integrator: Integrator,
+    swap_type: SwapType,
+    least: int | None = None,
+    more: int = 0,
 ) -> Built:
     """Two thousand dollars for WETH, of which the integrator gets a share; `more` is what the route brings on top of
     what it promises."""
@@ -51,7 +56,9 @@ def earning(
 
 @pytest.mark.parametrize("swap_type", [SwapType.TOKEN_TO_TOKEN, SwapType.TOKEN_TO_NATIVE])
 @given(fee_bps=st.integers(1, 500))
-def test_a_fee_is_what_the_quote_says(world: World, market: Market, swap_type: SwapType, fee_bps: int) -> None:
+def test_a_fee_is_what_the_quote_says(
+    world: ContractFixture, market: Market, swap_type: SwapType, fee_bps: int
+) -> None:
     out_token = NATIVE if swap_type is SwapType.TOKEN_TO_NATIVE else weth(world)
     with world.chain.undone():
         quoted = earning(world, market, Integrator(CAROL, fee_bps=fee_bps), swap_type)
@@ -64,7 +71,7 @@ def test_a_fee_is_what_the_quote_says(world: World, market: Market, swap_type: S
 
 @given(surplus_bps=st.integers(1, 5_000), more=st.integers(0, 10**17))
 def test_a_surplus_share_is_of_what_exceeds_the_quote_alone(
-    world: World, market: Market, surplus_bps: int, more: int
+    world: ContractFixture, market: Market, surplus_bps: int, more: int
 ) -> None:
     with world.chain.undone():
         built = earning(world, market, Integrator(CAROL, surplus_bps=surplus_bps), SwapType.TOKEN_TO_TOKEN, more=more)
@@ -73,7 +80,7 @@ def test_a_surplus_share_is_of_what_exceeds_the_quote_alone(
         assert world.balance(weth(world), CAROL) == earned
 
 
-def test_a_route_that_falls_short_of_its_quote_earns_no_surplus(world: World, market: Market) -> None:
+def test_a_route_that_falls_short_of_its_quote_earns_no_surplus(world: ContractFixture, market: Market) -> None:
     promised = earning(world, market, Integrator(CAROL, surplus_bps=5_000), SwapType.TOKEN_TO_TOKEN)
     with world.chain.undone():
         carry_out(world, earning(world, market, Integrator(CAROL), SwapType.TOKEN_TO_TOKEN).payload)
@@ -81,7 +88,7 @@ def test_a_route_that_falls_short_of_its_quote_earns_no_surplus(world: World, ma
         assert world.balance(weth(world), CAROL) == 0
 
 
-def test_the_least_that_must_be_received_is_after_the_fee(world: World, market: Market) -> None:
+def test_the_least_that_must_be_received_is_after_the_fee(world: ContractFixture, market: Market) -> None:
     fee = Integrator(CAROL, fee_bps=500)
     out = earning(world, market, fee, SwapType.TOKEN_TO_TOKEN).replay.amount_out
     left = after_fee(out, 500)
@@ -89,7 +96,7 @@ def test_the_least_that_must_be_received_is_after_the_fee(world: World, market: 
     assert refusal(world, greedy.payload) == error("ReceivedTooLittle(uint256,uint256)", left, left + 1)
 
 
-def test_the_event_tells_who_got_what(world: World, market: Market) -> None:
+def test_the_event_tells_who_got_what(world: ContractFixture, market: Market) -> None:
     assert isinstance(world.chain, Chain)
     built = earning(world, market, Integrator(CAROL, fee_bps=30), SwapType.TOKEN_TO_TOKEN)
     provide(world, built.payload)
@@ -102,7 +109,7 @@ def test_the_event_tells_who_got_what(world: World, market: Market) -> None:
     assert words == (built.replay.amount_out - received).to_bytes(32) + received.to_bytes(32)
 
 
-def test_a_fee_on_a_split_route_is_taken_once(world: World, market: Market) -> None:
+def test_a_fee_on_a_split_route_is_taken_once(world: ContractFixture, market: Market) -> None:
     usdc, tkn = world.address("USDC"), world.address("TKN")
     route = random_route(Random(4), market.pools, usdc, tkn)
     built = build(market, route, 50_000_000_000, integrator=Integrator(CAROL, fee_bps=100), min_received=1)

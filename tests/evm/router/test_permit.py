@@ -9,7 +9,7 @@ from eth_account import Account
 
 from swapcli.evm import Permit, encode_permit_call
 from swapcli.model.market import Market
-from tests.chain.world import World
+from tests.chain.contract_fixture import ContractFixture
 from tests.contracts.evm import Chain, RevertedError
 from tests.evm.router.driving import ALICE, BOB, Built, build, error, single
 from tests.evm.router.test_families import pool_of
@@ -28,7 +28,7 @@ PERMIT_FIELDS = [
 
 
 @pytest.fixture
-def built(world: World, market: Market) -> Built:
+def built(world: ContractFixture, market: Market) -> Built:
     usdc, dai = world.address("USDC"), world.address("DAI")
     return build(market, single(pool_of(market, "curveFi", usdc, dai), usdc, dai), AMOUNT)
 
@@ -37,7 +37,9 @@ def owner() -> str:
     return str(Account.from_key(KEY).address).lower()
 
 
-def signed(world: World, *, amount: int = AMOUNT, deadline: int = NOW_S, spender: str | None = None) -> Permit:
+def signed(
+    world: ContractFixture, *, amount: int = AMOUNT, deadline: int = NOW_S, spender: str | None = None
+) -> Permit:
     usdc = world.contracts["USDC"]
     _, name, version, chain_id, home, _, _ = usdc.call("eip712Domain")
     message: dict[str, Any] = {
@@ -52,24 +54,24 @@ def signed(world: World, *, amount: int = AMOUNT, deadline: int = NOW_S, spender
     return Permit(deadline, done.v, done.r.to_bytes(32), done.s.to_bytes(32))
 
 
-def send(world: World, built: Built, permit: Permit, sender: str | None = None) -> int:
+def send(world: ContractFixture, built: Built, permit: Permit, sender: str | None = None) -> int:
     calldata = bytes.fromhex(encode_permit_call(built.call, permit)[2:])
     return int.from_bytes(world.chain.send(built.payload.to, calldata, sender=sender or owner()))
 
 
 @pytest.fixture
-def rich(world: World) -> World:
+def rich(world: ContractFixture) -> ContractFixture:
     world.give("USDC", owner(), AMOUNT)
     return world
 
 
-def test_a_signature_stands_in_for_an_approval(rich: World, built: Built) -> None:
+def test_a_signature_stands_in_for_an_approval(rich: ContractFixture, built: Built) -> None:
     assert send(rich, built, signed(rich)) == built.replay.amount_out
     assert rich.balance(rich.address("DAI"), BOB) == built.replay.amount_out
     assert rich.contracts["USDC"].call("allowance", owner(), rich.router.address) == (0,)
 
 
-def test_the_deadline_is_the_last_second(rich: World, built: Built) -> None:
+def test_the_deadline_is_the_last_second(rich: ContractFixture, built: Built) -> None:
     late = signed(rich, deadline=NOW_S - 1)
     with pytest.raises(RevertedError) as caught:
         send(rich, built, late)
@@ -82,26 +84,26 @@ def test_the_deadline_is_the_last_second(rich: World, built: Built) -> None:
         rich.chain.set_time(NOW_S)
 
 
-def test_a_signature_that_somebody_used_before_still_serves(rich: World, built: Built) -> None:
+def test_a_signature_that_somebody_used_before_still_serves(rich: ContractFixture, built: Built) -> None:
     permit = signed(rich)
     rich.contracts["USDC"].send("permit", owner(), rich.router.address, AMOUNT, *permit, sender=ALICE)
     assert send(rich, built, permit) == built.replay.amount_out
 
 
-def test_nobody_uses_anothers_signature(rich: World, built: Built) -> None:
+def test_nobody_uses_anothers_signature(rich: ContractFixture, built: Built) -> None:
     with pytest.raises(RevertedError) as caught:
         send(rich, built, signed(rich), sender=ALICE)
     assert caught.value.data == error("TokenRefused(address)", rich.address("USDC"))
 
 
 @pytest.mark.parametrize("changes", [{"amount": AMOUNT - 1}, {"spender": BOB}])
-def test_a_signature_for_something_else_is_none(rich: World, built: Built, changes: dict[str, Any]) -> None:
+def test_a_signature_for_something_else_is_none(rich: ContractFixture, built: Built, changes: dict[str, Any]) -> None:
     with pytest.raises(RevertedError) as caught:
         send(rich, built, signed(rich, **changes))
     assert caught.value.data == error("TokenRefused(address)", rich.address("USDC"))
 
 
-def test_a_token_without_permits_is_taken_by_its_approval(world: World, market: Market) -> None:
+def test_a_token_without_permits_is_taken_by_its_approval(world: ContractFixture, market: Market) -> None:
     usdt, dai = world.address("USDT"), world.address("DAI")
     built = build(market, single(pool_of(market, "curveFi", usdt, dai), usdt, dai), AMOUNT)
     world.give("USDT", ALICE, AMOUNT)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from swapcli.model.market import Market
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import SwapType
+from tests.chain.contract_fixture import ContractFixture
+from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import STETH_POT, WHOLE, add_token, forget_tokens, open_curve, open_pair, open_solidly
 from tests.chain.random_routes import random_route
-from tests.chain.reading import read_market
-from tests.chain.world import World
 from tests.contracts.evm import RevertedError
 from tests.evm.router.driving import ALICE, BOB, CAROL, NATIVE, Built, build, error, single
 
@@ -26,7 +26,7 @@ FAMILIES = ("uniswapV2", "solidlyVolatile", "solidlyStable", "curveFi")
 
 
 @pytest.fixture(params=POTS, ids=["above one", "one", "below one"])
-def odd(world: World, request: pytest.FixtureRequest) -> Iterator[World]:
+def odd(world: ContractFixture, request: pytest.FixtureRequest) -> Iterator[ContractFixture]:
     """The world with such a token, ODD, in a pool of every family that can hold one, with DAI."""
     try:
         add_token(world, "ShareCoin", request.param)
@@ -39,7 +39,7 @@ def odd(world: World, request: pytest.FixtureRequest) -> Iterator[World]:
         forget_tokens(world, "ODD")
 
 
-def provide(world: World, symbol: str, amount: int) -> int:
+def provide(world: ContractFixture, symbol: str, amount: int) -> int:
     """Alice holds about that much and approves all; what she really holds of it, no more than `amount`."""
     world.give(symbol, ALICE, amount + MAX_ROUNDING)
     world.contracts[symbol].send("approve", world.router.address, 2**256 - 1, sender=ALICE)
@@ -48,7 +48,9 @@ def provide(world: World, symbol: str, amount: int) -> int:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("is_sold", [True, False])
-def test_a_share_token_is_swapped_with_every_family_that_takes_one(odd: World, family: str, is_sold: bool) -> None:
+def test_a_share_token_is_swapped_with_every_family_that_takes_one(
+    odd: ContractFixture, family: str, is_sold: bool
+) -> None:
     market = read_market(odd)
     sold, bought = ("ODD", "DAI") if is_sold else ("DAI", "ODD")
     pool = next(each for each in market.pools.values() if each.protocol == family and odd.address("ODD") in each.tokens)
@@ -61,7 +63,7 @@ def test_a_share_token_is_swapped_with_every_family_that_takes_one(odd: World, f
             check_swap(odd, market, build(market, route, amount, min_received=0), amount)
 
 
-def check_swap(world: World, market: Market, built: Built, amount: int) -> int:
+def check_swap(world: ContractFixture, market: Market, built: Built, amount: int) -> int:
     """What arrives is what was quoted but for the rounding, and nothing else has moved."""
     route = built.call.route
     router = world.router.address
@@ -82,7 +84,7 @@ def check_swap(world: World, market: Market, built: Built, amount: int) -> int:
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**64), pot=st.integers(10**29, 2 * 10**30))
 def test_random_routes_through_share_tokens_settle_at_whatever_a_share_is_worth(
-    shared: World, seed: int, pot: int
+    shared: ContractFixture, seed: int, pot: int
 ) -> None:
     rng = Random(seed)
     with shared.chain.undone():
@@ -102,7 +104,7 @@ def test_random_routes_through_share_tokens_settle_at_whatever_a_share_is_worth(
             forget_tokens(shared, "ODD")
 
 
-def test_what_earlier_swaps_left_behind_does_not_stop_later_ones(odd: World) -> None:
+def test_what_earlier_swaps_left_behind_does_not_stop_later_ones(odd: ContractFixture) -> None:
     for turn in range(20):
         sold, bought = ("ODD", "DAI") if turn % 2 else ("DAI", "ODD")
         market = read_market(odd)
@@ -112,7 +114,7 @@ def test_what_earlier_swaps_left_behind_does_not_stop_later_ones(odd: World) -> 
         check_swap(odd, market, build(market, route, amount, min_received=0), amount)
 
 
-def test_an_integrator_earns_on_share_tokens_too(odd: World) -> None:
+def test_an_integrator_earns_on_share_tokens_too(odd: ContractFixture) -> None:
     market = read_market(odd)
     dai, token = odd.address("DAI"), odd.address("ODD")
     pool = next(each for each in market.pools.values() if token in each.tokens)
@@ -126,7 +128,7 @@ def test_an_integrator_earns_on_share_tokens_too(odd: World) -> None:
     assert odd.balance(token, odd.router.address) <= MAX_ROUNDING
 
 
-def test_the_minimum_holds_for_share_tokens_to_the_unit(odd: World) -> None:
+def test_the_minimum_holds_for_share_tokens_to_the_unit(odd: ContractFixture) -> None:
     market = read_market(odd)
     dai, token = odd.address("DAI"), odd.address("ODD")
     pool = next(each for each in market.pools.values() if token in each.tokens)
@@ -139,7 +141,7 @@ def test_the_minimum_holds_for_share_tokens_to_the_unit(odd: World) -> None:
     assert caught.value.data == error("ReceivedTooLittle(uint256,uint256)", received, received + 1)
 
 
-def test_a_fee_of_three_units_is_refused_at_the_input(world: World) -> None:
+def test_a_fee_of_three_units_is_refused_at_the_input(world: ContractFixture) -> None:
     """Two are rounding, more is a fee; the minimum judges what is lost later."""
     try:
         fee = add_token(world, "FeeCoin", 0, 0, 3)
@@ -154,7 +156,7 @@ def test_a_fee_of_three_units_is_refused_at_the_input(world: World) -> None:
         forget_tokens(world, "ODD")
 
 
-def test_a_pair_pays_for_what_reached_it_when_a_sale_is_taxed(world: World) -> None:
+def test_a_pair_pays_for_what_reached_it_when_a_sale_is_taxed(world: ContractFixture) -> None:
     """Such a token is never quoted; a call that somebody makes by himself is still carried out, for less."""
     try:
         fee = add_token(world, "FeeCoin", 0, 20_000, 0)

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from tests.chain.anvil import running_anvil
-from tests.chain.living import Village
-from tests.chain.proxy import Proxy, proxying
+from tests.chain.proxy import Proxy, open_proxy
+from tests.chain.small_chain import SmallTestChain
 from tests.cli.commands.sync.scene import Scene
 
 
 @pytest.fixture(scope="package")
-def village() -> Iterator[tuple[Village, Proxy]]:
-    with running_anvil() as chain, proxying(chain.node.port) as proxy:
-        yield Village(chain), proxy
+def small_chain() -> Iterator[tuple[SmallTestChain, Proxy]]:
+    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
+        yield SmallTestChain(chain), proxy
 
 
 @pytest.fixture
-def scene(village: tuple[Village, Proxy], tmp_path: Path) -> Iterator[Scene]:
-    made = Scene(*village, tmp_path)
+def scene(small_chain: tuple[SmallTestChain, Proxy], tmp_path: Path) -> Iterator[Scene]:
+    made = Scene(*small_chain, tmp_path)
     yield made
-    made.proxy.faults, made.proxy.always = [], None
+    made.proxy.failures, made.proxy.always = [], None

@@ -11,20 +11,20 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from tests.chain.living import Village
 from tests.chain.proxy import Proxy
 from tests.chain.settings import write_settings
+from tests.chain.small_chain import SmallTestChain
 from tests.store.build import is_sound
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S
 
 
 class Scene:
-    """A village on a chain, with settings that name a proxy in front of its node."""
+    """A small_chain on a chain, with settings that name a proxy in front of its node."""
 
-    def __init__(self, village: Village, proxy: Proxy, folder: Path) -> None:
-        self.village, self.proxy, self.folder = village, proxy, folder
-        self.network = replace(village.network, block_time_s=1.0)
+    def __init__(self, small_chain: SmallTestChain, proxy: Proxy, folder: Path) -> None:
+        self.small_chain, self.proxy, self.folder = small_chain, proxy, folder
+        self.network = replace(small_chain.network, block_time_s=1.0)
         self.settings = write_settings(folder, self.network, proxy.url, timeout_s=2.0)
         self.file = folder / "stores" / "anvil.sqlite"
 

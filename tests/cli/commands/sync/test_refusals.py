@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from swapcli.store import open_store
-from tests.chain import proxy as faults
-from tests.chain.modes import check_shown
-from tests.chain.node.server import SECRET, Fault, hangs_up
+from tests.chain import proxy as failures
+from tests.chain.failure_modes import check_secrets_hidden
+from tests.chain.node.server import SECRET, Failure, hangs_up
 from tests.chain.settings import write_settings
 from tests.cli.commands.sync.scene import Scene, wait_for
 from tests.support.command import run_swapcli
@@ -60,7 +60,7 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(
 ) -> None:
     ran = run_swapcli("sync", *arguments, "--store", str(tmp_path / "stores"), "--json")
     assert (ran.exit_code, ran.stdout, ran.error["code"]) == (2, "", code)
-    check_shown(ran.stderr)
+    check_secrets_hidden(ran.stderr)
     assert not list(tmp_path.iterdir())
 
 
@@ -102,39 +102,39 @@ def test_a_store_of_another_network_is_not_changed(scene: Scene, name: str) -> N
         assert len(store.read_market().pools) == 5
 
 
-FAILING: list[tuple[str, Fault, str]] = [
+FAILING: list[tuple[str, Failure, str]] = [
     ("hangs up", hangs_up, "UNREACHABLE"),
-    ("another chain", faults.moves_to(1), "UPSTREAM_NONSENSE"),
-    ("refuses", faults.refuses_some(Random(1), 1.0, -32_000, f"no {SECRET}"), "UPSTREAM_REFUSED"),
+    ("another chain", failures.moves_to(1), "UPSTREAM_NONSENSE"),
+    ("refuses", failures.refuses_some(Random(1), 1.0, -32_000, f"no {SECRET}"), "UPSTREAM_REFUSED"),
 ]
 
 
 @pytest.mark.parametrize(("fault", "code"), [each[1:] for each in FAILING], ids=[each[0] for each in FAILING])
-def test_a_node_that_fails_is_one_sentence_and_makes_no_store(scene: Scene, fault: Fault, code: str) -> None:
+def test_a_node_that_fails_is_one_sentence_and_makes_no_store(scene: Scene, fault: Failure, code: str) -> None:
     scene.proxy.always = fault
     ran = scene.sync("--json")
     assert (ran.exit_code, ran.stdout, ran.error["code"]) == (5, "", code)
-    check_shown(ran.stderr)
+    check_secrets_hidden(ran.stderr)
     assert not scene.file.exists()
 
 
 def test_another_chain_is_named(scene: Scene) -> None:
-    scene.proxy.always = faults.moves_to(8453)
+    scene.proxy.always = failures.moves_to(8453)
     assert "is a node of chain 8453, not of chain 31337" in scene.sync().stderr
 
 
 @pytest.mark.parametrize("after", [1, 5, *(pytest.param(after, marks=pytest.mark.slow) for after in (3, 7, 9, 11))])
 def test_a_failing_node_leaves_a_whole_block_to_continue_from(scene: Scene, after: int) -> None:
-    scene.proxy.faults = [faults.passes_on] * after
+    scene.proxy.failures = [failures.passes_on] * after
     scene.proxy.always = hangs_up
     ran = scene.sync()
     assert (ran.exit_code, ran.stdout) == (5, "") or ran.exit_code == 0
-    check_shown(ran.stderr)
+    check_secrets_hidden(ran.stderr)
     if ran.exit_code:
         kinds = [line.partition(":")[0] for line in ran.stderr.splitlines()]
         assert kinds in (["error", "hint"], ["note", "error", "hint"])
         assert ("; run the same command again to continue\n" in ran.stderr) == ("note" in kinds)
-    scene.proxy.faults, scene.proxy.always = [], None
+    scene.proxy.failures, scene.proxy.always = [], None
     assert scene.sync().exit_code == 0
     scene.check_fresh()
 
@@ -144,11 +144,11 @@ def test_a_failing_node_leaves_a_whole_block_to_continue_from(scene: Scene, afte
 def test_an_interrupted_sync_says_how_far_it_got_and_goes_on(scene: Scene, number: signal.Signals, form: str) -> None:
     scene.sync("--protocols", "uniswapV2")
     # From its fifth exchange on the node takes its time.
-    scene.proxy.faults = [faults.passes_on] * 4
-    scene.proxy.always = faults.late(1.5)
-    count = len(scene.proxy.asked)
+    scene.proxy.failures = [failures.passes_on] * 4
+    scene.proxy.always = failures.late(1.5)
+    count = len(scene.proxy.methods)
     with scene.running(form) as process:
-        wait_for(lambda: not scene.proxy.faults and len(scene.proxy.asked) > count)
+        wait_for(lambda: not scene.proxy.failures and len(scene.proxy.methods) > count)
         process.send_signal(number)
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out) == (130, "")
@@ -161,6 +161,6 @@ def test_an_interrupted_sync_says_how_far_it_got_and_goes_on(scene: Scene, numbe
         assert err.startswith("error: interrupted; ")
         assert stored_market in err
         assert err.endswith("hint:  run the same command again to continue\n")
-    scene.proxy.faults, scene.proxy.always = [], None
+    scene.proxy.failures, scene.proxy.always = [], None
     assert scene.sync().exit_code == 0
     scene.check_fresh()

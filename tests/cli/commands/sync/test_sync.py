@@ -9,7 +9,7 @@ import pytest
 from swapcli.cli.options import OutputOptions
 from swapcli.cli.session import open_session
 from swapcli.networks.catalogue import network
-from tests.chain.modes import check_shown
+from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import hangs_up
 from tests.chain.settings import url_of
 from tests.cli.commands.sync.scene import Scene
@@ -56,7 +56,7 @@ def test_the_forms_tell_the_same(scene: Scene) -> None:
             "synced",
         ):
             assert str(fact) in ran.stdout
-        check_shown(ran.stdout)
+        check_secrets_hidden(ran.stdout)
 
 
 def test_what_is_wanted_is_said_by_tokens_and_protocols(scene: Scene) -> None:
@@ -82,7 +82,7 @@ def test_a_second_sync_goes_on_from_the_first(scene: Scene) -> None:
     assert (again["newPools"], again["pools"], again["market"]["block"]) == (
         0, first["pools"], first["market"]["block"]
     )  # fmt: skip
-    scene.village.happen(Random(1), most=6)
+    scene.small_chain.run_random_activity(Random(1), max_actions=6)
     later = scene.sync("--json").json
     assert later["market"]["block"] > first["market"]["block"]
     scene.check_fresh()
@@ -98,7 +98,7 @@ def test_quotes_rest_on_the_store(scene: Scene) -> None:
 
 def test_a_node_on_the_command_line_goes_before_the_settings(scene: Scene) -> None:
     scene.proxy.always = hangs_up
-    url = url_of(scene.village.chain)
+    url = url_of(scene.small_chain.chain)
     reported = scene.sync("--rpc-url", url, "--json").json
     assert reported["market"]["source"] == url
 

@@ -12,7 +12,7 @@ from swapcli.chain.node import BlockHeader
 from swapcli.cli.render.sync_view import SyncResult, advance_document, build_sync_details, format_advance, sync_document
 from swapcli.engine.sync import Advance, SkipReason
 from swapcli.store import open_store
-from tests.chain.modes import check_shown
+from tests.chain.failure_modes import check_secrets_hidden
 from tests.cli.commands.sync.scene import Scene
 from tests.store.build import only
 from tests.support.service_process import TIMEOUT_S
@@ -39,7 +39,7 @@ def test_on_a_terminal_bars_are_drawn_on_stderr_alone(scene: Scene, color: str) 
     assert "creation events" in text
     assert f"{reported['pools']:,} pools of {reported['tokens']:,} tokens, block {reported['market']['block']}" in text
     assert ("\x1b[3" in text) == (color == "always")
-    check_shown(text)
+    check_secrets_hidden(text)
 
 
 OMISSIONS = (SkipReason("no \x1b[31mreason", 1_200, ("0xa\x1b", "0xb")), SkipReason("thin", 1, ("0xc",)))

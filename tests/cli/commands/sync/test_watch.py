@@ -6,7 +6,7 @@ import json
 import signal
 from random import Random
 
-from tests.chain.modes import check_shown
+from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import hangs_up
 from tests.cli.commands.sync.scene import Scene, wait_for
 from tests.support.service_process import TIMEOUT_S
@@ -19,9 +19,9 @@ def test_watch_prints_one_json_line_per_block_until_stopped(scene: Scene) -> Non
         assert synced["market"]["provenance"] == "synced"
         blocks = [synced["market"]["block"]]
         for seed in range(3):
-            scene.village.happen(Random(seed))
+            scene.small_chain.run_random_activity(Random(seed))
             blocks.append(json.loads(process.stdout.readline())["block"])
-        wait_for(lambda: scene.held()["block"] == int(scene.village.chain.node.ask("eth_blockNumber"), 16))
+        wait_for(lambda: scene.held()["block"] == int(scene.small_chain.chain.node.ask("eth_blockNumber"), 16))
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, err) == (0, "")
@@ -39,13 +39,13 @@ def test_a_watch_tells_people_on_stderr_and_survives_what_passes(scene: Scene) -
         scene.proxy.always = hangs_up
         failed = process.stderr.readline()
         scene.proxy.always = None
-        scene.village.happen(Random(5))
+        scene.small_chain.run_random_activity(Random(5))
         reported = process.stderr.readline()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert failed.startswith("note: no connection to http://127.0.0.1:")
     assert failed.endswith("retrying in 2 s (1 of 30 consecutive failures)\n")
-    check_shown(failed + reported + out + err)
+    check_secrets_hidden(failed + reported + out + err)
     while reported.startswith("note: "):
         reported, _, err = err.partition("\n")
     assert reported.startswith("block ")
@@ -58,11 +58,11 @@ def test_a_watch_goes_back_where_the_chain_took_another_way(scene: Scene) -> Non
     with scene.running("--watch", "--json") as process:
         assert process.stdout is not None
         synced = json.loads(process.stdout.readline())["market"]["block"]
-        turn = scene.village.turning(Random(7))
+        turn = scene.small_chain.prepare_reorg(Random(7))
         steps = [json.loads(process.stdout.readline())]
         turn()
         # A chain that is shorter than the one before is not believed yet.
-        scene.village.chain.node.ask("anvil_mine", hex(60))
+        scene.small_chain.chain.node.ask("anvil_mine", hex(60))
         while steps[-1]["rewoundTo"] is None:
             steps.append(json.loads(process.stdout.readline()))
         process.send_signal(signal.SIGTERM)
@@ -79,7 +79,7 @@ def test_nobody_has_to_read_a_watch_to_its_end(scene: Scene) -> None:
         assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
-        scene.village.happen(Random(9))
+        scene.small_chain.run_random_activity(Random(9))
         assert process.wait(timeout=TIMEOUT_S) == 0
         assert process.stderr.read() == ""
         process.stdout = None

@@ -20,13 +20,13 @@ from swapcli.engine.sync import SyncFilter, follow, sync
 from swapcli.errors import InvalidUpstreamResponse, UpstreamError
 from swapcli.model.pool import Pool
 from swapcli.store import Store
-from tests.chain import proxy as faults
+from tests.chain import proxy as failures
 from tests.chain.anvil import AnvilChain, running_anvil
-from tests.chain.living import Village
-from tests.chain.modes import MIXED, MODES, NOWHERE, Mode, asking, checked
+from tests.chain.failure_modes import FAST_MODES, MODES, NOWHERE, FailureMode, check_error, connect_without_pauses
 from tests.chain.node.server import SECRET
-from tests.chain.proxy import Proxy, proxying
+from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import url_of
+from tests.chain.small_chain import SmallTestChain
 from tests.examples import examples
 from tests.store.build import create, reopen
 
@@ -38,12 +38,12 @@ End = type[UpstreamError] | None
 
 
 class Bench:
-    """A village behind a proxy, and stores of it in `folder`."""
+    """A small_chain behind a proxy, and stores of it in `folder`."""
 
     def __init__(self, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
         self.chain, self.proxy, self.folder = chain, proxy, folder
-        self.village = Village(chain)
-        self.network = self.village.network
+        self.small_chain = SmallTestChain(chain)
+        self.network = self.small_chain.network
         self._stores = iter(range(1 << 30))
         self._synced, self._synced_at = self.new_path(), 0
 
@@ -63,10 +63,10 @@ class Bench:
 
     def _synced_lately(self) -> Path:
         """The node forgets the states of old blocks."""
-        if not self._synced_at or self.village.head() - self._synced_at > FORGOTTEN_BLOCKS:
-            with create(self._synced, self.network) as store, asking(url_of(self.chain)) as node:
+        if not self._synced_at or self.small_chain.head() - self._synced_at > FORGOTTEN_BLOCKS:
+            with create(self._synced, self.network) as store, connect_without_pauses(url_of(self.chain)) as node:
                 assert synced(store, node) is None
-            self._synced_at = self.village.head()
+            self._synced_at = self.small_chain.head()
         return self._synced
 
     def is_true(self, store: Store) -> bool:
@@ -76,7 +76,7 @@ class Bench:
         if head is None:
             assert not held.pools
             return True
-        with asking(url_of(self.chain)) as node:
+        with connect_without_pauses(url_of(self.chain)) as node:
             block = node.block(head.number)
             if block is None or block.hash != head.hash:
                 return False
@@ -88,14 +88,14 @@ class Bench:
 
     def check_whole(self, store: Store) -> None:
         """Nothing fails any more: it comes to the newest block, and to all that a new store comes to."""
-        self.proxy.faults, self.proxy.always = [], None
+        self.proxy.failures, self.proxy.always = [], None
         # A chain that took another way counts once it has come as far.
         head = store.inventory.head()
-        self.chain.node.ask("anvil_mine", hex(max(1, head.number - self.village.head()) if head else 1))
-        with asking(self.proxy.url) as node:
+        self.chain.node.ask("anvil_mine", hex(max(1, head.number - self.small_chain.head()) if head else 1))
+        with connect_without_pauses(self.proxy.url) as node:
             assert synced(store, node) is None
         assert self.is_true(store)
-        with asking(url_of(self.chain)) as node, create(self.new_path(), self.network) as other:
+        with connect_without_pauses(url_of(self.chain)) as node, create(self.new_path(), self.network) as other:
             assert synced(other, node) is None
             assert store.inventory.head() == other.inventory.head()
             assert store.read_market().pools == other.read_market().pools
@@ -110,7 +110,7 @@ def synced(store: Store, node: RpcNode, after_each: Callable[[], object] = bool)
         for _ in sync(store, node, SyncFilter(), SYSTEM_CLOCK):
             after_each()
     except UpstreamError as error:
-        return checked(error)
+        return check_error(error)
     return None
 
 
@@ -119,54 +119,54 @@ def followed(store: Store, node: RpcNode) -> End:
     try:
         follow(store, node)
     except UpstreamError as error:
-        return checked(error)
+        return check_error(error)
     return None
 
 
 @pytest.fixture(scope="module")
 def whole_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with running_anvil() as chain, proxying(chain.node.port) as proxy:
+    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
         yield Bench(chain, proxy, tmp_path_factory.mktemp("stores"))
 
 
 @pytest.fixture
 def bench(whole_bench: Bench, capfd: pytest.CaptureFixture[str]) -> Iterator[Bench]:
     """Afterwards nothing has been printed."""
-    whole_bench.proxy.faults, whole_bench.proxy.always = [], None
+    whole_bench.proxy.failures, whole_bench.proxy.always = [], None
     yield whole_bench
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_a_sync_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(bench: Bench, mode: Mode) -> None:
+def test_a_sync_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(bench: Bench, mode: FailureMode) -> None:
     with bench.store(is_new=True) as store:
-        bench.proxy.faults = [faults.passes_on] * Random(mode.name).randint(0, 9)
-        bench.proxy.always = mode.fault(Random(3))
-        with asking(bench.proxy.url, mode.timeout_s) as node:
-            assert synced(store, node, lambda: bench.is_true(store)) in {*mode.lasting, None}
+        bench.proxy.failures = [failures.passes_on] * Random(mode.name).randint(0, 9)
+        bench.proxy.always = mode.build(Random(3))
+        with connect_without_pauses(bench.proxy.url, mode.timeout_s) as node:
+            assert synced(store, node, lambda: bench.is_true(store)) in {*mode.outcomes_if_permanent, None}
         assert bench.is_true(store)
         bench.check_whole(store)
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_a_step_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(bench: Bench, mode: Mode) -> None:
-    bench.village.happen(Random(mode.name))
+def test_a_step_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(bench: Bench, mode: FailureMode) -> None:
+    bench.small_chain.run_random_activity(Random(mode.name))
     with bench.store(is_new=False) as store:
-        bench.proxy.faults = [faults.passes_on] * Random(mode.name).randint(0, 5)
-        bench.proxy.always = mode.fault(Random(4))
-        with asking(bench.proxy.url, mode.timeout_s) as node:
-            assert followed(store, node) in {*mode.lasting, None}
+        bench.proxy.failures = [failures.passes_on] * Random(mode.name).randint(0, 5)
+        bench.proxy.always = mode.build(Random(4))
+        with connect_without_pauses(bench.proxy.url, mode.timeout_s) as node:
+            assert followed(store, node) in {*mode.outcomes_if_permanent, None}
         assert bench.is_true(store)
         bench.check_whole(store)
 
 
 def test_what_passes_is_waited_out_in_syncs_and_steps(bench: Bench) -> None:
-    passing = [mode for mode in MIXED if mode.passing == (None,)]
+    passing = [mode for mode in FAST_MODES if mode.outcomes_if_temporary == (None,)]
     for seed in range(SEEDS):
         rng = Random(seed)
-        bench.village.happen(rng)
-        bench.proxy.always = faults.every(2, faults.any_of(rng, [mode.fault(rng) for mode in passing], 0.9))
-        with bench.store(is_new=seed % 2 == 0) as store, asking(bench.proxy.url) as node:
+        bench.small_chain.run_random_activity(rng)
+        bench.proxy.always = failures.every(2, failures.any_of(rng, [mode.build(rng) for mode in passing], 0.9))
+        with bench.store(is_new=seed % 2 == 0) as store, connect_without_pauses(bench.proxy.url) as node:
             assert (followed if store.read_blocks() else synced)(store, node) is None
             bench.check_whole(store)
 
@@ -190,39 +190,39 @@ def test_whatever_happens_in_whatever_order_a_store_is_true_and_ends_whole(bench
 def disturbed(bench: Bench, store: Store, rng: Random) -> End:
     """A sync or a step while failures, or a turn of the chain, strike at random: what it came to."""
     turns = rng.random() < 0.5
-    turn = bench.village.turning(rng)
-    fault = rng.choice([faults.first(turn), faults.meanwhile(turn, rng), faults.amid(turn, rng)])
-    bench.proxy.faults = [faults.passes_on] * rng.randint(0, 12) + [fault] * turns
-    failing = [mode.fault(rng) for mode in rng.sample(MIXED, 3)]
-    bench.proxy.always = faults.any_of(rng, failing, rng.choice([0.0, 0.2, 0.6]))
-    with asking(bench.proxy.url) as node:
+    turn = bench.small_chain.prepare_reorg(rng)
+    failure = rng.choice([failures.first(turn), failures.meanwhile(turn, rng), failures.amid(turn, rng)])
+    bench.proxy.failures = [failures.passes_on] * rng.randint(0, 12) + [failure] * turns
+    failing = [mode.build(rng) for mode in rng.sample(FAST_MODES, 3)]
+    bench.proxy.always = failures.any_of(rng, failing, rng.choice([0.0, 0.2, 0.6]))
+    with connect_without_pauses(bench.proxy.url) as node:
         if store.inventory.count_pools_and_tokens()[0] and rng.random() < 0.7:
             return followed(store, node)
         return synced(store, node, lambda: bench.is_true(store))
 
 
 def test_a_chain_that_turns_deeper_than_a_store_remembers_is_read_anew(bench: Bench) -> None:
-    mark = bench.chain.mark()
+    mark = bench.chain.snapshot()
     rng = Random("deep")
-    bench.village.happen(rng)
+    bench.small_chain.run_random_activity(rng)
     with bench.store(is_new=True) as store:
-        with asking(bench.proxy.url) as node:
+        with connect_without_pauses(bench.proxy.url) as node:
             assert synced(store, node) is None
-        bench.chain.go_back(mark)
-        bench.village.happen(rng)
-        bench.village.happen(rng)
-        with asking(bench.proxy.url) as node:
+        bench.chain.revert(mark)
+        bench.small_chain.run_random_activity(rng)
+        bench.small_chain.run_random_activity(rng)
+        with connect_without_pauses(bench.proxy.url) as node:
             assert followed(store, node) is None
         assert bench.is_true(store)
         bench.check_whole(store)
 
 
 def test_a_node_of_another_chain_changes_nothing(bench: Bench) -> None:
-    bench.village.happen(Random("another chain"))
+    bench.small_chain.run_random_activity(Random("another chain"))
     with bench.store(is_new=False) as store:
         before = store.read_market()
-        bench.proxy.always = faults.moves_to(1)
-        with asking(bench.proxy.url) as node:
+        bench.proxy.always = failures.moves_to(1)
+        with connect_without_pauses(bench.proxy.url) as node:
             assert followed(store, node) is InvalidUpstreamResponse
             assert synced(store, node) is InvalidUpstreamResponse
         assert store.read_market() == before
@@ -230,7 +230,11 @@ def test_a_node_of_another_chain_changes_nothing(bench: Bench) -> None:
 
 def test_without_a_multicall_on_the_chain_a_sync_comes_to_the_same(bench: Bench) -> None:
     network = replace(bench.network, multicall=NOWHERE)
-    with bench.store(is_new=True) as store, create(bench.new_path(), network) as other, asking(bench.proxy.url) as node:
+    with (
+        bench.store(is_new=True) as store,
+        create(bench.new_path(), network) as other,
+        connect_without_pauses(bench.proxy.url) as node,
+    ):
         assert synced(store, node) is synced(other, node) is None
         assert other.read_market().pools == store.read_market().pools
         assert bench.is_true(other)

@@ -18,7 +18,7 @@ from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.settings import url_of
-from tests.chain.sync.town import Made
+from tests.chain.sync.factory_chain import CreatedPool
 from tests.store.build import create
 
 
@@ -57,7 +57,7 @@ def fresh(node: Node, pools: Iterable[Pool], block: int) -> dict[str, Pool]:
     return {pool.key: pool for pool in read if isinstance(pool, Pool)}
 
 
-def check_true(store: Store, node: Node, made: Iterable[Made] | None = None) -> None:
+def check_true(store: Store, node: Node, made: Iterable[CreatedPool] | None = None) -> None:
     """Everything held is as it is at the store's block, and (of `made`) nothing is missing or too much."""
     market = store.read_market()
     block = market.block

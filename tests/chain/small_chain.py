@@ -9,8 +9,8 @@ from random import Random
 from swapcli.model.network import Deployment, Network
 from swapcli.model.order import ZERO_ADDRESS
 from tests.chain.anvil import AnvilChain
+from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.world import DECIMALS, WETH, World
 from tests.contracts.evm import Contract, load_artifact
 
 _V3 = "@uniswap/v3-core/artifacts/contracts"
@@ -19,36 +19,36 @@ _FEES = {500: 10, 3_000: 60, 10_000: 200}
 """Of Uniswap V3: the tick spacing of each fee."""
 
 
-class Village:
+class SmallTestChain:
     """Pairs of a Uniswap V2, which lists them, and pools of a V3 and a V4, of which only events tell."""
 
     def __init__(self, chain: AnvilChain) -> None:
         self.chain = chain
-        self.world = World(chain, pools=False)
+        self.world = ContractFixture(chain, pools=False)
         self.trader = chain.deploy(self.world.kit["Trader"])
         self.factory = chain.deploy(load_artifact(f"{_V3}/UniswapV3Factory.sol/UniswapV3Factory.json"))
         self.pairs = [self.world.open_uniswap_v2(*each).contract for each in (("USDC", "TKN"), ("WBTC", "USDC"))]
-        self.pools = [self._opened("TKN", "USDC", 500), self._opened("WBTC", "DAI", 3_000)]
+        self.pools = [self._create_pool("TKN", "USDC", 500), self._create_pool("WBTC", "DAI", 3_000)]
         self.singletons = [self.world.open_uniswap_v4("WBTC", "USDC", 3_000, 60)]
         self.network = self._network()
 
-    def happen(self, rng: Random, most: int = 4) -> None:
+    def run_random_activity(self, rng: Random, max_actions: int = 4) -> None:
         """A few things, each in blocks of its own; never the same twice."""
-        for _ in range(rng.randint(1, most)):
-            rng.choices(*zip(*self._happenings(), strict=True))[0](rng)
+        for _ in range(rng.randint(1, max_actions)):
+            rng.choices(*zip(*self._weighted_actions(), strict=True))[0](rng)
 
     def head(self) -> int:
         """The number of the newest block."""
         return int(self.chain.node.ask("eth_blockNumber"), 16)
 
-    def turning(self, rng: Random) -> Callable[[], None]:
+    def prepare_reorg(self, rng: Random) -> Callable[[], None]:
         """Lets things happen now, and others in their place when it is called."""
-        mark = self.chain.mark()
-        self.happen(rng)
+        mark = self.chain.snapshot()
+        self.run_random_activity(rng)
 
         def turn() -> None:
-            self.chain.go_back(mark)
-            self.happen(rng)
+            self.chain.revert(mark)
+            self.run_random_activity(rng)
 
         return turn
 
@@ -61,18 +61,18 @@ class Village:
         multicall = deploy_multicall(self.chain)
         return replace(self.world.network, deployments=deployments, multicall=multicall, block_time_s=1.0)
 
-    def _happenings(self) -> list[tuple[Callable[[Random], object], int]]:
+    def _weighted_actions(self) -> list[tuple[Callable[[Random], object], int]]:
         return [
-            (self._pay, 4),
+            (self._donate_to_pair, 4),
             (self._swap, 4),
             (self._provide, 2),
             (self._provide_singleton, 1),
             (self._open_pair, 1),
             (self._open_pool, 1),
-            (self._rest, 1),
+            (self._mine_blocks, 1),
         ]
 
-    def _pay(self, rng: Random) -> None:
+    def _donate_to_pair(self, rng: Random) -> None:
         """A pair is given something."""
         pair = rng.choice(self.pairs)
         self.world.give("USDC", pair.address, rng.randint(1, 10**9))
@@ -104,12 +104,12 @@ class Village:
     def _open_pool(self, rng: Random) -> None:
         (a, b), fee = rng.sample(_COINS, 2), rng.choice(list(_FEES))
         if self.factory.call("getPool", *map(self.world.address, (a, b)), fee) == (ZERO_ADDRESS,):
-            self._opened(a, b, fee)
+            self._create_pool(a, b, fee)
 
-    def _rest(self, rng: Random) -> None:
+    def _mine_blocks(self, rng: Random) -> None:
         self.chain.node.ask("anvil_mine", hex(rng.randint(1, 5)))
 
-    def _opened(self, a: str, b: str, fee: int) -> Contract:
+    def _create_pool(self, a: str, b: str, fee: int) -> Contract:
         world = self.world
         token0, token1 = sorted((a, b), key=lambda each: int(world.address(each), 16))
         (address,) = self.factory.send("createPool", world.address(token0), world.address(token1), fee)

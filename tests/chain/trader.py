@@ -27,9 +27,9 @@ from swapcli.model.token import Token
 from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
 from tests.chain.anvil import AnvilChain, Receipt, running_anvil
+from tests.chain.contract_fixture import CHAIN_ID, DECIMALS, WETH, ContractFixture
+from tests.chain.market_reader import read_market, read_pools
 from tests.chain.random_routes import random_route
-from tests.chain.reading import read_market, read_pools
-from tests.chain.world import CHAIN_ID, DECIMALS, WETH, World
 
 KEY = "0x" + "5a" * 32
 """Thrown away with the node."""
@@ -50,13 +50,13 @@ class Trade(NamedTuple):
     kind: str
 
     @property
-    def due(self) -> int:
+    def amount_due(self) -> int:
         """What the destination must receive."""
         left = self.result.output_amount_after_fee
         return self.result.output_amount if left is None else left
 
     @property
-    def bought(self) -> str:
+    def token_out(self) -> str:
         """The token's address, zero for the native one."""
         route = self.payload.call.route
         return ZERO_ADDRESS if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out
@@ -66,30 +66,30 @@ class Outcome(NamedTuple):
     """What came of a trade."""
 
     received: int
-    earned: int
+    integrator_fee: int
     receipt: Receipt
 
 
 @dataclass
-class Desk:
+class Trader:
     """A user with a key and plenty of everything, in a world on a node; `market` is what was read of it last."""
 
-    world: World
+    world: ContractFixture
     chain: AnvilChain
     market: Market
     nonce: int = 0
 
-    def endow(self) -> None:
+    def fund_user(self) -> None:
         """Plenty of every token."""
         for symbol, places in DECIMALS.items():
             self.world.give(symbol, USER, 10**9 * 10**places)
         self.chain.fund(USER, 10**27)
 
-    def quoted(self, order: Order, integrator: Integrator | None = None, receiver: str = USER) -> Trade:
+    def quote_trade(self, order: Order, integrator: Integrator | None = None, receiver: str = USER) -> Trade:
         """What the core finds best, in the newer generation, without slippage."""
         ask, terms = QuoteRequest(order, ApiVersion.V2, integrator), SwapTerms(0, receiver)
         answer, payload = self._source().quote_and_build(ask, terms)
-        return self._trade(answer.result, payload, answer.pools, "quoted")
+        return self.build_trade(answer.result, payload, answer.pools, "quoted")
 
     def warm_up(self) -> None:
         """Use every pool, and its ticks, in every direction, as those of a real network have been: a first use writes
@@ -99,11 +99,11 @@ class Desk:
                 route = Route((Segment(SHARES_PER_ROUTE, ((Swap(pool.key, sold, bought, SHARES_PER_HOP),),)),))
                 token_in, token_out = (self.world.tokens[self.world.symbol(each)] for each in (sold, bought))
                 order = Order(token_in, token_out, _units_of(token_in, _WARMING_CENTS))
-                self.carry_out(self._of_route(route, order, None, USER))
+                self.execute(self._build_trade_of_route(route, order, None, USER))
 
     def trades(self, rng: Random, count: int) -> Iterator[Trade]:
         """Random ones, each to be carried out before the next is asked for."""
-        makers = (self._quoted, self._posted, self._quoted_back, self._posted)
+        makers = (self._random_quoted, self._random_posted, self._random_reverse_quoted, self._random_posted)
         made = 0
         while made < count:
             try:
@@ -113,15 +113,15 @@ class Desk:
             made += 1
             yield trade
 
-    def carry_out(self, trade: Trade) -> Outcome:
+    def execute(self, trade: Trade) -> Outcome:
         """Approve, sign, send; then the pools that were touched are read anew."""
         owner = trade.payload.call.route.recipient
-        before = self.world.balance(trade.bought, owner), self.world.balance(trade.bought, INTEGRATOR)
+        before = self.world.balance(trade.token_out, owner), self.world.balance(trade.token_out, INTEGRATOR)
         receipts = [self.send(each) for each in build_transactions(trade.payload)]
-        after = self.world.balance(trade.bought, owner), self.world.balance(trade.bought, INTEGRATOR)
+        after = self.world.balance(trade.token_out, owner), self.world.balance(trade.token_out, INTEGRATOR)
         self.refresh(trade)
         gas_paid = sum(receipt.gas_used for receipt in receipts) * GAS_PRICE_WEI
-        received = after[0] - before[0] + (gas_paid if (trade.bought, owner) == (ZERO_ADDRESS, USER) else 0)
+        received = after[0] - before[0] + (gas_paid if (trade.token_out, owner) == (ZERO_ADDRESS, USER) else 0)
         return Outcome(received, after[1] - before[1], receipts[-1])
 
     def refresh(self, trade: Trade) -> None:
@@ -148,29 +148,29 @@ class Desk:
         self.nonce += 1
         return self.chain.send_raw(Account.sign_transaction(fields, KEY).raw_transaction)
 
-    def _quoted(self, rng: Random) -> Trade:
-        token_in, token_out = self._ends(rng)
+    def _random_quoted(self, rng: Random) -> Trade:
+        token_in, token_out = self._random_tokens(rng)
         order = Order(token_in, token_out, random_amount(rng, token_in))
-        return self.quoted(order, random_integrator(rng), random_receiver(rng))
+        return self.quote_trade(order, random_integrator(rng), random_recipient(rng))
 
-    def _quoted_back(self, rng: Random) -> Trade:
+    def _random_reverse_quoted(self, rng: Random) -> Trade:
         """What must be paid for an output."""
-        token_in, token_out = self._ends(rng)
+        token_in, token_out = self._random_tokens(rng)
         order = Order(token_in, token_out, random_amount(rng, token_out), reverse=True)
-        ask, terms = QuoteRequest(order, ApiVersion.V1), SwapTerms(0, random_receiver(rng))
+        ask, terms = QuoteRequest(order, ApiVersion.V1), SwapTerms(0, random_recipient(rng))
         answer, payload = self._source().quote_and_build(ask, terms)
         assert answer.result.output_amount >= order.amount
-        return self._trade(answer.result, payload, answer.pools, "reverse")
+        return self.build_trade(answer.result, payload, answer.pools, "reverse")
 
-    def _posted(self, rng: Random) -> Trade:
+    def _random_posted(self, rng: Random) -> Trade:
         """A route that no solver would find, posted for its payload."""
-        token_in, token_out = self._ends(rng)
-        ends = [self._held(token) for token in (token_in, token_out)]
+        token_in, token_out = self._random_tokens(rng)
+        ends = [self._erc20_address(token) for token in (token_in, token_out)]
         order = Order(token_in, token_out, random_amount(rng, token_in))
         route = random_route(rng, self.market.pools, *ends)
-        return self._of_route(route, order, random_integrator(rng), random_receiver(rng))
+        return self._build_trade_of_route(route, order, random_integrator(rng), random_recipient(rng))
 
-    def _of_route(self, route: Route, order: Order, integrator: Integrator | None, receiver: str) -> Trade:
+    def _build_trade_of_route(self, route: Route, order: Order, integrator: Integrator | None, receiver: str) -> Trade:
         market = self.market
         done = replay(market.pools, route, order.amount)
         amounts = done.steps, order.amount, done.amount_out
@@ -185,15 +185,17 @@ class Desk:
             integrator=integrator,
         )
         payload = self._source().build(result, SwapTerms(0, receiver))
-        return self._trade(result, payload, market.pools, "posted")
+        return self.build_trade(result, payload, market.pools, "posted")
 
-    def _trade(self, result: RouteResult, payload: UnsignedTransaction, pools: Mapping[str, Pool], kind: str) -> Trade:
+    def build_trade(
+        self, result: RouteResult, payload: UnsignedTransaction, pools: Mapping[str, Pool], kind: str
+    ) -> Trade:
         return Trade(result, payload, replay(pools, result.route, result.input_amount), kind)
 
     def _source(self) -> MarketSource:
         return MarketSource(self.market, SYSTEM_CLOCK)
 
-    def _ends(self, rng: Random) -> tuple[Token, Token]:
+    def _random_tokens(self, rng: Random) -> tuple[Token, Token]:
         """Two tokens; the native one in half of the cases where it could be."""
         a, b = rng.sample(sorted(DECIMALS), 2)
         return self._token(rng, a), self._token(rng, b)
@@ -201,28 +203,28 @@ class Desk:
     def _token(self, rng: Random, symbol: str) -> Token:
         return self.market.network.native if symbol == WETH and rng.random() < 0.7 else self.world.tokens[symbol]
 
-    def _held(self, token: Token) -> str:
+    def _erc20_address(self, token: Token) -> str:
         return self.world.address(WETH) if token.address == ZERO_ADDRESS else token.address
 
 
 @contextmanager
-def open_desk() -> Iterator[Desk]:
+def open_trader() -> Iterator[Trader]:
     """On a fresh node, which ends with the block."""
     with running_anvil() as chain:
-        world = World(chain)
-        desk = Desk(world, chain, read_market(world))
-        desk.endow()
-        yield desk
+        world = ContractFixture(chain)
+        trader = Trader(world, chain, read_market(world))
+        trader.fund_user()
+        yield trader
 
 
-def asking_more(trade: Trade) -> UnsignedTransaction:
+def with_unreachable_minimum(trade: Trade) -> UnsignedTransaction:
     """The same call, with a unit more to be received than there is."""
     call = trade.payload.call
-    greedy = call._replace(route=call.route._replace(min_received=trade.due + 1))
+    greedy = call._replace(route=call.route._replace(min_received=trade.amount_due + 1))
     return trade.payload._replace(call=greedy)
 
 
-def encoded(payload: UnsignedTransaction, world: World) -> UnsignedTransaction:
+def with_calldata(payload: UnsignedTransaction, world: ContractFixture) -> UnsignedTransaction:
     """With the calldata of its call."""
     return build_transaction(payload.call, world.network, payload.to)
 
@@ -237,7 +239,7 @@ def _units_of(token: Token, cents: float) -> int:
     return max(1, int(cents / _CENTS.get(symbol, 100) * 10**token.decimals))
 
 
-def random_receiver(rng: Random) -> str:
+def random_recipient(rng: Random) -> str:
     """Often new to the token, as many are; sometimes the user himself."""
     return USER if rng.random() < 0.3 else f"0x{rng.getrandbits(152):038x}cc"
 

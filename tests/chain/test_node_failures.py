@@ -20,14 +20,22 @@ from swapcli.chain.tokens import load_tokens
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
-from tests.chain import proxy as faults
+from tests.chain import proxy as failures
 from tests.chain.anvil import AnvilChain, running_anvil
-from tests.chain.modes import MIXED, MODES, NOWHERE, TIMEOUT_S, Mode, asking, checked
+from tests.chain.contract_fixture import ContractFixture
+from tests.chain.failure_modes import (
+    FAST_MODES,
+    MODES,
+    NOWHERE,
+    TIMEOUT_S,
+    FailureMode,
+    check_error,
+    connect_without_pauses,
+)
+from tests.chain.market_reader import read_pools
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.proxy import Proxy, proxying
-from tests.chain.reading import read_pools
+from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import url_of
-from tests.chain.world import World
 from tests.examples import examples
 
 SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
@@ -48,7 +56,7 @@ class Bench:
 
     def __init__(self, chain: AnvilChain, proxy: Proxy) -> None:
         self.chain, self.proxy = chain, proxy
-        self.world = World(chain)
+        self.world = ContractFixture(chain)
         self.multicall = deploy_multicall(chain)
         chain.node.ask("anvil_mine", "0x3")
         self.places = self._places()
@@ -68,69 +76,69 @@ class Bench:
     def expected(self, block: BlockHeader) -> Read:
         """What is read with nothing in between."""
         if block.hash not in self._expected:
-            with asking(url_of(self.chain)) as node:
+            with connect_without_pauses(url_of(self.chain)) as node:
                 self._expected[block.hash] = self.read(node, block, None)
         return self._expected[block.hash]
 
 
 @pytest.fixture(scope="module")
 def whole_bench() -> Iterator[Bench]:
-    with running_anvil() as chain, proxying(chain.node.port) as proxy:
+    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
         yield Bench(chain, proxy)
 
 
 @pytest.fixture
 def bench(whole_bench: Bench, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> Iterator[Bench]:
-    """Afterwards nothing has been printed or logged, and there is no fault left."""
-    whole_bench.proxy.faults, whole_bench.proxy.always = [], None
+    """Afterwards nothing has been printed or logged, and there is no failure left."""
+    whole_bench.proxy.failures, whole_bench.proxy.always = [], None
     with caplog.at_level(logging.DEBUG):
         yield whole_bench
-    whole_bench.proxy.faults, whole_bench.proxy.always = [], None
+    whole_bench.proxy.failures, whole_bench.proxy.always = [], None
     assert capfd.readouterr() == ("", "")
     assert caplog.text == ""
 
 
-def end_of(bench: Bench, mode: Mode, multicall: str | None = None) -> type[UpstreamError] | None:
+def end_of(bench: Bench, mode: FailureMode, multicall: str | None = None) -> type[UpstreamError] | None:
     """Reads through the proxy: what it came to, after what was read or said was found to be right."""
-    with asking(bench.proxy.url, mode.timeout_s) as node:
+    with connect_without_pauses(bench.proxy.url, mode.timeout_s) as node:
         try:
             block = node.head().block
             read = bench.read(node, block, multicall)
         except UpstreamError as error:
-            return checked(error)
+            return check_error(error)
     assert read == bench.expected(block)
     return None
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_while_it_lasts_all_is_read_right_or_one_sentence_says_why_not(bench: Bench, mode: Mode) -> None:
-    bench.proxy.always = mode.fault(Random(7))
-    assert end_of(bench, mode) in mode.lasting
+def test_while_it_lasts_all_is_read_right_or_one_sentence_says_why_not(bench: Bench, mode: FailureMode) -> None:
+    bench.proxy.always = mode.build(Random(7))
+    assert end_of(bench, mode) in mode.outcomes_if_permanent
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_what_passes_is_waited_out_wherever_it_strikes(bench: Bench, mode: Mode) -> None:
+def test_what_passes_is_waited_out_wherever_it_strikes(bench: Bench, mode: FailureMode) -> None:
     takes_long = mode.timeout_s < TIMEOUT_S
     for untroubled in (1,) if takes_long else range(7):
-        bench.proxy.faults = [faults.passes_on] * untroubled + [mode.fault(Random(untroubled))] * (ATTEMPTS - 1)
-        assert end_of(bench, mode, bench.multicall if untroubled % 2 else None) in mode.passing
+        bench.proxy.failures = [failures.passes_on] * untroubled + [mode.build(Random(untroubled))] * (ATTEMPTS - 1)
+        assert end_of(bench, mode, bench.multicall if untroubled % 2 else None) in mode.outcomes_if_temporary
 
 
 def test_all_sorts_of_failures_that_each_pass_are_waited_out(bench: Bench) -> None:
-    passing = [mode for mode in MIXED if mode.passing == (None,)]
+    passing = [mode for mode in FAST_MODES if mode.outcomes_if_temporary == (None,)]
     for seed in range(SEEDS):
         rng = Random(seed)
-        mixture = faults.any_of(rng, [mode.fault(rng) for mode in passing], 0.8)
-        bench.proxy.always = faults.every(2, mixture)
-        assert end_of(bench, MIXED[0], rng.choice([None, bench.multicall, NOWHERE])) is None, seed
+        mixture = failures.any_of(rng, [mode.build(rng) for mode in passing], 0.8)
+        bench.proxy.always = failures.every(2, mixture)
+        assert end_of(bench, FAST_MODES[0], rng.choice([None, bench.multicall, NOWHERE])) is None, seed
 
 
 def test_all_sorts_of_failures_that_last_end_in_a_sentence_at_worst(bench: Bench) -> None:
     ends = set()
     for seed in range(SEEDS):
         rng = Random(seed)
-        bench.proxy.always = faults.any_of(rng, [mode.fault(rng) for mode in MIXED], rng.uniform(0.1, 0.9))
-        ends.add(end_of(bench, MIXED[0], rng.choice([None, bench.multicall, NOWHERE])))
+        bench.proxy.always = failures.any_of(rng, [mode.build(rng) for mode in FAST_MODES], rng.uniform(0.1, 0.9))
+        ends.add(end_of(bench, FAST_MODES[0], rng.choice([None, bench.multicall, NOWHERE])))
     assert ends >= {None, UpstreamRejected, InvalidUpstreamResponse}
 
 
@@ -140,17 +148,17 @@ def test_a_chain_that_turns_while_it_is_read_is_never_read_half_and_half(bench: 
     for seed in range(SEEDS):
         rng = Random(seed)
         turn = turning(bench, rng)
-        with asking(bench.proxy.url) as node:
+        with connect_without_pauses(bench.proxy.url) as node:
             block = node.head().block
             expected = bench.expected(block)
-            fault = rng.choice([faults.first(turn), faults.meanwhile(turn, rng)])
-            bench.proxy.faults = [faults.passes_on] * rng.randint(0, 8) + [fault]
+            failure = rng.choice([failures.first(turn), failures.meanwhile(turn, rng)])
+            bench.proxy.failures = [failures.passes_on] * rng.randint(0, 8) + [failure]
             try:
                 assert bench.read(node, block, rng.choice([None, bench.multicall])) == expected
                 ends.append(None)
             except ChainReorganized as error:
-                ends.append(checked(error))
-            bench.proxy.faults = []
+                ends.append(check_error(error))
+            bench.proxy.failures = []
             again = node.head().block
             assert bench.read(node, again, bench.multicall) == bench.expected(again)
     assert set(ends) == {None, ChainReorganized}
@@ -159,7 +167,7 @@ def test_a_chain_that_turns_while_it_is_read_is_never_read_half_and_half(bench: 
 def turning(bench: Bench, rng: Random) -> Callable[[], None]:
     """Lets a pair change for some blocks now, and otherwise when it is called."""
     pair = next(place.contract for place in bench.world.places if place.protocol == "uniswapV2")
-    mark = bench.chain.mark()
+    mark = bench.chain.snapshot()
 
     def happens() -> None:
         for _ in range(rng.randint(1, 3)):
@@ -167,7 +175,7 @@ def turning(bench: Bench, rng: Random) -> Callable[[], None]:
             pair.send("sync")
 
     def turn() -> None:
-        bench.chain.go_back(mark)
+        bench.chain.revert(mark)
         happens()
 
     happens()
@@ -175,6 +183,6 @@ def turning(bench: Bench, rng: Random) -> Callable[[], None]:
 
 
 def test_without_a_multicall_on_the_chain_batches_are_read(bench: Bench) -> None:
-    with asking(bench.proxy.url) as node:
+    with connect_without_pauses(bench.proxy.url) as node:
         block = node.head().block
         assert bench.read(node, block, NOWHERE) == bench.expected(block)

@@ -74,7 +74,7 @@ class Place:
         return self.pool_id or self.contract.address
 
 
-class World:
+class ContractFixture:
     """`tokens` by symbol; `places` are the pools; `router` is ours, deployed as its payload says."""
 
     def __init__(self, chain: AnyChain, *, pools: bool = True) -> None:

@@ -51,7 +51,7 @@ _FOREVER = 2**60
 
 
 @dataclass
-class Made:
+class CreatedPool:
     """A pool that was made. `ranges` are where it has positions."""
 
     protocol: str
@@ -64,18 +64,20 @@ class Made:
     ranges: list[tuple[int, int, int]] = field(default_factory=list)
 
 
-class Mark(NamedTuple):
-    """A moment of a town; `height` is its newest block."""
+class Snapshot(NamedTuple):
+    """A moment of a local_chain; `height` is its newest block."""
 
     chain: str
     height: int
-    made: list[Made]
+    pools: list[CreatedPool]
     used: set[tuple[str, str, str, int]]
     coins: dict[str, Contract]
 
 
-class Town:
-    """`made` has every pool, in the order in which they were made; `network` tells where they come from."""
+class TestChain:
+    """A local chain with factories of every protocol. `pools` has every pool, in the order of creation."""
+
+    __test__ = False
 
     def __init__(self, chain: AnvilChain) -> None:
         self.chain = chain
@@ -94,13 +96,13 @@ class Town:
         self.manager = chain.deploy(load_artifact("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"), DEPLOYER)
         self.vault = chain.deploy(load_artifact(_VAULT), DEPLOYER, self.wrapped, 0, 0)
         self.fees = chain.deploy(load_artifact(_FEES), self.vault.address, UNIT, UNIT)
-        self.made: list[Made] = []
+        self.pools: list[CreatedPool] = []
         self._used: set[tuple[str, str, str, int]] = set()
         self.network = self._network(deploy_multicall(chain))
 
     # --- making
 
-    def make(self, rng: Random, protocol: str | None = None, *, empty: bool = False) -> Made:
+    def create_pool(self, rng: Random, protocol: str | None = None, *, empty: bool = False) -> CreatedPool:
         """A pool (of a protocol), with something in it unless it shall be `empty`."""
         name = protocol or rng.choice(EVERY_PROTOCOL)
         if name == "v4":
@@ -109,12 +111,12 @@ class Town:
             made = self._make_weighted(rng)
         else:
             made = self._make_by_factory(rng, name)
-        self.made.append(made)
+        self.pools.append(made)
         if not empty:
             self.fill(rng, made)
         return made
 
-    def fill(self, rng: Random, made: Made) -> None:
+    def fill(self, rng: Random, made: CreatedPool) -> None:
         """Its first liquidity."""
         if made.protocol in PAIRS:
             self._fill_pair(rng, made)
@@ -124,7 +126,7 @@ class Town:
             self._provide_at(made, -_WIDE // made.spacing, _WIDE // made.spacing, UNIT)
             self.provide(rng, made)
 
-    def _make_by_factory(self, rng: Random, name: str) -> Made:
+    def _make_by_factory(self, rng: Random, name: str) -> CreatedPool:
         home = "volatile" if name == "stable" else name
         factory = self.factories[home]
         keys = factory.keys if name not in PAIRS else [int(name == "stable")]
@@ -132,51 +134,51 @@ class Town:
         told = factory.make(a, b, key)
         assert isinstance(told, tuple)
         contract = self.chain.at(str(told[0]), _artifact(name))
-        made = Made(name, contract.address, contract, (a, b))
+        made = CreatedPool(name, contract.address, contract, (a, b))
         if name in CONCENTRATED:
             if name != "slipstream":
                 contract.send("initialize", _PRICE)
             made.spacing = int(contract.call("tickSpacing")[0])
         return made
 
-    def _make_v4(self, rng: Random) -> Made:
+    def _make_v4(self, rng: Random) -> CreatedPool:
         """With the native currency where that is possible, half of the time."""
         a, b, fee = self._unused(rng, "v4", [rng.randint(1, 30_000)])
         native, spacing = a == self.wrapped and rng.random() < 0.5, rng.choice((1, 10, 60, 200))
         currency = ZERO_ADDRESS if native else a
         self.manager.send("initialize", (currency, b, fee, spacing, ZERO_ADDRESS), _PRICE)
-        return Made("v4", v4_pool_id(currency, b, fee, spacing), self.manager, (a, b), spacing, fee, native)
+        return CreatedPool("v4", v4_pool_id(currency, b, fee, spacing), self.manager, (a, b), spacing, fee, native)
 
-    def _make_weighted(self, rng: Random) -> Made:
+    def _make_weighted(self, rng: Random) -> CreatedPool:
         tokens = _in_order(rng.sample(list(self.coins), 3))
         weights, nobodies = [UNIT // 100 * percent for percent in (50, 30, 20)], [ZERO_ADDRESS] * 3
         parameters = ("", "", tokens, weights, nobodies, nobodies, rng.randint(1, 300) * 10**14)
         vault, fees = self.vault.address, self.fees.address
         pool = self.chain.deploy(load_artifact(_WEIGHTED_POOL), parameters, vault, fees, 0, 0, DEPLOYER, "")
-        return Made("weighted", pool.address, pool, tuple(tokens))
+        return CreatedPool("weighted", pool.address, pool, tuple(tokens))
 
-    def _fill_pair(self, rng: Random, made: Made) -> None:
+    def _fill_pair(self, rng: Random, made: CreatedPool) -> None:
         whole = rng.randint(10**3, 10**6)
         for token in made.tokens:
             self.coins[token].send("mint", made.key, whole * 10 ** self.coins[token].call("decimals")[0])
         made.contract.send("mint", DEPLOYER)
 
-    def _fill_weighted(self, rng: Random, made: Made) -> None:
+    def _fill_weighted(self, rng: Random, made: CreatedPool) -> None:
         amounts = [rng.randint(10**20, 10**24) for _ in made.tokens]
         for token in made.tokens:
             self.coins[token].send("setBalance", DEPLOYER, 2**255)
         join = (list(made.tokens), amounts, encode(["uint256", "uint256[]"], [0, amounts]), False)
         self.vault.send("joinPool", made.contract.call("getPoolId")[0], DEPLOYER, DEPLOYER, join)
 
-    def mark(self) -> Mark:
-        """Where `go_back` may go, once."""
-        made = [replace(each, ranges=list(each.ranges)) for each in self.made]
-        return Mark(self.chain.mark(), self.height(), made, set(self._used), dict(self.coins))
+    def snapshot(self) -> Snapshot:
+        """Where `revert` may go, once."""
+        made = [replace(each, ranges=list(each.ranges)) for each in self.pools]
+        return Snapshot(self.chain.snapshot(), self.height(), made, set(self._used), dict(self.coins))
 
-    def go_back(self, mark: Mark) -> None:
+    def revert(self, snapshot: Snapshot) -> None:
         """The chain as it was, on which other things may happen."""
-        self.chain.go_back(mark.chain)
-        self.made, self._used, self.coins = mark.made, mark.used, mark.coins
+        self.chain.revert(snapshot.chain)
+        self.pools, self._used, self.coins = snapshot.pools, snapshot.used, snapshot.coins
 
     def height(self) -> int:
         """The number of the newest block."""
@@ -184,9 +186,9 @@ class Town:
 
     # --- using
 
-    def use(self, rng: Random, made: Made | None = None) -> Made:
+    def use(self, rng: Random, made: CreatedPool | None = None) -> CreatedPool:
         """Change something in a pool that is not empty."""
-        made = made or rng.choice(self.made)
+        made = made or rng.choice(self.pools)
         if made.protocol in PAIRS:
             self._use_pair(rng, made)
         elif made.protocol == "weighted":
@@ -195,7 +197,7 @@ class Town:
             rng.choice((self.swap, self.swap, self.provide, self.withdraw))(rng, made)
         return made
 
-    def swap(self, rng: Random, made: Made) -> None:
+    def swap(self, rng: Random, made: CreatedPool) -> None:
         """In a concentrated pool."""
         down, amount = rng.random() < 0.5, int(10 ** rng.uniform(12, 16))
         limit = _LOWEST if down else _HIGHEST
@@ -204,12 +206,12 @@ class Town:
         else:
             self._act(made, "swap", self.keeper.address, down, amount, limit, b"")
 
-    def provide(self, rng: Random, made: Made) -> None:
+    def provide(self, rng: Random, made: CreatedPool) -> None:
         """A position around the price or beside it."""
         lower = rng.randint(-200, 100)
         self._provide_at(made, lower, lower + rng.randint(1, 150), UNIT * rng.randint(1, 5))
 
-    def withdraw(self, rng: Random, made: Made) -> None:
+    def withdraw(self, rng: Random, made: CreatedPool) -> None:
         """Part of a position, or all of it; never the first, which keeps the price in range."""
         if len(made.ranges) < 2:
             self.provide(rng, made)
@@ -226,7 +228,7 @@ class Town:
         else:
             self._act(made, "burn", lower, upper, amount - left)
 
-    def _provide_at(self, made: Made, lower: int, upper: int, amount: int) -> None:
+    def _provide_at(self, made: CreatedPool, lower: int, upper: int, amount: int) -> None:
         """Between multiples of the tick spacing."""
         ticks = lower * made.spacing, upper * made.spacing
         made.ranges.append((*ticks, amount))
@@ -238,7 +240,7 @@ class Town:
         else:
             self._act(made, "mint", keeper, *ticks, amount, b"")
 
-    def _use_pair(self, rng: Random, made: Made) -> None:
+    def _use_pair(self, rng: Random, made: CreatedPool) -> None:
         token = rng.choice(made.tokens)
         amount = rng.randint(1, 10 ** self.coins[token].call("decimals")[0])
         self.coins[token].send("mint", made.key, amount)
@@ -248,15 +250,15 @@ class Town:
         out = [0 if each == token else 1 for each in made.tokens]
         made.contract.send("swap", *out, DEPLOYER, b"")
 
-    def _swap_weighted(self, rng: Random, made: Made) -> None:
+    def _swap_weighted(self, rng: Random, made: CreatedPool) -> None:
         sold, bought = rng.sample(made.tokens, 2)
         one_swap = (made.contract.call("getPoolId")[0], 0, sold, bought, rng.randint(10**6, 10**18), b"")
         self.vault.send("swap", one_swap, (DEPLOYER, False, DEPLOYER, False), 0, _FOREVER)
 
-    def _act(self, made: Made, function: str, *arguments: Any) -> None:
+    def _act(self, made: CreatedPool, function: str, *arguments: Any) -> None:
         self.keeper.send("act", made.key, made.contract.calldata(function, *arguments))
 
-    def _act_on_manager(self, made: Made, function: str, parameters: tuple[Any, ...]) -> None:
+    def _act_on_manager(self, made: CreatedPool, function: str, parameters: tuple[Any, ...]) -> None:
         first = ZERO_ADDRESS if made.native else made.tokens[0]
         key = (first, made.tokens[1], made.fee, made.spacing, ZERO_ADDRESS)
         self.keeper.send(

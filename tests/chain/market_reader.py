@@ -11,7 +11,7 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.networks.address import keccak256
 from swapcli.pools import family
-from tests.chain.world import Place, World
+from tests.chain.contract_fixture import ContractFixture, Place
 from tests.contracts.evm import Contract, selector
 
 Question = tuple[str, bytes]
@@ -23,7 +23,7 @@ _TICKS_OFFSET = 4
 _EXTSLOAD = "extsload(bytes32)"
 
 
-def read_market(world: World) -> Market:
+def read_market(world: ContractFixture) -> Market:
     """All pools as they are now."""
     pools = read_pools(world, world.places)
     return Market(
@@ -36,7 +36,7 @@ def read_market(world: World) -> Market:
     )
 
 
-def read_pools(world: World, places: Iterable[Place]) -> list[Pool]:
+def read_pools(world: ContractFixture, places: Iterable[Place]) -> list[Pool]:
     """The pools at `places`, in order, all on one state."""
     readers = [READERS[place.protocol](world, place) for place in places]
     questions = [next(reader) for reader in readers]
@@ -54,7 +54,7 @@ def read_pools(world: World, places: Iterable[Place]) -> list[Pool]:
 _Reader = Iterator[Any]
 
 
-def _pair(world: World, place: Place) -> Any:
+def _pair(world: ContractFixture, place: Place) -> Any:
     (answer,) = yield [_question(place.contract, "getReserves")]
     reserves = [str(each) for each in place.contract.decoded("getReserves", answer)[:2]]
     state: dict[str, object] = {"reserves": reserves}
@@ -63,7 +63,7 @@ def _pair(world: World, place: Place) -> Any:
     return _made(world, place, state)
 
 
-def _v3(world: World, place: Place) -> Any:
+def _v3(world: ContractFixture, place: Place) -> Any:
     pool = place.contract
     algebra = place.protocol == "algebra"
     first = "globalState" if algebra else "slot0"
@@ -75,7 +75,7 @@ def _v3(world: World, place: Place) -> Any:
     return _made(world, place, {**state, **({"variant": "algebra_integral"} if algebra else {})})
 
 
-def _v4(world: World, place: Place) -> Any:
+def _v4(world: ContractFixture, place: Place) -> Any:
     """The manager keeps each pool in a mapping; what is not told by a function is read from its storage."""
     home = int.from_bytes(keccak256(bytes.fromhex(place.pool_id[2:]) + _POOLS_SLOT.to_bytes(32)))
     slots = [home, home + _LIQUIDITY_OFFSET, *(_tick_slot(home, tick) for tick in place.ticks)]
@@ -89,7 +89,7 @@ def _v4(world: World, place: Place) -> Any:
     return _made(world, place, {**state, "pool_id": place.pool_id, **native})
 
 
-def _stableswap(world: World, place: Place) -> Any:
+def _stableswap(world: ContractFixture, place: Place) -> Any:
     pool = place.contract
     words = yield [_question(pool, "A"), *(_question(pool, "balances", k) for k in range(len(place.tokens)))]
     amp, *balances = (int.from_bytes(word) for word in words)
@@ -104,7 +104,7 @@ def _stableswap(world: World, place: Place) -> Any:
     )
 
 
-def _weighted(world: World, place: Place) -> Any:
+def _weighted(world: ContractFixture, place: Place) -> Any:
     (pool_id,), (vault,) = place.contract.call("getPoolId"), place.contract.call("getVault")
     weights, held = yield [
         _question(place.contract, "getNormalizedWeights"),
@@ -115,7 +115,7 @@ def _weighted(world: World, place: Place) -> Any:
     return _made(world, place, {"reserves": [str(each) for each in reserves], "weights": [str(each) for each in parts]})
 
 
-READERS: dict[str, Callable[[World, Place], Any]] = {
+READERS: dict[str, Callable[[ContractFixture, Place], Any]] = {
     "uniswapV2": _pair,
     "solidlyStable": _pair,
     "solidlyVolatile": _pair,
@@ -145,7 +145,7 @@ def _concentrated(
     }
 
 
-def _made(world: World, place: Place, state: dict[str, object]) -> Pool:
+def _made(world: ContractFixture, place: Place, state: dict[str, object]) -> Pool:
     info = world.network.protocol(place.protocol)
     assert info is not None
     assert info.family is not None

@@ -1,0 +1,266 @@
+"""Commands that ask a failing node: status 5 and one sentence while it fails, an answer where it passes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from random import Random
+from threading import Timer
+from typing import Any
+
+import pytest
+
+from tests.chain import proxy as failures
+from tests.chain.anvil import AnvilChain, running_anvil
+from tests.chain.failure_modes import FAST_MODES, HTML, REPEATED, check_secrets_hidden
+from tests.chain.node.server import SECRET, Failure, hangs_up, says
+from tests.chain.proxy import Proxy, open_proxy
+from tests.chain.settings import write_settings
+from tests.chain.small_chain import SmallTestChain
+from tests.examples import examples
+from tests.support.command import CommandResult, clean_environment, run_swapcli
+from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S
+
+UPSTREAM_STATUS = 5
+SEEDS = examples(3, full=6)
+
+
+class CommandLineUser:
+    """Somebody with a store of a small_chain, and a node of it behind a proxy that the settings name."""
+
+    def __init__(self, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
+        self.chain, self.proxy, self.folder = chain, proxy, folder
+        self.small_chain = SmallTestChain(chain)
+        self.name = self.small_chain.network.name
+        self.env = {"SWAPCLI_CONFIG": str(write_settings(folder, self.small_chain.network, proxy.url, timeout_s=0.5))}
+        self._folders = count()
+        assert self.sync().exit_code == 0
+
+    def route(self, *options: str) -> CommandResult:
+        return run_swapcli("route", self.name, "TKN", "USDC", "2", *options, env=self.env)
+
+    def sync(self, *options: str) -> CommandResult:
+        return run_swapcli("sync", self.name, *options, env=self.env)
+
+    def new_store(self) -> tuple[str, str]:
+        """The option that names a folder for one."""
+        return "--store", str(self.folder / f"stores-{next(self._folders)}")
+
+
+@pytest.fixture(scope="module")
+def shared_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLineUser]:
+    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
+        yield CommandLineUser(chain, proxy, tmp_path_factory.mktemp("desk"))
+
+
+@pytest.fixture
+def user(shared_user: CommandLineUser) -> Iterator[CommandLineUser]:
+    shared_user.proxy.failures, shared_user.proxy.always = [], None
+    yield shared_user
+    shared_user.proxy.failures, shared_user.proxy.always = [], None
+
+
+def check_failed(ran: CommandResult, code: str) -> None:
+    """Nothing but one object tells of it, in one sentence."""
+    assert (ran.exit_code, ran.stdout) == (UPSTREAM_STATUS, "")
+    check_secrets_hidden(ran.stderr)
+    assert "Traceback" not in ran.stderr
+    assert ran.error["code"] == code
+    assert str(ran.error["message"]).isprintable()
+
+
+LASTING: list[tuple[str, Failure, str]] = [
+    ("hangs up", hangs_up, "UNREACHABLE"),
+    ("too late", failures.late(1.0), "UPSTREAM_TIMEOUT"),
+    ("status 403", says(403, REPEATED.encode()), "UPSTREAM_REFUSED"),
+    ("HTML", says(200, HTML), "UPSTREAM_NONSENSE"),
+    ("another chain", failures.moves_to(1), "UPSTREAM_NONSENSE"),
+    ("refused", failures.refuses_some(Random(1), 1.0, -32_000, REPEATED), "UPSTREAM_REFUSED"),
+]
+PASSING = [mode for mode in FAST_MODES if mode.outcomes_if_temporary == (None,)]
+
+
+@pytest.mark.parametrize(("failure", "code"), [each[1:] for each in LASTING], ids=[each[0] for each in LASTING])
+def test_a_live_quote_on_a_node_that_fails_ends_in_a_sentence(
+    user: CommandLineUser, failure: Failure, code: str
+) -> None:
+    user.proxy.always = failure
+    check_failed(user.route("--json"), code)
+
+
+@pytest.mark.parametrize(
+    ("untroubled", "failure", "code"), [(0, *LASTING[4][1:]), (4, *LASTING[2][1:]), (6, *LASTING[0][1:])]
+)
+def test_a_sync_from_a_node_that_fails_ends_in_a_sentence_and_goes_on_afterwards(
+    user: CommandLineUser, untroubled: int, failure: Failure, code: str
+) -> None:
+    store = user.new_store()
+    user.proxy.failures = [failures.passes_on] * untroubled
+    user.proxy.always = failure
+    check_failed(user.sync("--json", *store), code)
+    user.proxy.always = None
+    ran = user.sync("--json", *store)
+    assert ran.exit_code == 0, ran.stderr
+    whole = json.loads(user.sync("--json", *user.new_store()).stdout)
+    assert json.loads(ran.stdout)["pools"] == whole["pools"] > 0
+
+
+@pytest.mark.parametrize("command", ["route", "sync"])
+def test_people_are_told_in_a_sentence_and_a_hint(user: CommandLineUser, command: str) -> None:
+    user.proxy.always = failures.moves_to(1)
+    ran = user.route() if command == "route" else user.sync()
+    assert (ran.exit_code, ran.stdout) == (UPSTREAM_STATUS, "")
+    check_secrets_hidden(ran.stderr)
+    assert len(ran.stderr.strip().splitlines()) == 2
+
+
+def test_live_quotes_and_syncs_survive_what_passes(user: CommandLineUser) -> None:
+    expected = json.loads(user.route("--json").stdout)
+    for seed in range(SEEDS):
+        rng = Random(seed)
+        user.proxy.failures = [failures.passes_on] * rng.randint(0, 2) + [rng.choice(PASSING).build(rng)]
+        ran = user.route("--json")
+        assert ran.exit_code == 0, ran.stderr
+        assert json.loads(ran.stdout)["outputAmount"] == expected["outputAmount"]
+        check_secrets_hidden(ran.stderr)
+        user.proxy.failures = [failures.passes_on] * rng.randint(0, 6) + [rng.choice(PASSING).build(rng)]
+        ran = user.sync("--json", *user.new_store())
+        assert ran.exit_code == 0, ran.stderr
+        check_secrets_hidden(ran.stderr)
+
+
+def test_a_chain_that_turns_under_a_live_quote_is_asked_anew(user: CommandLineUser) -> None:
+    user.proxy.failures = [failures.passes_on, failures.first(user.small_chain.prepare_reorg(Random(5)))]
+    ran = user.route("--json")
+    assert ran.exit_code == 0, ran.stderr
+    assert json.loads(ran.stdout)["outputAmount"] == json.loads(user.route("--json").stdout)["outputAmount"]
+
+
+def test_nobody_asks_the_node_who_stays_offline(user: CommandLineUser) -> None:
+    user.proxy.always = hangs_up
+    ran = user.route("--json", "--offline")
+    assert ran.exit_code == 0, ran.stderr
+
+
+def test_a_watch_goes_on_through_failures_and_turns_of_the_chain(user: CommandLineUser) -> None:
+    with watching(user) as lines:
+        assert next(lines)["pools"] > 0
+        for failure, times in ((failures.passes_on, 0), (hangs_up, 2), (failures.moves_to(1), 1)):
+            user.proxy.failures = [failure] * times
+            user.small_chain.run_random_activity(Random(user.small_chain.head()))
+            assert next(lines)["rewoundTo"] is None
+        turn = user.small_chain.prepare_reorg(Random(9))
+        caught_up = next(lines)["block"]
+        turn()
+        user.chain.node.ask("anvil_mine", "0x40")
+        while (line := next(lines))["block"] < user.small_chain.head():
+            assert line["block"] > caught_up
+        assert line["rewoundTo"] < caught_up
+
+
+def settings_with(user: CommandLineUser, **more: object) -> dict[str, str]:
+    """The environment of somebody whose network says more; the stores are the same."""
+    document = json.loads(Path(user.env["SWAPCLI_CONFIG"]).read_text())
+    document["networks"][user.name] |= more
+    file = user.folder / "other.yaml"
+    file.write_text(json.dumps(document))
+    return {"SWAPCLI_CONFIG": str(file)}
+
+
+def test_a_node_that_answers_calls_with_nothing_changes_nothing(user: CommandLineUser) -> None:
+    before = json.loads(user.sync("--json").stdout)["pools"]
+    user.chain.node.ask("evm_mine")
+    user.proxy.always = failures.empties_calls(Random(1))
+    check_failed(user.sync("--json"), "UPSTREAM_NONSENSE")
+    check_failed(user.sync("--json", "--accept-losses"), "UPSTREAM_NONSENSE")
+    check_failed(user.route("--json"), "UPSTREAM_NONSENSE")
+    user.proxy.always = None
+    assert json.loads(user.sync("--json").stdout)["pools"] == before
+
+
+def test_a_quote_says_whether_its_block_is_proven(user: CommandLineUser) -> None:
+    told = json.loads(user.route("--json").stdout)
+    assert (told["market"]["pinned"], told["market"]["proposed"]) == (True, False)
+    user.sync()
+    told = json.loads(user.route("--json", "--offline").stdout)
+    assert told["market"]["pinned"] is True
+    env = settings_with(user, head_is_proposed=True)
+    ran = run_swapcli("route", user.name, "TKN", "USDC", "2", env=env)
+    assert f"block {user.small_chain.head()} (proposed, not yet final)" in " ".join(ran.stdout.split())
+    user.proxy.always = failures.ignores_block_numbers(lambda: user.chain.node.ask("evm_mine"))
+    check_failed(user.route("--json"), "BLOCK_MISMATCH")
+    ran = user.sync("--json")
+    assert ran.exit_code == 0, ran.stderr
+    assert json.loads(user.route("--json", "--offline").stdout)["market"]["pinned"] is False
+    text = " ".join(user.route("--offline").stdout.split())
+    assert "(not proven by the node)" in text
+
+
+def test_another_node_of_the_settings_stands_in_and_the_reason_is_said_once(user: CommandLineUser) -> None:
+    expected = json.loads(user.route("--json").stdout)
+    direct = f"http://127.0.0.1:{user.chain.node.port}"
+    env = settings_with(user, rpc_urls=[direct], rpc_headers={"X-Key": f"Bearer {SECRET}"})
+    user.proxy.always = says(401, REPEATED.encode())
+    ran = run_swapcli("route", user.name, "TKN", "USDC", "2", "--json", env=env)
+    assert ran.exit_code == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    assert told["outputAmount"] == expected["outputAmount"]
+    assert told["market"]["source"].startswith(f"http://127.0.0.1:{user.chain.node.port}: ")
+    shown = f"http://127.0.0.1:{user.proxy.server_port}/…"
+    assert ran.stderr == f"note: {shown} answered with status 401; asking {direct} from now on\n"
+    check_secrets_hidden(ran.stderr)
+    assert user.proxy.headers[-1]["X-Key"] == f"Bearer {SECRET}"
+    ran = run_swapcli("config", "show", "--json", env=env)
+    rows = {row["key"]: row["value"] for row in json.loads(ran.stdout)}
+    assert rows[f"networks.{user.name}.rpc_headers"] == "X-Key: ********"
+    check_secrets_hidden(ran.stdout)
+
+
+@pytest.mark.parametrize("command", ["route", "sync"])
+def test_another_node_stands_in_for_one_whose_answers_cannot_be_believed(user: CommandLineUser, command: str) -> None:
+    direct = f"http://127.0.0.1:{user.chain.node.port}"
+    env = settings_with(user, rpc_urls=[direct])
+    pools = json.loads(user.sync("--json").stdout)["pools"]
+    user.chain.node.ask("evm_mine")
+    user.proxy.always = failures.empties_calls(Random(1))
+    order = ("TKN", "USDC", "2") if command == "route" else ()
+    ran = run_swapcli(command, user.name, *order, "--json", env=env)
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stderr.count(f"asking {direct} from now on") == 1
+    assert command == "route" or json.loads(ran.stdout)["pools"] == pools
+
+
+def test_a_proxy_of_the_environment_is_asked_unless_it_is_exempt(user: CommandLineUser) -> None:
+    env = user.env | {"HTTP_PROXY": "http://127.0.0.1:1"}
+    ran = run_swapcli("route", user.name, "TKN", "USDC", "2", "--json", env=env)
+    check_failed(ran, "UNREACHABLE")
+    assert "through the proxy 127.0.0.1:1" in ran.error["message"]
+    ran = run_swapcli("route", user.name, "TKN", "USDC", "2", "--json", env=env | {"NO_PROXY": "127.0.0.1"})
+    assert ran.exit_code == 0, ran.stderr
+
+
+@contextmanager
+def watching(user: CommandLineUser) -> Iterator[Iterator[dict[str, Any]]]:
+    """The lines of a watch of a new store; in the end it is told to stop, and does."""
+    command = [*SWAPCLI_COMMAND, "sync", user.name, "--watch", "--json", *user.new_store()]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=clean_environment(user.env), stdout=pipe, stderr=pipe, text=True) as child:
+        # Whoever waits for a line that never comes is freed.
+        watchdog = Timer(TIMEOUT_S, child.kill)
+        watchdog.start()
+        try:
+            assert child.stdout
+            yield map(json.loads, child.stdout)
+            child.send_signal(signal.SIGINT)
+            _, err = child.communicate()
+            assert child.returncode == 0, err
+            check_secrets_hidden(err)
+            assert "Traceback" not in err
+        finally:
+            watchdog.cancel()
+            child.kill()
