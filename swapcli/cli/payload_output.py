@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.render.payload_json import select_field, simulation_field, transactions_field
-from swapcli.cli.render.transactions import RenderedTransaction, render_swap, render_transactions
+from swapcli.cli.render.transactions import RenderedTransaction, render_transactions
 from swapcli.cli.session import Session
 from swapcli.cli.simulation_options import check_warnings
 from swapcli.engine.warnings import payload_warnings
@@ -70,10 +70,8 @@ def print_payload(
 ) -> None:
     """Print a transaction in the requested format: one field, the JSON document, or a table or plain text."""
     output, (payload, network, checked, warnings) = session.output, prepared
-    swap = render_swap(payload, network)
-    transactions = [swap]
-    if options.with_approval:
-        transactions = render_transactions(payload, network, (checked and checked.allowance) or 0)
+    *approvals, swap = render_transactions(payload, network, (checked and checked.allowance) or 0)
+    transactions = [*approvals, swap] if options.with_approval else [swap]
     output.warn(warnings)
     if options.get is None and output.format is not OutputFormat.JSON:
         if _is_allowance_unchecked(prepared) and not options.with_approval:

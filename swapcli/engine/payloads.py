@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from swapcli.api.route_result import ResultSwap, RouteResult
+from swapcli.engine.encoders import payload_encoder
 from swapcli.engine.wrap import wrapper
 from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded
 from swapcli.model.api_version import ApiVersion
@@ -81,13 +82,8 @@ def build_transaction(
         recipient=terms.required_recipient,
         swap_type=result.swap_type,
     )
-    if network.kind is Kind.STARKNET:
-        from swapcli import starknet
-
-        return starknet.build_transaction(starknet.build_call(route, steps, pools, network), network, router)
-    from swapcli import evm
-
-    return evm.build_transaction(evm.build_call(route, steps, pools, network, integrator), network, router)
+    encoder = payload_encoder(network)
+    return encoder.build_transaction(encoder.build_call(route, steps, pools, integrator), router)
 
 
 def _router(network: Network) -> str:

@@ -65,11 +65,16 @@ class RouterCall(NamedTuple):
 
 
 class Transaction(NamedTuple):
-    """Ready to sign: `calldata` is hex with 0x, `value` in wei of the native token."""
+    """A transaction to sign, or on Starknet a call for an account to execute. `value` is in wei of the native token.
+
+    `calldata` is hex with 0x; on Starknet it is empty, and `felts` are the arguments of `entrypoint`.
+    """
 
     to: str
-    calldata: str
-    value: int
+    calldata: str = ""
+    value: int = 0
+    felts: tuple[int, ...] = ()
+    entrypoint: str | None = None
 
 
 class UnsignedTransaction(NamedTuple):

@@ -8,7 +8,7 @@ services round and encode in their own ways.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.api.payload_bodies import ParsedTransaction
 from swapcli.api.route_result import RouteResult
@@ -20,6 +20,9 @@ from swapcli.model.swap_terms import Integrator, after_fee, min_received
 from swapcli.model.token import Token
 from swapcli.model.transaction import RouterCall, SwapType, UnsignedTransaction
 from swapcli.networks.address import display_address
+
+if TYPE_CHECKING:
+    from swapcli.model.payload_encoder import PayloadEncoder
 
 
 class ResponseMismatch(Exception):
@@ -45,6 +48,7 @@ class ExpectedPayload(NamedTuple):
     slippage_ppm: int
     recipient: str
     network: Network
+    encoder: PayloadEncoder
     with_route: bool
 
 
@@ -77,10 +81,10 @@ def validated_payload(parsed: ParsedTransaction, result: RouteResult, expected: 
     settings nor the response name the router.
     """
     network = expected.network
-    call = _consistent_call(parsed, result, network)
+    call = _consistent_call(parsed, result, expected.encoder)
     _check_route_param(call, result, expected)
     _check_pools(call, result, network)
-    payload = _encode_transaction(call, network, _trusted_router(parsed.to, network))
+    payload = expected.encoder.build_transaction(call, _trusted_router(parsed.to, network))
     if parsed.calldata is not None and parsed.calldata.lower() != payload.calldata:
         raise ResponseMismatch("calldata that differs from its call")
     if parsed.value is not None and parsed.value != payload.value:
@@ -154,26 +158,18 @@ def _check_path(result: RouteResult, expected: ExpectedRoute) -> None:
             raise ResponseMismatch(f"a route through protocol {min(used)}, which was excluded")
 
 
-def _consistent_call(parsed: ParsedTransaction, result: RouteResult, network: Network) -> RouterCall:
+def _consistent_call(parsed: ParsedTransaction, result: RouteResult, encoder: PayloadEncoder) -> RouterCall:
     """Return the call of a response, which may hold it as calldata, as JSON or as both, then equal."""
     amount_out = parsed.call.route.amount_out if parsed.call else result.output_amount
-    encoded = _decode_call(parsed, amount_out, network)
+    encoded = None
+    if parsed.calldata is not None or parsed.felts:
+        encoded = encoder.decode_call(parsed.calldata or "", parsed.felts, amount_out)
     call = parsed.call if encoded is None else encoded
     if call is None:
         raise ResponseMismatch("no call at all")
     if parsed.call is not None and call != parsed.call:
         raise ResponseMismatch("calldata that differs from its route and swap_parameters")
     return call
-
-
-def _decode_call(parsed: ParsedTransaction, amount_out: int, network: Network) -> RouterCall | None:
-    if network.kind is Kind.STARKNET:
-        from swapcli.starknet import deserialise_call
-
-        return deserialise_call(parsed.felts, amount_out=amount_out) if parsed.felts else None
-    from swapcli.evm import decode_call
-
-    return None if parsed.calldata is None else decode_call(parsed.calldata)
 
 
 def _check_route_param(call: RouterCall, result: RouteResult, expected: ExpectedPayload) -> None:
@@ -189,15 +185,9 @@ def _check_route_param(call: RouterCall, result: RouteResult, expected: Expected
         raise ResponseMismatch(f"a call that pays {shown[0]}, not {shown[1]}")
     if route.swap_type is not result.swap_type:
         raise ResponseMismatch(f"a call of type {route.swap_type.value}, not {result.swap_type.value}")
-    _check_call_integrator(call, result)
-    _check_min_received(call, result, expected)
-
-
-def _check_call_integrator(call: RouterCall, result: RouteResult) -> None:
-    from swapcli.evm import encode_integrator_data
-
-    if call.integrator_data != encode_integrator_data(result.integrator):
+    if call.integrator_data != expected.encoder.encode_integrator_data(result.integrator):
         raise ResponseMismatch("a call whose integrator differs from that of its route")
+    _check_min_received(call, result, expected)
 
 
 def _check_min_received(call: RouterCall, result: RouteResult, expected: ExpectedPayload) -> None:
@@ -232,16 +222,6 @@ def _check_pools(call: RouterCall, result: RouteResult, network: Network) -> Non
     }
     if called != routed:
         raise ResponseMismatch("a call that uses other pools than its route")
-
-
-def _encode_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
-    if network.kind is Kind.STARKNET:
-        from swapcli import starknet
-
-        return starknet.build_transaction(call, network, router)
-    from swapcli import evm
-
-    return evm.build_transaction(call, network, router)
 
 
 def _trusted_router(reported: str | None, network: Network) -> str:

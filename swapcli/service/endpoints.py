@@ -19,6 +19,7 @@ from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.router_call import render_call
 from swapcli.api.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
+from swapcli.engine.encoders import payload_encoder
 from swapcli.engine.quote import LocalQuote
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import MarketSource
@@ -262,8 +263,8 @@ def _check_integrator(result: RouteResult, request: EndpointRequest) -> RouteRes
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return result._replace(integrator=None)
     _check_key(request.api_key)
-    if request.network.kind is Kind.STARKNET:
-        raise InvalidRoute("the router on starknet pays no integrator")
+    if not payload_encoder(request.network).pays_integrators:
+        raise InvalidRoute(f"the router on {request.network.name} pays no integrator")
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swapcli.starknet.account_calls import StarknetCall, build_account_calls, build_approval, build_transaction
+from swapcli.starknet.account_calls import build_account_calls, build_approval, build_transaction
 from swapcli.starknet.batch import BatchPair, parse_batch, serialise_batch
 from swapcli.starknet.cairo_serde import deserialise_call, serialise_call
 from swapcli.starknet.felts import from_felt_text, to_felt_text
@@ -10,7 +10,6 @@ from swapcli.starknet.router_params import build_call
 
 __all__ = [
     "BatchPair",
-    "StarknetCall",
     "build_account_calls",
     "build_approval",
     "build_call",

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Kind, Network
-from swapcli.model.transaction import RouterCall, UnsignedTransaction
+from swapcli.model.transaction import RouterCall, Transaction, UnsignedTransaction
 from swapcli.networks.address import parse_address
 from swapcli.starknet.cairo_serde import serialise_call
 from swapcli.starknet.felts import felt_of_address, split_u256
 
 SWAP = "swap"
 APPROVE = "approve"
-
-
-class StarknetCall(NamedTuple):
-    """One call: the contract, the name of its entry point, and the arguments."""
-
-    to: str
-    entrypoint: str
-    felts: tuple[int, ...]
 
 
 def build_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
@@ -33,16 +23,16 @@ def build_transaction(call: RouterCall, network: Network, router: str) -> Unsign
     return UnsignedTransaction(call, parse_address(router, network.kind), value=0, felts=serialise_call(call))
 
 
-def build_approval(token: str, spender: str, amount: int) -> StarknetCall:
+def build_approval(token: str, spender: str, amount: int) -> Transaction:
     """Lets `spender` take `amount` base units of `token`. Raises `InvalidAddress`, `InvalidInput`."""
     felts = (felt_of_address(spender), *split_u256("amount", amount))
-    return StarknetCall(parse_address(token, Kind.STARKNET), APPROVE, felts)
+    return Transaction(parse_address(token, Kind.STARKNET), felts=felts, entrypoint=APPROVE)
 
 
-def build_account_calls(payload: UnsignedTransaction) -> tuple[StarknetCall, ...]:
+def build_account_calls(payload: UnsignedTransaction) -> tuple[Transaction, ...]:
     """The calls of a payload's transaction, in order: the router takes what it sells only with an approval."""
     route = payload.call.route
     return (
         build_approval(route.token_in, payload.to, route.amount_in),
-        StarknetCall(payload.to, SWAP, payload.felts),
+        Transaction(payload.to, felts=payload.felts, entrypoint=SWAP),
     )

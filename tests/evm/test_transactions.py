@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput, InvalidRoute
 from swapcli.evm import build_approval, build_transaction, build_transactions, encode_call
-from swapcli.model.transaction import RouterCall, SwapType, UnsignedTransaction
+from swapcli.model.transaction import RouterCall, SwapType, Transaction, UnsignedTransaction
 from tests.api.build import EVM, WRAPPED
 from tests.evm.build import ADDRESSES, NUMBERS
 from tests.evm.test_calldata import CALL
@@ -24,7 +24,7 @@ NATIVE_OUT = CALL._replace(route=CALL.route._replace(token_out=WRAPPED.address, 
 @given(ADDRESSES, ADDRESSES, NUMBERS)
 def test_an_approval_is_the_tokens_own_call_for_exactly_the_amount(token: str, spender: str, amount: int) -> None:
     expected = "0x095ea7b3" + encode(["address", "uint256"], [spender, amount]).hex()
-    assert build_approval(token, spender, amount) == (token, expected, 0)
+    assert build_approval(token, spender, amount) == Transaction(token, expected, 0)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_native_input_is_sent_as_the_value_and_needs_no_approval(amount: int) ->
     call = NATIVE_IN._replace(route=NATIVE_IN.route._replace(amount_in=amount))
     payload = build_transaction(call, EVM, ROUTER)
     assert payload == UnsignedTransaction(call, ROUTER, amount, encode_call(call))
-    assert build_transactions(payload) == ((ROUTER, payload.calldata, amount),)
+    assert build_transactions(payload) == (Transaction(ROUTER, payload.calldata, amount),)
 
 
 @pytest.mark.parametrize("call", [CALL, NATIVE_OUT])
@@ -55,7 +55,7 @@ def test_other_input_is_approved_first_and_nothing_is_sent_with_it(call: RouterC
     assert (payload.to, payload.value, payload.calldata) == (ROUTER, 0, encode_call(call))
     first, second = build_transactions(payload)
     assert first == build_approval(call.route.token_in, ROUTER, call.route.amount_in)
-    assert second == (ROUTER, payload.calldata, 0)
+    assert second == Transaction(ROUTER, payload.calldata, 0)
 
 
 @given(st.integers(0, 2**256 - 1), st.integers(1, 2**256 - 1))
@@ -71,7 +71,7 @@ def test_only_an_allowance_that_is_too_small_is_mended_and_what_is_left_of_one_t
     assert allowed >= amount
     assert (len(before) == 0) == (allowance >= amount)
     assert allowance >= amount or allowed == amount
-    assert swap == (ROUTER, payload.calldata, 0)
+    assert swap == Transaction(ROUTER, payload.calldata, 0)
 
 
 def test_native_input_needs_no_approval_whatever_the_allowance() -> None:

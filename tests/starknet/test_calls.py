@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 
 from swapcli.errors import InvalidAddress, InvalidInput
-from swapcli.model.transaction import RouterCall
+from swapcli.model.transaction import RouterCall, Transaction
 from swapcli.networks.catalogue import network
-from swapcli.starknet import StarknetCall, build_account_calls, build_approval, build_transaction, serialise_call
+from swapcli.starknet import build_account_calls, build_approval, build_transaction, serialise_call
 from tests.starknet.strategies import ADDRESSES, CALLS, U256
 
 STARKNET = network("starknet")
@@ -24,7 +24,7 @@ def test_a_payload_holds_the_call_and_its_felts_and_sends_nothing_along(call: Ro
 def test_the_calls_approve_what_is_sold_for_the_router_and_then_swap(call: RouterCall, router: str) -> None:
     approve, swap = build_account_calls(build_transaction(call, STARKNET, router))
     assert approve == build_approval(call.route.token_in, router, call.route.amount_in)
-    assert swap == StarknetCall(router, "swap", serialise_call(call))
+    assert swap == Transaction(router, felts=serialise_call(call), entrypoint="swap")
 
 
 @given(ADDRESSES, ADDRESSES, U256)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from swapcli.model.network import Kind, Network
+from swapcli.api.felts import render_felts
+from swapcli.engine.encoders import payload_encoder
+from swapcli.model.network import Network
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address
 
@@ -27,49 +29,19 @@ class RenderedTransaction(NamedTuple):
         return {name: value for name, value in fields.items() if value is not None}
 
 
-def render_swap(payload: UnsignedTransaction, network: Network) -> RenderedTransaction:
-    """Render the swap alone."""
-    to, value = display_address(payload.to, network.kind), str(payload.value)
-    if network.kind is Kind.EVM:
-        return RenderedTransaction(SWAP, to, payload.calldata, value)
-    from swapcli.api.felts import render_felts
-    from swapcli.starknet.account_calls import SWAP as ENTRYPOINT
-
-    return RenderedTransaction(SWAP, to, render_felts(payload.felts), value, ENTRYPOINT)
-
-
 def render_transactions(
     payload: UnsignedTransaction, network: Network, allowance: int = 0
 ) -> list[RenderedTransaction]:
     """Render the swap, after the approvals that the router needs beyond its present `allowance`."""
-    if network.kind is Kind.STARKNET:
-        return [*_approvals_on_starknet(payload, network), render_swap(payload, network)]
-    return [*_approvals(payload, network, allowance), render_swap(payload, network)]
-
-
-def _approvals(payload: UnsignedTransaction, network: Network, allowance: int) -> list[RenderedTransaction]:
-    from swapcli.evm import build_transactions
-
-    before = build_transactions(payload, allowance)[:-1]
+    transactions = payload_encoder(network).build_transactions(payload, allowance)
+    purposes = (REVOKE, APPROVE, SWAP)[-len(transactions) :]
     return [
         RenderedTransaction(
-            purpose=APPROVE if each is before[-1] else REVOKE,
+            purpose=purpose,
             to=display_address(each.to, network.kind),
-            calldata=each.calldata,
+            calldata=render_felts(each.felts) if each.felts else each.calldata,
             value=str(each.value),
+            entrypoint=each.entrypoint,
         )
-        for each in before
-    ]
-
-
-def _approvals_on_starknet(payload: UnsignedTransaction, network: Network) -> list[RenderedTransaction]:
-    from swapcli.api.felts import render_felts
-    from swapcli.starknet import build_account_calls
-
-    before = build_account_calls(payload)[:-1]
-    return [
-        RenderedTransaction(
-            APPROVE, display_address(each.to, network.kind), render_felts(each.felts), "0", each.entrypoint
-        )
-        for each in before
+        for purpose, each in zip(purposes, transactions, strict=True)
     ]

@@ -10,6 +10,7 @@ from swapcli.api.requests import ExecuteRequest, OrderRequest
 from swapcli.api.route_result import RouteResult
 from swapcli.api.state_headers import parse_state, parse_warnings
 from swapcli.engine.clock import Clock
+from swapcli.engine.encoders import payload_encoder
 from swapcli.engine.health import Health
 from swapcli.engine.price_impact import PriceImpact, highest_impact
 from swapcli.engine.quote import RemoteQuote
@@ -133,7 +134,7 @@ class RemoteSource:
         parsed = self._service.route_and_payload(query, ask.api_version)
         assert parsed.result is not None
         answer = self._answer(ask, parsed.result)
-        expected = ExpectedPayload(terms.slippage_ppm, terms.required_recipient, self._network, with_route=True)
+        expected = self._expected_payload(terms, with_route=True)
         with self._service.mismatch_as_upstream_error():
             return answer, validated_payload(parsed, answer.result, expected)
 
@@ -141,7 +142,7 @@ class RemoteSource:
         """As `QuoteSource.build`."""
         self._check_api_version(result.api_version)
         parsed = self._service.payload(ExecuteRequest(result, terms.slippage_ppm, terms.required_recipient))
-        expected = ExpectedPayload(terms.slippage_ppm, terms.required_recipient, self._network, with_route=False)
+        expected = self._expected_payload(terms, with_route=False)
         with self._service.mismatch_as_upstream_error():
             return validated_payload(parsed, result, expected)
 
@@ -161,6 +162,10 @@ class RemoteSource:
             status, message = NO_ANSWER, error.message
         time_s = round(self._clock.monotonic_s() - started_s, 6)
         return Health(self._network.name, status, message, time_s, state_source=self.state_source)
+
+    def _expected_payload(self, terms: SwapTerms, *, with_route: bool) -> ExpectedPayload:
+        encoder = payload_encoder(self._network)
+        return ExpectedPayload(terms.slippage_ppm, terms.required_recipient, self._network, encoder, with_route)
 
     def _answer(self, ask: QuoteRequest, result: RouteResult) -> RemoteQuote:
         with self._service.mismatch_as_upstream_error():

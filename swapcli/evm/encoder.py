@@ -1,0 +1,48 @@
+"""The encoder of router calls on EVM networks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from swapcli.evm.calldata import decode_call
+from swapcli.evm.integrator import encode_integrator_data
+from swapcli.evm.router_params import build_call
+from swapcli.evm.transactions import build_transaction, build_transactions
+from swapcli.model.network import Network
+from swapcli.model.pool import Pool
+from swapcli.model.route import Step
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
+
+
+class EvmEncoder:
+    """The `PayloadEncoder` of an EVM network: calldata of the router's ABI."""
+
+    pays_integrators: Final = True
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+
+    def build_call(
+        self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None
+    ) -> RouterCall:
+        """Build the call that executes `steps`. Raises `InvalidRoute` and `ConfigError`."""
+        return build_call(route, steps, pools, self._network, integrator)
+
+    def build_transaction(self, call: RouterCall, router: str) -> UnsignedTransaction:
+        """Encode a call for the router at an address. Raises `InvalidInput` and `InvalidRoute`."""
+        return build_transaction(call, self._network, router)
+
+    def build_transactions(self, payload: UnsignedTransaction, allowance: int = 0) -> tuple[Transaction, ...]:
+        """Return the approvals that the router needs beyond its allowance, and the swap."""
+        return build_transactions(payload, allowance)
+
+    def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:
+        """Decode calldata. It contains the quoted output, and there are no felts. Raises `InvalidInput`."""
+        del felts, amount_out
+        return decode_call(calldata)
+
+    def encode_integrator_data(self, integrator: Integrator | None) -> bytes:
+        """Encode the integrator's shares; empty without any. Raises `InvalidInput` for an invalid address."""
+        return encode_integrator_data(integrator)

@@ -1,0 +1,52 @@
+"""The encoder of router calls on Starknet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from swapcli.errors import InvalidRoute
+from swapcli.model.network import Network
+from swapcli.model.pool import Pool
+from swapcli.model.route import Step
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
+from swapcli.starknet.account_calls import build_account_calls, build_transaction
+from swapcli.starknet.cairo_serde import deserialise_call
+from swapcli.starknet.router_params import build_call
+
+
+class StarknetEncoder:
+    """The `PayloadEncoder` of a Starknet network: felts in Cairo's serialisation."""
+
+    pays_integrators: Final = False
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+
+    def build_call(
+        self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None
+    ) -> RouterCall:
+        """Build the call that executes `steps`. Raises `InvalidRoute`."""
+        integrator_data = self.encode_integrator_data(integrator)
+        return build_call(route, steps, pools, self._network)._replace(integrator_data=integrator_data)
+
+    def build_transaction(self, call: RouterCall, router: str) -> UnsignedTransaction:
+        """Serialise a call for the router at an address. Raises `InvalidAddress` and `InvalidInput`."""
+        return build_transaction(call, self._network, router)
+
+    def build_transactions(self, payload: UnsignedTransaction, allowance: int = 0) -> tuple[Transaction, ...]:
+        """Return the approval and the swap, which an account executes together whatever the present allowance is."""
+        del allowance
+        return build_account_calls(payload)
+
+    def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:
+        """Deserialise felts, which do not contain the quoted output. Raises `InvalidInput`."""
+        del calldata
+        return deserialise_call(felts, amount_out=amount_out)
+
+    def encode_integrator_data(self, integrator: Integrator | None) -> bytes:
+        """Return no data. Raises `InvalidRoute` for an integrator with shares."""
+        if integrator and (integrator.fee_bps or integrator.surplus_bps):
+            raise InvalidRoute(f"the router on {self._network.name} pays no integrator")
+        return b""
