@@ -102,7 +102,7 @@ PROSE = {
 PENDING: tuple[str, ...] = (
     "swapcli/api", "swapcli/chain", "swapcli/config", "swapcli/encoding",
     "swapcli/engine",
-    "swapcli/errors.py", "swapcli/evm", "swapcli/markets", "swapcli/model", "swapcli/networks", "swapcli/pools",
+    "swapcli/errors.py", "swapcli/markets", "swapcli/model", "swapcli/networks", "swapcli/pools",
     "swapcli/service", "swapcli/starknet",
     "tests/examples.py", "tests/strategies.py",
     "tests/test_bench.py", "tests/test_bench_chain.py", "tests/test_bench_report.py", "tests/test_bench_store.py",

@@ -1,9 +1,9 @@
-"""`extra_data`: what a router must know of a pool beyond its address, by family.
+"""`extra_data`: what the router needs to know about a pool beyond its address, by family.
 
 | family                                  | bytes                                  | why a router needs them          |
 |-----------------------------------------|----------------------------------------|----------------------------------|
 | wrapper                                 | none                                   |                                  |
-| constant_product, Uniswap V2            | fee in ppm, 2 or 3 bytes               | a pair does not tell its fee     |
+| constant_product, Uniswap V2            | fee in ppm, 2 or 3 bytes               | a pair does not expose its fee   |
 | constant_product, `is_solidly`          | none                                   | the pair has `getAmountOut`      |
 | solidly_stable                          | none                                   | the pair has `getAmountOut`      |
 | stableswap                              | coin sold, coin bought: 1 byte each    | `exchange(int128 i, int128 j,..` |
@@ -20,7 +20,7 @@ tickSpacing, address hooks); the native currency is the zero address: the list s
 
 Published are two samples only: 0x0064 for a PancakeSwap V3 pool of fee 100 and for a Slipstream pool of tick spacing
 100. The other rows are ours. Of Curve's pools the family covers those whose `exchange` takes int128; a weighted pool of
-Balancer tells its vault itself.
+Balancer exposes its vault itself.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _pool_id(use: PoolUse) -> bytes:
 
 
 def _concentrated(use: PoolUse) -> bytes:
-    """A protocol of which the network knows nothing but the id is taken for a fork of Uniswap V3."""
+    """A protocol that the network knows only by its id is treated as a fork of Uniswap V3."""
     traits = use.pool.api_extra_data()
     if "poolId" in traits:
         return _pool_key(traits)

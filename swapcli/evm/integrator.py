@@ -1,4 +1,4 @@
-"""Who earns on a call: `integrator_data` = abi.encode(address integrator, uint256 fee_bps, uint256 surplus_bps).
+"""The integrator of a call: `integrator_data` = abi.encode(address integrator, uint256 fee_bps, uint256 surplus_bps).
 
 How the published router reads these bytes is not published; the encoding is ours.
 """
@@ -20,7 +20,7 @@ class IntegratorShares(NamedTuple):
 
 
 def encode_integrator_data(integrator: Integrator | None) -> bytes:
-    """Three words; empty where there is nobody to earn, or nothing. Raises `InvalidInput` for a bad address."""
+    """Return three words; empty without an integrator or shares. Raises `InvalidInput` for a bad address."""
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return b""
     return bytes.fromhex(

@@ -6,7 +6,7 @@ Since the Fjord upgrade, unchanged by those that followed (docs.base.org, "Fjord
     estimated size = max(100, -42.5856 + 0.8365 * FastLZ length of the signed transaction)
     fee            = estimated size * (16 * base fee scalar * L1 base fee + blob fee scalar * L1 blob base fee)
 
-The size is kept in millionths of a byte, scalars are millionths. What a signature adds is told beforehand: 68 bytes.
+The size is computed in millionths of a byte, scalars are millionths. What a signature adds is a constant: 68 bytes.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def build_call(
 
     The zero address of the native token becomes the wrapped token's. Raises `InvalidRoute` where the steps do not lead
     from the route's input to its output, use a pool that is not there, or sell a token as native that is not;
-    `ConfigError` where the network does not tell a protocol's id or its wrapped native token.
+    `ConfigError` where the network does not define a protocol's id or its wrapped native token.
     """
     token_in, token_out = (_to_wrapped(address, network) for address in (route.token_in, route.token_out))
     route = route._replace(token_in=token_in, token_out=token_out)
@@ -73,7 +73,7 @@ def _protocol_id(pool: Pool, protocol: ProtocolInfo | None, network: Network) ->
         return _WRAPPER_ID
     if protocol is None:
         raise ConfigError(
-            f'{network.name} has no protocol "{pool.protocol}", so a router cannot be told of pool {pool.key}',
+            f'{network.name} has no protocol "{pool.protocol}", so a router cannot use pool {pool.key}',
             hint=f"add it with its id under networks.{network.name}.protocols, or exclude it from the route",
             details={"protocol": pool.protocol, "pool": pool.key},
         )

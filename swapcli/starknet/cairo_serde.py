@@ -48,7 +48,7 @@ def serialise_call(call: RouterCall) -> tuple[int, ...]:
 def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> RouterCall:
     """The call whose arguments are `felts`: the inverse of `serialise_call`, and as strict.
 
-    The felts do not tell `amount_out`, so it is taken from the caller; every swap is from token to token. Raises
+    The felts do not contain `amount_out`, so it is taken from the caller; every swap is from token to token. Raises
     `InvalidInput` naming the field: a number out of range, a list that ends early, or felts left over.
     """
     reader = _Reader(felts)

@@ -47,7 +47,7 @@ def check_felt(field: str, number: int) -> int:
 
 
 def felt_of_address(address: str) -> int:
-    """The felt of an address in hex, of any letter case and length. Raises `InvalidAddress`."""
+    """The felt of an address in hex, in lower or upper case, of any length. Raises `InvalidAddress`."""
     return int(parse_address(address, Kind.STARKNET), 16)
 
 

@@ -1,7 +1,7 @@
 """The router contract that carries payloads out: its source, what the compiler made of it, how it is deployed.
 
 `contracts/` holds the source and `artifact.json` the result; `python -m tests.contracts.build` writes the latter
-anew, byte for byte. Only who deploys needs this package: to make a payload is a matter of the ABI alone.
+again, byte for byte. Only who deploys needs this package: to make a payload is a matter of the ABI alone.
 """
 
 from swapcli.evm.router.deployment import (

@@ -1,7 +1,7 @@
 """The transaction that puts a router on a network.
 
 The contract's constructor takes (address wrapped, address pool_manager, uint256 kinds, uint256 more_kinds): what of the
-network it must know, for good, since nobody can change it later. The last two are a table of four bits for each
+network it must know, for good, since it cannot be changed later. The last two are a table of four bits for each
 protocol id, the least id in the lowest bits: how the router speaks with the protocol's pools.
 """
 
@@ -51,8 +51,11 @@ _BY_FAMILY: Final[Mapping[str, RouterPoolKind]] = {
 
 
 class Artifact(NamedTuple):
-    """The compiled contract: `compiler` is solc's version, `settings` are what it was given, `abi` as it tells it, and
-    `bytecode` the creation code in hex with 0x, without the constructor's arguments."""
+    """The compiled contract.
+
+    `compiler` is solc's version, `settings` are its input settings, `abi` is its ABI output, and `bytecode` is the
+    creation code in hex with 0x, without the constructor's arguments.
+    """
 
     compiler: str
     settings: Mapping[str, object]

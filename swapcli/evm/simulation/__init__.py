@@ -1,7 +1,7 @@
-"""A swap as a node would execute it for its sender, before anybody signs it: a contract that is never deployed.
+"""A swap as a node would execute it for its sender, before anyone signs it: a contract that is never deployed.
 
 `contracts/` holds the source and `artifact.json` what the compiler made of it; `python -m tests.contracts.build` writes
-the latter anew, byte for byte. A node is asked to suppose that this code stands at the sender's address and is called.
+the latter again, byte for byte. The node runs it at the sender's address by a state override.
 """
 
 from swapcli.evm.simulation.call import (

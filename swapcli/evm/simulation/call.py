@@ -20,7 +20,7 @@ _RUN_WORDS: Final = 5
 _TRANSACTION_GAS: Final = 21_000
 _ZERO_BYTE_GAS: Final = 4
 _BYTE_GAS: Final = 16
-# A call that carries value costs 9,000, of which the callee gets 2,300; a transaction carries it for nothing.
+# A call that carries value costs 9,000 and gives 2,300 of it to the callee; a transaction carries it for nothing.
 _VALUE_GAS: Final = 6_700
 # What a first look at a token and one word of its storage costs beyond a second: the contract has looked before.
 _FIRST_LOOK_GAS: Final = 2_500 + 2_000

@@ -1,7 +1,7 @@
-"""Trial transfers of tokens, before anybody trades them: a contract that is never deployed.
+"""Trial transfers of tokens, before anyone trades them: a contract that is never deployed.
 
 `contracts/` holds the source and `artifact.json` what the compiler made of it; `python -m tests.contracts.build` writes
-the latter again, byte for byte. A node is asked to suppose that this code stands at pools that hold the tokens.
+the latter again, byte for byte. The node runs it at pools that hold the tokens by state overrides.
 """
 
 from swapcli.evm.transfer_probe.call import (
