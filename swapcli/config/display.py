@@ -79,7 +79,7 @@ def _network_rows(prefix: str, network: NetworkSettings, settings: Settings) -> 
 def _shown(row: Setting, value: object) -> str | None:
     if isinstance(value, Secret):
         return value.shown
-    return None if value is None else row.value_type.show(value)
+    return None if value is None else row.value_type.format(value)
 
 
 def _example(row: Setting, indent: str, of_network: str = "") -> str:
@@ -88,5 +88,5 @@ def _example(row: Setting, indent: str, of_network: str = "") -> str:
     if row.default is None:
         entry = f"{name}: {row.example}" if of_network else f"# {name}: {row.example}"
     else:
-        entry = f"{name}: {row.value_type.show(row.default) or '[]'}"
+        entry = f"{name}: {row.value_type.format(row.default) or '[]'}"
     return f"{indent}# {row.help} [{variable}]\n{indent}{entry}\n"

@@ -18,8 +18,9 @@ from swapcli.config.sources import (
     read_text,
     row_of,
 )
-from swapcli.config.value_types import PATH, shown
+from swapcli.config.value_types import PATH
 from swapcli.errors import ConfigError
+from swapcli.validation.values import describe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,9 +64,9 @@ def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _value(row: Setting, given: RawValue, home: Path) -> object:
     try:
-        value = row.value_type.read(given.value)
+        value = row.value_type.parse(given.value)
     except ValueError:
-        found = "" if row.secret else f", not {shown(given.value)}"
+        found = "" if row.secret else f", not {describe(given.value)}"
         raise ConfigError(
             f"{given.place}: expected {row.value_type.expected}{found}",
             details={"key": row.key, "expected": row.value_type.expected, "origin": given.origin},

@@ -78,7 +78,7 @@ def _all_names(added: Mapping[str, object]) -> tuple[str, ...]:
 def _node_urls(value: object, place: str) -> tuple[Secret, ...]:
     """The list of nodes; the catalogue would repeat a wrong one, which may hold a key."""
     try:
-        return tuple(NODE_URL.read(url) for url in (value if isinstance(value, list) else [None]))
+        return tuple(NODE_URL.parse(url) for url in (value if isinstance(value, list) else [None]))
     except ValueError:
         raise ConfigError(f"{place}: expected a list, each entry {NODE_URL.expected}") from None
 

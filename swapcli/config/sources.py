@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from swapcli.config.secret import Secret
 from swapcli.config.settings import ENVIRONMENT_PREFIX, NETWORK_TABLE, NETWORKS, TABLE, Setting, variable_of
-from swapcli.config.value_types import NODE_URL, shown
+from swapcli.config.value_types import NODE_URL
 from swapcli.errors import ConfigError
+from swapcli.validation.values import describe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +64,7 @@ def data_folder(environ: Mapping[str, str], home: Path) -> Path:
 def node_url(place: str, text: str) -> Secret:
     """The address of a node that is given at `place`. Raises `ConfigError`, which does not repeat it."""
     try:
-        return NODE_URL.read(text)
+        return NODE_URL.parse(text)
     except ValueError:
         raise ConfigError(f"{place}: expected {NODE_URL.expected}") from None
 
@@ -199,7 +200,7 @@ class _FileReader:
         for name, described in networks.items():
             key = f"{NETWORKS}.{name.lower()}"
             if not re.fullmatch(_NETWORK_NAME, name.lower()):
-                self._refuse(NETWORKS, f"{shown(name)} is not a name of letters, digits, - and _")
+                self._refuse(NETWORKS, f"{describe(name)} is not a name of letters, digits, - and _")
             if key in seen:
                 self._refuse(key, "the same name in two letter cases")
             seen.add(key)
@@ -213,7 +214,7 @@ class _FileReader:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            self._refuse(key, f"expected a mapping, not {shown(value)}")
+            self._refuse(key, f"expected a mapping, not {describe(value)}")
         return value
 
     def _refuse(self, key: str, problem: str) -> NoReturn:
@@ -242,7 +243,7 @@ def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> NoReturn:
 
     closest = get_close_matches(name, list(known), n=1, cutoff=0.5)
     raise ConfigError(
-        f"{what} {shown(name)}: no such setting",
+        f"{what} {describe(name)}: no such setting",
         hint=f"did you mean {closest[0]}?" if closest else "swapcli config show lists all settings",
         details={"key": name, "closest": closest},
     )

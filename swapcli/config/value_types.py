@@ -1,6 +1,6 @@
-"""The kinds of values that settings have: how one is read from YAML, the environment or a flag, and how it is shown.
+"""Types of settings' values: how to parse one from YAML, the environment or a flag, and how to format it.
 
-A reader takes text or the native YAML type and raises `ValueError` for all else; `show` writes what the reader reads.
+A parser takes text or the native YAML type and raises `ValueError` for everything else; it reads what `format` writes.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from swapcli.api.slippage import parse_slippage_ppm
 from swapcli.config.secret import Secret
-from swapcli.encoding.text import ELLIPSIS, truncate
+from swapcli.encoding.text import ELLIPSIS
 from swapcli.errors import InvalidOption
 from swapcli.model.swap_terms import PPM_PER_PERCENT
+from swapcli.validation.values import parse_boolean, parse_choice, parse_integer, parse_number, parse_printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,111 +22,80 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_WEI = 2**128 - 1
-# Compiled on first use: most commands read none of these.
-_WHOLE = r"[0-9]{1,78}"
-_NUMBER = r"[0-9]{1,15}(\.[0-9]{1,15})?"
+# Compiled on first use: most commands need none of these.
+_DECIMAL_NUMBER = r"[0-9]{1,15}(\.[0-9]{1,15})?"
 _HEX_ADDRESS = r"0[xX][0-9a-fA-F]{1,64}"
 _GAS_PRICE = r"([0-9]{1,40})(?:\.([0-9]{1,9})0*)? ?(wei|gwei)?"
 _GWEI_DECIMALS = 9
 _BPS_PER_PERCENT = 100
-_SHOWN_CHARACTERS = 60
 _HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}"
-_OWN_HEADERS = frozenset(
+_RESERVED_HEADERS = frozenset(
     {"host", "content-length", "content-type", "transfer-encoding", "connection", "accept-encoding"}
-)
+)  # the HTTP client sets them itself
 
 
 class ValueType(NamedTuple, Generic[T]):
-    """`expected` completes the sentence "expected ..., not ..."."""
+    """A type of values. `expected` completes the sentence "expected ..., not ..."."""
 
     expected: str
-    read: Callable[[object], T]
-    show: Callable[[T], str] = str
+    parse: Callable[[object], T]
+    format: Callable[[T], str] = str
 
 
-def shown(value: object) -> str:
-    """A value as a message names it: on one line, cut when long, without control characters."""
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list | tuple):
-        return "a list"
-    if isinstance(value, bool) or value is None:
-        return str(value).lower()
-    written = f'"{value}"' if isinstance(value, str) else str(value)
-    written = written if written.isprintable() else ascii(value)
-    return truncate(written, _SHOWN_CHARACTERS)
+def whole_number(minimum: int, maximum: int) -> ValueType[int]:
+    """Return the type of whole numbers in a range."""
+    expected = f"a whole number from {minimum} to {maximum}"
+    return ValueType(expected, lambda value: parse_integer(value, minimum, maximum))
 
 
-def whole_number(low: int, high: int) -> ValueType[int]:
-    """A whole number in a range."""
+def seconds(maximum: float, *, allow_zero: bool = False) -> ValueType[float]:
+    """Return the type of durations in seconds, above zero unless zero is allowed."""
+    expected = f"a number of seconds {'0 or more' if allow_zero else 'above 0'}, at most {maximum:g}"
 
-    def read(value: object) -> int:
-        number = int(value) if isinstance(value, str) and re.fullmatch(_WHOLE, value) else value
-        if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
-            raise ValueError
-        return number
+    def is_valid(number: float) -> bool:
+        return 0 <= number <= maximum and (allow_zero or number > 0)
 
-    return ValueType(f"a whole number from {low} to {high}", read)
+    def parse(value: object) -> float:
+        is_number_text = isinstance(value, str) and re.fullmatch(_DECIMAL_NUMBER, value)
+        return parse_number(value, expected, is_valid, allow_text=bool(is_number_text))
 
-
-def seconds(high: float, *, allow_zero: bool = False) -> ValueType[float]:
-    """A length of time above zero, or of zero where that is allowed."""
-    lowest = "0 or more" if allow_zero else "above 0"
-
-    def read(value: object) -> float:
-        number = float(value) if isinstance(value, str) and re.fullmatch(_NUMBER, value) else value
-        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= high:
-            raise ValueError
-        if number == 0 and not allow_zero:
-            raise ValueError
-        return float(number)
-
-    return ValueType(f"a number of seconds {lowest}, at most {high:g}", read, lambda number: f"{number:g}")
+    return ValueType(expected, parse, lambda number: f"{number:g}")
 
 
-def _read_flag(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str) and value.lower() in ("true", "false"):
-        return value.lower() == "true"
-    raise ValueError
+def choice(names: Sequence[str], to_value: Callable[[str], Any] = str) -> ValueType[Any]:
+    """Return the type of a choice between `names`; `to_value` converts a name, as to a member of an enumeration."""
+    return ValueType(f"one of {', '.join(names)}", lambda value: to_value(parse_choice(value, names)))
 
 
-def choice(names: Sequence[str], of: Callable[[str], Any] = str) -> ValueType[Any]:
-    """One of some words; `of` makes the value, such as a member of an enumeration."""
-
-    def read(value: object) -> Any:
-        if not isinstance(value, str) or value not in names:
-            raise ValueError
-        return of(value)
-
-    return ValueType(f"one of {', '.join(names)}", read)
+def _parse_flag(value: object) -> bool:
+    """Parse a boolean, or its name in any letter case."""
+    words = {"true": True, "false": False}
+    return parse_boolean(words.get(value.lower(), value) if isinstance(value, str) else value)
 
 
-def _read_text(value: object) -> str:
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise ValueError
-    return value.strip()
+def _parse_text(value: object) -> str:
+    """Return a text of printable characters without spaces at its ends."""
+    return parse_printable(parse_printable(value).strip())
 
 
-def _read_texts(value: object) -> tuple[str, ...]:
-    """A list, a text with commas, or a list of such texts; repeats count once."""
+def _parse_texts(value: object) -> tuple[str, ...]:
+    """Parse a list, a text with commas, or a list of such texts; repetitions count once."""
     names: list[str] = []
     for item in value if isinstance(value, list | tuple) else [value]:
         if not isinstance(item, str):
             raise ValueError
-        names.extend(_read_text(name) for name in item.split(",") if name.strip())
+        names.extend(_parse_text(name) for name in item.split(",") if name.strip())
     return tuple(dict.fromkeys(names))
 
 
-def _read_networks(value: object) -> tuple[str, ...]:
-    """Addresses, and networks as in 10.0.0.0/8, in their normal form."""
+def _parse_address_ranges(value: object) -> tuple[str, ...]:
+    """Parse IP addresses and networks, as in 10.0.0.0/8, into their canonical form."""
     from ipaddress import ip_network
 
-    return tuple(dict.fromkeys(str(ip_network(each)) for each in _read_texts(value)))
+    return tuple(dict.fromkeys(str(ip_network(text)) for text in _parse_texts(value)))
 
 
-def _read_path(value: object) -> Path:
+def _parse_path(value: object) -> Path:
     from pathlib import Path
 
     if isinstance(value, str) and value and "\0" not in value:
@@ -135,28 +105,28 @@ def _read_path(value: object) -> Path:
     raise ValueError
 
 
-def _read_percentage(value: object) -> int:
-    """Percent ("0.5", "0.5%") or basis points ("50bps") in parts per million."""
+def _parse_percentage(value: object) -> int:
+    """Parse percent ("0.5", "0.5%") or basis points ("50bps") into parts per million."""
     number = _number_text(value).lower()
     try:
         if number.endswith("bps"):
-            ppm, rest = divmod(parse_slippage_ppm(number.removesuffix("bps").rstrip()), _BPS_PER_PERCENT)
+            ppm, remainder = divmod(parse_slippage_ppm(number.removesuffix("bps").rstrip()), _BPS_PER_PERCENT)
         else:
-            ppm, rest = parse_slippage_ppm(number.removesuffix("%").rstrip()), 0
+            ppm, remainder = parse_slippage_ppm(number.removesuffix("%").rstrip()), 0
     except InvalidOption:
         raise ValueError from None
-    if rest or ppm > 100 * PPM_PER_PERCENT:
+    if remainder or ppm > 100 * PPM_PER_PERCENT:
         raise ValueError
     return ppm
 
 
-def _show_percentage(ppm: int) -> str:
-    whole_percent, rest = divmod(ppm, PPM_PER_PERCENT)
-    return f"{whole_percent}.{rest:04d}".rstrip("0").rstrip(".")
+def _format_percentage(ppm: int) -> str:
+    percent, remainder = divmod(ppm, PPM_PER_PERCENT)
+    return f"{percent}.{remainder:04d}".rstrip("0").rstrip(".")
 
 
-def _read_gas_price(value: object) -> int:
-    """Wei, or with its unit as in "0.01gwei"."""
+def _parse_gas_price(value: object) -> int:
+    """Parse a number of wei, or a number with its unit, as in "0.01gwei"."""
     match = re.fullmatch(_GAS_PRICE, _number_text(value).lower())
     if match is None:
         raise ValueError
@@ -171,35 +141,35 @@ def _read_gas_price(value: object) -> int:
 
 
 def _number_text(value: object) -> str:
-    """A number from YAML as it was most likely written; text as it stands."""
+    """Return a number from YAML as it was most likely written, and a text without spaces at its ends."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError
     return str(value).strip()
 
 
-def _read_address(value: object) -> str:
-    """Hex of any network; its checksum is checked where the network is known."""
+def _parse_address(value: object) -> str:
+    """Parse the hex digits of an address of any network. The catalogue checks the checksum."""
     if not isinstance(value, str) or not re.fullmatch(_HEX_ADDRESS, value):
         raise ValueError
     return value
 
 
-def _read_service_url(value: object) -> str:
-    """An address of a service without credentials: those have settings of their own."""
+def _parse_service_url(value: object) -> str:
+    """Parse the URL of a service. It holds no credentials: those have settings of their own."""
     from swapcli.encoding.url import split_url
 
-    url = _read_text(value)
+    url = _parse_text(value)
     scheme = split_url(url).scheme
     if scheme not in ("http", "https") or any(character in url for character in "@?#"):
         raise ValueError
     return url.rstrip("/")
 
 
-def _read_node_url(value: object) -> Secret:
-    """An address of a node. Providers put keys into path, query or user name, so only scheme and host show."""
+def _parse_node_url(value: object) -> Secret:
+    """Parse the URL of a node. Providers put keys into path, query or user name, so only scheme and host are shown."""
     from swapcli.encoding.url import origin_of, split_url
 
-    url = _read_text(value)
+    url = _parse_text(value)
     parts = split_url(url)
     if parts.scheme not in ("http", "https", "ws", "wss"):
         raise ValueError
@@ -207,8 +177,8 @@ def _read_node_url(value: object) -> Secret:
     return Secret(url, origin_of(parts) + (f"/{ELLIPSIS}" if has_more else ""))
 
 
-def _read_headers(value: object) -> dict[str, Secret]:
-    """A mapping, or text with a line `Name: value` for each."""
+def _parse_headers(value: object) -> dict[str, Secret]:
+    """Parse a mapping, or a text with one line `Name: value` for each header."""
     if isinstance(value, str):
         entries = [line.partition(":")[::2] for line in value.splitlines() if line.strip()]
     elif isinstance(value, dict):
@@ -217,45 +187,45 @@ def _read_headers(value: object) -> dict[str, Secret]:
         raise ValueError
     if not all(isinstance(part, str) for entry in entries for part in entry):
         raise ValueError
-    headers = {name.strip(): Secret(_read_header(name.strip(), text.strip())) for name, text in entries}
+    headers = {name.strip(): Secret(_parse_header(name.strip(), text.strip())) for name, text in entries}
     if len({name.lower() for name in headers}) < len(entries):
         raise ValueError
     return headers
 
 
-def _read_header(name: str, value: str) -> str:
-    is_value = value and value.isascii() and value.isprintable()
-    if name.lower() in _OWN_HEADERS or not re.fullmatch(_HEADER_NAME, name) or not is_value:
+def _parse_header(name: str, value: str) -> str:
+    is_valid_value = value and value.isascii() and value.isprintable()
+    if name.lower() in _RESERVED_HEADERS or not re.fullmatch(_HEADER_NAME, name) or not is_valid_value:
         raise ValueError
     return value
 
 
-def _read_key(value: object) -> Secret:
-    key = _read_text(value)
+def _parse_key(value: object) -> Secret:
+    key = _parse_text(value)
     if not key.isascii() or " " in key:
         raise ValueError
     return Secret(key)
 
 
-TEXT: ValueType[str] = ValueType("a text", _read_text)
-TEXTS: ValueType[tuple[str, ...]] = ValueType("a list of names", _read_texts, ",".join)
+TEXT: ValueType[str] = ValueType("a text", _parse_text)
+TEXTS: ValueType[tuple[str, ...]] = ValueType("a list of names", _parse_texts, ",".join)
 ADDRESS_RANGES: ValueType[tuple[str, ...]] = ValueType(
-    "a list of IP addresses and networks, as in 10.0.0.0/8", _read_networks, ",".join
+    "a list of IP addresses and networks, as in 10.0.0.0/8", _parse_address_ranges, ",".join
 )
-FLAG: ValueType[bool] = ValueType("true or false", _read_flag, lambda flag: str(flag).lower())
-PATH: ValueType[Path] = ValueType("a file name", _read_path)
+FLAG: ValueType[bool] = ValueType("true or false", _parse_flag, lambda flag: str(flag).lower())
+PATH: ValueType[Path] = ValueType("a file name", _parse_path)
 PERCENTAGE: ValueType[int] = ValueType(
-    "a percentage from 0 to 100 with at most four decimals, as in 0.5", _read_percentage, _show_percentage
+    "a percentage from 0 to 100 with at most four decimals, as in 0.5", _parse_percentage, _format_percentage
 )
-GAS_PRICE: ValueType[int] = ValueType("a whole number of wei, as in 10000000 or 0.01gwei", _read_gas_price)
-ADDRESS: ValueType[str] = ValueType("an address: 0x and hexadecimal digits", _read_address)
+GAS_PRICE: ValueType[int] = ValueType("a whole number of wei, as in 10000000 or 0.01gwei", _parse_gas_price)
+ADDRESS: ValueType[str] = ValueType("an address: 0x and hexadecimal digits", _parse_address)
 SERVICE_URL: ValueType[str] = ValueType(
-    "an http or https address without user name, password and query", _read_service_url
+    "an http or https address without user name, password and query", _parse_service_url
 )
-NODE_URL: ValueType[Secret] = ValueType("an http, https, ws or wss address", _read_node_url)
+NODE_URL: ValueType[Secret] = ValueType("an http, https, ws or wss address", _parse_node_url)
 HEADERS: ValueType[Mapping[str, Secret]] = ValueType(
     "header names with their values, as in {Authorization: Bearer abc}",
-    _read_headers,
+    _parse_headers,
     lambda headers: ", ".join(f"{name}: {value.shown}" for name, value in headers.items()),
 )
-KEY: ValueType[Secret] = ValueType("a key without spaces", _read_key)
+KEY: ValueType[Secret] = ValueType("a key without spaces", _parse_key)

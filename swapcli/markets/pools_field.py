@@ -11,7 +11,7 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import FAMILIES, family
 from swapcli.pools.state_fields import StateFields
-from swapcli.validation.values import describe
+from swapcli.validation.values import MISSING, describe, parse_integer
 
 MAX_FEE_PPM = 999_999
 
@@ -76,7 +76,7 @@ class PoolParser:
             protocol=self._protocol(item),
             tokens=tuple([token.address for token in tokens]),
             decimals=tuple([token.decimals for token in tokens]),
-            fee_ppm=StateFields(item).integer("fee_ppm", 0, MAX_FEE_PPM),
+            fee_ppm=StateFields.parse("fee_ppm", item.get("fee_ppm", MISSING), parse_integer, 0, MAX_FEE_PPM),
         )
 
     def _pool_tokens(self, item: Mapping[str, object]) -> list[Token]:

@@ -15,9 +15,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from swapcli.encoding.strict_json import parse_json_file
+from swapcli.validation.field_reader import FieldReader
+from swapcli.validation.values import MISSING, parse_json_integer
+
 MAX_NAME_CHARACTERS = 64
 
 _FORMAT = "swap-keys/1"
+_MAX_TIME_S = 2**63 - 1
 _OTHERS_WRITE = 0o022
 _HEX_DIGEST = re.compile(r"[0-9a-f]{64}")
 _HEX_ID = re.compile(r"[0-9a-f]{8}")
@@ -79,43 +84,31 @@ def read_key_file(path: Path) -> KeyFileState:
             version, problem="other users may write to it, so its keys cannot be trusted; run chmod 600"
         )
     try:
-        return KeyFileState(version, _parse(text))
-    except (ValueError, KeyError, TypeError, RecursionError):
+        return KeyFileState(version, _parse_records(text))
+    except ValueError:
         return KeyFileState(version, problem=f"is not a file of keys in the form {_FORMAT}")
 
 
-def _parse(text: bytes) -> tuple[KeyRecord, ...]:
-    document = json.loads(text)
-    if document["format"] != _FORMAT:
-        raise ValueError
-    records = tuple(_parse_record(entry) for entry in document["keys"])
-    for values in ({each.key.id for each in records}, {each.digest for each in records}):
-        if len(values) < len(records):
-            raise ValueError
+def _parse_records(text: bytes) -> tuple[KeyRecord, ...]:
+    fields = FieldReader(parse_json_file(text))
+    fields.choice("format", (_FORMAT,))
+    records = tuple(_parse_record(record) for record in fields.objects("keys"))
+    if len({record.key.id for record in records}) < len(records):
+        raise ValueError("an id is listed twice")
+    if len({record.digest for record in records}) < len(records):
+        raise ValueError("a key is listed twice")
     return records
 
 
-def _parse_record(entry: dict[str, object]) -> KeyRecord:
-    id_, name, digest = (entry[field] for field in ("id", "name", "sha256"))
-    created_s, revoked_s = _parse_time(entry["created"]), entry["revoked"]
-    if not (isinstance(id_, str) and isinstance(name, str) and isinstance(digest, str)):
-        raise ValueError
-    if (
-        not _HEX_ID.fullmatch(id_)
-        or not _HEX_DIGEST.fullmatch(digest)
-        or name != name.strip()
-        or not is_valid_name(name)
-    ):
-        raise ValueError
-    return KeyRecord(
-        ApiKey(id_, name, created_s, None if revoked_s is None else _parse_time(revoked_s)), bytes.fromhex(digest)
-    )
-
-
-def _parse_time(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError
-    return value
+def _parse_record(fields: FieldReader) -> KeyRecord:
+    id_, name, digest = fields.text("id"), fields.text("name"), fields.text("sha256")
+    if not (_HEX_ID.fullmatch(id_) and _HEX_DIGEST.fullmatch(digest) and name == name.strip() and is_valid_name(name)):
+        raise ValueError("the id, name or digest is not valid")
+    created_s = fields.read("created", parse_json_integer, 0, _MAX_TIME_S)
+    # Null says that the key is valid; the field may not be absent.
+    is_revoked = fields.values.get("revoked", MISSING) is not None
+    revoked_s = fields.read("revoked", parse_json_integer, 0, _MAX_TIME_S) if is_revoked else None
+    return KeyRecord(ApiKey(id_, name, created_s, revoked_s), bytes.fromhex(digest))
 
 
 def is_valid_name(name: str) -> bool:

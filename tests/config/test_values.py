@@ -102,9 +102,9 @@ def test_a_wrong_value_names_the_flag_and_what_was_expected(key: str, value: obj
 def test_the_message_shows_what_was_found_on_one_line() -> None:
     assert refused("max_hops: six").message.endswith('not "six"')
     assert refused("max_hops: [1]").message.endswith("not a list")
-    assert refused("max_hops: {a: 1}").message.endswith("not a mapping")
+    assert refused("max_hops: {a: 1}").message.endswith("not an object")
     assert refused("color: true").message.endswith("not true")
-    assert refused('color: "a\\e[2J"').message.endswith(r"not 'a\x1b[2J'")
+    assert refused('color: "a\\e[2J"').message.endswith(r'not "a\u001b[2J"')
     assert refused("color: " + "x" * 500).message.endswith("…")
 
 
